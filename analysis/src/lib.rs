@@ -1,0 +1,1 @@
+//! Collectors, estimators, figures and reports

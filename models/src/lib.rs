@@ -1,0 +1,1 @@
+//! RapidIO switches, links, endpoints and traffic: the world that sim-core runs

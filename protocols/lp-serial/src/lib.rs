@@ -1,0 +1,1 @@
+//! RapidIO Part 6 LP-Serial: control symbols, CRCs, packet framing

@@ -1,0 +1,1 @@
+//! Scenario files: spec, expand, check, compile

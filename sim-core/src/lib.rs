@@ -1,0 +1,1 @@
+//! Deterministic discrete-event kernel: time, order, event lists, timers, random streams, fingerprints
