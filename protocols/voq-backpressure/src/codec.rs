@@ -5,10 +5,12 @@
 //!            | CMD  |status of port 6g+5 .. 6g+0| group g |
 //! ```
 //!
-//! CMD 0 is NOP, 1 is VoQ backpressure, 2 to 7 are reserved. Bit 0 is the most significant bit and leaves first, so in
-//! `status` taken as a number, bit k (value `1 << k`) belongs to port `6 * group + k`. 1 means congested.
+//! CMD 0 is NOP, 1 is VoQ backpressure, 2 to 7 are reserved. Bit 0 is the most significant bit and leaves
+//! first, so in `status` taken as a number, bit k (value `1 << k`) belongs to port `6 * group + k`. 1 means
+//! congested.
 //!
-//! Rev 3.0 and later use these bits in another, incompatible way; such a message reads here as a reserved command.
+//! Rev 3.0 and later use these bits in another, incompatible way; such a message reads here as a reserved
+//! command.
 
 use crate::ports::Ports;
 use core::fmt;
@@ -62,8 +64,8 @@ pub enum Error {
         /// The number that was given.
         found: u16,
     },
-    /// CMD 0b010 to 0b111. Not a fault of the link: a receiver ignores the field, carries out the rest of the symbol
-    /// and at most counts it (Part 6 §3.1).
+    /// CMD 0b010 to 0b111. Not a fault of the link: a receiver ignores the field, carries out the rest of the
+    /// symbol and at most counts it (Part 6 §3.1).
     ReservedCommand {
         /// CMD as received, 2..=7.
         command: u8,
@@ -168,7 +170,8 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message for `group` (0..=31); bit k of `status` (0..=0x3F) is 1 if port `6 * group + k` is congested.
+    /// A message for `group` (0..=31); bit k of `status` (0..=0x3F) is 1 if port `6 * group + k` is
+    /// congested.
     ///
     /// # Errors
     /// [`Error::Group`], [`Error::Status`].

@@ -1,5 +1,5 @@
-//! What the two state machines count. Times (how long a queue was stopped, a victim blocked) are the owner's to count,
-//! because nothing here knows the time.
+//! What the two state machines count. Times (how long a queue was stopped, a victim blocked) are the owner's
+//! to count, because nothing here knows the time.
 
 /// Events of an [`Originator`](crate::Originator), all ports together.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -25,7 +25,8 @@ pub struct ReceiverCounters {
     pub rx_link_violation: u64,
     /// With linking on, messages on a VC_Status for a channel that is not active: ignored.
     pub rx_inactive_vc: u64,
-    /// Status bits that said "congested" of a port that the neighbour does not have: ignored, each counted once.
+    /// Status bits that said "congested" of a port that the neighbour does not have: ignored, each counted
+    /// once.
     pub rx_unmapped_port: u64,
     /// Symbols with a bad CRC: discarded.
     pub crc_errors: u64,

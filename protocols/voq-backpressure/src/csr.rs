@@ -6,9 +6,10 @@
 //! | 0x004, 0x008 | not assigned: read 0 |
 //! | 0x00C + 4n | control and status of port n |
 //!
-//! Bit 0 is the most significant bit, 0x8000_0000. Two of a port's enables belong to the port *through which symbols
-//! travel* ([`GEN_EN`], [`LINK_EN`]), two to the port *whose status is reported*, whichever port the symbol uses
-//! ([`PART`], [`XOFF`]). There is no enable for reception: a port honours messages iff it supports that.
+//! Bit 0 is the most significant bit, 0x8000_0000. Two of a port's enables belong to the port *through which
+//! symbols travel* ([`GEN_EN`], [`LINK_EN`]), two to the port *whose status is reported*, whichever port the
+//! symbol uses ([`PART`], [`XOFF`]). There is no enable for reception: a port honours messages iff it
+//! supports that.
 
 use crate::codec::{Error, MAX_PORTS};
 use alloc::vec::Vec;
@@ -101,7 +102,8 @@ impl PortCsr {
         self.0 & mask == mask
     }
 
-    /// The status that is reported of this port when its own verdict is `raw`: XOFF or (PART and raw) (Table 5-4).
+    /// The status that is reported of this port when its own verdict is `raw`: XOFF or (PART and raw) (Table
+    /// 5-4).
     #[must_use]
     pub const fn reported(self, raw: bool) -> bool {
         self.has(XOFF) || self.has(PART) && raw
@@ -127,10 +129,11 @@ impl fmt::Display for PortCsr {
     }
 }
 
-/// Whether going from one state of a port to another must cause a symbol: it participates afterwards, and what is
-/// reported of it changed. States are (register, raw verdict).
+/// Whether going from one state of a port to another must cause a symbol: it participates afterwards, and
+/// what is reported of it changed. States are (register, raw verdict).
 ///
-/// So a port that stops participating leaves its neighbours with the last status until the next symbol of its group.
+/// So a port that stops participating leaves its neighbours with the last status until the next symbol of its
+/// group.
 #[must_use]
 pub const fn triggers(before: (PortCsr, bool), after: (PortCsr, bool)) -> bool {
     after.0.has(PART) && after.0.reported(after.1) != before.0.reported(before.1)
@@ -164,8 +167,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// The block of a device with one entry of `support` per port; `next` is the offset of the next extended features
-    /// block in the device's register space, 0 for the last one.
+    /// The block of a device with one entry of `support` per port; `next` is the offset of the next extended
+    /// features block in the device's register space, 0 for the last one.
     ///
     /// # Errors
     /// [`Error::Port`] for more than 192 ports: no register, and no message, can name those beyond.
@@ -195,7 +198,8 @@ impl Block {
         self.ports.is_empty()
     }
 
-    /// What is at a byte offset of the block. The two low bits, which select a byte of a register, are ignored.
+    /// What is at a byte offset of the block. The two low bits, which select a byte of a register, are
+    /// ignored.
     #[must_use]
     pub fn locate(&self, offset: u32) -> Register {
         match offset & !3 {

@@ -1,12 +1,13 @@
 //! RapidIO Part 12: VoQ backpressure (Rev 2.x).
 //!
-//! A switch tells its upstream neighbours, six egress ports at a time, which of its ports are congested; a neighbour that
-//! stages its traffic per next-hop port holds back just that traffic and lets the rest pass. The message is one 14-bit
-//! field, *stype2*, of the long control symbol. It is never forwarded, acknowledged or repeated by the link layer.
+//! A switch tells its upstream neighbours, six egress ports at a time, which of its ports are congested; a
+//! neighbour that stages its traffic per next-hop port holds back just that traffic and lets the rest pass.
+//! The message is one 14-bit field, *stype2*, of the long control symbol. It is never forwarded, acknowledged
+//! or repeated by the link layer.
 //!
-//! Words: *upstream* transmits packets and receives messages; *downstream* receives packets and originates messages. A
-//! device is both at once, per direction of each link. *Raw* is a device's own verdict about a port, *reported* is what
-//! it says to others after the register bits have had their word.
+//! Words: *upstream* transmits packets and receives messages; *downstream* receives packets and originates
+//! messages. A device is both at once, per direction of each link. *Raw* is a device's own verdict about a
+//! port, *reported* is what it says to others after the register bits have had their word.
 //!
 //! # Reading order
 //!
@@ -14,27 +15,30 @@
 //! 2. [`symbol`]: which control symbols may carry them, and which virtual channel they then speak of.
 //! 3. [`csr`]: the register block (extended features ID 0x000B) and the truth table from raw to reported.
 //! 4. [`threshold`]: from the length of a queue to a raw verdict; how much room a queue needs.
-//! 5. [`originator`]: one per device: what must be said through which port, and what is said at the next opportunity.
+//! 5. [`originator`]: one per device: what must be said through which port, and what is said at the next
+//!    opportunity.
 //! 6. [`staging`]: the two maps of an upstream device: destination to queue, next-hop port to queue.
 //! 7. [`receiver`]: one per egress link: what the neighbour said, and which staging queues it stops.
 //! 8. [`counters`]: what went out, came in and was ignored.
 //!
 //! # Contract
 //!
-//! The state machines have no clock, no randomness and no I/O. They allocate when they are made, sized by the device's
-//! own number of ports, and never again (except [`Receiver::remap`](receiver::Receiver::remap), which takes a new map).
-//! Refresh is a rule here and a timer elsewhere: the owner calls [`refresh`](originator::Originator::refresh) each
+//! The state machines have no clock, no randomness and no I/O. They allocate when they are made, sized by the
+//! device's own number of ports, and never again (except [`Receiver::remap`](receiver::Receiver::remap),
+//! which takes a new map). Refresh is a rule here and a timer elsewhere: the owner calls
+//! [`refresh`](originator::Originator::refresh) each
 //! [`REFRESH_PERIOD_CODE_GROUPS`](originator::REFRESH_PERIOD_CODE_GROUPS).
 //!
 //! # Panic contract
 //!
-//! Nothing that comes off the wire panics: every 14-bit field, every symbol and every octet string has an effect, or is
-//! counted and ignored. Port, queue and channel numbers that the *owner* passes must exist; where a function panics if
-//! not, it says so.
+//! Nothing that comes off the wire panics: every 14-bit field, every symbol and every octet string has an
+//! effect, or is counted and ignored. Port, queue and channel numbers that the *owner* passes must exist;
+//! where a function panics if not, it says so.
 //!
 //! # Example
 //!
-//! Two devices, one link. Port 4 of the downstream switch fills up; the upstream device stops the queue for it.
+//! Two devices, one link. Port 4 of the downstream switch fills up; the upstream device stops the queue for
+//! it.
 //!
 //! ```
 //! use lp_serial::Form;

@@ -1,22 +1,25 @@
-//! The downstream side, one per device: what must be said through which port, and what is said at the next opportunity.
+//! The downstream side, one per device: what must be said through which port, and what is said at the next
+//! opportunity.
 //!
-//! A change of a reported status only *marks* its group of six ports, for every port that transmits VoQ symbols. The
-//! content of a message is sampled when a symbol leaves ([`Originator::poll_symbol`]), so changes in between coalesce.
-//! Marked groups are served round robin, lest a chattering group starve the others.
+//! A change of a reported status only *marks* its group of six ports, for every port that transmits VoQ
+//! symbols. The content of a message is sampled when a symbol leaves ([`Originator::poll_symbol`]), so
+//! changes in between coalesce. Marked groups are served round robin, lest a chattering group starve the
+//! others.
 //!
-//! Which ports are told what depends on [`Verdict`]. *Shared* suits an output-queued switch: one verdict per egress port,
-//! told to all. *Per ingress* suits a switch with one queue per (ingress, egress) pair: port u is told the verdicts of the
-//! queues that are fed by u.
+//! Which ports are told what depends on [`Verdict`]. *Shared* suits an output-queued switch: one verdict per
+//! egress port, told to all. *Per ingress* suits a switch with one queue per (ingress, egress) pair: port u
+//! is told the verdicts of the queues that are fed by u.
 //!
 //! # Calling contract
 //!
-//! * Inputs: [`set_congested`](Originator::set_congested), [`set_congested_for`](Originator::set_congested_for),
-//!   [`write_csr`](Originator::write_csr), [`write`](Originator::write), [`link_up`](Originator::link_up),
-//!   [`link_down`](Originator::link_down), [`link_recovered`](Originator::link_recovered),
-//!   [`refresh`](Originator::refresh), [`reset`](Originator::reset). Those that can mark something say at which ports.
+//! * Inputs: [`set_congested`](Originator::set_congested),
+//!   [`set_congested_for`](Originator::set_congested_for), [`write_csr`](Originator::write_csr),
+//!   [`write`](Originator::write), [`link_up`](Originator::link_up), [`link_down`](Originator::link_down),
+//!   [`link_recovered`](Originator::link_recovered), [`refresh`](Originator::refresh),
+//!   [`reset`](Originator::reset). Those that can mark something say at which ports.
 //! * Output: [`poll_symbol`](Originator::poll_symbol) for each long control symbol that leaves;
-//!   [`needs_symbol`](Originator::needs_symbol) or [`needed_carrier`](Originator::needed_carrier) when none would. Nothing
-//!   here ever waits for the other side, and an acknowledgement that is due goes first.
+//!   [`needs_symbol`](Originator::needs_symbol) or [`needed_carrier`](Originator::needed_carrier) when none
+//!   would. Nothing here ever waits for the other side, and an acknowledgement that is due goes first.
 
 use crate::codec::{Error, GROUPS, Message, PORTS_PER_GROUP, groups_for};
 use crate::counters::OriginatorCounters;
@@ -27,8 +30,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use lp_serial::Form;
 
-/// How often the owner should call [`Originator::refresh`], in code-groups per lane, unless it knows better: the longest VC
-/// refresh period that Part 6 §5.5.3.2 makes mandatory. Without refresh a lost "clear" stops a queue for ever.
+/// How often the owner should call [`Originator::refresh`], in code-groups per lane, unless it knows better:
+/// the longest VC refresh period that Part 6 §5.5.3.2 makes mandatory. Without refresh a lost "clear" stops a
+/// queue for ever.
 pub const REFRESH_PERIOD_CODE_GROUPS: u32 =
     lp_serial::cost::VC_REFRESH_MANDATORY_UNITS * lp_serial::cost::VC_REFRESH_UNIT_CODE_GROUPS;
 
@@ -78,8 +82,9 @@ impl Default for Options {
 pub struct Written {
     /// Transmitting ports at which something was marked.
     pub marked: Ports,
-    /// The write ended generation at a port whose neighbour may still hold a status of 1: nothing will ever clear it. A
-    /// well-behaved manager brings the reported ports to "clear" and lets the symbols leave before it writes.
+    /// The write ended generation at a port whose neighbour may still hold a status of 1: nothing will ever
+    /// clear it. A well-behaved manager brings the reported ports to "clear" and lets the symbols leave
+    /// before it writes.
     pub abandoned: bool,
 }
 
@@ -113,7 +118,8 @@ impl Pending {
     }
 }
 
-/// Originator of a device with N ports: N numbers per table, N x N / 6 bytes more if verdicts are per ingress.
+/// Originator of a device with N ports: N numbers per table, N x N / 6 bytes more if verdicts are per
+/// ingress.
 ///
 /// # Panics
 /// All methods with a port number panic if the device has no such port.
@@ -138,7 +144,8 @@ pub struct Originator {
 }
 
 impl Originator {
-    /// The originator of a device after reset: all links down, all enables 0. One entry of `support` per port.
+    /// The originator of a device after reset: all links down, all enables 0. One entry of `support` per
+    /// port.
     ///
     /// # Errors
     /// [`Error::Port`] for more than 192 ports.
@@ -168,8 +175,8 @@ impl Originator {
 
     // Inputs.
 
-    /// The device's verdict about an egress port, for all ingress ports. Returns the transmitting ports at which its group
-    /// is now marked; a repeated verdict costs two comparisons and marks nothing.
+    /// The device's verdict about an egress port, for all ingress ports. Returns the transmitting ports at
+    /// which its group is now marked; a repeated verdict costs two comparisons and marks nothing.
     pub fn set_congested(&mut self, egress: u16, congested: bool) -> Ports {
         match self.options.verdict {
             Verdict::Shared => self.set_shared(egress, congested),
@@ -179,8 +186,9 @@ impl Originator {
         }
     }
 
-    /// The device's verdict about one (ingress, egress) pair. Returns whether the group of `egress` is now marked at port
-    /// `upstream`. With [`Verdict::Shared`] this is [`set_congested`](Self::set_congested): there is only one verdict.
+    /// The device's verdict about one (ingress, egress) pair. Returns whether the group of `egress` is now
+    /// marked at port `upstream`. With [`Verdict::Shared`] this is [`set_congested`](Self::set_congested):
+    /// there is only one verdict.
     pub fn set_congested_for(&mut self, upstream: u16, egress: u16, congested: bool) -> bool {
         match self.options.verdict {
             Verdict::Shared => self.set_shared(egress, congested).contains(upstream),
@@ -230,8 +238,8 @@ impl Originator {
         }
     }
 
-    /// The link of a port is initialised, with control symbols of this form. The neighbour knows nothing, which means
-    /// "all clear": groups with a reported 1 are marked. Returns whether there are any.
+    /// The link of a port is initialised, with control symbols of this form. The neighbour knows nothing,
+    /// which means "all clear": groups with a reported 1 are marked. Returns whether there are any.
     pub fn link_up(&mut self, port: u16, form: Form) -> bool {
         match form {
             Form::Long => self.long.insert(port),
@@ -255,13 +263,14 @@ impl Originator {
         self.update_active(port);
     }
 
-    /// The link of a port recovered from an error without initialisation: a message may have been lost, so the full state
-    /// is marked, if [`Options::after_recovery`] is on. Returns whether it was.
+    /// The link of a port recovered from an error without initialisation: a message may have been lost, so
+    /// the full state is marked, if [`Options::after_recovery`] is on. Returns whether it was.
     pub fn link_recovered(&mut self, port: u16) -> bool {
         self.options.after_recovery && self.mark_full_state(port)
     }
 
-    /// The refresh timer of a port expired: marks the full state, if [`Options::refresh`] is on. Returns whether it did.
+    /// The refresh timer of a port expired: marks the full state, if [`Options::refresh`] is on. Returns
+    /// whether it did.
     pub fn refresh(&mut self, port: u16) -> bool {
         let marked = self.options.refresh && self.mark_full_state(port);
         self.counters.refreshes += u64::from(marked);
@@ -281,11 +290,11 @@ impl Originator {
 
     // Outputs.
 
-    /// A long control symbol is about to leave through `port`. Returns the field to put on it, sampled now; none means
-    /// NOP. The message counts as sent.
+    /// A long control symbol is about to leave through `port`. Returns the field to put on it, sampled now;
+    /// none means NOP. The message counts as sent.
     ///
-    /// A port without GEN_EN, or whose link is down or on short symbols, never has one. With linking on only Status and
-    /// VC_Status get one, about the channel that they name.
+    /// A port without GEN_EN, or whose link is down or on short symbols, never has one. With linking on only
+    /// Status and VC_Status get one, about the channel that they name.
     pub fn poll_symbol(&mut self, port: u16, opportunity: Opportunity) -> Option<u16> {
         if !self.active.contains(port) {
             return None;
@@ -304,13 +313,15 @@ impl Originator {
         Some(Message::new(group, status).ok()?.to_field())
     }
 
-    /// Whether something waits for an opportunity at `port`: the link layer may then send a symbol for it alone.
+    /// Whether something waits for an opportunity at `port`: the link layer may then send a symbol for it
+    /// alone.
     #[must_use]
     pub fn needs_symbol(&self, port: u16) -> bool {
         self.pending_of(port).iter().any(|pending| pending.groups != 0)
     }
 
-    /// The symbol that something waits for at `port`: Status, or the VC_Status of the lowest channel with a marked group.
+    /// The symbol that something waits for at `port`: Status, or the VC_Status of the lowest channel with a
+    /// marked group.
     #[must_use]
     pub fn needed_carrier(&self, port: u16) -> Option<Carrier> {
         let lane = self.pending_of(port).iter().position(|pending| pending.groups != 0)?;
@@ -369,8 +380,8 @@ impl Originator {
         self.counters
     }
 
-    /// What was counted since the last call; counting begins anew. A state explorer calls it so that states which differ
-    /// only in their history are equal.
+    /// What was counted since the last call; counting begins anew. A state explorer calls it so that states
+    /// which differ only in their history are equal.
     pub fn take_counters(&mut self) -> OriginatorCounters {
         core::mem::take(&mut self.counters)
     }

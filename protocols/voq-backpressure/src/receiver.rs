@@ -1,7 +1,7 @@
 //! The upstream side, one per egress link: what the neighbour said, and which staging queues it stops.
 //!
-//! The status is kept per *port* of the neighbour (and per virtual channel), never only per queue: a queue that stands for
-//! several ports stops with the first congested one and goes on when the last one is clear.
+//! The status is kept per *port* of the neighbour (and per virtual channel), never only per queue: a queue
+//! that stands for several ports stops with the first congested one and goes on when the last one is clear.
 //!
 //! # Calling contract
 //!
@@ -9,10 +9,11 @@
 //!   [`receive_delimited`](Receiver::receive_delimited) (characters), [`link_init`](Receiver::link_init),
 //!   [`set_linked`](Receiver::set_linked), [`remap`](Receiver::remap).
 //! * Each hands every [`Edge`], a queue that stopped or went on, to the caller's closure, before it returns.
-//! * [`eligible`](Receiver::eligible) and its kin are to be asked at the moment a packet is committed to the link; a packet
-//!   that is already committed is not held back.
+//! * [`eligible`](Receiver::eligible) and its kin are to be asked at the moment a packet is committed to the
+//!   link; a packet that is already committed is not held back.
 //!
-//! Recovery of the link from an error, without initialisation, is no input: what the neighbour said stays true.
+//! Recovery of the link from an error, without initialisation, is no input: what the neighbour said stays
+//! true.
 
 use crate::codec::{Message, PORTS_PER_GROUP, Stype2};
 use crate::counters::ReceiverCounters;
@@ -46,7 +47,8 @@ pub struct Edge {
     pub stopped: bool,
 }
 
-/// Receiver of one egress link. Memory: per active virtual channel a bit per port of the neighbour and a byte per queue.
+/// Receiver of one egress link. Memory: per active virtual channel a bit per port of the neighbour and a byte
+/// per queue.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Receiver {
     map: QueueMap,
@@ -62,8 +64,9 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// The receiver of a link after initialisation: all clear, linking off. `vcs` are the channels inside which this device
-    /// stages; with [`ActiveVcs::None`] it stages once, before packets are sorted into channels.
+    /// The receiver of a link after initialisation: all clear, linking off. `vcs` are the channels inside
+    /// which this device stages; with [`ActiveVcs::None`] it stages once, before packets are sorted into
+    /// channels.
     #[must_use]
     pub fn new(map: QueueMap, vcs: ActiveVcs, reception: Reception) -> Self {
         let words = usize::from(map.ports().div_ceil(WORD_BITS));
@@ -81,7 +84,8 @@ impl Receiver {
 
     // Inputs.
 
-    /// A control symbol with good CRC arrived on the reverse direction of the link, carrying this stype2 field.
+    /// A control symbol with good CRC arrived on the reverse direction of the link, carrying this stype2
+    /// field.
     pub fn apply(&mut self, carrier: Carrier, field: u16, emit: impl FnMut(Edge)) {
         let message = match Stype2::parse(field) {
             Ok(Stype2::Nop) => return,
@@ -109,8 +113,8 @@ impl Receiver {
         }
     }
 
-    /// The same for the six octets of a symbol without delimiters. Returns the symbol, for the link layer to carry out its
-    /// other two functions.
+    /// The same for the six octets of a symbol without delimiters. Returns the symbol, for the link layer to
+    /// carry out its other two functions.
     ///
     /// # Errors
     /// Why there is no symbol. Nothing was applied; the link layer reports it to the neighbour.
@@ -121,8 +125,9 @@ impl Receiver {
         Ok(symbol)
     }
 
-    /// The same for the eight characters of a delimited symbol. `packet_in_progress`: whether a packet has begun on the
-    /// reverse direction and not ended; a delimiter that does not suit is counted, and the symbol carried out.
+    /// The same for the eight characters of a delimited symbol. `packet_in_progress`: whether a packet has
+    /// begun on the reverse direction and not ended; a delimiter that does not suit is counted, and the
+    /// symbol carried out.
     ///
     /// # Errors
     /// As [`receive_octets`](Self::receive_octets).
@@ -159,8 +164,9 @@ impl Receiver {
         self.linked = linked;
     }
 
-    /// Routes changed, and with them the way ports share queues: statuses stay, stops are counted anew by `map`, and edges
-    /// are told by queue number. Packets that are staged already should keep their queue until it has drained.
+    /// Routes changed, and with them the way ports share queues: statuses stay, stops are counted anew by
+    /// `map`, and edges are told by queue number. Packets that are staged already should keep their queue
+    /// until it has drained.
     ///
     /// # Panics
     /// If `map` is for another number of ports: that is another neighbour, and needs another receiver.
@@ -190,8 +196,8 @@ impl Receiver {
 
     // Questions, to be asked at the moment of commitment.
 
-    /// Whether a packet of a staging queue may be committed: no port that the queue stands for is congested. For links that
-    /// stage before virtual channels; else for VC0.
+    /// Whether a packet of a staging queue may be committed: no port that the queue stands for is congested.
+    /// For links that stage before virtual channels; else for VC0.
     ///
     /// # Panics
     /// If the link has no such queue.
@@ -210,7 +216,8 @@ impl Receiver {
         self.stops[self.slot(vc) * usize::from(self.map.queues()) + usize::from(queue)] == 0
     }
 
-    /// The same for the queue of a forward map's [`Hop`](crate::staging::Hop): the unstaged queue is never stopped.
+    /// The same for the queue of a forward map's [`Hop`](crate::staging::Hop): the unstaged queue is never
+    /// stopped.
     ///
     /// # Panics
     /// If the link has no such queue.
@@ -219,8 +226,8 @@ impl Receiver {
         queue.is_none_or(|queue| self.eligible(queue))
     }
 
-    /// Whether a packet that the neighbour copies to all of these ports may be committed: none of them is congested. Ports
-    /// that the neighbour does not have count as clear.
+    /// Whether a packet that the neighbour copies to all of these ports may be committed: none of them is
+    /// congested. Ports that the neighbour does not have count as clear.
     #[must_use]
     pub fn eligible_ports(&self, ports: &Ports) -> bool {
         self.eligible_ports_in(Vc::VC0, ports)
@@ -257,8 +264,8 @@ impl Receiver {
         self.counters
     }
 
-    /// What was counted since the last call; counting begins anew. A state explorer calls it so that states which differ
-    /// only in their history are equal.
+    /// What was counted since the last call; counting begins anew. A state explorer calls it so that states
+    /// which differ only in their history are equal.
     pub fn take_counters(&mut self) -> ReceiverCounters {
         core::mem::take(&mut self.counters)
     }
@@ -288,7 +295,8 @@ impl Receiver {
     }
 
     fn apply_in(&mut self, slot: usize, message: Message, emit: &mut impl FnMut(Edge)) {
-        // Stops before releases: congestion that moves from one port of a queue to another of the same queue is no edge.
+        // Stops before releases: congestion that moves from one port of a queue to another of the same queue
+        // is no edge.
         for congested in [true, false] {
             for offset in 0..PORTS_PER_GROUP {
                 let says_congested = message.status() >> offset & 1 == 1;

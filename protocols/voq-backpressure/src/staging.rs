@@ -1,9 +1,10 @@
 //! The two maps of an upstream device (Part 12 §2.2, §2.3).
 //!
-//! The *forward map* takes a destination ID, once, to the egress port, the next-hop port (the egress port of the device at
-//! the other end of that link) and the staging queue. The *reverse map*, [`QueueMap`], one per egress link, takes a
-//! next-hop port in a received message to the staging queue that it stops. They must agree: for every destination the
-//! queue of the forward map is the queue that the reverse map gives for the next-hop port.
+//! The *forward map* takes a destination ID, once, to the egress port, the next-hop port (the egress port of
+//! the device at the other end of that link) and the staging queue. The *reverse map*, [`QueueMap`], one per
+//! egress link, takes a next-hop port in a received message to the staging queue that it stops. They must
+//! agree: for every destination the queue of the forward map is the queue that the reverse map gives for the
+//! next-hop port.
 
 use crate::codec::{GROUPS, MAX_PORTS, PORTS_PER_GROUP};
 use alloc::vec::Vec;
@@ -139,7 +140,8 @@ impl QueueMap {
         self.of_port.get(usize::from(port)).map(|&queue| u16::from(queue))
     }
 
-    /// The queue by group (0..32) and offset (0..6) of a message: every message has 6 of these 192 inputs, all legal.
+    /// The queue by group (0..32) and offset (0..6) of a message: every message has 6 of these 192 inputs,
+    /// all legal.
     #[must_use]
     pub fn queue_at(&self, group: u8, offset: u8) -> Option<u16> {
         let in_range = u16::from(group) < GROUPS && u16::from(offset) < PORTS_PER_GROUP;
@@ -152,7 +154,8 @@ impl QueueMap {
 pub struct Hop {
     /// Egress port of this device.
     pub egress: u16,
-    /// Egress port of the device at the other end of that link; none if the packet ends there or its way is unknown.
+    /// Egress port of the device at the other end of that link; none if the packet ends there or its way is
+    /// unknown.
     pub next_hop: Option<u16>,
     /// Staging queue of the egress link; none is the unstaged queue, which no message stops.
     pub queue: Option<u16>,
@@ -177,8 +180,9 @@ pub struct Disagreement {
 }
 
 impl ForwardMap {
-    /// The map of a device: `route` gives egress port and next-hop port of a destination ID in `0..destinations` (none if
-    /// there is no route), `maps` the reverse map of an egress link (none if nothing is staged there).
+    /// The map of a device: `route` gives egress port and next-hop port of a destination ID in
+    /// `0..destinations` (none if there is no route), `maps` the reverse map of an egress link (none if
+    /// nothing is staged there).
     pub fn new<'a>(
         destinations: u32,
         route: impl Fn(u32) -> Option<(u16, Option<u16>)>,
@@ -208,7 +212,8 @@ impl ForwardMap {
         (0u32..).zip(&self.hops).filter_map(|(destination, hop)| Some((destination, (*hop)?)))
     }
 
-    /// Destinations whose queue is not the one that the reverse map of their egress link gives for their next-hop port.
+    /// Destinations whose queue is not the one that the reverse map of their egress link gives for their
+    /// next-hop port.
     pub fn queue_disagreements<'a>(
         &self,
         maps: impl Fn(u16) -> Option<&'a QueueMap>,
@@ -219,9 +224,9 @@ impl ForwardMap {
         })
     }
 
-    /// Destinations whose next-hop port is not the egress port that the neighbour itself uses: `neighbour(egress,
-    /// destination)` asks the table of the device at the other end of link `egress` (none: the packet ends there, or the
-    /// neighbour knows no way).
+    /// Destinations whose next-hop port is not the egress port that the neighbour itself uses:
+    /// `neighbour(egress, destination)` asks the table of the device at the other end of link `egress` (none:
+    /// the packet ends there, or the neighbour knows no way).
     pub fn next_hop_disagreements(
         &self,
         neighbour: impl Fn(u16, u32) -> Option<u16>,
@@ -300,7 +305,8 @@ mod tests {
         }
     }
 
-    /// Two egress links: 0 to a switch of 8 ports, 1 to an endpoint. Destination 3 has no route, 4 ends in the switch.
+    /// Two egress links: 0 to a switch of 8 ports, 1 to an endpoint. Destination 3 has no route, 4 ends in
+    /// the switch.
     fn route(destination: u32) -> Option<(u16, Option<u16>)> {
         match destination {
             3 => None,

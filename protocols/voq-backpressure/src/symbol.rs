@@ -1,8 +1,8 @@
 //! How a message rides on a control symbol, and which virtual channel it then speaks of (Part 12 §3.2, §4.2).
 //!
-//! Without *linking* a message may accompany every stype0 and stype1, and concerns the queues of all virtual channels.
-//! With linking (LINK_EN, for devices that stage per port *inside* each VC) it may accompany only a Status symbol, and
-//! then concerns VC0, or a VC_Status symbol, and then concerns the VC that this names.
+//! Without *linking* a message may accompany every stype0 and stype1, and concerns the queues of all virtual
+//! channels. With linking (LINK_EN, for devices that stage per port *inside* each VC) it may accompany only a
+//! Status symbol, and then concerns VC0, or a VC_Status symbol, and then concerns the VC that this names.
 
 use crate::codec::Stype2;
 use lp_serial::control_symbol::Error;
@@ -80,8 +80,8 @@ impl ActiveVcs {
         (0..self.count()).map(move |slot| self.at(slot))
     }
 
-    /// The channel that a VCID names (its low bits are ignored when fewer than eight are active), or none if no optional
-    /// channel is active. Bits above the three of a VCID are ignored.
+    /// The channel that a VCID names (its low bits are ignored when fewer than eight are active), or none if
+    /// no optional channel is active. Bits above the three of a VCID are ignored.
     #[must_use]
     pub const fn vc_of(self, vcid: u8) -> Option<Vc> {
         let optional = self.optional();
@@ -175,8 +175,8 @@ impl Opportunity {
         Self { carrier, standalone: false }
     }
 
-    /// The symbol is sent only because [`needs_symbol`](crate::Originator::needs_symbol) asked for it: it costs eight
-    /// characters.
+    /// The symbol is sent only because [`needs_symbol`](crate::Originator::needs_symbol) asked for it: it
+    /// costs eight characters.
     #[must_use]
     pub const fn standalone(carrier: Carrier) -> Self {
         Self { carrier, standalone: true }
@@ -186,13 +186,14 @@ impl Opportunity {
 /// Puts a message, or NOP, on a symbol.
 ///
 /// # Errors
-/// The Part 6 range error if the symbol is short and the field is not NOP: a short symbol has no place for it.
+/// The Part 6 range error if the symbol is short and the field is not NOP: a short symbol has no place for
+/// it.
 pub fn attach(symbol: ControlSymbol, stype2: Stype2) -> Result<ControlSymbol, Error> {
     symbol.with_stype2(stype2.emit())
 }
 
-/// The symbol that is sent just to carry a message: Status or VC_Status, with NOP as stype1. [`Carrier::Other`] gives
-/// Status too.
+/// The symbol that is sent just to carry a message: Status or VC_Status, with NOP as stype1.
+/// [`Carrier::Other`] gives Status too.
 ///
 /// # Errors
 /// The Part 6 range error if `ack_id_status` or `buf_status` exceeds 63, or a VCID exceeds 7.

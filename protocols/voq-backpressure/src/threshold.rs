@@ -1,10 +1,11 @@
-//! From the length of a queue to a verdict. Part 12 §4.2 e leaves to the device what a change of status is; here it is
-//! two thresholds, so that a queue must empty by `on - off` packets between "congested" and "clear".
+//! From the length of a queue to a verdict. Part 12 §4.2 e leaves to the device what a change of status is;
+//! here it is two thresholds, so that a queue must empty by `on - off` packets between "congested" and
+//! "clear".
 
 use core::fmt;
 
-/// Two thresholds on the number of packets in a queue. The queue is the egress queue, or, where verdicts are per ingress
-/// port, the queue of one (ingress, egress) pair.
+/// Two thresholds on the number of packets in a queue. The queue is the egress queue, or, where verdicts are
+/// per ingress port, the queue of one (ingress, egress) pair.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Thresholds {
     on: u32,
@@ -56,12 +57,12 @@ impl Thresholds {
     }
 }
 
-/// Packets of one upstream link that can still arrive after the queue reached its `on` threshold, in the worst phase:
-/// ceil(D / T) + 1 + F. A queue that keeps so many places above `on` for every link that feeds it is never the cause of
-/// blocking (Part 12 §2.5).
+/// Packets of one upstream link that can still arrive after the queue reached its `on` threshold, in the
+/// worst phase: ceil(D / T) + 1 + F. A queue that keeps so many places above `on` for every link that feeds
+/// it is never the cause of blocking (Part 12 §2.5).
 ///
-/// `loop_ps` D: message latency and twice the propagation, in picoseconds; `packet_ps` T: time of one maximum packet with
-/// its delimiter, at least 1; `committed` F: packets between the upstream scheduler and the wire.
+/// `loop_ps` D: message latency and twice the propagation, in picoseconds; `packet_ps` T: time of one maximum
+/// packet with its delimiter, at least 1; `committed` F: packets between the upstream scheduler and the wire.
 ///
 /// # Panics
 /// If `packet_ps` is 0.

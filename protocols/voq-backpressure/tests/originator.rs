@@ -14,7 +14,8 @@ fn drain(device: &mut Originator, port: u16) -> Vec<u16> {
     std::iter::from_fn(|| device.poll_symbol(port, ride())).collect()
 }
 
-/// A device without linking, all links up with long symbols; GEN_EN on `generating`, PART on `participating`; quiet.
+/// A device without linking, all links up with long symbols; GEN_EN on `generating`, PART on `participating`;
+/// quiet.
 fn device(ports: u16, options: Options, generating: &[u16], participating: &[u16]) -> Originator {
     let support = vec![Support::UNLINKED; ports.into()];
     let mut device = Originator::new(&support, options).unwrap();
@@ -224,7 +225,7 @@ fn per_ingress_verdicts_are_told_to_their_ingress_alone() {
                 let concerned = upstream == ingress;
                 assert_eq!(device.raw(upstream, egress), concerned);
                 assert_eq!(device.reported(upstream, egress), concerned);
-                let message = 0x0800 | 1 << (5 + egress % 6) | egress / 6;
+                let message = 0x0800 | 1 << (5 + egress % 6) | (egress / 6);
                 assert_eq!(drain(&mut device, upstream), if concerned { vec![message] } else { vec![] });
             }
         }

@@ -142,8 +142,8 @@ fn a_message_rides_on_a_packet_delimiter() {
 }
 
 proptest! {
-    /// Whatever happens downstream: once everything that waits has left, upstream holds back exactly what is reported,
-    /// in every virtual channel, for shared and for per-ingress verdicts.
+    /// Whatever happens downstream: once everything that waits has left, upstream holds back exactly what is
+    /// reported, in every virtual channel, for shared and for per-ingress verdicts.
     ///
     /// Proves: VOQ-4.2-5, VOQ-2.1-6, VOQ-4.2-3
     #[test]

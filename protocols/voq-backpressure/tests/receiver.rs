@@ -202,7 +202,8 @@ fn scope_with_and_without_linking() {
     }
 }
 
-/// Golden linked symbols, eight optional channels active: field, carrier, the channel that they stop or clear.
+/// Golden linked symbols, eight optional channels active: field, carrier, the channel that they stop or
+/// clear.
 ///
 /// Proves: VOQ-3.2-1, VOQ-3.2-2, VOQ-3.2-4
 #[test]

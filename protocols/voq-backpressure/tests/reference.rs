@@ -1,6 +1,6 @@
-//! The originator against a naive model of its state table: exhaustively for a small device, by random events for larger
-//! ones. The model keeps sets of (port, channel, group), looks at every port for every event, and shares no code with the
-//! originator but the numbers of the register bits.
+//! The originator against a naive model of its state table: exhaustively for a small device, by random events
+//! for larger ones. The model keeps sets of (port, channel, group), looks at every port for every event, and
+//! shares no code with the originator but the numbers of the register bits.
 
 use lp_serial::Form;
 use proptest::prelude::*;
@@ -220,7 +220,8 @@ impl Model {
     }
 }
 
-/// The same event for the originator. What its inputs say about marks is compared with what waits before and after.
+/// The same event for the originator. What its inputs say about marks is compared with what waits before and
+/// after.
 fn handle(device: &mut Originator, event: Event) -> Option<u16> {
     let ports = device.block().len();
     let marks = |found: bool, device: &Originator, port: u16| {
@@ -275,8 +276,8 @@ fn step(device: &mut Originator, model: &mut Model, event: Event) {
     }
 }
 
-/// Every reachable state of a device of seven ports (two groups) with one port that transmits, in every linking mode,
-/// and every event in each of them.
+/// Every reachable state of a device of seven ports (two groups) with one port that transmits, in every
+/// linking mode, and every event in each of them.
 ///
 /// Proves: VOQ-4.2-1, VOQ-4.2-3, VOQ-4.2-5, VOQ-4.2-9, VOQ-5.1.2.2-4, VOQ-5.1.2.2-6, VOQ-5.1.2.2-7, VOQ-3.2-3, VOQ-4.1-4
 #[test]
