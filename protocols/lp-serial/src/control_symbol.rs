@@ -605,7 +605,7 @@ impl Stype1 {
     }
 
     /// Whether the symbol delimits a packet. start-of-packet, stomp and end-of-packet always do;
-    /// restart-from-retry and link-request do while a packet is in progress (Part 6 §3.5).
+    /// restart-from-retry and link-request do while a packet is in progress (Part 6 §5.5.2).
     #[must_use]
     pub const fn delimits(self, packet_in_progress: bool) -> bool {
         match self {
@@ -1133,7 +1133,8 @@ mod tests {
             let bits = info << 13 | u64::from(crc13(info));
             let symbol = ControlSymbol::from_view(View::from_bits(Form::Long, bits)).unwrap();
             prop_assert_eq!(symbol.to_bits(), bits);
-            prop_assert_eq!(ControlSymbol::from_fields(Form::Long, symbol.fields(), symbol.stype2()), Ok(symbol));
+            let built = ControlSymbol::from_fields(Form::Long, symbol.fields(), symbol.stype2());
+            prop_assert_eq!(built, Ok(symbol));
         }
 
         #[test]

@@ -233,7 +233,7 @@ impl SymbolSize {
         }
     }
 
-    /// How many packets may be sent and not yet acknowledged: 31, 63, 4095 (Part 6 §6.6.2). One less than
+    /// How many packets may be sent and not yet acknowledged: 31, 63, 4095 (Part 6 §3.3). One less than
     /// there are ackIDs, so that "none" and "all" differ.
     #[must_use]
     pub const fn ack_id_window(self) -> u16 {
@@ -279,7 +279,7 @@ pub enum BufStatus {
 }
 
 /// Transmitter-controlled flow control: how many buffers must be free before a packet of a priority may be
-/// sent (Part 6 §6.9.2).
+/// sent (Part 6 §6.9).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Watermarks([u16; 3]);
 
@@ -460,7 +460,7 @@ impl Ratio {
 }
 
 /// A symbol with the buf_status of VC0 must be sent at least once in so many code-groups per lane (Part 6
-/// §5.5.3.1).
+/// §5.5.3).
 pub const STATUS_PERIOD_CODE_GROUPS: u32 = 1024;
 
 /// Unit of the VC refresh period, in code-groups per lane (Part 6 §5.5.3.2).

@@ -225,7 +225,9 @@ mod tests {
         }
 
         #[test]
-        fn crc16_fast_form_equals_the_reference(seed: u16, bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn crc16_fast_form_equals_the_reference(
+            seed: u16, bytes in proptest::collection::vec(any::<u8>(), 0..300),
+        ) {
             prop_assert_eq!(crc16(seed, &bytes), bitwise::crc16(seed, &bytes));
         }
     }

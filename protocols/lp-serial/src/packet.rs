@@ -26,7 +26,7 @@ mod field {
     pub(super) const FTYPE: (u32, u32) = (0, 4);
 }
 
-/// Bytes of a body in front of the embedded CRC; longer bodies carry two CRCs (Part 6 §2.4.1).
+/// Bytes of a body in front of the embedded CRC; longer bodies carry two CRCs (Part 6 §2.4).
 pub const FIRST_PART_BYTES: usize = 80;
 
 /// Longest body: 16 header bytes and a 66-bit address's 4 more (32-bit device IDs), and 256 bytes of data.
