@@ -1,8 +1,9 @@
 //! Control symbols: the 24-bit "short" one (CRC-5) and the 48-bit "long" one (CRC-13), Part 6 chapter 3.
 //!
-//! A control symbol carries two independent functions: stype0 (acknowledgement or status) and stype1 (a request or a
-//! packet delimiter). The long symbol has 14 more bits that Part 6 Rev 2.x reserves; Part 12 uses them as *stype2*. They
-//! are carried here as a plain number, because their meaning belongs to another crate.
+//! A control symbol carries two independent functions: stype0 (acknowledgement or status) and stype1 (a
+//! request or a packet delimiter). The long symbol has 14 more bits that Part 6 Rev 2.x reserves; Part 12
+//! uses them as *stype2*. They are carried here as a plain number, because their meaning belongs to another
+//! crate.
 //!
 //! | | short | long |
 //! |---|---|---|
@@ -14,14 +15,16 @@
 //!
 //! Bit 0 is the most significant bit and leaves first, in every field.
 //!
-//! [`ControlSymbol`] keeps the *raw fields*, so that a symbol survives decode and encode bit for bit whatever it says;
-//! [`ControlSymbol::stype0`] and [`ControlSymbol::stype1`] interpret them. An encoding that Rev 2.2 does not define is not
-//! an error: that one function is ignored and the other functions of the symbol are carried out (Part 6 §3.1).
+//! [`ControlSymbol`] keeps the *raw fields*, so that a symbol survives decode and encode bit for bit whatever
+//! it says; [`ControlSymbol::stype0`] and [`ControlSymbol::stype1`] interpret them. An encoding that Rev 2.2
+//! does not define is not an error: that one function is ignored and the other functions of the symbol are
+//! carried out (Part 6 §3.1).
 
 use crate::crc::{crc5, crc13};
 use core::fmt;
 
-/// Field positions: (first bit, width), bit 0 being the most significant bit of the symbol (Part 6 §3.1, §3.3).
+/// Field positions: (first bit, width), bit 0 being the most significant bit of the symbol (Part 6 §3.1,
+/// §3.3).
 mod field {
     pub(super) type Field = (u32, u32);
 
@@ -147,8 +150,8 @@ pub enum Error {
         /// Octets that were given.
         found: usize,
     },
-    /// The CRC does not match; no function of the symbol may be applied (Part 6 §3.6). Reported to the link partner as
-    /// [`Cause::SymbolCrc`].
+    /// The CRC does not match; no function of the symbol may be applied (Part 6 §3.6). Reported to the link
+    /// partner as [`Cause::SymbolCrc`].
     Crc {
         /// CRC of the information bits.
         expected: u16,
@@ -332,7 +335,8 @@ impl fmt::Display for View {
     }
 }
 
-/// Why a packet or symbol was not accepted (Part 6 Table 3-3). For information only: the reaction to all is the same.
+/// Why a packet or symbol was not accepted (Part 6 Table 3-3). For information only: the reaction to all is
+/// the same.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Cause {
     /// 1: a packet with an unexpected ackID.
@@ -493,8 +497,8 @@ pub enum Stype0 {
 }
 
 impl Stype0 {
-    /// Meaning of the raw fields. Bits that the function does not define (the high bits of VCID, cause, port_status) are
-    /// ignored, as a receiver must.
+    /// Meaning of the raw fields. Bits that the function does not define (the high bits of VCID, cause,
+    /// port_status) are ignored, as a receiver must.
     #[must_use]
     pub const fn from_fields(stype0: u8, parameter0: u8, parameter1: u8) -> Self {
         match stype0 & 7 {
@@ -600,8 +604,8 @@ impl Stype1 {
         }
     }
 
-    /// Whether the symbol delimits a packet. start-of-packet, stomp and end-of-packet always do; restart-from-retry and
-    /// link-request do while a packet is in progress (Part 6 §3.5).
+    /// Whether the symbol delimits a packet. start-of-packet, stomp and end-of-packet always do;
+    /// restart-from-retry and link-request do while a packet is in progress (Part 6 §5.5.2).
     #[must_use]
     pub const fn delimits(self, packet_in_progress: bool) -> bool {
         match self {
@@ -612,7 +616,8 @@ impl Stype1 {
     }
 }
 
-/// A control symbol: fields that fit their widths. The CRC is not part of it; `parse` checks it, `emit` makes it.
+/// A control symbol: fields that fit their widths. The CRC is not part of it; `parse` checks it, `emit` makes
+/// it.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct ControlSymbol {
     form: Form,
@@ -628,8 +633,8 @@ impl ControlSymbol {
     /// A symbol from its two functions; stype2 is 0.
     ///
     /// # Errors
-    /// [`Error::Range`] if a parameter does not fit (31 in the short form, 63 in the long; VCID 7; cause and port_status
-    /// 31; reserved stype1 and cmd 7).
+    /// [`Error::Range`] if a parameter does not fit (31 in the short form, 63 in the long; VCID 7; cause and
+    /// port_status 31; reserved stype1 and cmd 7).
     pub fn new(form: Form, stype0: Stype0, stype1: Stype1) -> Result<Self, Error> {
         let (code0, parameter0, parameter1) = stype0.fields();
         let (code1, cmd) = stype1.fields();
@@ -646,7 +651,8 @@ impl ControlSymbol {
     /// A symbol from raw fields `[stype0, parameter0, parameter1, stype1, cmd]` and stype2.
     ///
     /// # Errors
-    /// [`Error::Range`] naming the first field that does not fit; a short symbol has no room for a stype2 other than 0.
+    /// [`Error::Range`] naming the first field that does not fit; a short symbol has no room for a stype2
+    /// other than 0.
     pub fn from_fields(form: Form, fields: [u8; 5], stype2: u16) -> Result<Self, Error> {
         let [stype0, parameter0, parameter1, stype1, cmd] = fields;
         let parameter_max = u16::from(form.parameter_max());
@@ -732,8 +738,8 @@ impl ControlSymbol {
         Ok(expected)
     }
 
-    /// Writes the delimited form and returns its length in characters (4 or 8). `packet_in_progress`: whether a packet of
-    /// this direction has begun and not ended.
+    /// Writes the delimited form and returns its length in characters (4 or 8). `packet_in_progress`: whether
+    /// a packet of this direction has begun and not ended.
     ///
     /// # Errors
     /// [`Error::Length`] if `out` is shorter; it is unchanged then.
@@ -840,8 +846,8 @@ impl Delimited {
     /// Reads the delimited form.
     ///
     /// # Errors
-    /// In this order: [`Error::Length`], [`Error::StartDelimiter`], [`Error::EndDelimiter`], [`Error::Crc`]. A delimiter
-    /// that does not suit the content is no error, see [`Delimited::delimiter_agrees`].
+    /// In this order: [`Error::Length`], [`Error::StartDelimiter`], [`Error::EndDelimiter`], [`Error::Crc`].
+    /// A delimiter that does not suit the content is no error, see [`Delimited::delimiter_agrees`].
     pub fn parse(form: Form, wire: &[u8]) -> Result<Self, Error> {
         let expected = form.characters();
         if wire.len() != expected {
@@ -856,7 +862,8 @@ impl Delimited {
         Ok(Self { delimiter, symbol: ControlSymbol::parse(form, octets)? })
     }
 
-    /// Whether the character suits the content. If not, a receiver counts it and carries the symbol out all the same.
+    /// Whether the character suits the content. If not, a receiver counts it and carries the symbol out all
+    /// the same.
     #[must_use]
     pub fn delimiter_agrees(&self, packet_in_progress: bool) -> bool {
         self.delimiter == self.symbol.delimiter(packet_in_progress)
@@ -934,8 +941,8 @@ mod tests {
         matches!(ControlSymbol::from_view(View::from_bits(form, bits ^ damage)), Err(Error::Crc { .. }))
     }
 
-    /// The generator of CRC-5 has the factor x + 1 and period 15: it finds every odd number of errors, and two errors
-    /// unless 15 places apart (the extra zero bit between information and CRC counts as a place).
+    /// The generator of CRC-5 has the factor x + 1 and period 15: it finds every odd number of errors, and
+    /// two errors unless 15 places apart (the extra zero bit between information and CRC counts as a place).
     #[test]
     fn crc5_detects_one_and_three_errors_and_two_that_are_near() {
         for (form, _, bits) in GOLDEN.into_iter().filter(|&(form, ..)| form == Form::Short) {
@@ -1126,7 +1133,8 @@ mod tests {
             let bits = info << 13 | u64::from(crc13(info));
             let symbol = ControlSymbol::from_view(View::from_bits(Form::Long, bits)).unwrap();
             prop_assert_eq!(symbol.to_bits(), bits);
-            prop_assert_eq!(ControlSymbol::from_fields(Form::Long, symbol.fields(), symbol.stype2()), Ok(symbol));
+            let built = ControlSymbol::from_fields(Form::Long, symbol.fields(), symbol.stype2());
+            prop_assert_eq!(built, Ok(symbol));
         }
 
         #[test]

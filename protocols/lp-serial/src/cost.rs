@@ -1,5 +1,5 @@
-//! What things cost on a link: bytes of a packet, characters of a symbol, time of a character, and how often a link
-//! must say something unasked (Part 6 §1.3, §2.5, §4.7, §5.9, §6.9).
+//! What things cost on a link: bytes of a packet, characters of a symbol, time of a character, and how often
+//! a link must say something unasked (Part 6 §1.3, §2.5, §4.7, §5.9, §6.9).
 //!
 //! Everything is an integer or an exact ratio of integers; rounding is left to whoever keeps the clock.
 
@@ -69,7 +69,8 @@ pub enum PacketClass {
     FlowControl,
     /// Type 8: request or response; 0 bytes, 4 (sent as 8), or 8..=64 in steps of 8.
     Maintenance,
-    /// Type 9: start, single or end segment; 0..=256 bytes in steps of 2 (an abort is an end segment without data).
+    /// Type 9: start, single or end segment; 0..=256 bytes in steps of 2 (an abort is an end segment without
+    /// data).
     DataStreamingStart,
     /// Type 9: continuation segment; 2..=256 bytes in steps of 2.
     DataStreamingContinuation,
@@ -164,12 +165,12 @@ pub const fn header_bytes(class: PacketClass, id_size: IdSize, address: AddressS
     class.header_dev8() + id_size.extra_bytes() + address_bytes
 }
 
-/// Bytes of a packet on an 8b/10b link: header, `payload` bytes, one or two CRCs, padding. Delimiters are apart, see
-/// [`SymbolSize::delimiter_chars`].
+/// Bytes of a packet on an 8b/10b link: header, `payload` bytes, one or two CRCs, padding. Delimiters are
+/// apart, see [`SymbolSize::delimiter_chars`].
 ///
 /// # Errors
-/// [`PayloadError`] if this class cannot carry that payload. Four bytes of maintenance data count as the eight that are
-/// sent.
+/// [`PayloadError`] if this class cannot carry that payload. Four bytes of maintenance data count as the
+/// eight that are sent.
 pub const fn packet_bytes(
     class: PacketClass,
     id_size: IdSize,
@@ -185,7 +186,8 @@ pub const fn packet_bytes(
     Ok(crate::packet::sealed_len(body as usize) as u32)
 }
 
-/// Bytes of the same packet on an IDLE3 link: a link CRC-32 more, then padding to a multiple of 8 (Part 6 Rev 3.x §2.5).
+/// Bytes of the same packet on an IDLE3 link: a link CRC-32 more, then padding to a multiple of 8 (Part 6 Rev
+/// 3.x §2.5).
 #[must_use]
 pub const fn idle3_packet_bytes(packet_bytes: u32) -> u32 {
     (packet_bytes + 4).next_multiple_of(8)
@@ -212,7 +214,8 @@ impl From<Form> for SymbolSize {
 }
 
 impl SymbolSize {
-    /// Characters of one control symbol: 4, 8, 8. The cost of a delimiter, and of a symbol that travels alone.
+    /// Characters of one control symbol: 4, 8, 8. The cost of a delimiter, and of a symbol that travels
+    /// alone.
     #[must_use]
     pub const fn delimiter_chars(self) -> u32 {
         match self {
@@ -230,8 +233,8 @@ impl SymbolSize {
         }
     }
 
-    /// How many packets may be sent and not yet acknowledged: 31, 63, 4095 (Part 6 §6.6.2). One less than there are
-    /// ackIDs, so that "none" and "all" differ.
+    /// How many packets may be sent and not yet acknowledged: 31, 63, 4095 (Part 6 §3.3). One less than
+    /// there are ackIDs, so that "none" and "all" differ.
     #[must_use]
     pub const fn ack_id_window(self) -> u16 {
         match self {
@@ -254,8 +257,8 @@ impl SymbolSize {
         }
     }
 
-    /// The buf_status that reports `free` maximum-size buffers under transmitter-controlled flow control: exact up to 29
-    /// (61, 4093), then "at least" 30 (62, 4094).
+    /// The buf_status that reports `free` maximum-size buffers under transmitter-controlled flow control:
+    /// exact up to 29 (61, 4093), then "at least" 30 (62, 4094).
     #[must_use]
     pub const fn report_free(self, free: u32) -> u16 {
         let at_least = self.ack_id_window() - 1;
@@ -263,7 +266,8 @@ impl SymbolSize {
     }
 }
 
-/// What a buf_status says about the free maximum-size packet buffers of the port that sent it (Part 6 §3.4, §6.9).
+/// What a buf_status says about the free maximum-size packet buffers of the port that sent it (Part 6 §3.4,
+/// §6.9).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum BufStatus {
     /// So many.
@@ -274,8 +278,8 @@ pub enum BufStatus {
     ReceiverControlled,
 }
 
-/// Transmitter-controlled flow control: how many buffers must be free before a packet of a priority may be sent
-/// (Part 6 §6.9.2).
+/// Transmitter-controlled flow control: how many buffers must be free before a packet of a priority may be
+/// sent (Part 6 §6.9).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Watermarks([u16; 3]);
 
@@ -310,7 +314,8 @@ impl Watermarks {
 }
 
 /// Whether a packet of `priority` (0 lowest, 3 highest) may be sent when the link partner has `free` buffers:
-/// at or above WM0 any, at or above WM1 1-3, at or above WM2 2-3, below WM2 only 3, and none without a free buffer.
+/// at or above WM0 any, at or above WM1 1-3, at or above WM2 2-3, below WM2 only 3, and none without a free
+/// buffer.
 #[must_use]
 pub const fn may_send(priority: u8, free: u16, watermarks: Watermarks) -> bool {
     free >= watermarks.needed(priority)
@@ -341,8 +346,8 @@ impl Width {
         1 << self as u32
     }
 
-    /// `characters` rounded up to whole columns: what a packet or symbol occupies when nothing follows it at once
-    /// (Part 6 §4.7: on 8x and 16x the rest of the column is filled).
+    /// `characters` rounded up to whole columns: what a packet or symbol occupies when nothing follows it at
+    /// once (Part 6 §4.7: on 8x and 16x the rest of the column is filled).
     #[must_use]
     pub const fn whole_columns(self, characters: u64) -> u64 {
         characters.next_multiple_of(self.lanes() as u64)
@@ -414,7 +419,8 @@ impl LaneRate {
         Ratio::new(bits * 1_000_000_000, per * self.kbaud() * width.lanes() as u64)
     }
 
-    /// Exact time of one character or code-group of a single lane, in picoseconds: the unit of the `*_PERIOD` constants.
+    /// Exact time of one character or code-group of a single lane, in picoseconds: the unit of the `*_PERIOD`
+    /// constants.
     #[must_use]
     pub const fn lane_character_ps(self) -> Ratio {
         self.character_ps(Width::X1)
@@ -439,8 +445,8 @@ impl Ratio {
         Self { numerator: numerator / divisor, denominator: denominator / divisor }
     }
 
-    /// `count` times this ratio, in whole units; what is left over, in units of 1/denominator, stays in `remainder`
-    /// for the next call. So the sum over any sequence of calls is exact.
+    /// `count` times this ratio, in whole units; what is left over, in units of 1/denominator, stays in
+    /// `remainder` for the next call. So the sum over any sequence of calls is exact.
     ///
     /// `remainder` begins at 0 and stays below the denominator.
     ///
@@ -453,7 +459,8 @@ impl Ratio {
     }
 }
 
-/// A symbol with the buf_status of VC0 must be sent at least once in so many code-groups per lane (Part 6 §5.5.3.1).
+/// A symbol with the buf_status of VC0 must be sent at least once in so many code-groups per lane (Part 6
+/// §5.5.3).
 pub const STATUS_PERIOD_CODE_GROUPS: u32 = 1024;
 
 /// Unit of the VC refresh period, in code-groups per lane (Part 6 §5.5.3.2).
@@ -522,8 +529,8 @@ mod tests {
         assert_eq!(packet_bytes(PacketClass::Response, Dev8, 64, Bits34), Ok(8 + 64));
     }
 
-    /// Payload; NWRITE with Dev8, Dev16, Dev16 on IDLE3; payload share in per mille with short and long symbols (Dev8),
-    /// short and long (Dev16), IDLE3 (Dev16).
+    /// Payload; NWRITE with Dev8, Dev16, Dev16 on IDLE3; payload share in per mille with short and long
+    /// symbols (Dev8), short and long (Dev16), IDLE3 (Dev16).
     const EFFICIENCY: [(u32, [u32; 3], [u32; 5]); 6] = [
         (8, [20, 24, 32], [333, 286, 286, 250, 200]),
         (16, [28, 32, 40], [500, 444, 444, 400, 333]),

@@ -1,11 +1,11 @@
 //! The three CRCs of an 8b/10b LP-Serial link (Part 6 §2.4.2, §3.6).
 //!
-//! All are most significant bit first, without reflection and without a final XOR, so a good symbol or packet followed
-//! by its own CRC leaves the remainder 0, and further zero bits keep it 0. [`packet`](crate::packet) uses this to check
-//! a packet without knowing whether its last two bytes are padding.
+//! All are most significant bit first, without reflection and without a final XOR, so a good symbol or packet
+//! followed by its own CRC leaves the remainder 0, and further zero bits keep it 0. [`packet`](crate::packet)
+//! uses this to check a packet without knowing whether its last two bytes are padding.
 //!
-//! [`bitwise`] holds the shift-register form, which reads like the standard; the functions of this module do the same by
-//! table and are tested against it.
+//! [`bitwise`] holds the shift-register form, which reads like the standard; the functions of this module do
+//! the same by table and are tested against it.
 
 /// Seed of the packet CRC-16 (Part 6 §2.4.2): all ones.
 pub const CRC16_INIT: u16 = 0xFFFF;
@@ -50,8 +50,8 @@ const CRC16_TABLE: [u16; 256] = {
     table
 };
 
-/// CRC-5 of the short control symbol: x^5 + x^4 + x^2 + 1, seed all ones, over the 19 information bits and one extra
-/// zero bit (Part 6 §3.6).
+/// CRC-5 of the short control symbol: x^5 + x^4 + x^2 + 1, seed all ones, over the 19 information bits and
+/// one extra zero bit (Part 6 §3.6).
 ///
 /// `info` holds bits 0-18 right-aligned (bit 0 of the symbol is bit 18 of `info`); higher bits are ignored.
 #[must_use]
@@ -86,8 +86,8 @@ pub const fn crc13(info: u64) -> u16 {
 
 /// Continues a CRC-16 over `bytes`: x^16 + x^12 + x^5 + 1; begin with [`CRC16_INIT`] (Part 6 §2.4.2).
 ///
-/// The six ackID bits of a packet count as zero; masking them is the caller's part, because this function does not know
-/// which byte is the first.
+/// The six ackID bits of a packet count as zero; masking them is the caller's part, because this function
+/// does not know which byte is the first.
 #[must_use]
 pub const fn crc16(mut crc: u16, bytes: &[u8]) -> u16 {
     let mut index = 0;
@@ -177,8 +177,8 @@ mod tests {
         }
     }
 
-    /// The CRC is linear with seed 0, so agreement on every single bit and on sums of two is agreement everywhere; the
-    /// property test below samples the rest anyway.
+    /// The CRC is linear with seed 0, so agreement on every single bit and on sums of two is agreement
+    /// everywhere; the property test below samples the rest anyway.
     #[test]
     fn crc13_fast_form_equals_the_reference_on_a_basis() {
         for first in 0..CRC13_BITS {
@@ -189,7 +189,8 @@ mod tests {
         }
     }
 
-    /// A symbol is good iff it is a multiple of the generator 0x2525 over GF(2): long division, a third way to the CRC.
+    /// A symbol is good iff it is a multiple of the generator 0x2525 over GF(2): long division, a third way
+    /// to the CRC.
     #[test]
     fn crc13_makes_the_symbol_divisible_by_its_generator() {
         for info in [0u64, 1, 2, 0x4_0000_0000, 0x7_FFFF_FFFF, 0x5_2D2D_2D2D] {
@@ -224,7 +225,9 @@ mod tests {
         }
 
         #[test]
-        fn crc16_fast_form_equals_the_reference(seed: u16, bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn crc16_fast_form_equals_the_reference(
+            seed: u16, bytes in proptest::collection::vec(any::<u8>(), 0..300),
+        ) {
             prop_assert_eq!(crc16(seed, &bytes), bitwise::crc16(seed, &bytes));
         }
     }

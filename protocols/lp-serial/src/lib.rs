@@ -5,19 +5,21 @@
 //! The modules are in layer order, lowest first:
 //!
 //! 1. [`crc`]: CRC-5, CRC-13 and CRC-16, each as a bit-by-bit reference and as the table-driven form in use.
-//! 2. [`control_symbol`]: the 24-bit and the 48-bit control symbol, their functions, their delimited wire form.
+//! 2. [`control_symbol`]: the 24-bit and the 48-bit control symbol, their functions, their delimited wire
+//!    form.
 //! 3. [`packet`]: the first 16 bits of every packet, where its CRCs go, padding.
 //! 4. [`cost`]: how many characters a packet or symbol takes and how long a character takes; ackID windows,
 //!    buf_status ranges, watermarks, and the periods of everything a link sends unasked.
 //!
-//! Every wire module has the same five parts: field positions, a `View` (total: it judges nothing and prints anything),
-//! a valid-only value with `parse` and `emit`, `Display`, and an error that names the field and the rule it broke.
+//! Every wire module has the same five parts: field positions, a `View` (total: it judges nothing and prints
+//! anything), a valid-only value with `parse` and `emit`, `Display`, and an error that names the field and
+//! the rule it broke.
 //!
 //! # Panic contract
 //!
-//! Bytes off the wire never panic: `View` getters accept every bit pattern, `parse` and `check` return an error value.
-//! `emit` and `seal` return an error when the buffer is too short. Nothing in this crate reads a clock, draws a
-//! random number, allocates, or does I/O.
+//! Bytes off the wire never panic: `View` getters accept every bit pattern, `parse` and `check` return an
+//! error value. `emit` and `seal` return an error when the buffer is too short. Nothing in this crate reads a
+//! clock, draws a random number, allocates, or does I/O.
 //!
 //! # Example
 //!

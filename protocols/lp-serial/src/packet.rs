@@ -26,7 +26,7 @@ mod field {
     pub(super) const FTYPE: (u32, u32) = (0, 4);
 }
 
-/// Bytes of a body in front of the embedded CRC; longer bodies carry two CRCs (Part 6 §2.4.1).
+/// Bytes of a body in front of the embedded CRC; longer bodies carry two CRCs (Part 6 §2.4).
 pub const FIRST_PART_BYTES: usize = 80;
 
 /// Longest body: 16 header bytes and a 66-bit address's 4 more (32-bit device IDs), and 256 bytes of data.
@@ -67,7 +67,8 @@ pub enum Error {
     FirstCrc,
     /// The CRC at the end does not match.
     FinalCrc,
-    /// The packet is intact, but a body of this length does not fill it: wrong length, or padding that is not zero.
+    /// The packet is intact, but a body of this length does not fill it: wrong length, or padding that is not
+    /// zero.
     Padding {
         /// The body length that was asked for.
         body: usize,
@@ -130,7 +131,8 @@ impl View {
         (self.0 >> shift & ((1 << width) - 1)) as u8
     }
 
-    /// The six ackID bits. A link with short control symbols uses the upper five, see [`Header::short_ack_id`].
+    /// The six ackID bits. A link with short control symbols uses the upper five, see
+    /// [`Header::short_ack_id`].
     #[must_use]
     pub const fn ack_id(self) -> u8 {
         self.get(field::ACK_ID)
@@ -220,7 +222,8 @@ impl Header {
         Ok(Self { ack_id, ..self })
     }
 
-    /// The same header with a 5-bit ackID (short control symbols), 0..=31: it is left-justified in the six bits.
+    /// The same header with a 5-bit ackID (short control symbols), 0..=31: it is left-justified in the six
+    /// bits.
     ///
     /// # Errors
     /// [`Error::Range`].
@@ -318,15 +321,16 @@ fn fits(field: &'static str, found: u8, max: u8) -> Result<(), Error> {
     if found > max { Err(Error::Range { field, max, found }) } else { Ok(()) }
 }
 
-/// Bytes on an 8b/10b link of a packet with a body of `body` bytes: CRCs and padding added (Part 6 §2.4, §2.5).
+/// Bytes on an 8b/10b link of a packet with a body of `body` bytes: CRCs and padding added (Part 6 §2.4,
+/// §2.5).
 #[must_use]
 pub const fn sealed_len(body: usize) -> usize {
     let crcs = if body > FIRST_PART_BYTES { 2 } else { 1 };
     (body + crcs * CRC_BYTES).next_multiple_of(4)
 }
 
-/// Writes `body` with its CRCs and padding to the start of `out`; returns the length, [`sealed_len`]. The ackID may be
-/// anything and may be changed afterwards.
+/// Writes `body` with its CRCs and padding to the start of `out`; returns the length, [`sealed_len`]. The
+/// ackID may be anything and may be changed afterwards.
 ///
 /// # Errors
 /// [`Error::BodyLength`], [`Error::Buffer`]; `out` is unchanged then.
@@ -351,8 +355,8 @@ pub fn seal(body: &[u8], out: &mut [u8]) -> Result<usize, Error> {
     Ok(needed)
 }
 
-/// Checks length and CRCs of a packet as it came off the link, padding included. Needs no knowledge of the body's
-/// length: once the remainder is zero, zero padding keeps it zero.
+/// Checks length and CRCs of a packet as it came off the link, padding included. Needs no knowledge of the
+/// body's length: once the remainder is zero, zero padding keeps it zero.
 ///
 /// # Errors
 /// [`Error::PacketLength`], [`Error::FirstCrc`], [`Error::FinalCrc`].
@@ -361,7 +365,8 @@ pub fn check(packet: &[u8]) -> Result<(), Error> {
     if !(4..=PACKET_MAX_BYTES).contains(&found) || !found.is_multiple_of(4) {
         return Err(Error::PacketLength { found });
     }
-    // A body of 80 bytes makes a packet of 84, one of 82 bytes makes 88: the length tells whether there are two CRCs.
+    // A body of 80 bytes makes a packet of 84, one of 82 bytes makes 88: the length tells whether there are
+    // two CRCs.
     let first_part = if found > sealed_len(FIRST_PART_BYTES) { FIRST_PART_BYTES + CRC_BYTES } else { found };
     let (first, rest) = packet.split_at(first_part);
     let crc = crc_of_first_part(first);
@@ -374,11 +379,12 @@ pub fn check(packet: &[u8]) -> Result<(), Error> {
     if crc16(crc, rest) == 0 { Ok(()) } else { Err(Error::FinalCrc) }
 }
 
-/// Checks a packet and takes its body of `body_len` bytes back out, into the start of `out`. The length comes from the
-/// logical layer: the physical layer cannot tell a CRC of zero from padding.
+/// Checks a packet and takes its body of `body_len` bytes back out, into the start of `out`. The length comes
+/// from the logical layer: the physical layer cannot tell a CRC of zero from padding.
 ///
 /// # Errors
-/// Those of [`check`], and [`Error::BodyLength`], [`Error::Padding`], [`Error::Buffer`]; `out` is unchanged then.
+/// Those of [`check`], and [`Error::BodyLength`], [`Error::Padding`], [`Error::Buffer`]; `out` is unchanged
+/// then.
 pub fn unseal(packet: &[u8], body_len: usize, out: &mut [u8]) -> Result<(), Error> {
     check(packet)?;
     check_body_length(body_len)?;
