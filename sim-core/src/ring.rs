@@ -17,6 +17,9 @@ const LEVELS: usize = 64usize.div_ceil(SLOT_BITS as usize);
 /// How far a late arrival may shift the events of the current bucket before it goes to the heap instead.
 const SHIFT_MAX: usize = 24;
 
+/// Up to here a bucket is sorted by insertion.
+const INSERTION_MAX: usize = 16;
+
 /// The shape of a [`BucketRing`]. It decides speed and never order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingConfig {
@@ -240,9 +243,9 @@ impl<P: Copy> BucketRing<P> {
     #[inline]
     fn enter(&mut self, slot: usize) {
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let mut index = std::mem::replace(&mut self.heads[slot], NIL);
-        let mut last = NIL;
-        let first = index;
+        let first = std::mem::replace(&mut self.heads[slot], NIL);
+        let mut index = first;
+        let mut last = first;
         while let Some(node) = self.nodes.get(index as usize) {
             self.current.push(node.event);
             last = index;
@@ -251,12 +254,7 @@ impl<P: Copy> BucketRing<P> {
         self.nodes[last as usize].next = self.free;
         self.free = first;
         self.in_ring -= self.current.len();
-        if self.current.len() > 1 {
-            self.current.sort_unstable_by_key(|event| Reverse(event.key));
-            for pair in self.current.windows(2) {
-                assert!(pair[0].key != pair[1].key, "duplicate event key: {}", pair[0].key);
-            }
-        }
+        sort_descending(&mut self.current);
     }
 
     /// The cursor has entered the last epoch of the ring: takes in the epoch after it.
@@ -325,6 +323,28 @@ impl<P: Copy> BucketRing<P> {
             index = node.next;
         }
         first
+    }
+}
+
+/// Panics when two keys are equal.
+#[inline]
+fn sort_descending<P: Copy>(events: &mut [Event<P>]) {
+    if events.len() > INSERTION_MAX {
+        events.sort_unstable_by_key(|event| Reverse(event.key));
+        for pair in events.windows(2) {
+            assert!(pair[0].key != pair[1].key, "duplicate event key: {}", pair[0].key);
+        }
+        return;
+    }
+    for sorted in 1..events.len() {
+        let event = events[sorted];
+        let mut at = sorted;
+        while at > 0 && events[at - 1].key < event.key {
+            events[at] = events[at - 1];
+            at -= 1;
+        }
+        assert!(at == 0 || events[at - 1].key != event.key, "duplicate event key: {}", event.key);
+        events[at] = event;
     }
 }
 
