@@ -34,8 +34,8 @@ impl RingConfig {
     /// less than `horizon` ahead.
     #[must_use]
     pub fn for_rate(events_per_us: u64, horizon: Duration) -> Self {
-        // About one event per two buckets, if the horizon fits into half a ring of 2^15 buckets.
-        let sparse_log2 = (500_000 / events_per_us.max(1)).max(1).ilog2();
+        // About one event per four buckets, if the horizon fits into half a ring of 2^15 buckets.
+        let sparse_log2 = (250_000 / events_per_us.max(1)).max(1).ilog2();
         // Else wider buckets, but not more than 128 events in each: the far wheel costs less than that.
         let dense_log2 = (128_000_000 / events_per_us.max(1)).max(1).ilog2();
         let fitting_log2 = ceil_log2(horizon.0).saturating_sub(HALF_LOG2_MAX);
@@ -218,24 +218,55 @@ impl<P: Copy> BucketRing<P> {
         self.in_far += 1;
     }
 
-    /// Fills `current` from the next occupied bucket unless that begins after `limit`.
-    fn advance(&mut self, limit: Time) -> bool {
+    /// Moves the cursor to the next occupied bucket unless that begins after `limit` (`None`).
+    ///
+    /// A bucket with a single event at or before `limit` gives that event at once; the events of any other
+    /// go to `current`, which is empty.
+    #[inline]
+    fn enter_next(&mut self, limit: Time) -> Option<Option<Event<P>>> {
+        let slot = self.advance(limit)?;
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let first = std::mem::replace(&mut self.heads[slot], NIL);
+        let second = self.next[first as usize];
+        let event = self.nodes[first as usize].0;
+        if second == NIL && event.key.time() <= limit {
+            self.next[first as usize] = self.free;
+            self.free = first;
+            self.in_ring -= 1;
+            return Some(Some(event));
+        }
+        self.current.push(event);
+        let (mut last, mut index) = (first, second);
+        while index != NIL {
+            self.current.push(self.nodes[index as usize].0);
+            last = index;
+            index = self.next[index as usize];
+        }
+        self.next[last as usize] = self.free;
+        self.free = first;
+        self.in_ring -= self.current.len();
+        sort_descending(&mut self.current);
+        Some(None)
+    }
+
+    /// Moves the cursor to the next occupied bucket and returns its place, unless it begins after `limit`.
+    #[inline]
+    fn advance(&mut self, limit: Time) -> Option<usize> {
         let limit_bucket = limit.0 >> self.width_log2;
         loop {
             if self.in_ring > 0 {
                 let bucket = self.next_in_ring();
                 if bucket > limit_bucket {
-                    return false;
+                    return None;
                 }
                 self.cursor = bucket;
                 if bucket >> self.half_log2 == self.last_epoch {
                     self.turn();
                 }
-                self.enter((bucket & self.mask) as usize);
-                return true;
+                return Some((bucket & self.mask) as usize);
             }
             if self.in_far == 0 || !self.jump(limit_bucket) {
-                return false;
+                return None;
             }
         }
     }
@@ -254,24 +285,6 @@ impl<P: Copy> BucketRing<P> {
         }
         let slot = word as u64 * 64 + u64::from(bits.trailing_zeros());
         after + (slot.wrapping_sub(after) & self.mask)
-    }
-
-    /// Moves the list of a bucket into `current`, which is empty.
-    #[inline]
-    fn enter(&mut self, slot: usize) {
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let first = std::mem::replace(&mut self.heads[slot], NIL);
-        let mut index = first;
-        let mut last = first;
-        while index != NIL {
-            self.current.push(self.nodes[index as usize].0);
-            last = index;
-            index = self.next[index as usize];
-        }
-        self.next[last as usize] = self.free;
-        self.free = first;
-        self.in_ring -= self.current.len();
-        sort_descending(&mut self.current);
     }
 
     /// The cursor has entered the last epoch of the ring: takes in the epoch after it.
@@ -333,6 +346,32 @@ impl<P: Copy> BucketRing<P> {
         }
     }
 
+    /// The next event when there are late arrivals.
+    #[cold]
+    fn pop_late(&mut self, limit: Time) -> Option<Event<P>> {
+        let Reverse(Late(late)) = self.late.peek()?;
+        let late_key = late.key;
+        let first = match self.current.last() {
+            Some(event) => {
+                assert!(event.key != late_key, "duplicate event key: {late_key}");
+                event.key.min(late_key)
+            }
+            None => late_key,
+        };
+        if first.time() > limit {
+            return None;
+        }
+        if first == late_key {
+            let Reverse(Late(event)) = self.late.pop()?;
+            if let Some(Reverse(Late(next))) = self.late.peek() {
+                assert!(next.key != event.key, "duplicate event key: {late_key}");
+            }
+            Some(event)
+        } else {
+            self.current.pop()
+        }
+    }
+
     fn first_in_list(&self, mut index: u32) -> EventKey {
         let mut first = EventKey::MAX;
         while index != NIL {
@@ -387,8 +426,11 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
 
     #[inline]
     fn pop_before(&mut self, limit: Time) -> Option<Event<P>> {
-        if self.current.is_empty() && self.late.is_empty() && !self.advance(limit) {
-            return None;
+        if self.current.is_empty() && self.late.is_empty() {
+            let only = self.enter_next(limit)?;
+            if only.is_some() {
+                return only;
+            }
         }
         if !self.late.is_empty() {
             return self.pop_late(limit);
@@ -416,32 +458,5 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
     #[inline]
     fn len(&self) -> usize {
         self.current.len() + self.late.len() + self.in_ring + self.in_far
-    }
-}
-
-impl<P: Copy> BucketRing<P> {
-    #[cold]
-    fn pop_late(&mut self, limit: Time) -> Option<Event<P>> {
-        let Reverse(Late(late)) = self.late.peek()?;
-        let late_key = late.key;
-        let first = match self.current.last() {
-            Some(event) => {
-                assert!(event.key != late_key, "duplicate event key: {late_key}");
-                event.key.min(late_key)
-            }
-            None => late_key,
-        };
-        if first.time() > limit {
-            return None;
-        }
-        if first == late_key {
-            let Reverse(Late(event)) = self.late.pop()?;
-            if let Some(Reverse(Late(next))) = self.late.peek() {
-                assert!(next.key != event.key, "duplicate event key: {late_key}");
-            }
-            Some(event)
-        } else {
-            self.current.pop()
-        }
     }
 }
