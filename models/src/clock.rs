@@ -191,6 +191,12 @@ impl TransmitClock {
         }
     }
 
+    /// Since when staging queue `queue` is stopped, if it is.
+    pub fn stopped_since(&self, queue: u8) -> Option<u64> {
+        let clock = self.cold.as_ref()?.queues.get(queue as usize)?;
+        clock.stopped.then_some(clock.since)
+    }
+
     /// Sum over staging queues of the time stopped up to `t`.
     pub fn stopped_total(&self, t: u64) -> u64 {
         let Some(cold) = &self.cold else { return 0 };

@@ -122,7 +122,8 @@ impl<P: Probe> Fabric<P> {
             self.consume(cx, port, upto.min(cx.key()));
         }
         self.begin_wait_at(port, packet, at, false);
-        self.store(port, 0, packet);
+        let lane = u32::from(queue.min(self.tx[port as usize].queue_lanes));
+        self.store(port, lane, packet);
         let tx = &mut self.tx[port as usize];
         tx.waiting += 1;
         tx.stats.output_high_water = tx.stats.output_high_water.max(tx.waiting);

@@ -318,6 +318,8 @@ impl<P: Probe> Fabric<P> {
                 lists: first_list + p as u32 * lanes,
                 lanes: per_priority,
                 lane_count: lanes,
+                queue_lanes: 0,
+                stopped_lanes: 0,
                 device: index,
                 peer: NONE,
                 reading: NONE,

@@ -56,7 +56,6 @@ impl LinkTiming {
 pub(crate) struct Parked {
     pub queue: u8,
     pub stopped: bool,
-    pub since: u64,
     pub count: u32,
     /// Lanes with packets, by priority.
     pub mask: [u64; 4],
@@ -109,6 +108,11 @@ pub(crate) struct Tx {
     pub lanes: u32,
     /// Lanes of this output.
     pub lane_count: u32,
+    /// Endpoints: lanes 0.. up to this number are staging queues, served round robin; the lane after them holds
+    /// everything else. 0 for switches, whose lanes are inputs.
+    pub queue_lanes: u8,
+    /// Of these, lanes that are stopped.
+    pub stopped_lanes: u64,
     /// Device and peer port.
     pub device: u32,
     pub peer: u32,

@@ -61,9 +61,20 @@ impl<P: Probe> Fabric<P> {
                 if peer == NONE || *staging == StagingConfig::None || !port.voq.rx_sup || !long[index as usize] {
                     continue;
                 }
-                if self.is_switch(peer) {
-                    self.tx[index as usize].staging = Some(self.build_staging(index, peer, staging));
+                if !self.is_switch(peer) {
+                    continue;
                 }
+                let built = self.build_staging(index, peer, staging);
+                if !self.is_switch(index) {
+                    let queues = built.receiver.map().queues().min(63);
+                    let first = self.lists.len() as u32;
+                    let lanes = u32::from(queues) + 1;
+                    self.lists.resize(self.lists.len() + lanes as usize * PRIORITIES, List::default());
+                    let tx = &mut self.tx[index as usize];
+                    (tx.lists, tx.lanes, tx.lane_count) = (first, lanes, lanes);
+                    tx.queue_lanes = queues as u8;
+                }
+                self.tx[index as usize].staging = Some(built);
             }
             if let DeviceModel::Switch(s) = &device.model {
                 self.build_originator(d, s, &long);
@@ -417,10 +428,14 @@ impl<P: Probe> Fabric<P> {
         } else {
             tx.stats.xon_edges += 1;
         }
+        if queue < tx.queue_lanes {
+            tx.stopped_lanes ^= 1 << queue;
+            debug_assert_eq!(tx.stopped_lanes >> queue & 1 == 1, stopped);
+        }
         match tx.parked_of(queue) {
+            _ if queue < tx.queue_lanes => {}
             Some(n) => {
                 tx.parked[n].stopped = stopped;
-                tx.parked[n].since = now;
                 if !stopped && tx.parked[n].count == 0 {
                     tx.parked.swap_remove(n);
                 }
@@ -428,7 +443,7 @@ impl<P: Probe> Fabric<P> {
             None => {
                 debug_assert!(stopped, "a queue that goes was stopped");
                 let lists = vec![List::default(); tx.lane_count as usize * PRIORITIES];
-                tx.parked.push(Parked { queue, stopped, since: now, count: 0, mask: [0; 4], lists });
+                tx.parked.push(Parked { queue, stopped, count: 0, mask: [0; 4], lists });
             }
         }
         let device = tx.device;

@@ -44,10 +44,8 @@ impl<P: Probe> View<'_, P> {
         if tx.done > self.key {
             return Reason::Moving;
         }
-        if let Some(n) = tx.parked_of(record.queue) {
-            if tx.parked[n].stopped && record.queue != UNSTAGED {
-                return self.stopped(port, record.queue, record.ports);
-            }
+        if record.queue != UNSTAGED && tx.clock.stopped_since(record.queue).is_some() {
+            return self.stopped(port, record.queue, record.ports);
         }
         if tx.clock.blocked() & (1 << record.priority) != 0 {
             let peer = tx.peer;
@@ -194,9 +192,8 @@ impl<P: Probe> Fabric<P> {
                 // At its source a packet may wait long behind others; only a stopped queue or a transmitter
                 // that does not start anything is suspicious there.
                 let tx = &self.tx[port as usize];
-                let held = tx.parked_of(record.queue).map(|n| &tx.parked[n]).filter(|p| p.stopped);
-                let suspicious = match held {
-                    Some(parked) => parked.since <= deadline,
+                let suspicious = match tx.clock.stopped_since(record.queue) {
+                    Some(since) => since <= deadline,
                     None => self.is_switch(port) || tx.last_start <= deadline,
                 };
                 if !suspicious {

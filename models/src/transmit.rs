@@ -276,11 +276,12 @@ impl<P: Probe> Fabric<P> {
     /// of a main list move aside. The result may contain lanes whose input is busy.
     pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
         let tx = &self.tx[port as usize];
-        let mut lanes = tx.mask[priority];
+        let mut lanes = tx.mask[priority] & !tx.stopped_lanes;
         if tx.parked.is_empty() {
             return lanes;
         }
-        let mut left = lanes;
+        // Lanes that are queues cannot hold another queue's packets.
+        let mut left = lanes >> tx.queue_lanes << tx.queue_lanes;
         while left != 0 {
             let lane = left.trailing_zeros();
             left &= left - 1;
@@ -431,7 +432,7 @@ impl<P: Probe> Fabric<P> {
         }
         let owner = self.owner[port as usize];
         let policy =
-            if owner < 0 { Arbitration::OldestFirst } else { self.switches[owner as usize].arbitration };
+            if owner < 0 { Arbitration::RoundRobin } else { self.switches[owner as usize].arbitration };
         match policy {
             Arbitration::RoundRobin | Arbitration::Islip { .. } => {
                 let tx = &mut self.tx[port as usize];
@@ -543,6 +544,9 @@ impl<P: Probe> Fabric<P> {
             }
         }
         let tx = &self.tx[port as usize];
+        if queue < tx.queue_lanes {
+            return tx.stopped_lanes >> queue & 1 == 0;
+        }
         tx.parked.is_empty() || queue == UNSTAGED || !tx.parked.iter().any(|p| p.queue == queue && p.stopped)
     }
 
