@@ -1,7 +1,7 @@
 //! The hold model: with `n` events pending, take the next one out and push one 100 ns to 1 us after it.
 //! One iteration is one such pair.
 //!
-//! `std` is a bare binary heap of the standard library with neither limit nor checks: the price of order alone.
+//! `std` is a bare binary heap of the standard library with neither limit nor checks.
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};

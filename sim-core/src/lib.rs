@@ -1,8 +1,8 @@
 //! Deterministic discrete-event kernel: time, order, event lists, timers, random streams, fingerprints.
 //!
 //! The kernel knows no packet. A model implements [`World`]: its actors, and what an event does to them. The
-//! [`Kernel`] takes events from an [`EventList`] in the order of their keys and hands them to the world, which
-//! posts further events through its [`Context`]. The same world and seed give the same trajectory with every
+//! [`Kernel`] takes events from an [`EventList`] in the order of their keys and hands them to the world,
+//! which posts further events through its [`Context`]. The same world and seed give the same trajectory with every
 //! list, on every machine, in one run or in many pieces.
 //!
 //! # What to know before writing a model
@@ -15,10 +15,10 @@
 //!   record with a smaller key than [`Context::key`] is visible to the event being handled.
 //! - **What one actor sends another takes time.** [`Context::send`] panics without a delay. What happens at
 //!   one instant inside one actor is a function call.
-//! - **Randomness** comes from one [`Stream`] per (seed, actor path, [`Purpose`]), so a draw added in one place
-//!   changes nothing anywhere else.
-//! - **Timers** are [`TimerSlot`]s: moving a deadline later costs nothing. An actor with many deadlines keeps a
-//!   [`DeadlineHeap`] behind one slot. Idle actors hold no timer.
+//! - **Randomness** comes from one [`Stream`] per (seed, actor path, [`Purpose`]), so a draw added in one
+//!   place changes nothing anywhere else.
+//! - **Timers** are [`TimerSlot`]s: moving a deadline later costs nothing. An actor with many deadlines
+//!   keeps a [`DeadlineHeap`] behind one slot. Idle actors hold no timer.
 //! - **Payloads are small and `Copy`**: an event with 12 bytes of payload takes 32. Larger things live in a
 //!   [`Slab`] and travel as [`Handle`]s.
 //! - **Proof**: a [`Fingerprint`] hashes what happened, independent of who reports it first. Two runs that
@@ -30,7 +30,8 @@
 //! # Example: the M/D/1 queue
 //!
 //! Customers arrive at random (Poisson) and are served one by one, each for the same time T. At load rho the
-//! mean wait before service is rho T / (2 (1 - rho)) (Pollaczek and Khinchine). One actor, two kinds of event:
+//! mean wait before service is rho T / (2 (1 - rho)) (Pollaczek and Khinchine). One actor, two kinds
+//! of event:
 //!
 //! ```
 //! use sim_core::*;

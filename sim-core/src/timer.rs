@@ -10,8 +10,8 @@ use crate::time::Time;
 /// - *Cancelling* clears the deadline; the entry is recognised when it is popped, and still serves if the
 ///   timer is armed again before that.
 ///
-/// The slot does not post: where a call returns a [`TimerEntry`], the caller posts an event at `entry.at` that
-/// carries `entry.generation`, and calls [`on_pop`](Self::on_pop) when it is handled.
+/// The slot does not post: where a call returns a [`TimerEntry`], the caller posts an event at `entry.at`
+/// that carries `entry.generation`, and calls [`on_pop`](Self::on_pop) when it is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimerSlot {
     /// `Time::MAX`: not armed.
