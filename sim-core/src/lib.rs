@@ -2,8 +2,8 @@
 //!
 //! The kernel knows no packet. A model implements [`World`]: its actors, and what an event does to them. The
 //! [`Kernel`] takes events from an [`EventList`] in the order of their keys and hands them to the world,
-//! which posts further events through its [`Context`]. The same world and seed give the same trajectory with every
-//! list, on every machine, in one run or in many pieces.
+//! which posts further events through its [`Context`]. The same world and seed give the same trajectory
+//! with every list, on every machine, in one run or in many pieces.
 //!
 //! # What to know before writing a model
 //!
