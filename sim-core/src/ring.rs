@@ -1,6 +1,6 @@
 //! The tuned event list: a ring of buckets in front of a hierarchical wheel.
 
-use crate::event::{Event, EventList};
+use crate::event::{Earliest, Event, EventList};
 use crate::key::EventKey;
 use crate::time::{Duration, Time};
 use std::cmp::Reverse;
@@ -30,8 +30,8 @@ pub struct RingConfig {
 }
 
 impl RingConfig {
-    /// A shape for about `events_per_us` events handled per microsecond of simulated time, most of them posted
-    /// less than `horizon` ahead.
+    /// A shape for about `events_per_us` events handled per microsecond of simulated time, most of them
+    /// posted less than `horizon` ahead.
     #[must_use]
     pub fn for_rate(events_per_us: u64, horizon: Duration) -> Self {
         // About one event per four buckets, if the horizon fits into half a ring of 2^15 buckets.
@@ -82,7 +82,7 @@ pub struct BucketRing<P> {
     last_epoch: u64,
     /// Descending by key: the next event is the last.
     current: Vec<Event<P>>,
-    late: BinaryHeap<Reverse<Late<P>>>,
+    late: BinaryHeap<Earliest<P>>,
     heads: Vec<u32>,
     occupied: Vec<u64>,
     /// The slab: events, and beside them the links of the lists, which are walked first.
@@ -105,30 +105,6 @@ struct Wheel {
     occupied: [u64; LEVELS],
     /// The smallest key in the wheel, if it is known.
     first: Option<EventKey>,
-}
-
-/// A late arrival, ordered by key.
-#[derive(Clone, Debug)]
-struct Late<P>(Event<P>);
-
-impl<P> PartialEq for Late<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.key == other.0.key
-    }
-}
-
-impl<P> Eq for Late<P> {}
-
-impl<P> PartialOrd for Late<P> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<P> Ord for Late<P> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.key.cmp(&other.0.key)
-    }
 }
 
 impl<P: Copy> BucketRing<P> {
@@ -172,7 +148,7 @@ impl<P: Copy> BucketRing<P> {
             assert!(self.current[at - 1].key != event.key, "duplicate event key: {}", event.key);
         }
         if at == from && from > 0 {
-            self.late.push(Reverse(Late(event)));
+            self.late.push(Earliest(event));
         } else {
             self.current.insert(at, event);
         }
@@ -349,7 +325,7 @@ impl<P: Copy> BucketRing<P> {
     /// The next event when there are late arrivals.
     #[cold]
     fn pop_late(&mut self, limit: Time) -> Option<Event<P>> {
-        let Reverse(Late(late)) = self.late.peek()?;
+        let Earliest(late) = self.late.peek()?;
         let late_key = late.key;
         let first = match self.current.last() {
             Some(event) => {
@@ -362,8 +338,8 @@ impl<P: Copy> BucketRing<P> {
             return None;
         }
         if first == late_key {
-            let Reverse(Late(event)) = self.late.pop()?;
-            if let Some(Reverse(Late(next))) = self.late.peek() {
+            let Earliest(event) = self.late.pop()?;
+            if let Some(Earliest(next)) = self.late.peek() {
                 assert!(next.key != event.key, "duplicate event key: {late_key}");
             }
             Some(event)
@@ -440,7 +416,7 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
 
     fn peek_key(&mut self) -> Option<EventKey> {
         let current = self.current.last().map(|event| event.key);
-        let late = self.late.peek().map(|Reverse(Late(event))| event.key);
+        let late = self.late.peek().map(|Earliest(event)| event.key);
         if let Some(key) = current.into_iter().chain(late).min() {
             return Some(key);
         }
