@@ -140,6 +140,7 @@ impl<P: Copy> BucketRing<P> {
         key.time().0 >> self.width_log2
     }
 
+    #[inline(never)]
     fn push_current(&mut self, event: Event<P>) {
         let from = self.current.len().saturating_sub(SHIFT_MAX);
         let later = self.current[from..].iter().rev().take_while(|e| e.key < event.key).count();
@@ -154,7 +155,7 @@ impl<P: Copy> BucketRing<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn new_node(&mut self, event: Event<P>, next: u32) -> u32 {
         let free = self.free;
         if let Some(link) = self.next.get_mut(free as usize) {
@@ -175,7 +176,7 @@ impl<P: Copy> BucketRing<P> {
         self.nodes.len() as u32 - 1
     }
 
-    #[inline]
+    #[inline(always)]
     fn push_ring(&mut self, bucket: u64, event: Event<P>) {
         let slot = (bucket & self.mask) as usize;
         let node = self.new_node(event, self.heads[slot]);
@@ -388,7 +389,9 @@ fn far_slot(epoch: u64, last_epoch: u64) -> (usize, usize) {
 }
 
 impl<P: Copy> EventList<P> for BucketRing<P> {
-    #[inline]
+    // Inlined into the poster: an event that passes through memory as a whole right after its parts were
+    // written stalls the loads on the stores.
+    #[inline(always)]
     fn push(&mut self, event: Event<P>) {
         let bucket = self.bucket_of(event.key);
         if bucket <= self.cursor {
