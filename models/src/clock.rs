@@ -93,6 +93,11 @@ impl TransmitClock {
         self.busy_until = until;
     }
 
+    /// Instant of the last commitment.
+    pub fn last_start(&self) -> u64 {
+        self.busy_from
+    }
+
     /// Busy integral at `t`, which is not before the last commitment.
     #[inline]
     fn busy_at(&self, t: u64) -> u64 {
