@@ -20,7 +20,7 @@ use crate::run::{PipelineMode, StallReport};
 use crate::staging;
 use crate::traffic::Source;
 use crate::wire::{Wire, WireTiming};
-use sim_core::{ActorId, Class, Context, Event, EventKey, EventList, Fingerprint, KeySource, Purpose, Shake, Stream, Time, World};
+use sim_core::{ActorId, Class, Context, Event, EventKey, EventList, Fingerprint, KeySource, Purpose, Shake, Stream, Time, World, prefetch};
 use std::sync::Arc;
 use voq_backpressure::Originator;
 
@@ -71,23 +71,67 @@ pub(crate) enum Kind {
     Watch,
 }
 
-/// What an event says.
+impl Kind {
+    const ALL: [Kind; 16] = [
+        Kind::Arrive,
+        Kind::Ready,
+        Kind::Accepted,
+        Kind::Deliver,
+        Kind::Done,
+        Kind::Wake,
+        Kind::Message,
+        Kind::MessageOut,
+        Kind::MessageDue,
+        Kind::Refresh,
+        Kind::Create,
+        Kind::Tick,
+        Kind::Sample,
+        Kind::Watch,
+        Kind::Watch,
+        Kind::Watch,
+    ];
+}
+
+/// What an event says: kind, a 16-bit field, a packet, a number.
+///
+/// Kind, field and packet are one word, put together in a register: an event assembled in memory from smaller parts
+/// stalls whoever loads it next. Packed, because events leave four octets beside their target.
 #[derive(Copy, Clone, Debug)]
-#[repr(C)]
+#[repr(C, packed(4))]
 pub(crate) struct Payload {
-    pub kind: Kind,
-    pub field: u16,
-    pub packet: u32,
-    pub extra: u32,
+    word: u64,
+    extra: u32,
 }
 
 impl Payload {
-    pub fn of(kind: Kind) -> Self {
-        Payload { kind, field: 0, packet: 0, extra: 0 }
+    #[inline(always)]
+    pub fn new(kind: Kind, field: u16, packet: u32, extra: u32) -> Self {
+        Payload { word: u64::from(packet) << 32 | u64::from(field) << 16 | kind as u64, extra }
     }
 
-    pub fn packet(kind: Kind, packet: u32) -> Self {
-        Payload { kind, field: 0, packet, extra: 0 }
+    #[inline(always)]
+    pub fn of(kind: Kind) -> Self {
+        Payload::new(kind, 0, 0, 0)
+    }
+
+    #[inline(always)]
+    pub fn kind(self) -> Kind {
+        Kind::ALL[(self.word & 15) as usize]
+    }
+
+    #[inline(always)]
+    pub fn field(self) -> u16 {
+        (self.word >> 16) as u16
+    }
+
+    #[inline(always)]
+    pub fn packet(self) -> u32 {
+        (self.word >> 32) as u32
+    }
+
+    #[inline(always)]
+    pub fn extra(self) -> u32 {
+        self.extra
     }
 }
 
@@ -109,6 +153,8 @@ pub(crate) struct Switch {
     /// Index of port 0.
     pub base: u32,
     pub ports: u32,
+    /// First list of output 0.
+    pub lists: u32,
     pub fifo: bool,
     /// The transmitter reads the input buffers themselves.
     pub direct: bool,
@@ -379,6 +425,7 @@ impl<P: Probe> Fabric<P> {
                     device: index,
                     base,
                     ports,
+                    lists: first_list,
                     fifo,
                     direct,
                     depth,
@@ -599,22 +646,66 @@ impl<P: Probe> World for Fabric<P> {
     type Payload = Payload;
 
     #[inline]
-    fn handle<L: EventList<Payload>>(&mut self, event: Event<Payload>, cx: &mut Cx<'_, L>) {
-        let target = event.target;
-        match event.payload.kind {
+    fn foresee(&self, event: &Event<Payload>, near: bool) {
+        let port = event.target as usize;
+        match event.payload.kind() {
             Kind::Arrive => {
-                if self.unfolded {
-                    self.arrive_unfolded(cx, target, event.payload.packet);
+                let destination = event.payload.field() as usize;
+                let Some(switch) = self.switches.get(self.owner[port] as usize) else { return };
+                if near {
+                    let rx = &self.rx[port];
+                    prefetch(&self.tx[rx.peer as usize]);
+                    let Some(hop) = switch.routes.get(destination) else { return };
+                    if u32::from(hop.egress) < switch.ports {
+                        let out = u32::from(hop.egress);
+                        let output = (switch.base + out) as usize;
+                        self.tx[output].prefetch();
+                        prefetch(&self.rx[output]);
+                        let input = port as u32 - switch.base;
+                        let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
+                        prefetch(&self.lists[(switch.lists + lane) as usize]);
+                    }
                 } else {
-                    self.arrive(cx, target, event.payload.packet, event.payload.extra);
+                    self.packets.prefetch(event.payload.packet());
+                    prefetch(&self.rx[port]);
+                    if let Some(hop) = switch.routes.get(destination) {
+                        prefetch(hop);
+                    }
                 }
             }
-            Kind::Ready => self.arrive(cx, target, event.payload.packet, event.payload.extra),
+            Kind::Done => {
+                if !near {
+                    self.tx[port].prefetch();
+                    prefetch(&self.rx[port]);
+                } else if let Some(input) = self.rx.get(self.tx[port].reading as usize) {
+                    prefetch(input);
+                }
+            }
+            Kind::Create if !near => {
+                self.tx[port].prefetch();
+                prefetch(&self.rx[port]);
+            }
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn handle<L: EventList<Payload>>(&mut self, event: Event<Payload>, cx: &mut Cx<'_, L>) {
+        let target = event.target;
+        match event.payload.kind() {
+            Kind::Arrive => {
+                if self.unfolded {
+                    self.arrive_unfolded(cx, target, event.payload.packet());
+                } else {
+                    self.arrive(cx, target, event.payload.packet(), event.payload.extra());
+                }
+            }
+            Kind::Ready => self.arrive(cx, target, event.payload.packet(), event.payload.extra()),
             Kind::Done => self.done(cx, target),
             Kind::Create => self.create(cx, target),
             Kind::Deliver => self.deliver_event(cx, target),
             Kind::Wake => self.wake(cx, target),
-            Kind::Message => self.message(cx, target, event.payload.field),
+            Kind::Message => self.message(cx, target, event.payload.field()),
             Kind::MessageOut => self.message_out(cx, target),
             Kind::MessageDue => self.message_due(cx, target),
             Kind::Refresh => self.refresh_event(cx, target),

@@ -1,6 +1,7 @@
 //! Packets in the fabric: records in one slab, lists threaded through them.
 
 use crate::clock::Snapshot;
+use sim_core::prefetch;
 
 /// No packet.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -95,6 +96,16 @@ impl Packets {
     /// Every living packet.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Packet)> {
         self.records.iter().enumerate().filter(|(_, p)| p.wire != 0).map(|(id, p)| (id as u32, p))
+    }
+
+    /// Asks for the lines of a packet that every hop touches.
+    #[inline(always)]
+    pub fn prefetch(&self, id: u32) {
+        if let Some(record) = self.records.get(id as usize) {
+            prefetch(&record.next);
+            prefetch(&record.parts);
+            prefetch(&record.parts[8]);
+        }
     }
 
     #[inline]

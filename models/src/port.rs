@@ -4,7 +4,7 @@ use crate::clock::TransmitClock;
 use crate::packet::{List, UNSTAGED};
 use crate::stats::PortStats;
 use crate::wire::{Wire, WireTiming};
-use sim_core::EventKey;
+use sim_core::{EventKey, prefetch};
 use std::collections::VecDeque;
 use voq_backpressure::Receiver;
 
@@ -251,6 +251,16 @@ impl Tx {
             2 => self.buffers[1] = buffers,
             _ => cold.credits.back_mut().expect("the third record is kept apart").buffers = buffers,
         }
+    }
+}
+
+impl Tx {
+    /// Asks for the lines of credit, transmission and waiting.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(&self.keys);
+        prefetch(&self.done);
+        prefetch(&self.mask);
     }
 }
 

@@ -228,7 +228,8 @@ fn start<P: Probe, L: EventList<Payload>>(fabric: Fabric<P>, list: L) -> Kernel<
     kernel
 }
 
-/// A ring that suits the fabric: a handful of events in a bucket, a few packet times of horizon.
+/// A ring that suits the fabric: several events in a bucket, so that what they will touch can be fetched ahead of
+/// them, and a few packet times of horizon.
 fn ring_config(config: &FabricConfig) -> RingConfig {
     let mut longest = 1;
     let mut per_us = 0;
@@ -238,5 +239,8 @@ fn ring_config(config: &FabricConfig) -> RingConfig {
         // Two directions, about one event a packet each.
         per_us += 2_000_000 / packet.max(1);
     }
-    RingConfig::for_rate(per_us, Duration(longest * 4))
+    let bucket_width_log2_ps = (8_000_000 / per_us.max(1)).max(1).ilog2().min(40);
+    let horizon = Duration(longest * 4).0 >> bucket_width_log2_ps;
+    let buckets_log2 = (u64::BITS - horizon.leading_zeros() + 1).clamp(6, 16);
+    RingConfig { bucket_width_log2_ps, buckets_log2 }
 }

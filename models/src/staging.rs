@@ -281,7 +281,7 @@ impl<P: Probe> Fabric<P> {
                 self.cold[port as usize].stats.voq_lost += 1;
                 self.schedule_refresh(cx, port);
             } else {
-                let payload = Payload { kind: Kind::Message, field, packet: 0, extra: 0 };
+                let payload = Payload::new(Kind::Message, field, 0, 0);
                 cx.post(key, peer, payload);
             }
         }

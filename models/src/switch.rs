@@ -5,7 +5,7 @@ use crate::fabric::{Cx, DROP, Fabric, Kind, MASK, Payload, Share, class, mark};
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
 use crate::port::NONE;
 use crate::probe::{DropReason, Dropped, Probe};
-use sim_core::{EventKey, EventList, Time};
+use sim_core::{Duration, EventKey, EventList, Time};
 
 impl<P: Probe> Fabric<P> {
     /// Unfolded: the deciding octet has arrived; the pipeline becomes an event with the same order.
@@ -20,11 +20,11 @@ impl<P: Probe> Fabric<P> {
             let length = timing.packet_ps(u64::from(self.packets[packet].wire), &mut 0);
             length.saturating_sub(header)
         };
-        let payload = Payload { kind: Kind::Ready, field: 0, packet, extra: extra as u32 };
+        let payload = Payload::new(Kind::Ready, 0, packet, extra as u32);
         if pipeline == 0 {
             self.arrive(cx, port, packet, extra as u32);
         } else {
-            cx.post(delayed(cx.key(), pipeline), port, payload);
+            cx.post(cx.key().later(Duration(pipeline)), port, payload);
         }
     }
 
@@ -50,7 +50,7 @@ impl<P: Probe> Fabric<P> {
             if faster || hop.egress & MASK != 0 {
                 // Would run dry (or has to be copied): stored first.
                 self.packets[packet].parts[crate::probe::Cause::Serialization as usize] += u64::from(extra);
-                cx.post(delayed(cx.key(), u64::from(extra)), port, Payload::packet(Kind::Ready, packet));
+                cx.post(cx.key().later(Duration(u64::from(extra))), port, Payload::new(Kind::Ready, 0, packet, 0));
                 return;
             }
             let key = self.key(self.rx[port as usize].device, cx.now().0 + u64::from(extra), class::ARRIVAL);
@@ -580,7 +580,8 @@ impl<P: Probe> Fabric<P> {
                 if tx.stored == 0 || tx.done > cx.key() {
                     continue;
                 }
-                if let Some(pick) = self.select(cx, output) {
+                let pick = self.select(cx, output);
+                if pick.packet != NIL {
                     self.take(output, pick);
                     self.start(cx, output, pick.packet, true);
                 }
@@ -706,9 +707,4 @@ impl<P: Probe> Fabric<P> {
             self.await_inputs(cx, base + n, requests[n as usize].1 & matched_inputs);
         }
     }
-}
-
-/// The same order, `delay` later.
-fn delayed(key: EventKey, delay: u64) -> EventKey {
-    EventKey::from_parts(Time(key.time().0 + delay), key.class(), key.source(), key.sequence())
 }

@@ -6,17 +6,22 @@ use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
 use crate::port::{CreditRecord, NONE};
 use crate::probe::{Cause, Probe};
 use crate::wire::Function;
-use sim_core::{EventKey, EventList, Time};
+use sim_core::{Duration, EventKey, EventList, Time};
 
 /// A packet that may start now.
+///
+/// Eight octets, so that it travels in a register; `packet` is [`NIL`] when there is none.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Pick {
     pub packet: u32,
+    /// Index into `parked`, or [`MAIN`] for the main list.
+    pub parked: u16,
     pub priority: u8,
     pub lane: u8,
-    /// Index into `parked`, or [`NONE`] for the main list.
-    pub parked: u32,
 }
+
+/// The packet is in the main list of its lane.
+const MAIN: u16 = u16::MAX;
 
 impl<P: Probe> Fabric<P> {
     // --- credits ------------------------------------------------------------------------------------------
@@ -281,7 +286,8 @@ impl<P: Probe> Fabric<P> {
                 return;
             }
         }
-        if let Some(pick) = self.select(cx, port) {
+        let pick = self.select(cx, port);
+        if pick.packet != NIL {
             self.take(port, pick);
             self.start(cx, port, pick.packet, true);
         }
@@ -352,7 +358,7 @@ impl<P: Probe> Fabric<P> {
         } else {
             NIL
         };
-        let mut best = Pick { packet: head, priority: priority as u8, lane: lane as u8, parked: NONE };
+        let mut best = Pick { packet: head, priority: priority as u8, lane: lane as u8, parked: MAIN };
         if !tx.parked_any {
             return best;
         }
@@ -364,7 +370,7 @@ impl<P: Probe> Fabric<P> {
             let head = parked.lists[priority * lanes + lane as usize].head;
             if best.packet == NIL || self.older(head, best.packet) {
                 best.packet = head;
-                best.parked = n as u32;
+                best.parked = n as u16;
             }
         }
         debug_assert_ne!(best.packet, NIL);
@@ -396,7 +402,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Highest priority first; within it the arbitration among lanes. When nothing can start, arranges the event
     /// that will change it.
-    pub fn select<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Option<Pick> {
+    pub fn select<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Pick {
         if self.tx[port as usize].clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
         }
@@ -418,14 +424,14 @@ impl<P: Probe> Fabric<P> {
             busy |= lanes & !free;
             if free != 0 {
                 let lane = self.arbitrate(port, priority, free);
-                return Some(self.head_of(port, priority, lane));
+                return self.head_of(port, priority, lane);
             }
         }
         self.await_inputs(cx, port, busy);
         if no_credit {
             self.await_credit(cx, port);
         }
-        None
+        Pick { packet: NIL, parked: MAIN, priority: 0, lane: 0 }
     }
 
     /// Candidates exist, but their inputs are being read: the ends of those reads become events.
@@ -504,7 +510,7 @@ impl<P: Probe> Fabric<P> {
         let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
         let index = self.list_of(port, priority, lane);
         let tx = &mut self.tx[port as usize];
-        if pick.parked == NONE {
+        if pick.parked == MAIN {
             self.packets.pop_front(&mut self.lists[index]);
             if self.lists[index].head == NIL {
                 tx.mask[priority] &= !(1 << lane);
@@ -701,6 +707,7 @@ impl<P: Probe> Fabric<P> {
         record.parts[Cause::Serialization as usize] += stored_until;
         record.parts[Cause::Propagation as usize] += timing.propagation;
         record.parts[Cause::Pipeline as usize] += timing.pipeline;
+        let destination = record.destination as u16;
         let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         self.trajectory.record(mark::START, Time(start), u64::from(port), id);
@@ -712,15 +719,10 @@ impl<P: Probe> Fabric<P> {
         tx.done = done;
         debug_assert!(!tx.done_posted);
         if !timing.to_sink {
-            let at = if self.unfolded {
-                // The same key, one pipeline earlier: ties stay what they are.
-                let time = Time(arrival.time().0 - timing.pipeline);
-                EventKey::from_parts(time, arrival.class(), arrival.source(), arrival.sequence())
-            } else {
-                arrival
-            };
+            // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
+            let at = arrival.earlier(Duration(if self.unfolded { timing.pipeline } else { 0 }));
             let payload =
-                Payload { kind: Kind::Arrive, field: 0, packet, extra: (length - stored_until) as u32 };
+                Payload::new(Kind::Arrive, destination, packet, (length - stored_until) as u32);
             cx.post(at, peer, payload);
         } else {
             let rx = &mut self.rx[peer as usize];

@@ -39,6 +39,13 @@ pub trait EventList<P: Copy> {
     /// How many events are pending.
     fn len(&self) -> usize;
 
+    /// The event that will probably be taken after `n` others, if the list knows it at no cost. A hint for
+    /// [`World::foresee`](crate::World::foresee): it may be missing, and it may turn out wrong.
+    #[inline]
+    fn upcoming(&self, _n: usize) -> Option<&Event<P>> {
+        None
+    }
+
     /// Whether nothing is pending.
     fn is_empty(&self) -> bool {
         self.len() == 0

@@ -16,7 +16,17 @@ pub trait World {
         event: Event<Self::Payload>,
         cx: &mut Context<'_, Self::Payload, L>,
     );
+
+    /// A hint that `event` will probably be handled soon, `near` or a few events later: the place to
+    /// [`prefetch`](crate::prefetch) what its handler will touch. It cannot change anything, and it may never
+    /// be called.
+    #[inline]
+    fn foresee(&self, _event: &Event<Self::Payload>, _near: bool) {}
 }
+
+/// How many events ahead [`World::foresee`] is told: once far, once near.
+const FAR: usize = 4;
+const NEAR: usize = 1;
 
 /// What a handler sees of the kernel.
 #[derive(Debug)]
@@ -143,6 +153,12 @@ impl<W: World, L: EventList<W::Payload>> Kernel<W, L> {
             self.last = event.key;
             self.now = event.key.time();
             self.handled += 1;
+            if let Some(later) = self.list.upcoming(FAR) {
+                self.world.foresee(later, false);
+            }
+            if let Some(next) = self.list.upcoming(NEAR) {
+                self.world.foresee(next, true);
+            }
             let mut cx =
                 Context { key: event.key, list: &mut self.list, stop: &mut stop, payload: PhantomData };
             self.world.handle(event, &mut cx);

@@ -12,7 +12,7 @@
 //! [`Shake`] permutes the sources, which changes the order of ties and nothing else. A result that depends
 //! on it depends on a race in the model.
 
-use crate::time::Time;
+use crate::time::{Duration, Time};
 use std::fmt;
 
 const CLASS_BITS: u32 = 4;
@@ -114,6 +114,21 @@ impl EventKey {
     #[must_use]
     pub const fn floor(time: Time, class: Class) -> Self {
         Self { time, order: (class.0 as u64) << CLASS_SHIFT }
+    }
+
+    /// The same class, source and sequence, `by` earlier. Unique as long as this key is not used as well.
+    /// Panics in debug builds if that is before the start.
+    #[inline(always)]
+    #[must_use]
+    pub const fn earlier(self, by: Duration) -> Self {
+        Self { time: Time(self.time.0 - by.0), order: self.order }
+    }
+
+    /// The same class, source and sequence, `by` later. Unique as long as this key is not used again.
+    #[inline(always)]
+    #[must_use]
+    pub const fn later(self, by: Duration) -> Self {
+        Self { time: Time(self.time.0 + by.0), order: self.order }
     }
 
     /// The instant.

@@ -135,12 +135,24 @@ impl<P: Copy> BucketRing<P> {
         }
     }
 
+    /// An event for the current bucket or beyond the ring. It comes in parts so that the usual way of an event
+    /// does not lead through memory.
+    #[inline(never)]
+    fn push_aside(&mut self, key: EventKey, target: u32, payload: P) {
+        let bucket = self.bucket_of(key);
+        let event = Event { key, target, payload };
+        if bucket <= self.cursor {
+            self.push_current(event);
+        } else {
+            self.push_far(bucket >> self.half_log2, event);
+        }
+    }
+
     #[inline]
     fn bucket_of(&self, key: EventKey) -> u64 {
         key.time().0 >> self.width_log2
     }
 
-    #[inline(never)]
     fn push_current(&mut self, event: Event<P>) {
         let from = self.current.len().saturating_sub(SHIFT_MAX);
         let later = self.current[from..].iter().rev().take_while(|e| e.key < event.key).count();
@@ -160,7 +172,11 @@ impl<P: Copy> BucketRing<P> {
         let free = self.free;
         if let Some(link) = self.next.get_mut(free as usize) {
             self.free = std::mem::replace(link, next);
-            self.nodes[free as usize] = Node(event);
+            // Field by field: as a whole the event would pass through memory.
+            let node = &mut self.nodes[free as usize].0;
+            node.key = event.key;
+            node.target = event.target;
+            node.payload = event.payload;
             free
         } else {
             self.grow(event, next)
@@ -185,7 +201,6 @@ impl<P: Copy> BucketRing<P> {
         self.in_ring += 1;
     }
 
-    #[inline(never)]
     fn push_far(&mut self, epoch: u64, event: Event<P>) {
         let (level, slot) = far_slot(epoch, self.last_epoch);
         let node = self.new_node(event, self.far.heads[level][slot]);
@@ -393,13 +408,12 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
     // written stalls the loads on the stores.
     #[inline(always)]
     fn push(&mut self, event: Event<P>) {
-        let bucket = self.bucket_of(event.key);
-        if bucket <= self.cursor {
-            self.push_current(event);
-        } else if bucket >> self.half_log2 <= self.last_epoch {
-            self.push_ring(bucket, event);
+        let Event { key, target, payload } = event;
+        let bucket = self.bucket_of(key);
+        if bucket > self.cursor && bucket >> self.half_log2 <= self.last_epoch {
+            self.push_ring(bucket, Event { key, target, payload });
         } else {
-            self.push_far(bucket >> self.half_log2, event);
+            self.push_aside(key, target, payload);
         }
     }
 
@@ -432,6 +446,12 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
             self.far.first = Some(self.first_in_list(self.far.heads[level][slot]));
         }
         self.far.first
+    }
+
+    #[inline]
+    fn upcoming(&self, n: usize) -> Option<&Event<P>> {
+        let left = self.current.len();
+        if n < left { Some(&self.current[left - 1 - n]) } else { None }
     }
 
     #[inline]
