@@ -552,5 +552,3 @@ impl Probe for Collector {
     }
 }
 
-#[cfg(test)]
-mod tests;

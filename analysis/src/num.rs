@@ -76,8 +76,10 @@ pub fn three_digits(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }
-    let magnitude = libm::floor(libm::log10(libm::fabs(value))) as i32;
-    let decimals = (2 - magnitude).clamp(0, 6) as usize;
+    // the exponent after rounding: 0.9996 has the one of 1.00
+    let scientific = format!("{value:.2e}");
+    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
+    let decimals = (2 - exponent.unwrap_or(0)).clamp(0, 6) as usize;
     let text = format!("{value:.decimals$}");
     if text.trim_start_matches(['-', '0', '.']).is_empty() { "0".into() } else { text }
 }
@@ -101,7 +103,7 @@ pub fn count_text(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(' ');
         }
         text.push(digit);
