@@ -82,7 +82,12 @@ impl Axis {
             let step = nice_step((self.high - self.low) / 5.0);
             let first = libm::ceil(self.low / step - 1e-9) as i64;
             let last = libm::floor(self.high / step + 1e-9) as i64;
-            let decimals = (-libm::floor(libm::log10(step) + 1e-9)).clamp(0.0, 9.0) as usize;
+            // a step of 2.5 needs one digit more than one of 2
+            let decimals = (0..9).find(|&digits| {
+                let scaled = step * libm::pow(10.0, f64::from(digits));
+                libm::fabs(scaled - libm::round(scaled)) < 1e-6 * scaled
+            });
+            let decimals = decimals.unwrap_or(9) as usize;
             return (first..=last)
                 .map(|index| (index as f64 * step, format!("{:.decimals$}", index as f64 * step)))
                 .collect();
@@ -128,7 +133,7 @@ fn trim(text: String) -> String {
 fn nice_step(raw: f64) -> f64 {
     let decade = libm::pow(10.0, libm::floor(libm::log10(raw) + 1e-9));
     let mantissa = raw / decade;
-    let round = [1.0, 2.0, 5.0, 10.0].into_iter().find(|&round| mantissa <= round * 1.000_001);
+    let round = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|&round| mantissa <= round * 1.000_001);
     round.unwrap_or(10.0) * decade
 }
 
@@ -338,10 +343,11 @@ mod tests {
     #[test]
     fn linear_marks_are_round() {
         let axis = Axis::from_zero(10.7);
-        assert_eq!(axis.high, 12.0 + 3.0);
-        assert_eq!(texts(axis), ["0", "5", "10", "15"]);
+        assert_eq!(axis.high, 12.5);
+        assert_eq!(texts(axis), ["0.0", "2.5", "5.0", "7.5", "10.0", "12.5"]);
+        assert_eq!(texts(Axis::from_zero(38.0)), ["0", "10", "20", "30", "40"]);
         assert_eq!(texts(Axis::exactly(1.0)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        assert_eq!(texts(Axis::from_zero(0.0)).first().map(String::as_str), Some("0.0"));
+        assert_eq!(texts(Axis::from_zero(0.0)).first().map(String::as_str), Some("0.00"));
     }
 
     #[test]

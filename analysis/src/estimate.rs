@@ -108,9 +108,8 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
     }
-    let ln_front = libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b)
-        + a * libm::log(x)
-        + b * libm::log1p(-x);
+    let ln_front =
+        libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b) + a * libm::log(x) + b * libm::log1p(-x);
     let front = libm::exp(ln_front);
     // the fraction converges fast only on this side of the mean
     if x < (a + 1.0) / (a + b + 2.0) {

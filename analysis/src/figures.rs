@@ -4,8 +4,8 @@
 //! markers as well. What does not fit on a page is left out with a note; the CSV series have everything.
 
 use crate::axes::{
-    Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, SHADE, TICK, WHITE, heading,
-    legend, legend_height, shorten, stroke,
+    Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, SHADE, TICK, WHITE, heading, legend,
+    legend_height, shorten, stroke,
 };
 use crate::collect::Spread;
 use crate::num::{TimeUnit, gbps, ratio, three_digits, time_text};
@@ -57,12 +57,16 @@ fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Sc
     let mut scenes = vec![
         ("goodput", goodput(caption, reports)),
         ("throughput", throughput(caption, reports)),
-        ("latency_cdf", latency_cdf(caption, reports, "Latency from creation to last bit", |flow| {
-            &flow.spread.latency
-        })),
-        ("network_latency_cdf", latency_cdf(caption, reports, "Network latency (without source queue)", |flow| {
-            &flow.spread.network
-        })),
+        (
+            "latency_cdf",
+            latency_cdf(caption, reports, "Latency from creation to last bit", |flow| &flow.spread.latency),
+        ),
+        (
+            "network_latency_cdf",
+            latency_cdf(caption, reports, "Network latency (without source queue)", |flow| {
+                &flow.spread.network
+            }),
+        ),
         ("decomposition", decomposition(caption, reports)),
     ];
     if let Some(scene) = queues(caption, reports) {
@@ -129,7 +133,11 @@ fn latency_cdf(
     let pitch = plot + 92.0;
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
     let note = left_out(shown.len(), names.len(), "flows");
-    heading(&mut scene, title, &subtitle(caption, &joined(&["share of packets delivered within a time", &note])));
+    heading(
+        &mut scene,
+        title,
+        &subtitle(caption, &joined(&["share of packets delivered within a time", &note])),
+    );
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let left = MARGIN + 58.0;
     let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
@@ -143,11 +151,17 @@ fn latency_cdf(
             vertical: Axis::exactly(100.0),
         };
         panel.draw(&mut scene, &format!("flow {name}"), "latency (logarithmic)", "packets (%)");
+        let mut filled = false;
         for (variant, report) in reports.iter().enumerate() {
             let Some(flow) = report.flow(name) else { continue };
             let points = cdf(of(flow), &panel);
+            filled |= points.len() > 1;
             let phase = 0.2 + variant as f64 / reports.len() as f64;
             panel.plot(&mut scene, &points, stroke(variant), phase);
+        }
+        if !filled {
+            let middle = (panel.x + panel.width / 2.0, panel.y + panel.height / 2.0);
+            scene.text(middle, "no packets delivered", TICK, Align::Center);
         }
     }
     scene
@@ -256,7 +270,12 @@ fn panels_over_time(
         let x_label = if last { format!("simulated time ({})", unit.symbol) } else { String::new() };
         panel.draw(&mut scene, &report.run.name, &x_label, y_label);
         for (line, points) in lines[index].iter().enumerate() {
-            panel.plot(&mut scene, points, stroke(line), 0.3 + line as f64 / (lines[index].len() as f64 + 0.5));
+            panel.plot(
+                &mut scene,
+                points,
+                stroke(line),
+                0.3 + line as f64 / (lines[index].len() as f64 + 0.5),
+            );
         }
         if cut > 0.0 {
             let (x, _) = panel.place((cut, 0.0));
@@ -363,7 +382,11 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
             (Key::Line(stroke(index)), format!("{what} {name}"))
         })
         .collect();
-    let note = if all > peaks.len() { format!("the {} fullest queues of switches", peaks.len()) } else { String::new() };
+    let note = if all > peaks.len() {
+        format!("the {} fullest queues of switches", peaks.len())
+    } else {
+        String::new()
+    };
     let text = subtitle(caption, &joined(&[&note, &left_out(panels.len(), reports.len(), "variants")]));
     Some(panels_over_time("Queue occupancy over time", &text, "packets", panels, &keys, &lines, unit))
 }
@@ -372,7 +395,10 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
 struct Row<'a> {
     flow: &'a FlowReport,
     variant: usize,
+    /// Whether it begins the group of its flow.
     first: bool,
+    /// Whether there is only one variant: then the flow's name stands beside the bar.
+    alone: bool,
 }
 
 /// Flow by flow, the variants of each under one another; and how many flows are shown.
@@ -383,7 +409,7 @@ fn rows<'a>(reports: &'a [VariantReport], names: &[&str]) -> (Vec<Row<'a>>, usiz
         let mut first = true;
         for (variant, report) in reports.iter().enumerate() {
             if let Some(flow) = report.flow(name) {
-                rows.push(Row { flow, variant, first });
+                rows.push(Row { flow, variant, first, alone: reports.len() == 1 });
                 first = false;
             }
         }
@@ -401,7 +427,7 @@ fn bar_places(rows: &[Row<'_>]) -> (Vec<f64>, f64) {
     let places = rows
         .iter()
         .map(|row| {
-            if row.first {
+            if row.first && !row.alone {
                 y += GROUP_GAP - 6.0;
             }
             let place = y;
@@ -419,9 +445,10 @@ fn goodput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let note = left_out(flows, names.len(), "flows");
     let top = 82.0;
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
-    let more = joined(&["payload delivered per flow, with 95 % confidence intervals", &note]);
+    let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
+    let more = joined(&[variant, "payload delivered per flow, with 95 % confidence intervals", &note]);
     heading(&mut scene, "Goodput", &subtitle(caption, &more));
-    let label_width = row_label_width(reports);
+    let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
     let high = rows.iter().map(|row| row.flow.goodput_gbps.value).fold(0.0, f64::max);
     let panel = Panel {
@@ -448,10 +475,9 @@ fn goodput(caption: &Caption, reports: &[VariantReport]) -> Scene {
             let (from, _) = panel.place(((goodput.value - goodput.half_width).max(0.0), 0.0));
             let (to, _) = panel.place((goodput.value + goodput.half_width, 0.0));
             let middle = y + BAR / 2.0;
-            for (line, width) in
-                [([(from, middle), (to, middle)], 1), ([(from, middle - 4.0), (from, middle + 4.0)], 1), ([(to, middle - 4.0), (to, middle + 4.0)], 1)]
-            {
-                scene.line(&line, INK, width);
+            scene.line(&[(from, middle), (to, middle)], INK, 1);
+            for x in [from, to] {
+                scene.line(&[(x, middle - 4.0), (x, middle + 4.0)], INK, 1);
             }
             end = to;
         }
@@ -459,8 +485,9 @@ fn goodput(caption: &Caption, reports: &[VariantReport]) -> Scene {
             base = goodput.value;
         }
         let change = match 100.0 * (goodput.value - base) / base {
-            change if !row.first && change.is_finite() => format!("  ({change:+.0} %)").replace('-', "\u{2212}"),
-            _ => String::new(),
+            change if row.first || !change.is_finite() => String::new(),
+            change if libm::fabs(change) < 0.5 => "  (±0 %)".into(),
+            change => format!("  ({change:+.0} %)").replace('-', "\u{2212}"),
         };
         let text = format!("{}{change}", three_digits(goodput.value));
         scene.text((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL, Align::Left);
@@ -468,16 +495,20 @@ fn goodput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     scene
 }
 
-fn row_label_width(reports: &[VariantReport]) -> f64 {
-    let widest = reports.iter().map(|report| text_width(&report.run.name, LABEL)).fold(60.0, f64::max);
+fn row_name<'a>(row: &Row<'a>, reports: &'a [VariantReport]) -> &'a str {
+    if row.alone { &row.flow.name } else { &reports[row.variant].run.name }
+}
+
+fn row_label_width(rows: &[Row<'_>], reports: &[VariantReport]) -> f64 {
+    let widest = rows.iter().map(|row| text_width(row_name(row, reports), LABEL)).fold(60.0, f64::max);
     widest.min(230.0)
 }
 
 fn row_label(scene: &mut Scene, row: &Row<'_>, reports: &[VariantReport], left: f64, y: f64, width: f64) {
-    if row.first {
+    if row.first && !row.alone {
         scene.text((MARGIN, y - 8.0), &format!("flow {}", row.flow.name), PANEL, Align::Left);
     }
-    let name = shorten(&reports[row.variant].run.name, LABEL, width);
+    let name = shorten(row_name(row, reports), LABEL, width);
     scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
 }
 
@@ -512,13 +543,11 @@ fn decomposition(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN) + 34.0;
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let note = left_out(flows, names.len(), "flows");
-    heading(
-        &mut scene,
-        "Where the time of a packet goes",
-        &subtitle(caption, &joined(&["mean over the packets delivered", &note])),
-    );
+    let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
+    let more = joined(&[variant, "mean over the packets delivered", &note]);
+    heading(&mut scene, "Where the time of a packet goes", &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
-    let label_width = row_label_width(reports);
+    let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
     let gap = 74.0;
     let width = (PAGE - MARGIN - left - gap - 8.0) / 2.0;
@@ -547,6 +576,7 @@ fn decomposition(caption: &Caption, reports: &[VariantReport]) -> Scene {
         let middle = panel.x + panel.width / 2.0;
         scene.text((middle, top + height + 38.0), &label, LABEL, Align::Center);
     }
+    scene.text((shares.x - 8.0, shares.y - 8.0), "mean", TICK, Align::Right);
     for (row, y) in rows.iter().zip(&places) {
         let y = top + y;
         row_label(&mut scene, row, reports, left, y, label_width);
@@ -587,3 +617,56 @@ fn segment(scene: &mut Scene, panel: &Panel, (from, to): (f64, f64), y: f64, cau
     }
 }
 
+#[cfg(test)]
+#[path = "../tests/synthetic/mod.rs"]
+mod synthetic;
+
+#[cfg(test)]
+mod tests {
+    use super::synthetic::{LENGTH, Mood, REFRESH, WITH, WITHOUT, deliveries, run};
+    use super::*;
+    use crate::collect::{Collector, CollectorConfig};
+    use crate::report::RunData;
+    use models::config::FlowConfig;
+    use std::sync::Arc;
+
+    /// A run with the victims spread over this many flows.
+    fn many_flows(count: usize, mood: Mood) -> RunData {
+        let mut data = run(mood);
+        let mut config = (*data.config).clone();
+        config.flows =
+            (0..count).map(|n| FlowConfig { name: format!("tenant {n} bulk transfers") }).collect();
+        data.collector = Collector::new(&CollectorConfig::new(&config, LENGTH));
+        for (index, mut delivery) in deliveries(mood, 3).into_iter().enumerate() {
+            delivery.flow = (index % count) as u16;
+            models::Probe::delivered(&mut data.collector, &delivery);
+        }
+        data.config = Arc::new(config);
+        data
+    }
+
+    #[test]
+    fn texts_neither_overlap_nor_leave_the_page() {
+        let mut long = run(WITH);
+        long.name = "a variant with a name that is much longer than anybody should ever choose".into();
+        let mut empty = run(WITH);
+        empty.collector = Collector::new(&CollectorConfig::new(&empty.config, LENGTH));
+        empty.outcome.end = sim_core::Time(0);
+        let caption =
+            Caption { scenario: "hotspot-single-switch".into(), note: "protocol clock x 1000".into() };
+        for (case, runs) in [
+            ("one", vec![run(WITHOUT)]),
+            ("three", [WITHOUT, WITH, REFRESH].map(run).into()),
+            ("seven", [WITHOUT, WITH, REFRESH, WITH, WITHOUT, WITH, WITH].map(run).into()),
+            ("long name", vec![run(WITHOUT), long]),
+            ("empty", vec![empty]),
+            ("many flows", vec![many_flows(9, WITHOUT)]),
+            ("many flows and variants", vec![many_flows(20, WITHOUT), many_flows(20, WITH)]),
+        ] {
+            let reports: Vec<VariantReport> = runs.into_iter().map(VariantReport::new).collect();
+            for (name, scene) in scenes(&caption, &reports) {
+                assert_eq!(scene.text_trouble(), None, "{case}: {name}");
+            }
+        }
+    }
+}

@@ -18,7 +18,11 @@ impl Num {
 
 impl Serialize for Num {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.is_finite() { serializer.serialize_f64(self.rounded()) } else { serializer.serialize_none() }
+        if self.0.is_finite() {
+            serializer.serialize_f64(self.rounded())
+        } else {
+            serializer.serialize_none()
+        }
     }
 }
 

@@ -369,4 +369,3 @@ fn broken_laws(run: &RunData) -> Vec<String> {
     }
     broken
 }
-

@@ -246,7 +246,8 @@ impl Scene {
         for item in &self.items {
             match item {
                 Item::Path { points, color, width } => {
-                    let style = ShapeStyle { color: color.to_rgba(), filled: false, stroke_width: width * scale };
+                    let style =
+                        ShapeStyle { color: color.to_rgba(), filled: false, stroke_width: width * scale };
                     let mut points: Vec<(i32, i32)> = points.iter().map(at).collect();
                     points.dedup();
                     if points.len() > 1 {
@@ -271,31 +272,48 @@ impl Scene {
                     }
                 }
                 Item::Text { at, text: words, look, align, upwards } => {
-                    text(backend, &TextItem { at: *at, text: words, look: *look, align: *align, upwards: *upwards });
+                    text(
+                        backend,
+                        &TextItem { at: *at, text: words, look: *look, align: *align, upwards: *upwards },
+                    );
                 }
             }
         }
     }
 
-    /// Whether every text lies on the page, and the first that does not.
+    /// The first text that is not wholly on the page, or that overlaps another.
     #[cfg(test)]
-    pub(crate) fn text_outside(&self) -> Option<&str> {
-        self.items.iter().find_map(|item| {
-            let Item::Text { at, text, look, align, upwards } = item else { return None };
+    pub(crate) fn text_trouble(&self) -> Option<String> {
+        let mut boxes: Vec<([f64; 4], &str)> = Vec::new();
+        for item in &self.items {
+            let Item::Text { at: (x, y), text, look, align, upwards } = item else { continue };
             let width = text_width(text, *look);
             let start = match align {
                 Align::Left => 0.0,
-                Align::Center => width / 2.0,
-                Align::Right => width,
+                Align::Center => -width / 2.0,
+                Align::Right => -width,
             };
-            let inside = if *upwards {
-                at.1 - width / 2.0 >= 0.0 && at.1 + width / 2.0 <= f64::from(self.height)
+            // height of capitals, depth of descenders
+            let (up, down) = (0.73 * look.size, 0.2 * look.size);
+            let area = if *upwards {
+                [x - up, y - start - width, x + down, y - start]
             } else {
-                at.0 - start >= 0.0 && at.0 - start + width <= f64::from(self.width)
+                [x + start, y - up, x + start + width, y + down]
             };
-            let baseline = at.1 > 0.0 && at.1 < f64::from(self.height);
-            (!inside || !baseline).then_some(text.as_str())
-        })
+            let page = [f64::from(self.width), f64::from(self.height)];
+            if area[0] < 0.0 || area[1] < 0.0 || area[2] > page[0] || area[3] > page[1] {
+                return Some(format!("{text:?} leaves the page"));
+            }
+            for (other, theirs) in &boxes {
+                let apart =
+                    area[2] <= other[0] || other[2] <= area[0] || area[3] <= other[1] || other[3] <= area[1];
+                if !apart {
+                    return Some(format!("{text:?} overlaps {theirs:?}"));
+                }
+            }
+            boxes.push((area, text));
+        }
+        None
     }
 }
 
@@ -321,11 +339,8 @@ impl TextItem<'_> {
             Align::Center => HPos::Center,
             Align::Right => HPos::Right,
         };
-        let style = TextStyle {
-            font,
-            color: self.look.color.to_backend_color(),
-            pos: Pos::new(anchor, VPos::Top),
-        };
+        let style =
+            TextStyle { font, color: self.look.color.to_backend_color(), pos: Pos::new(anchor, VPos::Top) };
         let rise = SVG_TOP_BASELINE * size;
         let (x, y) = (self.at.0 * scale, self.at.1 * scale);
         let (x, y) = if self.upwards { (x - rise, y) } else { (x, y - rise) };

@@ -219,9 +219,7 @@ pub fn endpoints_csv(reports: &[VariantReport]) -> String {
 pub fn histograms_json(reports: &[VariantReport]) -> String {
     let pairs = |histogram: &hdrhistogram::Histogram<u32>| -> serde_json::Value {
         let recorded = histogram.iter_recorded();
-        recorded
-            .map(|value| serde_json::json!([value.value_iterated_to(), value.count_at_value()]))
-            .collect()
+        recorded.map(|value| serde_json::json!([value.value_iterated_to(), value.count_at_value()])).collect()
     };
     let variants: serde_json::Map<String, serde_json::Value> = reports
         .iter()

@@ -1,0 +1,205 @@
+//! The result of a run as text for a terminal.
+
+use crate::num::{count_text, three_digits, time_text};
+use crate::report::{FlowReport, VariantReport};
+use crate::summary::VariantSummary;
+use models::probe::Cause;
+use std::fmt::Write;
+
+/// Flows in a table; the rest is counted.
+const FLOWS_LISTED: usize = 12;
+
+/// Rows of cells with aligned columns: the first column to the left, all others to the right.
+fn aligned(rows: &[Vec<String>], indent: &str) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = indent.to_string();
+        for (column, cell) in row.iter().enumerate() {
+            let fill = " ".repeat(widths[column] - cell.chars().count());
+            line += &if column == 0 { format!("{cell}{fill}") } else { format!("   {fill}{cell}") };
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+fn load_text(load: f64) -> String {
+    format!("{:.1} %", 100.0 * load)
+}
+
+fn cells(flow: &FlowReport) -> Vec<String> {
+    let hol = format!("{} ({:.0} %)", time_text(flow.hol_ps.value), 100.0 * flow.share(Cause::HeadOfLine));
+    vec![
+        if flow.saturated { format!("{} *", flow.name) } else { flow.name.clone() },
+        load_text(flow.offered_load),
+        load_text(flow.accepted_load.value),
+        format!("{} Gb/s", three_digits(flow.goodput_gbps.value)),
+        time_text(flow.network.mean.value),
+        time_text(flow.network.p99.value),
+        time_text(flow.latency.mean.value),
+        time_text(flow.latency.p99.value),
+        time_text(flow.latency.max),
+        if flow.delivered.packets == 0 { "-".into() } else { hol },
+    ]
+}
+
+/// The table of one variant.
+pub fn variant(report: &VariantReport) -> String {
+    let summary = VariantSummary::new(report);
+    let window = &report.window;
+    let mut out = String::new();
+    let mut say = |text: std::fmt::Arguments<'_>| writeln!(out, "{text}").expect("a string takes any text");
+    let span = format!("{} to {}", time_text(window.from_ps as f64), time_text(window.to_ps as f64));
+    say(format_args!("{}  (seed {}, measured {span}, warm-up {})", summary.name, summary.seed, window.rule));
+    let titles = [
+        "flow",
+        "offered",
+        "accepted",
+        "goodput",
+        "net mean",
+        "net p99",
+        "mean",
+        "p99",
+        "max",
+        "HOL blocked",
+    ];
+    let mut rows = vec![titles.map(String::from).to_vec()];
+    rows.extend(report.flows.iter().take(FLOWS_LISTED).map(cells));
+    if report.flows.len() != 1 {
+        rows.push(cells(&report.overall));
+    }
+    say(format_args!("{}", aligned(&rows, "  ").trim_end()));
+    if report.flows.len() > FLOWS_LISTED {
+        say(format_args!("  {} more flows are in summary.json", report.flows.len() - FLOWS_LISTED));
+    }
+    if report.flows.iter().chain([&report.overall]).any(|flow| flow.saturated) {
+        say(format_args!("  * saturated: less than 99 % of the offered load is accepted"));
+    }
+    let fabric = &summary.fabric;
+    say(format_args!(
+        "  links {:.1} % mean, {:.1} % max ({}), own symbols {:.2} %",
+        100.0 * fabric.link_use_mean.0,
+        100.0 * fabric.link_use_max.0,
+        fabric.link_use_max_port,
+        100.0 * fabric.symbol_use_mean.0
+    ));
+    let messages = fabric.symbols.voq_riding + fabric.symbols.voq_standalone;
+    if messages > 0 || fabric.xoff_edges > 0 {
+        say(format_args!(
+            "  VoQ messages {} ({} rode), queues stopped {} times, released {} times, staged on average {} packets",
+            count_text(messages),
+            count_text(fabric.symbols.voq_riding),
+            count_text(fabric.xoff_edges),
+            count_text(fabric.xon_edges),
+            three_digits(fabric.staged_mean_number.0)
+        ));
+    }
+    let kept = &summary.conservation;
+    say(format_args!(
+        "  packets {} created, {} copies, {} delivered, {} dropped, {} in flight",
+        count_text(kept.injected),
+        count_text(kept.replicated),
+        count_text(kept.delivered),
+        count_text(kept.dropped),
+        count_text(kept.in_flight)
+    ));
+    if !window.steady {
+        say(format_args!("  no steady state was found: run longer, or set the warm-up"));
+    }
+    for stall in &summary.stalls {
+        let at = time_text(stall.at_us.0 * 1e6);
+        say(format_args!(
+            "  {} found at {at}: {}",
+            stall.kind,
+            stall.walk.first().map_or("", String::as_str)
+        ));
+    }
+    for law in &report.broken {
+        say(format_args!("  BROKEN INVARIANT {law}"));
+    }
+    out
+}
+
+/// One plain sentence about what the variants change, or about the one variant.
+pub fn conclusion(reports: &[VariantReport]) -> String {
+    match reports {
+        [] => String::new(),
+        [only] => single(only),
+        [first, .., last] => compared(first, last),
+    }
+}
+
+fn compared(first: &VariantReport, last: &VariantReport) -> String {
+    let pairs: Vec<(&FlowReport, &FlowReport)> =
+        first.flows.iter().filter_map(|flow| Some((flow, last.flow(&flow.name)?))).collect();
+    let change = |a: f64, b: f64| if a > 0.0 { (b - a) / a } else { 0.0 };
+    let goodput =
+        |pair: &(&FlowReport, &FlowReport)| change(pair.0.goodput_gbps.value, pair.1.goodput_gbps.value);
+    // A victim is what a congestion study is about; otherwise, what changes most.
+    let victim = pairs.iter().find(|pair| pair.0.name.contains("victim"));
+    let most = pairs.iter().max_by(|a, b| goodput(a).abs().total_cmp(&goodput(b).abs()));
+    let Some(pair) = victim.or(most) else {
+        return "the variants have no flow in common".into();
+    };
+    let between = format!("{} \u{2192} {}", first.run.name, last.run.name);
+    let percent = |change: f64| match (100.0 * change).round() {
+        0.0 => "\u{b1}0 %".to_string(),
+        value => format!("{value:+.0} %").replace('-', "\u{2212}"),
+    };
+    let (a, b) = (pair.0.goodput_gbps.value, pair.1.goodput_gbps.value);
+    let mut text = format!(
+        "{between}: {} goodput {} \u{2192} {} Gb/s ({})",
+        pair.0.name,
+        three_digits(a),
+        three_digits(b),
+        percent(goodput(pair))
+    );
+    let (a, b) = (pair.0.network.mean.value, pair.1.network.mean.value);
+    if a.is_finite() && b.is_finite() {
+        let moved = percent(change(a, b));
+        text += &format!(", mean network latency {} \u{2192} {} ({moved})", time_text(a), time_text(b));
+    }
+    text
+}
+
+fn single(report: &VariantReport) -> String {
+    let all = &report.overall;
+    if all.delivered.packets == 0 {
+        return "no packet was delivered in the measured time".into();
+    }
+    // Serialization, propagation and pipeline are there in an empty fabric as well.
+    let waits = Cause::ALL
+        .into_iter()
+        .filter(|cause| !matches!(cause, Cause::Serialization | Cause::Propagation | Cause::Pipeline));
+    let worst = waits.max_by_key(|cause| (all.spread.parts_ps[*cause as usize], std::cmp::Reverse(*cause)));
+    let mut text = format!(
+        "goodput {} Gb/s at {} offered load",
+        three_digits(all.goodput_gbps.value),
+        load_text(all.offered_load)
+    );
+    if all.saturated {
+        text += &format!(", saturated ({} accepted)", load_text(all.accepted_load.value));
+    }
+    if let Some(cause) = worst.filter(|cause| all.spread.parts_ps[*cause as usize] > 0) {
+        text += &format!("; most waiting is {} ({:.0} % of latency)", cause.name(), 100.0 * all.share(cause));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_align_by_characters() {
+        let rows =
+            [vec!["a".to_string(), "1 \u{b5}s".into()], vec!["long".to_string(), "100 \u{b5}s".into()]];
+        assert_eq!(aligned(&rows, "  "), "  a        1 \u{b5}s\n  long   100 \u{b5}s\n");
+    }
+}
