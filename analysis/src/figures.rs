@@ -495,20 +495,20 @@ fn goodput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     scene
 }
 
-fn row_name<'a>(row: &Row<'a>, reports: &'a [VariantReport]) -> &'a str {
-    if row.alone { &row.flow.name } else { &reports[row.variant].run.name }
+fn row_name(row: &Row<'_>, reports: &[VariantReport]) -> String {
+    if row.alone { row.flow.title() } else { reports[row.variant].run.name.clone() }
 }
 
 fn row_label_width(rows: &[Row<'_>], reports: &[VariantReport]) -> f64 {
-    let widest = rows.iter().map(|row| text_width(row_name(row, reports), LABEL)).fold(60.0, f64::max);
+    let widest = rows.iter().map(|row| text_width(&row_name(row, reports), LABEL)).fold(60.0, f64::max);
     widest.min(230.0)
 }
 
 fn row_label(scene: &mut Scene, row: &Row<'_>, reports: &[VariantReport], left: f64, y: f64, width: f64) {
     if row.first && !row.alone {
-        scene.text((MARGIN, y - 8.0), &format!("flow {}", row.flow.name), PANEL, Align::Left);
+        scene.text((MARGIN, y - 8.0), &format!("flow {}", row.flow.title()), PANEL, Align::Left);
     }
-    let name = shorten(row_name(row, reports), LABEL, width);
+    let name = shorten(&row_name(row, reports), LABEL, width);
     scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
 }
 

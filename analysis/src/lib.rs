@@ -18,7 +18,7 @@ pub mod summary;
 pub mod table;
 
 pub use collect::{Collector, CollectorConfig};
-pub use report::{RunData, VariantReport, Warmup};
+pub use report::{Role, RunData, VariantReport, Warmup};
 pub use summary::Summary;
 
 // the synthetic runs of tests/ serve the unit tests as well

@@ -34,6 +34,29 @@ pub struct RunData {
     pub outcome: Outcome,
     /// Warm-up rule.
     pub warmup: Warmup,
+    /// Flows declared to suffer from the congestion of others.
+    pub victims: Vec<u16>,
+    /// Flows declared to cause it.
+    pub hot: Vec<u16>,
+}
+
+/// What a flow was declared to be.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Suffers from the congestion of others.
+    Victim,
+    /// Causes congestion.
+    Hot,
+}
+
+impl Role {
+    /// Name in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Victim => "victim",
+            Role::Hot => "hot",
+        }
+    }
 }
 
 /// The part of a run that is measured.
@@ -89,6 +112,8 @@ pub struct LatencyReport {
 pub struct FlowReport {
     /// Name.
     pub name: String,
+    /// What the scenario declares it to be.
+    pub role: Option<Role>,
     /// Endpoints that send it.
     pub sources: u64,
     /// Creations in the window.
@@ -118,6 +143,14 @@ pub struct FlowReport {
 }
 
 impl FlowReport {
+    /// The name, with the declared role if the name does not say it.
+    pub fn title(&self) -> String {
+        match self.role {
+            Some(role) if !self.name.contains(role.name()) => format!("{} ({})", self.name, role.name()),
+            _ => self.name.clone(),
+        }
+    }
+
     /// Share of the latency that has this cause.
     pub fn share(&self, cause: Cause) -> f64 {
         ratio(self.spread.parts_ps[cause as usize], self.spread.parts_ps.iter().sum())
@@ -157,7 +190,14 @@ impl VariantReport {
             let mut gathered = Gathered::new(collector.bins());
             gathered.add(&data.bins, &data.offered, &data.segments, data.dropped.iter().sum());
             total.add(&data.bins, &data.offered, &data.segments, data.dropped.iter().sum());
-            flows.push(gathered.report(flow.name.clone(), per_flow[index], &window, collector));
+            let mut report = gathered.report(flow.name.clone(), per_flow[index], &window, collector);
+            let declared = |list: &[u16]| list.iter().any(|flow| usize::from(*flow) == index);
+            report.role = match () {
+                () if declared(&run.victims) => Some(Role::Victim),
+                () if declared(&run.hot) => Some(Role::Hot),
+                () => None,
+            };
+            flows.push(report);
         }
         let overall = total.report("overall".into(), all, &window, collector);
         let broken = broken_laws(&run);
@@ -230,6 +270,7 @@ impl Gathered {
             if delivered.packets == 0 { f64::NAN } else { ratio(sum, delivered.packets.into()) }
         };
         FlowReport {
+            role: None,
             sources,
             offered,
             delivered,

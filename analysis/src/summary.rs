@@ -4,7 +4,7 @@
 //! ([`Num`]). Units end the keys. Nothing here knows the wall clock.
 
 use crate::num::{Num, ratio};
-use crate::report::{Estimate, FlowReport, LatencyReport, VariantReport};
+use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
 use models::probe::Cause;
 use models::stats::PortStats;
 use serde::Serialize;
@@ -104,6 +104,8 @@ impl EstimateSummary {
 pub struct FlowSummary {
     /// Name.
     pub name: String,
+    /// `victim` or `hot` if the scenario declares it.
+    pub role: Option<&'static str>,
     /// Endpoints that send it.
     pub sources: u64,
     /// Packets created in the measured part.
@@ -193,6 +195,7 @@ impl FlowSummary {
         });
         Self {
             name: flow.name.clone(),
+            role: flow.role.map(Role::name),
             sources: flow.sources,
             offered_packets: flow.offered.packets,
             delivered_packets: flow.delivered.packets,

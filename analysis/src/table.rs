@@ -1,7 +1,7 @@
 //! The result of a run as text for a terminal.
 
-use crate::num::{count_text, three_digits, time_text};
-use crate::report::{FlowReport, VariantReport};
+use crate::num::{count_text, ratio, three_digits, time_text};
+use crate::report::{FlowReport, Role, VariantReport};
 use crate::summary::VariantSummary;
 use models::probe::Cause;
 use std::fmt::Write;
@@ -36,7 +36,7 @@ fn load_text(load: f64) -> String {
 fn cells(flow: &FlowReport) -> Vec<String> {
     let hol = format!("{} ({:.0} %)", time_text(flow.hol_ps.value), 100.0 * flow.share(Cause::HeadOfLine));
     vec![
-        if flow.saturated { format!("{} *", flow.name) } else { flow.name.clone() },
+        if flow.saturated { format!("{} *", flow.title()) } else { flow.title() },
         load_text(flow.offered_load),
         load_text(flow.accepted_load.value),
         format!("{} Gb/s", three_digits(flow.goodput_gbps.value)),
@@ -126,42 +126,83 @@ pub fn variant(report: &VariantReport) -> String {
     out
 }
 
-/// One plain sentence about what the variants change, or about the one variant.
-pub fn conclusion(reports: &[VariantReport]) -> String {
+/// Plain sentences: what every further variant changes against the first, or what limits the only one.
+pub fn conclusion(reports: &[VariantReport]) -> Vec<String> {
     match reports {
-        [] => String::new(),
-        [only] => single(only),
-        [first, .., last] => compared(first, last),
+        [] => Vec::new(),
+        [only] => vec![single(only)],
+        [first, others @ ..] => others.iter().map(|other| compared(first, other)).collect(),
     }
 }
 
-fn compared(first: &VariantReport, last: &VariantReport) -> String {
-    let pairs: Vec<(&FlowReport, &FlowReport)> =
-        first.flows.iter().filter_map(|flow| Some((flow, last.flow(&flow.name)?))).collect();
-    let change = |a: f64, b: f64| if a > 0.0 { (b - a) / a } else { 0.0 };
-    let goodput =
-        |pair: &(&FlowReport, &FlowReport)| change(pair.0.goodput_gbps.value, pair.1.goodput_gbps.value);
-    // A victim is what a congestion study is about; otherwise, what changes most.
-    let victim = pairs.iter().find(|pair| pair.0.name.contains("victim"));
-    let most = pairs.iter().max_by(|a, b| goodput(a).abs().total_cmp(&goodput(b).abs()));
-    let Some(pair) = victim.or(most) else {
-        return "the variants have no flow in common".into();
+/// Flows that a comparison is about, summed.
+struct Class {
+    name: String,
+    goodput_gbps: f64,
+    network_ps: u128,
+    packets: u64,
+}
+
+impl Class {
+    fn of<'a>(name: &str, flows: impl Iterator<Item = &'a FlowReport>) -> Self {
+        let empty = Class { name: name.into(), goodput_gbps: 0.0, network_ps: 0, packets: 0 };
+        flows.fold(empty, |class, flow| Class {
+            goodput_gbps: class.goodput_gbps + flow.goodput_gbps.value,
+            network_ps: class.network_ps + flow.delivered.network_ps,
+            packets: class.packets + flow.delivered.packets,
+            ..class
+        })
+    }
+}
+
+/// Relative change; from nothing there is none.
+fn change(from: f64, to: f64) -> f64 {
+    if from > 0.0 { (to - from) / from } else { 0.0 }
+}
+
+/// The victims, because they are what a congestion study is about; without them, the flow that changes most.
+fn classes(first: &VariantReport, other: &VariantReport) -> Option<(Class, Class)> {
+    let victims: Vec<&str> = first
+        .flows
+        .iter()
+        .filter(|flow| flow.role == Some(Role::Victim))
+        .map(|flow| flow.name.as_str())
+        .collect();
+    let pick = |names: &[&str]| {
+        let name = if let [only] = names { only } else { "victims" };
+        let of = |report: &VariantReport| Class::of(name, names.iter().filter_map(|name| report.flow(name)));
+        (of(first), of(other))
     };
-    let between = format!("{} \u{2192} {}", first.run.name, last.run.name);
+    if !victims.is_empty() {
+        return Some(pick(&victims));
+    }
+    let common = first.flows.iter().filter(|flow| other.flow(&flow.name).is_some());
+    common.map(|flow| pick(&[flow.name.as_str()])).max_by(|a, b| {
+        let moved = |pair: &(Class, Class)| change(pair.0.goodput_gbps, pair.1.goodput_gbps).abs();
+        moved(a).total_cmp(&moved(b))
+    })
+}
+
+fn compared(first: &VariantReport, other: &VariantReport) -> String {
+    let between = format!("{} \u{2192} {}", first.run.name, other.run.name);
+    let Some((before, after)) = classes(first, other) else {
+        return format!("{between}: no flow in common");
+    };
     let percent = |change: f64| match (100.0 * change).round() {
         0.0 => "\u{b1}0 %".to_string(),
         value => format!("{value:+.0} %").replace('-', "\u{2212}"),
     };
-    let (a, b) = (pair.0.goodput_gbps.value, pair.1.goodput_gbps.value);
+    let (a, b) = (before.goodput_gbps, after.goodput_gbps);
     let mut text = format!(
         "{between}: {} goodput {} \u{2192} {} Gb/s ({})",
-        pair.0.name,
+        before.name,
         three_digits(a),
         three_digits(b),
-        percent(goodput(pair))
+        percent(change(a, b))
     );
-    let (a, b) = (pair.0.network.mean.value, pair.1.network.mean.value);
-    if a.is_finite() && b.is_finite() {
+    if before.packets > 0 && after.packets > 0 {
+        let a = ratio(before.network_ps, before.packets.into());
+        let b = ratio(after.network_ps, after.packets.into());
         let moved = percent(change(a, b));
         text += &format!(", mean network latency {} \u{2192} {} ({moved})", time_text(a), time_text(b));
     }

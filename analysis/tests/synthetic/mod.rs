@@ -258,6 +258,8 @@ pub fn run(mood: Mood) -> RunData {
         config,
         collector,
         warmup: Warmup::Auto,
+        victims: vec![0],
+        hot: vec![1],
     }
 }
 
