@@ -17,6 +17,9 @@ const LEVELS: usize = 64usize.div_ceil(SLOT_BITS as usize);
 /// How far a late arrival may shift the events of the current bucket before it goes to the heap instead.
 const SHIFT_MAX: usize = 24;
 
+/// Up to here a bucket is sorted by insertion.
+const INSERTION_MAX: usize = 16;
+
 /// The shape of a [`BucketRing`]. It decides speed and never order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingConfig {
@@ -31,12 +34,26 @@ impl RingConfig {
     /// less than `horizon` ahead.
     #[must_use]
     pub fn for_rate(events_per_us: u64, horizon: Duration) -> Self {
-        let width_ps = (1_000_000 / events_per_us.max(1)).max(1);
-        let bucket_width_log2_ps = width_ps.ilog2().min(40);
-        let half = (horizon.as_ps() >> bucket_width_log2_ps).max(1);
-        let buckets_log2 = (half.ilog2() + 2).clamp(6, 14);
-        Self { bucket_width_log2_ps, buckets_log2 }
+        // About one event per four buckets, if the horizon fits into half a ring of 2^15 buckets.
+        let sparse_log2 = (250_000 / events_per_us.max(1)).max(1).ilog2();
+        // Else wider buckets, but not more than 128 events in each: the far wheel costs less than that.
+        let dense_log2 = (128_000_000 / events_per_us.max(1)).max(1).ilog2();
+        let fitting_log2 = ceil_log2(horizon.0).saturating_sub(HALF_LOG2_MAX);
+        let bucket_width_log2_ps = fitting_log2.clamp(sparse_log2, dense_log2).min(WIDTH_LOG2_MAX);
+        let half_log2 = ceil_log2(horizon.0 >> bucket_width_log2_ps).clamp(HALF_LOG2_MIN, HALF_LOG2_MAX);
+        Self { bucket_width_log2_ps, buckets_log2: half_log2 + 1 }
     }
+}
+
+/// What [`RingConfig::for_rate`] stays within: heads of 128 KiB, a quarter of a usual second-level cache.
+const HALF_LOG2_MAX: u32 = 14;
+const HALF_LOG2_MIN: u32 = 6;
+
+const WIDTH_LOG2_MAX: u32 = 40;
+const BUCKETS_LOG2_MAX: u32 = 20;
+
+fn ceil_log2(n: u64) -> u32 {
+    u64::BITS - n.saturating_sub(1).leading_zeros()
 }
 
 /// Pending events in a ring of buckets; every operation is O(1) for events spread over time.
@@ -68,18 +85,19 @@ pub struct BucketRing<P> {
     late: BinaryHeap<Reverse<Late<P>>>,
     heads: Vec<u32>,
     occupied: Vec<u64>,
+    /// The slab: events, and beside them the links of the lists, which are walked first.
     nodes: Vec<Node<P>>,
+    next: Vec<u32>,
     free: u32,
     in_ring: usize,
     in_far: usize,
     far: Box<Wheel>,
 }
 
+/// Aligned so that an event of 32 bytes never straddles two cache lines.
 #[derive(Clone, Debug)]
-struct Node<P> {
-    event: Event<P>,
-    next: u32,
-}
+#[repr(align(32))]
+struct Node<P>(Event<P>);
 
 #[derive(Clone, Debug)]
 struct Wheel {
@@ -118,8 +136,8 @@ impl<P: Copy> BucketRing<P> {
     #[must_use]
     pub fn new(config: RingConfig) -> Self {
         let RingConfig { bucket_width_log2_ps: width_log2, buckets_log2 } = config;
-        assert!(width_log2 <= 40, "bucket width above 2^40 ps");
-        assert!((1..=20).contains(&buckets_log2), "buckets_log2 outside 1..=20");
+        assert!(width_log2 <= WIDTH_LOG2_MAX, "bucket_width_log2_ps above 40");
+        assert!((1..=BUCKETS_LOG2_MAX).contains(&buckets_log2), "buckets_log2 outside 1..=20");
         let buckets = 1usize << buckets_log2;
         let half_log2 = buckets_log2 - 1;
         Self {
@@ -133,6 +151,7 @@ impl<P: Copy> BucketRing<P> {
             heads: vec![NIL; buckets],
             occupied: vec![0; buckets.div_ceil(64)],
             nodes: Vec::new(),
+            next: Vec::new(),
             free: NIL,
             in_ring: 0,
             in_far: 0,
@@ -162,9 +181,9 @@ impl<P: Copy> BucketRing<P> {
     #[inline]
     fn new_node(&mut self, event: Event<P>, next: u32) -> u32 {
         let free = self.free;
-        if let Some(node) = self.nodes.get_mut(free as usize) {
-            self.free = node.next;
-            *node = Node { event, next };
+        if let Some(link) = self.next.get_mut(free as usize) {
+            self.free = std::mem::replace(link, next);
+            self.nodes[free as usize] = Node(event);
             free
         } else {
             self.grow(event, next)
@@ -172,11 +191,12 @@ impl<P: Copy> BucketRing<P> {
     }
 
     #[cold]
+    #[inline(never)]
     fn grow(&mut self, event: Event<P>, next: u32) -> u32 {
-        let index = u32::try_from(self.nodes.len()).expect("more than 2^32 pending events");
-        assert!(index != NIL, "more than 2^32 pending events");
-        self.nodes.push(Node { event, next });
-        index
+        assert!(self.nodes.len() < NIL as usize, "more than 2^32 - 1 pending events");
+        self.nodes.push(Node(event));
+        self.next.push(next);
+        self.nodes.len() as u32 - 1
     }
 
     #[inline]
@@ -198,24 +218,55 @@ impl<P: Copy> BucketRing<P> {
         self.in_far += 1;
     }
 
-    /// Fills `current` from the next occupied bucket unless that begins after `limit`.
-    fn advance(&mut self, limit: Time) -> bool {
+    /// Moves the cursor to the next occupied bucket unless that begins after `limit` (`None`).
+    ///
+    /// A bucket with a single event at or before `limit` gives that event at once; the events of any other
+    /// go to `current`, which is empty.
+    #[inline]
+    fn enter_next(&mut self, limit: Time) -> Option<Option<Event<P>>> {
+        let slot = self.advance(limit)?;
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let first = std::mem::replace(&mut self.heads[slot], NIL);
+        let second = self.next[first as usize];
+        let event = self.nodes[first as usize].0;
+        if second == NIL && event.key.time() <= limit {
+            self.next[first as usize] = self.free;
+            self.free = first;
+            self.in_ring -= 1;
+            return Some(Some(event));
+        }
+        self.current.push(event);
+        let (mut last, mut index) = (first, second);
+        while index != NIL {
+            self.current.push(self.nodes[index as usize].0);
+            last = index;
+            index = self.next[index as usize];
+        }
+        self.next[last as usize] = self.free;
+        self.free = first;
+        self.in_ring -= self.current.len();
+        sort_descending(&mut self.current);
+        Some(None)
+    }
+
+    /// Moves the cursor to the next occupied bucket and returns its place, unless it begins after `limit`.
+    #[inline]
+    fn advance(&mut self, limit: Time) -> Option<usize> {
         let limit_bucket = limit.0 >> self.width_log2;
         loop {
             if self.in_ring > 0 {
                 let bucket = self.next_in_ring();
                 if bucket > limit_bucket {
-                    return false;
+                    return None;
                 }
                 self.cursor = bucket;
                 if bucket >> self.half_log2 == self.last_epoch {
                     self.turn();
                 }
-                self.enter((bucket & self.mask) as usize);
-                return true;
+                return Some((bucket & self.mask) as usize);
             }
             if self.in_far == 0 || !self.jump(limit_bucket) {
-                return false;
+                return None;
             }
         }
     }
@@ -234,29 +285,6 @@ impl<P: Copy> BucketRing<P> {
         }
         let slot = word as u64 * 64 + u64::from(bits.trailing_zeros());
         after + (slot.wrapping_sub(after) & self.mask)
-    }
-
-    /// Moves the list of a bucket into `current`, which is empty.
-    #[inline]
-    fn enter(&mut self, slot: usize) {
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let mut index = std::mem::replace(&mut self.heads[slot], NIL);
-        let mut last = NIL;
-        let first = index;
-        while let Some(node) = self.nodes.get(index as usize) {
-            self.current.push(node.event);
-            last = index;
-            index = node.next;
-        }
-        self.nodes[last as usize].next = self.free;
-        self.free = first;
-        self.in_ring -= self.current.len();
-        if self.current.len() > 1 {
-            self.current.sort_unstable_by_key(|event| Reverse(event.key));
-            for pair in self.current.windows(2) {
-                assert!(pair[0].key != pair[1].key, "duplicate event key: {}", pair[0].key);
-            }
-        }
     }
 
     /// The cursor has entered the last epoch of the ring: takes in the epoch after it.
@@ -300,31 +328,79 @@ impl<P: Copy> BucketRing<P> {
         let mut index = std::mem::replace(&mut self.far.heads[level][slot], NIL);
         self.far.first = None;
         while index != NIL {
-            let node = &mut self.nodes[index as usize];
-            let bucket = node.event.key.time().0 >> self.width_log2;
+            let bucket = self.bucket_of(self.nodes[index as usize].0.key);
             let epoch = bucket >> self.half_log2;
-            let next = if epoch == self.last_epoch {
+            let head = if epoch == self.last_epoch {
                 let slot = (bucket & self.mask) as usize;
                 self.occupied[slot / 64] |= 1 << (slot % 64);
                 self.in_ring += 1;
                 self.in_far -= 1;
-                std::mem::replace(&mut node.next, std::mem::replace(&mut self.heads[slot], index))
+                &mut self.heads[slot]
             } else {
                 let (level, slot) = far_slot(epoch, self.last_epoch);
                 self.far.occupied[level] |= 1 << slot;
-                std::mem::replace(&mut node.next, std::mem::replace(&mut self.far.heads[level][slot], index))
+                &mut self.far.heads[level][slot]
             };
-            index = next;
+            let behind = std::mem::replace(head, index);
+            index = std::mem::replace(&mut self.next[index as usize], behind);
+        }
+    }
+
+    /// The next event when there are late arrivals.
+    #[cold]
+    fn pop_late(&mut self, limit: Time) -> Option<Event<P>> {
+        let Reverse(Late(late)) = self.late.peek()?;
+        let late_key = late.key;
+        let first = match self.current.last() {
+            Some(event) => {
+                assert!(event.key != late_key, "duplicate event key: {late_key}");
+                event.key.min(late_key)
+            }
+            None => late_key,
+        };
+        if first.time() > limit {
+            return None;
+        }
+        if first == late_key {
+            let Reverse(Late(event)) = self.late.pop()?;
+            if let Some(Reverse(Late(next))) = self.late.peek() {
+                assert!(next.key != event.key, "duplicate event key: {late_key}");
+            }
+            Some(event)
+        } else {
+            self.current.pop()
         }
     }
 
     fn first_in_list(&self, mut index: u32) -> EventKey {
         let mut first = EventKey::MAX;
-        while let Some(node) = self.nodes.get(index as usize) {
-            first = first.min(node.event.key);
-            index = node.next;
+        while index != NIL {
+            first = first.min(self.nodes[index as usize].0.key);
+            index = self.next[index as usize];
         }
         first
+    }
+}
+
+/// Panics when two keys are equal.
+#[inline]
+fn sort_descending<P: Copy>(events: &mut [Event<P>]) {
+    if events.len() > INSERTION_MAX {
+        events.sort_unstable_by_key(|event| Reverse(event.key));
+        for pair in events.windows(2) {
+            assert!(pair[0].key != pair[1].key, "duplicate event key: {}", pair[0].key);
+        }
+        return;
+    }
+    for sorted in 1..events.len() {
+        let event = events[sorted];
+        let mut at = sorted;
+        while at > 0 && events[at - 1].key < event.key {
+            events[at] = events[at - 1];
+            at -= 1;
+        }
+        assert!(at == 0 || events[at - 1].key != event.key, "duplicate event key: {}", event.key);
+        events[at] = event;
     }
 }
 
@@ -350,8 +426,11 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
 
     #[inline]
     fn pop_before(&mut self, limit: Time) -> Option<Event<P>> {
-        if self.current.is_empty() && self.late.is_empty() && !self.advance(limit) {
-            return None;
+        if self.current.is_empty() && self.late.is_empty() {
+            let only = self.enter_next(limit)?;
+            if only.is_some() {
+                return only;
+            }
         }
         if !self.late.is_empty() {
             return self.pop_late(limit);
@@ -379,32 +458,5 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
     #[inline]
     fn len(&self) -> usize {
         self.current.len() + self.late.len() + self.in_ring + self.in_far
-    }
-}
-
-impl<P: Copy> BucketRing<P> {
-    #[cold]
-    fn pop_late(&mut self, limit: Time) -> Option<Event<P>> {
-        let Reverse(Late(late)) = self.late.peek()?;
-        let late_key = late.key;
-        let first = match self.current.last() {
-            Some(event) => {
-                assert!(event.key != late_key, "duplicate event key: {late_key}");
-                event.key.min(late_key)
-            }
-            None => late_key,
-        };
-        if first.time() > limit {
-            return None;
-        }
-        if first == late_key {
-            let Reverse(Late(event)) = self.late.pop()?;
-            if let Some(Reverse(Late(next))) = self.late.peek() {
-                assert!(next.key != event.key, "duplicate event key: {late_key}");
-            }
-            Some(event)
-        } else {
-            self.current.pop()
-        }
     }
 }
