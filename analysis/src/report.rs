@@ -14,7 +14,7 @@ pub const SATURATION_SHARE: f64 = 0.99;
 /// How much of a run's beginning is not measured.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Warmup {
-    /// Found by MSER-5; nothing is cut from a run that ended by itself (a finite workload has no steady state).
+    /// Found by MSER-5; nothing is cut from a finite workload, which has no steady state.
     #[default]
     Auto,
     /// This many picoseconds, rounded up to a segment of the run.
@@ -364,10 +364,18 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
         }
         Window { from_bin, to_bin, from_ps, to_ps, rule, steady }
     };
+    let silent = |bin: &usize| {
+        collector.flows().iter().all(|flow| flow.bins[*bin].packets == 0 && flow.offered[*bin].packets == 0)
+    };
+    let idle = (0..to_bin).rev().take_while(silent).count();
     match warmup {
         Warmup::Fixed(ps) => cut_at(ps.div_ceil(bin_ps).min(to_bin as u64) as usize, "fixed", true),
-        Warmup::Auto if outcome.in_flight == 0 && outcome.end < collector.length() => {
-            whole("none: the run ended by itself", true)
+        Warmup::Auto
+            if outcome.in_flight == 0 && (outcome.end < collector.length() || idle >= per_segment) =>
+        {
+            // The workload is finite: all of it is measured, and the silence after it is not.
+            let to_ps = to_ps.min((to_bin - idle) as u64 * bin_ps);
+            Window { to_bin: to_bin - idle, to_ps, ..whole("none: the workload is finite", true) }
         }
         Warmup::Auto => {
             let mut sums = vec![Bin::default(); to_bin];
