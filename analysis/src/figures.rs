@@ -28,7 +28,7 @@ const POINTS: usize = 128;
 /// What stands above every figure.
 #[derive(Clone, Debug)]
 pub struct Caption {
-    /// Name of the scenario.
+    /// Name or title of the scenario.
     pub scenario: String,
     /// What else the reader must know, for example a scaled protocol clock; may be empty.
     pub note: String,

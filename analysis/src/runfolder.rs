@@ -69,13 +69,13 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// The files of these runs. `resolved` is the text of `resolved.json`.
-    pub fn new(caption: &Caption, resolved: &str, reports: &[VariantReport], perf: &Perf) -> Self {
+    /// The files of these runs of the scenario `name`. `resolved` is the text of `resolved.json`.
+    pub fn new(name: &str, caption: &Caption, resolved: &str, reports: &[VariantReport], perf: &Perf) -> Self {
         let mut perf = serde_json::to_string_pretty(perf).expect("string keys only");
         perf.push('\n');
         let mut files: Vec<(PathBuf, Vec<u8>)> = [
             ("resolved.json", resolved.to_string()),
-            ("summary.json", Summary::new(&caption.scenario, reports).to_json()),
+            ("summary.json", Summary::new(name, reports).to_json()),
             ("series/flows.csv", series::flows_csv(reports)),
             ("series/fabric.csv", series::fabric_csv(reports)),
             ("series/queues.csv", series::queues_csv(reports)),
