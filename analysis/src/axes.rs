@@ -7,7 +7,7 @@ use plotters::style::RGBColor;
 pub(crate) const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 pub(crate) const GREY: RGBColor = RGBColor(0x60, 0x60, 0x60);
 pub(crate) const GRID: RGBColor = RGBColor(0xe2, 0xe2, 0xe2);
-pub(crate) const SHADE: RGBColor = RGBColor(0xf1, 0xf1, 0xf1);
+pub(crate) const SHADE: RGBColor = RGBColor(0xec, 0xec, 0xec);
 pub(crate) const WHITE: RGBColor = RGBColor(0xff, 0xff, 0xff);
 
 pub(crate) const TITLE: Type = Type { size: 18.0, bold: true, color: INK };

@@ -4,12 +4,12 @@
 //! markers as well. What does not fit on a page is left out with a note; the CSV series have everything.
 
 use crate::axes::{
-    Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, SHADE, TICK, WHITE, heading, legend,
+    Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, SHADE, Stroke, TICK, WHITE, heading, legend,
     legend_height, shorten, stroke,
 };
 use crate::collect::Spread;
-use crate::num::{TimeUnit, gbps, ratio, three_digits, time_text};
-use crate::report::{FlowReport, VariantReport};
+use crate::num::{TimeUnit, change_text, gbps, ratio, three_digits, time_text};
+use crate::report::{FlowReport, VariantReport, baselines};
 use crate::scene::{Align, Scene, Type, text_width};
 use models::probe::Cause;
 use plotters::style::RGBColor;
@@ -157,7 +157,13 @@ fn latency_cdf(
             let points = cdf(of(flow), &panel);
             filled |= points.len() > 1;
             let phase = 0.2 + variant as f64 / reports.len() as f64;
-            panel.plot(&mut scene, &points, stroke(variant), phase);
+            // the tail at 100 % says nothing more, so it carries no markers
+            let rise = &points[..points.len().saturating_sub(1)];
+            panel.plot(&mut scene, rise, stroke(variant), phase);
+            if let [.., a, b] = points[..] {
+                let Stroke { color, dash, .. } = stroke(variant);
+                scene.dashed(&[panel.place(a), panel.place(b)], color, 2, dash);
+            }
         }
         if !filled {
             let middle = (panel.x + panel.width / 2.0, panel.y + panel.height / 2.0);
@@ -234,10 +240,14 @@ fn panels_over_time(
     subtitle: &str,
     y_label: &str,
     reports: &[VariantReport],
-    keys: &[(Key, String)],
+    mut keys: Vec<(Key, String)>,
     lines: &[Vec<Vec<(f64, f64)>>],
     unit: TimeUnit,
 ) -> Scene {
+    if reports.iter().any(|report| report.window.from_ps > 0) {
+        keys.push((Key::Box(SHADE), "warm-up, not measured".into()));
+    }
+    let keys = &keys[..];
     let count = lines.len().max(1);
     let top = 66.0 + legend_height(keys, PAGE - 2.0 * MARGIN);
     let plot = match count {
@@ -276,14 +286,6 @@ fn panels_over_time(
                 stroke(line),
                 0.3 + line as f64 / (lines[index].len() as f64 + 0.5),
             );
-        }
-        if cut > 0.0 {
-            let (x, _) = panel.place((cut, 0.0));
-            // a narrow strip explains itself from outside
-            let inside = x - panel.x > text_width("warm-up", TICK) + 10.0;
-            if inside {
-                scene.text(((x + panel.x) / 2.0, panel.y + 14.0), "warm-up", TICK, Align::Center);
-            }
         }
     }
     scene
@@ -324,7 +326,7 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         &left_out(panels.len(), reports.len(), "variants"),
     ]);
     let text = subtitle(caption, &notes);
-    panels_over_time("Goodput over time", &text, "goodput (Gb/s)", panels, &keys, &lines, unit)
+    panels_over_time("Goodput over time", &text, "goodput (Gb/s)", panels, keys, &lines, unit)
 }
 
 /// `None` if the run took no samples.
@@ -388,7 +390,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         String::new()
     };
     let text = subtitle(caption, &joined(&[&note, &left_out(panels.len(), reports.len(), "variants")]));
-    Some(panels_over_time("Queue occupancy over time", &text, "packets", panels, &keys, &lines, unit))
+    Some(panels_over_time("Queue occupancy over time", &text, "packets", panels, keys, &lines, unit))
 }
 
 /// A row of a bar chart: index of flow and of variant.
@@ -463,7 +465,7 @@ fn goodput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     panel.vertical_grid(&mut scene, true);
     scene.line(&[(panel.x, panel.y), (panel.x, panel.y + height)], GREY, 1);
     scene.text((panel.x + panel.width / 2.0, top + height + 38.0), "goodput (Gb/s)", LABEL, Align::Center);
-    let mut base = f64::NAN;
+    let bases = baselines(reports);
     for (row, y) in rows.iter().zip(&places) {
         let y = top + y;
         row_label(&mut scene, row, reports, left, y, label_width);
@@ -481,13 +483,11 @@ fn goodput(caption: &Caption, reports: &[VariantReport]) -> Scene {
             }
             end = to;
         }
-        if row.first {
-            base = goodput.value;
-        }
-        let change = match 100.0 * (goodput.value - base) / base {
-            change if row.first || !change.is_finite() => String::new(),
-            change if libm::fabs(change) < 0.5 => "  (±0 %)".into(),
-            change => format!("  ({change:+.0} %)").replace('-', "\u{2212}"),
+        let base = bases[row.variant];
+        let before = reports[base].flow(&row.flow.name).map_or(f64::NAN, |flow| flow.goodput_gbps.value);
+        let change = match change_text(before, goodput.value) {
+            Some(change) if row.variant != base => format!("  ({change})"),
+            _ => String::new(),
         };
         let text = format!("{}{change}", three_digits(goodput.value));
         scene.text((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL, Align::Left);
@@ -499,14 +499,23 @@ fn row_name(row: &Row<'_>, reports: &[VariantReport]) -> String {
     if row.alone { row.flow.title() } else { reports[row.variant].run.name.clone() }
 }
 
+/// Room left of the bars: for the names beside them and for the headings of groups above them.
 fn row_label_width(rows: &[Row<'_>], reports: &[VariantReport]) -> f64 {
-    let widest = rows.iter().map(|row| text_width(&row_name(row, reports), LABEL)).fold(60.0, f64::max);
-    widest.min(230.0)
+    let widths = rows.iter().map(|row| {
+        let heading = if row.alone { 0.0 } else { text_width(&group_heading(row), PANEL) };
+        text_width(&row_name(row, reports), LABEL).max(heading)
+    });
+    widths.fold(60.0, f64::max).min(230.0)
+}
+
+fn group_heading(row: &Row<'_>) -> String {
+    format!("flow {}", row.flow.title())
 }
 
 fn row_label(scene: &mut Scene, row: &Row<'_>, reports: &[VariantReport], left: f64, y: f64, width: f64) {
     if row.first && !row.alone {
-        scene.text((MARGIN, y - 8.0), &format!("flow {}", row.flow.title()), PANEL, Align::Left);
+        let text = shorten(&group_heading(row), PANEL, width);
+        scene.text((MARGIN, y - 8.0), &text, PANEL, Align::Left);
     }
     let name = shorten(&row_name(row, reports), LABEL, width);
     scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);

@@ -102,6 +102,19 @@ pub fn time_text(ps: f64) -> String {
     format!("{} {symbol}", three_digits(ps / scale))
 }
 
+/// A relative change: `+98 %`, `±0 %`, from ten times on `×12.5`; `None` from or to nothing known.
+pub fn change_text(before: f64, after: f64) -> Option<String> {
+    let change = (after - before) / before;
+    if !change.is_finite() {
+        return None;
+    }
+    Some(match 100.0 * change {
+        percent if libm::fabs(percent) < 0.5 => "±0 %".into(),
+        percent if percent >= 899.5 => format!("×{}", three_digits(after / before)),
+        percent => format!("{percent:+.0} %").replace('-', "\u{2212}"),
+    })
+}
+
 /// A count with thin groups of three digits: `1 234 567`.
 pub fn count_text(count: u64) -> String {
     let digits = count.to_string();
@@ -150,6 +163,12 @@ mod tests {
         assert_eq!(time_text(5_412_345.0), "5.41 µs");
         assert_eq!(count_text(1_234_567), "1 234 567");
         assert_eq!(count_text(12), "12");
+        assert_eq!(change_text(5.4, 10.7).as_deref(), Some("+98 %"));
+        assert_eq!(change_text(10.0, 5.0).as_deref(), Some("\u{2212}50 %"));
+        assert_eq!(change_text(10.0, 10.01).as_deref(), Some("±0 %"));
+        assert_eq!(change_text(2.0, 25.0).as_deref(), Some("×12.5"));
+        assert_eq!(change_text(0.0, 25.0), None);
+        assert_eq!(change_text(0.0, 0.0), None);
         assert_eq!(TimeUnit::for_max(1.5e6).symbol, "ns");
         assert_eq!(TimeUnit::for_max(2.5e6).symbol, "µs");
     }

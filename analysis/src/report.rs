@@ -215,6 +215,24 @@ impl VariantReport {
     }
 }
 
+/// The variant that each variant is compared with.
+///
+/// That is the first one; but if all names end in a dash and a word, and every word comes more than once
+/// (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`), it is the first with the same word: the scenario has a second
+/// dimension, across which a comparison would say nothing.
+pub fn baselines(reports: &[VariantReport]) -> Vec<usize> {
+    let words: Option<Vec<&str>> =
+        reports.iter().map(|report| report.run.name.rsplit_once('-').map(|(_, word)| word)).collect();
+    let count = |word: &str, words: &[&str]| words.iter().filter(|other| **other == word).count();
+    match words {
+        Some(words) if words.iter().all(|word| count(word, &words) > 1) => {
+            let first = |word: &&str| words.iter().position(|other| other == word).unwrap_or(0);
+            words.iter().map(first).collect()
+        }
+        _ => vec![0; reports.len()],
+    }
+}
+
 /// Sums over flows before they are estimated.
 struct Gathered {
     bins: Vec<Bin>,

@@ -70,7 +70,13 @@ pub struct RunFolder {
 
 impl RunFolder {
     /// The files of these runs of the scenario `name`. `resolved` is the text of `resolved.json`.
-    pub fn new(name: &str, caption: &Caption, resolved: &str, reports: &[VariantReport], perf: &Perf) -> Self {
+    pub fn new(
+        name: &str,
+        caption: &Caption,
+        resolved: &str,
+        reports: &[VariantReport],
+        perf: &Perf,
+    ) -> Self {
         let mut perf = serde_json::to_string_pretty(perf).expect("string keys only");
         perf.push('\n');
         let mut files: Vec<(PathBuf, Vec<u8>)> = [

@@ -1,7 +1,7 @@
 //! The result of a run as text for a terminal.
 
-use crate::num::{count_text, ratio, three_digits, time_text};
-use crate::report::{FlowReport, Role, VariantReport};
+use crate::num::{change_text, count_text, ratio, three_digits, time_text};
+use crate::report::{FlowReport, Role, VariantReport, baselines};
 use crate::summary::VariantSummary;
 use models::probe::Cause;
 use std::fmt::Write;
@@ -126,12 +126,16 @@ pub fn variant(report: &VariantReport) -> String {
     out
 }
 
-/// Plain sentences: what every further variant changes against the first, or what limits the only one.
+/// Plain sentences: what each variant changes against its baseline ([`baselines`]), or what limits the only one.
 pub fn conclusion(reports: &[VariantReport]) -> Vec<String> {
     match reports {
         [] => Vec::new(),
         [only] => vec![single(only)],
-        [first, others @ ..] => others.iter().map(|other| compared(first, other)).collect(),
+        _ => {
+            let pairs = baselines(reports).into_iter().enumerate();
+            let pairs = pairs.filter(|(variant, base)| variant != base);
+            pairs.map(|(variant, base)| compared(&reports[base], &reports[variant])).collect()
+        }
     }
 }
 
@@ -188,22 +192,19 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     let Some((before, after)) = classes(first, other) else {
         return format!("{between}: no flow in common");
     };
-    let percent = |change: f64| match (100.0 * change).round() {
-        0.0 => "\u{b1}0 %".to_string(),
-        value => format!("{value:+.0} %").replace('-', "\u{2212}"),
-    };
+    let percent = |a: f64, b: f64| change_text(a, b).unwrap_or_else(|| "from nothing".into());
     let (a, b) = (before.goodput_gbps, after.goodput_gbps);
     let mut text = format!(
         "{between}: {} goodput {} \u{2192} {} Gb/s ({})",
         before.name,
         three_digits(a),
         three_digits(b),
-        percent(change(a, b))
+        percent(a, b)
     );
     if before.packets > 0 && after.packets > 0 {
         let a = ratio(before.network_ps, before.packets.into());
         let b = ratio(after.network_ps, after.packets.into());
-        let moved = percent(change(a, b));
+        let moved = percent(a, b);
         text += &format!(", mean network latency {} \u{2192} {} ({moved})", time_text(a), time_text(b));
     }
     text

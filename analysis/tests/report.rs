@@ -2,6 +2,7 @@
 
 mod synthetic;
 
+use analysis::report::baselines;
 use analysis::table::{conclusion, variant};
 use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport, Warmup, series};
 use models::probe::{Cause, Probe};
@@ -196,4 +197,24 @@ fn table_and_conclusion() {
     // the victim's goodput still changes most
     assert_eq!(conclusion(&undeclared), lines);
     assert!(conclusion(&undeclared[..1])[0].contains("Gb/s at"));
+}
+
+#[test]
+fn variants_are_compared_within_their_group() {
+    let of = |names: &[&str]| {
+        let report = VariantReport::new(run_of(&[], Warmup::Auto, 0));
+        let reports: Vec<VariantReport> = names
+            .iter()
+            .map(|name| {
+                let mut report = report.clone();
+                report.run.name = (*name).into();
+                report
+            })
+            .collect();
+        baselines(&reports)
+    };
+    assert_eq!(of(&["a", "b", "c"]), [0, 0, 0]);
+    assert_eq!(of(&["fifo-30", "voq-30", "fifo-50", "voq-50"]), [0, 0, 2, 2]);
+    assert_eq!(of(&["fifo-30", "fifo-50", "voq-30", "voq-50"]), [0, 1, 0, 1]);
+    assert_eq!(of(&["fifo-30", "voq-30", "voq-50"]), [0, 0, 0]);
 }

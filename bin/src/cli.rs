@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn flags_win_over_set() {
-        let words = ["riosim", "check", "x", "--until", "5 ms", "--set", "/run/until=1 ms", "--set", "/seed=3"];
+        let words =
+            ["riosim", "check", "x", "--until", "5 ms", "--set", "/run/until=1 ms", "--set", "/seed=3"];
         let Some(Verb::Check(args)) = Cli::try_parse_from(words).unwrap().verb else { panic!("check") };
         let overrides = args.scenario.overrides();
         assert_eq!(overrides.last(), Some(&("/run/until".to_string(), json!("5 ms"))));

@@ -50,7 +50,11 @@ impl Bar {
         let elapsed = self.started.elapsed().as_secs_f64();
         let share = now_ps as f64 / self.until_ps as f64;
         self.bar.set_position((share * STEPS as f64) as u64);
-        let mut text = format!("{}, {} M events/s", time_text(now_ps as f64), three_digits(events as f64 / elapsed / 1e6));
+        let mut text = format!(
+            "{}, {} M events/s",
+            time_text(now_ps as f64),
+            three_digits(events as f64 / elapsed / 1e6)
+        );
         if share > 0.0 {
             text += &format!(", {} left", seconds_text(elapsed / share * (1.0 - share)));
         }
