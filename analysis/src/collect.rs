@@ -18,7 +18,7 @@ pub const SEGMENTS: usize = 16;
 /// keep three digits everywhere and save six doublings of the bucket table.
 pub const LATENCY_UNIT_PS: u64 = 64;
 /// Ports beyond which queue occupancies over time are kept only as totals.
-const PORT_SERIES_MAX: usize = 512;
+const PORT_SERIES_MAX: usize = 4_096;
 
 /// What a [`Collector`] must know before the run.
 #[derive(Clone, Debug)]
@@ -218,7 +218,7 @@ pub struct SampleBin {
 }
 
 /// Observations of one port.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortSeries {
     /// Samples taken.
     pub samples: u64,
@@ -230,8 +230,6 @@ pub struct PortSeries {
     pub input_max: u32,
     /// Most packets seen waiting for the transmitter.
     pub waiting_max: u32,
-    /// Per time bin: (input, waiting) sums; empty in large fabrics.
-    pub bins: Vec<(u32, u32)>,
 }
 
 /// Everything of one flow.
@@ -261,6 +259,9 @@ pub struct Collector {
     edges: Vec<[u64; 2]>,
     samples: Vec<SampleBin>,
     ports: Vec<((u32, u8), PortSeries)>,
+    /// `[bin * ports + port]` = (input, waiting) sums over samples: one sample writes one run of memory. Empty
+    /// in large fabrics.
+    queues: Vec<(u32, u32)>,
 }
 
 /// The cursor is a cache and no part of the value.
@@ -275,6 +276,7 @@ impl PartialEq for Collector {
             && self.edges == other.edges
             && self.samples == other.samples
             && self.ports == other.ports
+            && self.queues == other.queues
     }
 }
 
@@ -305,6 +307,7 @@ impl Collector {
             edges: vec![[0; 2]; bins],
             samples: vec![SampleBin::default(); bins],
             ports: Vec::new(),
+            queues: Vec::new(),
         }
     }
 
@@ -344,12 +347,26 @@ impl Collector {
             bin.source_waiting += theirs.source_waiting;
             bin.in_flight += theirs.in_flight;
         }
-        for (port, theirs) in &other.ports {
-            match self.ports.binary_search_by_key(port, |(key, _)| *key) {
-                Ok(_) => panic!("port {port:?} was sampled by both parts"),
-                Err(position) => self.ports.insert(position, (*port, theirs.clone())),
+        self.merge_ports(other);
+    }
+
+    fn merge_ports(&mut self, other: &Collector) {
+        let mut ports: Vec<((u32, u8), PortSeries)> = [&self.ports[..], &other.ports[..]].concat();
+        ports.sort_by_key(|(port, _)| *port);
+        let twice = ports.windows(2).find(|pair| pair[0].0 == pair[1].0);
+        assert!(twice.is_none(), "{twice:?} was sampled by both parts");
+        let mut queues = Vec::new();
+        if ports.len() <= PORT_SERIES_MAX && !ports.is_empty() {
+            queues.reserve(ports.len() * self.bins());
+            for bin in 0..self.bins() {
+                for (port, _) in &ports {
+                    let sums = self.queue(*port, bin).or_else(|| other.queue(*port, bin));
+                    queues.push(sums.unwrap_or((0, 0)));
+                }
             }
         }
+        self.ports = ports;
+        self.queues = queues;
     }
 
     /// Simulated time at which the run ends at the latest.
@@ -395,6 +412,18 @@ impl Collector {
     /// Observations of every port, by (device, port).
     pub fn ports(&self) -> &[((u32, u8), PortSeries)] {
         &self.ports
+    }
+
+    /// Whether occupancies of single ports were kept over time: not in fabrics of thousands of ports.
+    pub fn has_queues(&self) -> bool {
+        !self.queues.is_empty()
+    }
+
+    /// Packets in the receive buffers of a port and waiting for its transmitter, summed over the samples of a
+    /// time bin; `None` if that was not kept.
+    pub fn queue(&self, port: (u32, u8), bin: usize) -> Option<(u32, u32)> {
+        let index = self.ports.binary_search_by_key(&port, |(key, _)| *key).ok()?;
+        self.queues.get(bin * self.ports.len() + index).copied()
     }
 
     /// Whether the device is an endpoint.
@@ -523,10 +552,16 @@ impl Probe for Collector {
             self.ports = sample.ports.iter().map(|port| (*port, PortSeries::default())).collect();
             assert!(self.ports.is_sorted_by(|a, b| a.0 < b.0), "sampled ports are in device and port order");
             if self.ports.len() <= PORT_SERIES_MAX {
-                for (_, series) in &mut self.ports {
-                    series.bins = vec![(0, 0); self.edges.len()];
-                }
+                self.queues = vec![(0, 0); self.edges.len() * self.ports.len()];
             }
+        }
+        let count = self.ports.len();
+        let row = self.queues.get_mut(bin * count..(bin + 1) * count).unwrap_or_default();
+        for (sums, (input, waiting)) in
+            row.iter_mut().zip(sample.input_occupancy.iter().zip(&sample.output_waiting))
+        {
+            sums.0 += input;
+            sums.1 += waiting;
         }
         let slot = &mut self.samples[bin];
         slot.samples += 1;
@@ -538,10 +573,6 @@ impl Probe for Collector {
             series.waiting_sum += u64::from(waiting);
             series.input_max = series.input_max.max(input);
             series.waiting_max = series.waiting_max.max(waiting);
-            if let Some(sums) = series.bins.get_mut(bin) {
-                sums.0 += input;
-                sums.1 += waiting;
-            }
             if self.endpoints[*device as usize] {
                 slot.source_waiting += u64::from(waiting);
             } else {

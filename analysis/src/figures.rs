@@ -13,6 +13,7 @@ use crate::report::{FlowReport, VariantReport, baselines};
 use crate::scene::{Align, Scene, Type, text_width};
 use models::probe::Cause;
 use plotters::style::RGBColor;
+use std::collections::BTreeMap;
 
 /// Flows shown as lines or panels.
 const FLOWS_SHOWN: usize = 6;
@@ -334,22 +335,23 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
     // The fullest queues of switches over all variants, the same in every panel. Source queues are left out:
     // above saturation they would flatten everything else.
-    let mut peaks: Vec<(u64, String, bool)> = Vec::new();
+    let mut means: BTreeMap<(String, bool), u64> = BTreeMap::new();
     for report in panels {
-        for ((device, port), series) in report.run.collector.ports() {
-            if report.run.collector.is_endpoint(*device) || series.samples == 0 || series.bins.is_empty() {
+        let collector = &report.run.collector;
+        for ((device, port), series) in collector.ports().iter().filter(|_| collector.has_queues()) {
+            if collector.is_endpoint(*device) || series.samples == 0 {
                 continue;
             }
             let name = report.port_name(*device, *port);
             for (sum, waiting) in [(series.input_sum, false), (series.waiting_sum, true)] {
                 let mean = sum * 1_000 / series.samples;
-                match peaks.iter_mut().find(|peak| peak.1 == name && peak.2 == waiting) {
-                    Some(peak) => peak.0 = peak.0.max(mean),
-                    None => peaks.push((mean, name.clone(), waiting)),
-                }
+                let most = means.entry((name.clone(), waiting)).or_default();
+                *most = (*most).max(mean);
             }
         }
     }
+    let mut peaks: Vec<(u64, String, bool)> =
+        means.into_iter().map(|((name, waiting), mean)| (mean, name, waiting)).collect();
     if peaks.is_empty() {
         return None;
     }
@@ -362,13 +364,16 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         .map(|report| {
             let collector = &report.run.collector;
             let line = |(_, name, waiting): &(u64, String, bool)| {
-                let found = collector.ports().iter().find(|((d, p), _)| report.port_name(*d, *p) == *name);
-                let Some((_, series)) = found else { return Vec::new() };
+                let mut ports = collector.ports().iter().map(|(port, _)| *port);
+                let Some(port) = ports.find(|(device, port)| report.port_name(*device, *port) == *name)
+                else {
+                    return Vec::new();
+                };
                 over_time(report, unit, |range, _| {
                     let samples: u64 = collector.samples()[range.clone()].iter().map(|bin| bin.samples).sum();
-                    let sum: u64 = series.bins[range]
-                        .iter()
-                        .map(|&(input, output)| u64::from(if *waiting { output } else { input }))
+                    let sum: u64 = range
+                        .filter_map(|bin| collector.queue(port, bin))
+                        .map(|(input, output)| u64::from(if *waiting { output } else { input }))
                         .sum();
                     (samples > 0).then(|| ratio(sum.into(), samples.into()))
                 })

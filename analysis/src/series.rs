@@ -5,6 +5,9 @@ use crate::report::VariantReport;
 use crate::summary::linked_ports;
 use std::fmt::Write;
 
+/// Ports in `queues.csv`, for each variant; `links.csv` has the high-water marks of all.
+pub const QUEUES_LISTED: usize = 64;
+
 /// A field of a CSV file: quoted iff it must be (RFC 4180).
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
@@ -82,28 +85,35 @@ pub fn fabric_csv(reports: &[VariantReport]) -> String {
     out
 }
 
-/// Occupancy of the queues of every port over time; ports that never hold a packet are left out.
+/// Occupancy of the queues of ports over time: of the fullest [`QUEUES_LISTED`] ports of each variant.
 pub fn queues_csv(reports: &[VariantReport]) -> String {
     let mut out = String::from("variant,port,time_us,input_packets,waiting_packets\n");
     for report in reports {
         let collector = &report.run.collector;
-        for ((device, port), series) in collector.ports() {
-            if series.input_max == 0 && series.waiting_max == 0 {
-                continue;
-            }
-            let name = field(&report.port_name(*device, *port));
-            for (index, &(input, waiting)) in series.bins.iter().enumerate().take(report.window.to_bin) {
+        let mut fullest: Vec<(u64, (u32, u8))> = collector
+            .ports()
+            .iter()
+            .map(|(port, series)| (series.input_sum + series.waiting_sum, *port))
+            .filter(|(sum, _)| *sum > 0)
+            .collect();
+        fullest.sort_by_key(|&(sum, port)| (std::cmp::Reverse(sum), port));
+        fullest.truncate(QUEUES_LISTED);
+        fullest.sort_by_key(|&(_, port)| port);
+        for (_, port) in fullest {
+            let name = field(&report.port_name(port.0, port.1));
+            for index in 0..report.window.to_bin {
                 let samples = u128::from(collector.samples()[index].samples);
-                if samples > 0 {
-                    line!(
-                        out,
-                        "{},{name},{},{},{}",
-                        field(&report.run.name),
-                        Num(index as f64 * collector.bin_ps() as f64 / 1e6),
-                        Num(ratio(input.into(), samples)),
-                        Num(ratio(waiting.into(), samples)),
-                    );
-                }
+                let Some((input, waiting)) = collector.queue(port, index).filter(|_| samples > 0) else {
+                    continue;
+                };
+                line!(
+                    out,
+                    "{},{name},{},{},{}",
+                    field(&report.run.name),
+                    Num(index as f64 * collector.bin_ps() as f64 / 1e6),
+                    Num(ratio(input.into(), samples)),
+                    Num(ratio(waiting.into(), samples)),
+                );
             }
         }
     }

@@ -107,7 +107,9 @@ fn samples_are_summed_by_place() {
     assert_eq!((bin.samples, bin.switch_input, bin.switch_waiting, bin.source_waiting), (2, 10, 12, 14));
     let (key, series) = &c.ports()[1];
     assert_eq!((*key, series.input_sum, series.input_max, series.waiting_max), ((6, 0), 8, 5, 2));
-    assert_eq!(series.bins[0], (8, 4));
+    assert_eq!(c.queue((6, 0), 0), Some((8, 4)));
+    assert_eq!(c.queue((6, 1), 0), Some((2, 8)));
+    assert_eq!(c.queue((6, 2), 0), None);
 }
 
 /// Two parts of a fabric sample their own ports at the same instants.

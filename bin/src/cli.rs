@@ -1,8 +1,9 @@
 //! Words and flags of the command line.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use models::run::{ListKind, PipelineMode, RunOptions};
 use serde_json::Value;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Deterministic simulator of RapidIO fabrics.
@@ -10,16 +11,27 @@ use std::path::PathBuf;
 #[command(
     name = "riosim",
     version,
-    args_conflicts_with_subcommands = true,
-    arg_required_else_help = true,
     after_help = "riosim x.json is short for riosim run x.json.\n\nExit status: 0 all is well, 1 an invariant \
                   broke, 2 bad input, 3 a stall ended the run, 130 interrupted."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) verb: Option<Verb>,
-    #[command(flatten)]
-    pub(crate) run: Option<RunArgs>,
+    pub(crate) verb: Verb,
+}
+
+/// The words of the command line, with the verb `run` where none is given.
+pub(crate) fn with_verb(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    let first = words.get(1).map(|word| word.to_string_lossy().into_owned());
+    let command = Cli::command();
+    let known = |word: &str| {
+        command.get_subcommands().any(|verb| verb.get_name() == word)
+            || ["help", "-h", "--help", "-V", "--version"].contains(&word)
+    };
+    if first.is_some_and(|word| !known(&word)) {
+        words.insert(1, "run".into());
+    }
+    words
 }
 
 #[derive(Debug, Subcommand)]
@@ -180,7 +192,6 @@ fn parse_set(text: &str) -> Result<(String, Value), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
     use serde_json::json;
 
     #[test]
@@ -188,23 +199,30 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    fn parse(words: &[&str]) -> Result<Verb, clap::Error> {
+        Cli::try_parse_from(with_verb(words.iter().map(OsString::from))).map(|cli| cli.verb)
+    }
+
     #[test]
     fn a_file_alone_is_a_run() {
-        let cli = Cli::try_parse_from(["riosim", "x.json", "--seed", "7"]).unwrap();
-        assert!(cli.verb.is_none());
-        let run = cli.run.unwrap();
-        assert_eq!(run.scenario.scenario, PathBuf::from("x.json"));
-        assert_eq!(run.scenario.overrides(), [("/seed".to_string(), json!(7))]);
-        let cli = Cli::try_parse_from(["riosim", "run", "x.json"]).unwrap();
-        assert!(matches!(cli.verb, Some(Verb::Run(_))));
-        assert!(Cli::try_parse_from(["riosim"]).is_err());
+        for words in [
+            &["riosim", "x.json", "--seed", "7"][..],
+            &["riosim", "--seed", "7", "x.json"],
+            &["riosim", "run", "x.json", "--seed=7"],
+        ] {
+            let Ok(Verb::Run(run)) = parse(words) else { panic!("{words:?} is not a run") };
+            assert_eq!(run.scenario.scenario, PathBuf::from("x.json"));
+            assert_eq!(run.scenario.overrides(), [("/seed".to_string(), json!(7))]);
+        }
+        assert!(matches!(parse(&["riosim", "schema"]), Ok(Verb::Schema)));
+        assert!(parse(&["riosim"]).is_err() && parse(&["riosim", "--seed", "7"]).is_err());
     }
 
     #[test]
     fn flags_win_over_set() {
         let words =
             ["riosim", "check", "x", "--until", "5 ms", "--set", "/run/until=1 ms", "--set", "/seed=3"];
-        let Some(Verb::Check(args)) = Cli::try_parse_from(words).unwrap().verb else { panic!("check") };
+        let Ok(Verb::Check(args)) = parse(&words) else { panic!("check") };
         let overrides = args.scenario.overrides();
         assert_eq!(overrides.last(), Some(&("/run/until".to_string(), json!("5 ms"))));
         assert_eq!(overrides[..2], [("/run/until".into(), json!("1 ms")), ("/seed".into(), json!(3))]);

@@ -11,19 +11,17 @@ mod simulate;
 mod status;
 
 use clap::Parser;
-use cli::{Cli, Verb};
-use status::Failure;
+use cli::{Cli, Verb, with_verb};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let result = match (cli.verb, cli.run) {
-        (Some(Verb::Run(args)), _) | (None, Some(args)) => run::run(&args),
-        (Some(Verb::Check(args)), _) => inspect::check(&args),
-        (Some(Verb::Init(args)), _) => inspect::init(&args),
-        (Some(Verb::List { what }), _) => inspect::list(what),
-        (Some(Verb::Schema), _) => inspect::schema(),
-        (None, None) => Err(Failure::bad_input("no scenario was named; riosim --help shows what there is")),
+    let cli = Cli::parse_from(with_verb(std::env::args_os()));
+    let result = match cli.verb {
+        Verb::Run(args) => run::run(&args),
+        Verb::Check(args) => inspect::check(&args),
+        Verb::Init(args) => inspect::init(&args),
+        Verb::List { what } => inspect::list(what),
+        Verb::Schema => inspect::schema(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
