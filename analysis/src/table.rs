@@ -164,27 +164,27 @@ fn change(from: f64, to: f64) -> f64 {
     if from > 0.0 { (to - from) / from } else { 0.0 }
 }
 
-/// The victims, because they are what a congestion study is about; without them, the flow that changes most.
+/// The victims, because they are what a congestion study is about; without them, or where nothing happens to
+/// them, the flow that changes most.
 fn classes(first: &VariantReport, other: &VariantReport) -> Option<(Class, Class)> {
-    let victims: Vec<&str> = first
-        .flows
-        .iter()
-        .filter(|flow| flow.role == Some(Role::Victim))
-        .map(|flow| flow.name.as_str())
-        .collect();
     let pick = |names: &[&str]| {
         let name = if let [only] = names { only } else { "victims" };
         let of = |report: &VariantReport| Class::of(name, names.iter().filter_map(|name| report.flow(name)));
         (of(first), of(other))
     };
-    if !victims.is_empty() {
-        return Some(pick(&victims));
-    }
+    let moved = |pair: &(Class, Class)| libm::fabs(change(pair.0.goodput_gbps, pair.1.goodput_gbps));
     let common = first.flows.iter().filter(|flow| other.flow(&flow.name).is_some());
-    common.map(|flow| pick(&[flow.name.as_str()])).max_by(|a, b| {
-        let moved = |pair: &(Class, Class)| change(pair.0.goodput_gbps, pair.1.goodput_gbps).abs();
-        moved(a).total_cmp(&moved(b))
-    })
+    let most = common.map(|flow| pick(&[flow.name.as_str()])).max_by(|a, b| moved(a).total_cmp(&moved(b)));
+    let victims = first.flows.iter().filter(|flow| flow.role == Some(Role::Victim));
+    let victims: Vec<&str> = victims.map(|flow| flow.name.as_str()).collect();
+    if victims.is_empty() {
+        return most;
+    }
+    let victims = pick(&victims);
+    match most {
+        Some(most) if moved(&victims) < 0.02 && moved(&most) > 0.1 => Some(most),
+        _ => Some(victims),
+    }
 }
 
 fn compared(first: &VariantReport, other: &VariantReport) -> String {

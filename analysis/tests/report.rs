@@ -4,7 +4,7 @@ mod synthetic;
 
 use analysis::report::baselines;
 use analysis::table::{conclusion, variant};
-use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport, Warmup, series};
+use analysis::{Collector, CollectorConfig, Role, RunData, Summary, VariantReport, Warmup, series};
 use models::probe::{Cause, Probe};
 use sim_core::Time;
 use std::sync::Arc;
@@ -197,6 +197,17 @@ fn table_and_conclusion() {
     // the victim's goodput still changes most
     assert_eq!(conclusion(&undeclared), lines);
     assert!(conclusion(&undeclared[..1])[0].contains("Gb/s at"));
+    // where nothing happens to the declared victim, the sentence is about what happens
+    for report in &mut undeclared {
+        report.flows[1].role = Some(Role::Victim);
+    }
+    assert_eq!(conclusion(&undeclared), lines);
+    undeclared[1].flows[1].goodput_gbps.value /= 2.0;
+    assert!(
+        conclusion(&undeclared)[0].contains("hot goodput 10.5 \u{2192} 5.2"),
+        "{:?}",
+        conclusion(&undeclared)
+    );
 }
 
 #[test]

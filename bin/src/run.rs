@@ -18,8 +18,9 @@ use std::time::Instant;
 /// Runs a scenario and writes its result folder.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let started = Instant::now();
-    let plan = load(&args.scenario)?;
+    // before anything that may take long, reading included
     let interrupted = watch_interrupts()?;
+    let plan = load(&args.scenario)?;
     let jobs = jobs(args, &plan);
     let finished = simulate::all(&plan, args.options(), jobs, args.quiet || args.json, &interrupted)?;
     let stalled = finished.iter().find(|one| one.stalled).map(|one| one.data.name.clone());

@@ -101,3 +101,29 @@ fn data(variant: &Variant, collector: Collector, outcome: Outcome) -> RunData {
         hot: variant.hot.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A contradiction that no scenario can say: the models refuse it by panic.
+    #[test]
+    fn a_panic_is_a_broken_invariant() {
+        let text = scenarios::templates()[0].text;
+        let mut plan = scenarios::load(text, "template", &[]).expect("templates are valid");
+        let broken = &mut plan.variants[0];
+        Arc::make_mut(&mut broken.config).links[0].a = (9_999, 0);
+        let never = AtomicBool::new(false);
+        let result = all(&plan, RunOptions::default(), 1, true, &never);
+        let Err(Failure::Invariant(text)) = result else { panic!("the models ran nonsense") };
+        assert!(text.contains(&plan.variants[0].name), "{text}");
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_run() {
+        let plan =
+            scenarios::load(scenarios::templates()[0].text, "template", &[]).expect("templates are valid");
+        let now = AtomicBool::new(true);
+        assert!(matches!(all(&plan, RunOptions::default(), 1, true, &now), Err(Failure::Interrupted)));
+    }
+}

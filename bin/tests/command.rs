@@ -236,3 +236,69 @@ fn a_closed_pipe_is_not_a_panic() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(text(&output.stderr), "");
 }
+
+/// Nothing but a lost message holds the queue: the watchdog must find it.
+const LOST_XON: &str = r#"{
+    "name": "lost-xon",
+    "run": { "until": "1 ms", "stall_after": "50 us", "on_stall": "stop" },
+    "topology": { "explicit": {
+        "devices": [{ "name": "sw", "ports": 3 }, { "name": "up" }, { "name": "hot" }, { "name": "other" }],
+        "links": [{ "a": "sw:0", "b": "up" }, { "a": "sw:1", "b": "hot" }, { "a": "sw:2", "b": "other" }]
+    } },
+    "voq": { "enabled": true, "staging": "per_port", "thresholds": { "on": 8, "off": 4 },
+             "verdict": "per_ingress", "refresh": "off" },
+    "traffic": [
+        { "name": "a", "from": "up", "to": "hot", "arrivals": { "saturated": {} }, "size": 256 },
+        { "name": "b", "from": "other", "to": "hot", "arrivals": { "saturated": {} }, "size": 256,
+          "stop": "100 us" }
+    ],
+    "faults": { "lose_voq_symbols": [{ "device": "sw", "port": 0, "kind": "xon", "nth": 1 }] }
+}"#;
+
+#[test]
+fn a_stall_that_stops_the_run_is_status_3() {
+    let home = Home::new();
+    home.write("x.json", LOST_XON);
+    let output = home.run(&["x.json", "--out", "there", "--quiet"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("stalled") && said.contains("packet"), "{said}");
+    // what led to the stall is worth a look
+    let summary = fs::read_to_string(home.path().join("there/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["variants"][0]["stalls"].as_array().unwrap().len(), 1);
+    // the same stall, only reported
+    let output = home.run(&["x.json", "--out", "there", "--quiet", "--set", "/run/on_stall=report"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_writes_nothing() {
+    use std::io::Write;
+    let home = Home::new();
+    hotspot(&home);
+    let before = home.files();
+    let scenario = fs::read_to_string(home.path().join("x.json")).unwrap();
+    // a run that would take days
+    let words = ["run", "-", "--out", "there", "--until", "1000 s"];
+    let mut child = home
+        .command(&words)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    // More than a pipe holds: once this is written, the child reads, so it already watches for interrupts.
+    pipe.write_all(scenario.as_bytes()).unwrap();
+    pipe.write_all(&[b'\n'; 1 << 20]).unwrap();
+    drop(pipe);
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "");
+    assert!(text(&output.stderr).contains("interrupted"));
+    assert_eq!(home.files(), before);
+}
