@@ -93,6 +93,11 @@ impl TransmitClock {
         self.busy_until = until;
     }
 
+    /// Instant of the last commitment.
+    pub fn last_start(&self) -> u64 {
+        self.busy_from
+    }
+
     /// Busy integral at `t`, which is not before the last commitment.
     #[inline]
     fn busy_at(&self, t: u64) -> u64 {
@@ -189,6 +194,12 @@ impl TransmitClock {
         } else {
             clock.total += t - clock.since;
         }
+    }
+
+    /// Since when staging queue `queue` is stopped, if it is.
+    pub fn stopped_since(&self, queue: u8) -> Option<u64> {
+        let clock = self.cold.as_ref()?.queues.get(queue as usize)?;
+        clock.stopped.then_some(clock.since)
     }
 
     /// Sum over staging queues of the time stopped up to `t`.

@@ -72,15 +72,16 @@ impl<P: Probe> Fabric<P> {
         endpoint.stamp = endpoint.stamp.wrapping_add(1);
         let stamp = endpoint.stamp;
         let device = endpoint.device;
-        let tx = &self.tx[port as usize];
-        let link_ps = tx.timing.packet_ps(u64::from(draw.size.wire), &mut 0);
+        let timing = &self.timings[self.tx[port as usize].timing as usize];
+        let link_ps = timing.packet_ps(u64::from(draw.size.wire), &mut 0);
         let mut queue = UNSTAGED;
         let mut next_hop = crate::config::NO_PORT;
         let mut ports = 0;
         if endpoint.staged {
             next_hop = endpoint.next_hop.get(draw.destination as usize).copied().unwrap_or(next_hop);
-            queue = tx.queue_of(next_hop);
-            if let Some(&(_, multicast, set)) = endpoint.multicast.iter().find(|m| m.0 == draw.destination) {
+            let multicast = endpoint.multicast.iter().find(|m| m.0 == draw.destination).copied();
+            queue = self.queue_of(port, next_hop);
+            if let Some((_, multicast, set)) = multicast {
                 queue = multicast;
                 ports = set;
             }
@@ -122,10 +123,11 @@ impl<P: Probe> Fabric<P> {
             self.consume(cx, port, upto.min(cx.key()));
         }
         self.begin_wait_at(port, packet, at, false);
-        self.store(port, 0, packet);
+        let lane = u32::from(queue.min(self.tx[port as usize].queue_lanes));
+        self.store(port, lane, packet);
         let tx = &mut self.tx[port as usize];
         tx.waiting += 1;
-        tx.stats.output_high_water = tx.stats.output_high_water.max(tx.waiting);
+        tx.high_water = tx.high_water.max(tx.waiting);
     }
 
     /// A transmission of this endpoint has started.
@@ -150,9 +152,8 @@ impl<P: Probe> Fabric<P> {
         self.rx[port as usize].deliver_posted = false;
         self.flush(cx, port, cx.key());
         if self.unfolded {
-            let rx = &mut self.rx[port as usize];
-            if let Some(&(key, _)) = rx.in_flight.front() {
-                rx.deliver_posted = true;
+            if let Some(&(key, _)) = self.cold[port as usize].in_flight.front() {
+                self.rx[port as usize].deliver_posted = true;
                 cx.post(key, port, Payload::of(Kind::Deliver));
             }
         }
@@ -161,11 +162,11 @@ impl<P: Probe> Fabric<P> {
     /// Delivers everything that has arrived at the sink behind `port` by `key` (inclusive).
     #[inline]
     pub fn flush<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
-        while let Some(&(at, packet)) = self.rx[port as usize].in_flight.front() {
+        while let Some(&(at, packet)) = self.cold[port as usize].in_flight.front() {
             if at > key {
                 break;
             }
-            self.rx[port as usize].in_flight.pop_front();
+            self.cold[port as usize].in_flight.pop_front();
             self.deliver(port, packet, at.time());
             self.make_status(cx, port, at.time().0, 1);
         }
@@ -173,7 +174,7 @@ impl<P: Probe> Fabric<P> {
 
     fn deliver(&mut self, port: u32, packet: u32, at: Time) {
         let record = &self.packets[packet];
-        let device = self.tx[port as usize].device;
+        let device = self.rx[port as usize].device;
         let owner = self.config.owners[record.destination as usize];
         assert!(
             owner == device || owner == crate::config::NO_OWNER,

@@ -14,15 +14,13 @@ use crate::config::{
     Verdict,
 };
 use crate::packet::{List, Packets};
-use crate::port::{LinkTiming, NONE, Rx, Tx};
+use crate::port::{Cold, LinkTiming, NONE, Rx, Tx};
 use crate::probe::{Probe, Sample};
 use crate::run::{PipelineMode, StallReport};
 use crate::staging;
-use crate::stats::PortStats;
 use crate::traffic::Source;
-use crate::wire::Wire;
+use crate::wire::{Wire, WireTiming};
 use sim_core::{ActorId, Class, Context, Event, EventKey, EventList, Fingerprint, KeySource, Purpose, Shake, Stream, Time, World};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use voq_backpressure::Originator;
 
@@ -131,6 +129,12 @@ pub(crate) struct Switch {
     pub filled: Vec<u16>,
     /// Inputs with all reads in use (may be stale).
     pub reading: u64,
+    /// Outputs that read from each input, one bit each (may be stale).
+    pub readers: Vec<u64>,
+    /// Accept pointer of iSLIP of each input, and where its search for idle outputs begins.
+    pub accept: Vec<u8>,
+    /// Packets exposed at the head of each FIFO input, by priority.
+    pub exposed: Vec<[u16; 4]>,
     pub x_on: u32,
     pub x_off: u32,
     pub detect: bool,
@@ -190,6 +194,8 @@ pub(crate) struct Fabric<P> {
     pub lists: Vec<List>,
     pub tx: Vec<Tx>,
     pub rx: Vec<Rx>,
+    pub cold: Vec<Cold>,
+    pub timings: Vec<LinkTiming>,
     /// Port index -> switch index, or `!endpoint index`.
     pub owner: Vec<i32>,
     pub switches: Vec<Switch>,
@@ -239,6 +245,8 @@ impl<P: Probe> Fabric<P> {
             lists: Vec::new(),
             tx: Vec::with_capacity(ports as usize),
             rx: Vec::with_capacity(ports as usize),
+            cold: Vec::with_capacity(ports as usize),
+            timings: Vec::new(),
             owner: Vec::with_capacity(ports as usize),
             switches: Vec::new(),
             endpoints: Vec::new(),
@@ -300,60 +308,27 @@ impl<P: Probe> Fabric<P> {
                 DeviceModel::Switch(s) if port.voq.gen_en => s.refresh.map_or(u64::MAX, |d| d.0),
                 _ => u64::MAX,
             };
-            self.tx.push(Tx {
-                wire: Wire::default(),
-                done: EventKey::MIN,
-                done_posted: false,
-                wake_posted: false,
-                credit_waiting: false,
-                voq_pending: false,
-                pointer: 0,
-                watermarks: [0; 3],
-                waiting: 0,
-                stored: 0,
-                free: 0,
-                outstanding: 0,
-                ack_window: 0,
-                mask: [0; 4],
-                lists: first_list + p as u32 * lanes,
-                lanes: per_priority,
+            self.tx.push(Tx::new(first_list + p as u32 * lanes, refresh));
+            self.cold.push(Cold {
+                stride: per_priority,
                 lane_count: lanes,
-                device: index,
-                peer: NONE,
-                reading: NONE,
                 reading_share: NONE,
-                timing: LinkTiming {
-                    char_num: 0,
-                    char_den: 1,
-                    symbol_chars: 0,
-                    propagation: 0,
-                    pipeline: 0,
-                    header: 0,
-                },
-                carry: 0,
-                credits: VecDeque::new(),
-                clock: Default::default(),
-                parked: Vec::new(),
-                staging: None,
-                refresh_at: refresh,
                 refresh_every: refresh,
-                last_start: 0,
-                stats: PortStats::default(),
+                ..Cold::default()
             });
             self.rx.push(Rx {
+                wire: Wire::new(),
+                status_standalone: 0,
+                peer: NONE,
+                device: index,
+                timing: 0,
                 occupied: 0,
                 unaccepted: 0,
-                buffers: u32::from(port.buffers),
-                advertised: u32::from(port.buffers),
-                eager_at: u32::from(port.watermarks[0]),
-                status_start: 0,
-                any_status: false,
-                readers: 0,
-                wanted: 0,
-                pointer: 0,
+                advertised: port.buffers,
+                buffers: port.buffers,
+                eager_at: port.watermarks[0],
+                high_water: 0,
                 deliver_posted: false,
-                exposed: [0; 4],
-                in_flight: VecDeque::new(),
             });
             self.owner.push(owner);
         }
@@ -418,6 +393,9 @@ impl<P: Probe> Fabric<P> {
                     heads: vec![0; if direct { 0 } else { n * PRIORITIES }],
                     filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
                     reading: 0,
+                    readers: vec![0; n],
+                    accept: vec![0; n],
+                    exposed: vec![[0; 4]; if fifo { n } else { 0 }],
                     x_on: detector.map_or(0, |d| u32::from(d.x_on)),
                     x_off: detector.map_or(0, |d| u32::from(d.x_off)),
                     detect: detector.is_some(),
@@ -454,20 +432,32 @@ impl<P: Probe> Fabric<P> {
             let (num, den) = link.char_ps;
             let symbol_ps = (u64::from(link.symbol_chars) * num).div_ceil(den);
             let column_ps = if link.lanes > 4 { u64::from(link.lanes) * num / den } else { 0 };
-            let tx = &mut self.tx[from_index as usize];
-            tx.wire = Wire::new(symbol_ps, column_ps);
-            tx.peer = to_index;
-            tx.watermarks = receiver.watermarks;
-            tx.free = i32::from(receiver.buffers);
-            tx.ack_window = u32::from(link.ack_window);
-            tx.timing = LinkTiming {
+            let timing = LinkTiming {
                 char_num: num,
                 char_den: den,
                 symbol_chars: u64::from(link.symbol_chars),
+                wire: WireTiming { symbol: symbol_ps, column: column_ps },
                 propagation: link.propagation.0,
                 pipeline,
                 header,
+                watermarks: receiver.watermarks,
+                to_sink: matches!(neighbour.model, DeviceModel::Endpoint(_)),
+                ack_window: link.ack_window,
             };
+            let number = match self.timings.iter().position(|t| *t == timing) {
+                Some(known) => known,
+                None => {
+                    self.timings.push(timing);
+                    self.timings.len() - 1
+                }
+            };
+            let tx = &mut self.tx[from_index as usize];
+            tx.peer = to_index;
+            tx.free = i16::from(receiver.buffers);
+            tx.timing = u16::try_from(number).expect("at most 65 536 kinds of links");
+            let rx = &mut self.rx[from_index as usize];
+            rx.peer = to_index;
+            rx.timing = tx.timing;
         }
     }
 
@@ -527,7 +517,7 @@ impl<P: Probe> Fabric<P> {
         let mut sample = std::mem::take(&mut self.sample);
         sample.at = cx.now();
         sample.input_occupancy.clear();
-        sample.input_occupancy.extend(self.rx.iter().map(|r| r.occupied));
+        sample.input_occupancy.extend(self.rx.iter().map(|r| u32::from(r.occupied)));
         sample.output_waiting.clear();
         sample.output_waiting.extend(self.tx.iter().map(|t| t.waiting));
         sample.injected = self.ledger.injected;
@@ -545,12 +535,22 @@ impl<P: Probe> Fabric<P> {
     /// Totals at the end of a run.
     pub fn totals(&mut self, end: Time, events: u64) -> crate::run::Outcome {
         let mut ports = Vec::with_capacity(self.tx.len());
-        for (index, tx) in self.tx.iter_mut().enumerate() {
-            let number = (index as u32 - self.first_port[tx.device as usize]) as u8;
-            let mut stats = tx.stats;
-            stats.symbol_ps = tx.wire.symbol_ps;
+        for (index, tx) in self.tx.iter().enumerate() {
+            let rx = &self.rx[index];
+            let number = (index as u32 - self.first_port[rx.device as usize]) as u8;
+            let mut stats = self.cold[index].stats;
+            if tx.peer != NONE {
+                let symbol = self.timings[tx.timing as usize].wire.symbol;
+                stats.symbol_ps = u64::from(rx.wire.own_symbols) * symbol;
+            }
+            stats.packets_sent = u64::from(tx.packets_sent);
+            stats.packet_ps = tx.packet_ps;
+            stats.status_riding = u64::from(rx.wire.status_riding);
+            stats.status_standalone = u64::from(rx.status_standalone);
+            stats.input_high_water = u32::from(rx.high_water);
+            stats.output_high_water = tx.high_water;
             stats.stopped_ps = tx.clock.stopped_total(end.0);
-            ports.push((tx.device, number, stats));
+            ports.push((rx.device, number, stats));
         }
         crate::run::Outcome {
             end,

@@ -1,9 +1,9 @@
-//! The two halves of a port: transmitter and receiver.
+//! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
 
 use crate::clock::TransmitClock;
 use crate::packet::{List, UNSTAGED};
 use crate::stats::PortStats;
-use crate::wire::Wire;
+use crate::wire::{Wire, WireTiming};
 use sim_core::EventKey;
 use std::collections::VecDeque;
 use voq_backpressure::Receiver;
@@ -21,20 +21,27 @@ pub(crate) struct CreditRecord {
     pub acknowledged: u8,
 }
 
-/// Constants of a transmitter's link direction.
-#[derive(Copy, Clone, Debug)]
+/// Constants of a link direction. Most links of a fabric are alike, so ports share these by number.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LinkTiming {
     /// Picoseconds for a character, as a fraction.
     pub char_num: u64,
     pub char_den: u64,
     /// Characters of a delimiter.
     pub symbol_chars: u64,
+    pub wire: WireTiming,
     /// One-way propagation.
     pub propagation: u64,
     /// Pipeline of the receiving device (0 for an endpoint).
     pub pipeline: u64,
     /// Octets after which a cut-through neighbour decides, 0 = store and forward.
     pub header: u64,
+    /// Watermarks that apply to the neighbour's buffers.
+    pub watermarks: [u8; 3],
+    /// The neighbour is a sink: deliveries wait there until somebody needs them.
+    pub to_sink: bool,
+    /// Most unacknowledged packets.
+    pub ack_window: u16,
 }
 
 impl LinkTiming {
@@ -49,6 +56,16 @@ impl LinkTiming {
         *carry = total % self.char_den;
         total / self.char_den
     }
+
+    /// Priorities that may not be sent with `free` known buffers (Part 6 §5.9: watermarks), one bit each.
+    #[inline]
+    pub fn blocked(&self, free: i16, outstanding: u16) -> u8 {
+        if outstanding >= self.ack_window {
+            return 0b1111;
+        }
+        let below = |limit: u8, bit: u8| if free < i16::from(limit) { bit } else { 0 };
+        below(self.watermarks[0], 1) | below(self.watermarks[1], 2) | below(self.watermarks[2], 4) | below(1, 8)
+    }
 }
 
 /// Packets of one stopped (or just released) staging queue that were taken out of the main lists.
@@ -56,7 +73,6 @@ impl LinkTiming {
 pub(crate) struct Parked {
     pub queue: u8,
     pub stopped: bool,
-    pub since: u64,
     pub count: u32,
     /// Lanes with packets, by priority.
     pub mask: [u64; 4],
@@ -76,73 +92,170 @@ pub(crate) struct Staging {
     pub multicast_stopped: u64,
 }
 
-/// Transmit half of a port.
+/// Transmit half of a port. First line: credit; second: the transmission; third: what waits.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Tx {
-    pub wire: Wire,
-    /// End of the current transmission: the transmitter is busy while this key is not reached.
-    pub done: EventKey,
-    /// The event for `done` is posted.
-    pub done_posted: bool,
-    /// A wake for a credit record is posted.
-    pub wake_posted: bool,
+    /// Records that are not visible yet, oldest first: `pending` of them, the third and later in `Cold::credits`.
+    keys: [EventKey; 2],
+    buffers: [u8; 2],
+    acknowledged: [u8; 2],
+    /// Known free buffers of the neighbour.
+    pub free: i16,
+    pub outstanding: u16,
+    pub pending: u8,
     /// Blocked on credit: the next record wakes.
     pub credit_waiting: bool,
-    /// A stype2 symbol waits for its place on the wire.
-    pub voq_pending: bool,
+    /// A wake for a credit record is posted.
+    pub wake_posted: bool,
+    /// The event for `done` is posted.
+    pub done_posted: bool,
     /// Last served lane (round robin).
     pub pointer: u8,
-    /// Watermarks that apply to the neighbour's buffers.
-    pub watermarks: [u8; 3],
+    /// Endpoints: lanes 0.. up to this number are staging queues, served round robin; the lane after them holds
+    /// everything else. 0 for switches, whose lanes are inputs.
+    pub queue_lanes: u8,
+    /// `Cold::parked` is not empty.
+    pub parked_any: bool,
+    /// A stype2 symbol waits for its place on the wire.
+    pub voq_pending: bool,
+    pub peer: u32,
+    /// Index of the [`LinkTiming`].
+    pub timing: u16,
+    /// The staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
+    pub identity_queues: u8,
+    pub packets_sent: u32,
+    pub high_water: u32,
+
+    /// End of the current transmission: the transmitter is busy while this key is not reached.
+    pub done: EventKey,
+    pub clock: TransmitClock,
     /// Packets that wait for this transmitter, in all queues of the device.
     pub waiting: u32,
     /// Of these, packets in the lists of the output itself.
     pub stored: u32,
-    /// Known free buffers of the neighbour.
-    pub free: i32,
-    pub outstanding: u32,
-    pub ack_window: u32,
+
     /// Lanes with packets in the main lists, by priority.
     pub mask: [u64; 4],
-    /// First list of this output: `lists[lists + priority * lanes + lane]`.
+    /// As an input: outputs whose lists hold packets of this input (may be stale).
+    pub wanted: u64,
+    /// First list of this output: `lists[lists + priority * Cold::stride + lane]`.
     pub lists: u32,
-    pub lanes: u32,
-    /// Lanes of this output.
-    pub lane_count: u32,
-    /// Device and peer port.
-    pub device: u32,
-    pub peer: u32,
     /// Input that is being read ([`NONE`] if nothing needs settling).
     pub reading: u32,
-    /// Copy group of the packet being read.
-    pub reading_share: u32,
-    pub timing: LinkTiming,
-    pub carry: u64,
-    pub credits: VecDeque<CreditRecord>,
-    pub clock: TransmitClock,
-    pub parked: Vec<Parked>,
-    pub staging: Option<Box<Staging>>,
+    pub packet_ps: u64,
     /// Next refresh of this direction, `u64::MAX` = off.
     pub refresh_at: u64,
+}
+
+const _: () = assert!(size_of::<Tx>() == 192 && size_of::<Rx>() == 64);
+
+/// The rest of a port.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cold {
+    /// Lists of the output from one priority to the next, and lanes of the output.
+    pub stride: u32,
+    pub lane_count: u32,
+    /// Lanes that are stopped (endpoints).
+    pub stopped_lanes: u64,
+    /// Copy group of the packet being read.
+    pub reading_share: u32,
+    pub carry: u64,
+    pub credits: VecDeque<CreditRecord>,
+    pub parked: Vec<Parked>,
+    /// Emptied [`Parked`] to be used again.
+    pub spare: Vec<Parked>,
+    pub staging: Option<Box<Staging>>,
     pub refresh_every: u64,
-    /// Last transmission start, for the watchdog.
-    pub last_start: u64,
+    /// Packets on their way to this sink that nobody needs to see arrive yet.
+    pub in_flight: VecDeque<(EventKey, u32)>,
     pub stats: PortStats,
 }
 
 impl Tx {
-    /// Priorities that may not be sent with `free` known buffers (Part 6 §5.9: watermarks), one bit each.
-    #[inline]
-    pub fn blocked_with(&self, free: i32, outstanding: u32) -> u8 {
-        if outstanding >= self.ack_window {
-            return 0b1111;
+    pub fn new(lists: u32, refresh_at: u64) -> Self {
+        Tx {
+            keys: [EventKey::MIN; 2],
+            buffers: [0; 2],
+            acknowledged: [0; 2],
+            free: 0,
+            outstanding: 0,
+            pending: 0,
+            credit_waiting: false,
+            wake_posted: false,
+            done_posted: false,
+            pointer: 0,
+            queue_lanes: 0,
+            parked_any: false,
+            voq_pending: false,
+            peer: NONE,
+            timing: 0,
+            identity_queues: 0,
+            packets_sent: 0,
+            high_water: 0,
+            done: EventKey::MIN,
+            clock: TransmitClock::default(),
+            waiting: 0,
+            stored: 0,
+            mask: [0; 4],
+            wanted: 0,
+            lists,
+            reading: NONE,
+            packet_ps: 0,
+            refresh_at,
         }
-        let below = |limit: u8, bit: u8| if free < i32::from(limit) { bit } else { 0 };
-        below(self.watermarks[0], 1) | below(self.watermarks[1], 2) | below(self.watermarks[2], 4) | below(1, 8)
     }
 
-    /// Staging queue of a unicast packet for the neighbour's port `next_hop`.
+    /// The oldest record that has not been consumed.
     #[inline]
+    pub fn first_record(&self) -> Option<CreditRecord> {
+        (self.pending > 0).then(|| CreditRecord {
+            key: self.keys[0],
+            buffers: self.buffers[0],
+            acknowledged: self.acknowledged[0],
+        })
+    }
+
+    #[inline]
+    pub fn push_record(&mut self, cold: &mut Cold, record: CreditRecord) {
+        let n = self.pending as usize;
+        if n < 2 {
+            self.keys[n] = record.key;
+            self.buffers[n] = record.buffers;
+            self.acknowledged[n] = record.acknowledged;
+        } else {
+            cold.credits.push_back(record);
+        }
+        self.pending += 1;
+    }
+
+    #[inline]
+    pub fn pop_record(&mut self, cold: &mut Cold) {
+        self.pending -= 1;
+        self.keys[0] = self.keys[1];
+        self.buffers[0] = self.buffers[1];
+        self.acknowledged[0] = self.acknowledged[1];
+        if self.pending >= 2 {
+            let next = cold.credits.pop_front().expect("the third record is kept apart");
+            self.keys[1] = next.key;
+            self.buffers[1] = next.buffers;
+            self.acknowledged[1] = next.acknowledged;
+        }
+    }
+
+    /// Corrects the buffers told by the youngest record.
+    pub fn amend_last(&mut self, cold: &mut Cold, buffers: u8) {
+        match self.pending {
+            0 => unreachable!("an unsent symbol has a record"),
+            1 => self.buffers[0] = buffers,
+            2 => self.buffers[1] = buffers,
+            _ => cold.credits.back_mut().expect("the third record is kept apart").buffers = buffers,
+        }
+    }
+}
+
+impl Cold {
+    /// Staging queue of a unicast packet for the neighbour's port `next_hop`, by the map.
     pub fn queue_of(&self, next_hop: u8) -> u8 {
         match &self.staging {
             None => UNSTAGED,
@@ -157,32 +270,28 @@ impl Tx {
     }
 }
 
-/// Receive half of a port.
+/// Receive half of a port, and the wire on which it answers: one line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Rx {
+    /// The port's own outgoing direction.
+    pub wire: Wire,
+    pub status_standalone: u32,
+    pub peer: u32,
+    pub device: u32,
+    /// Index of the [`LinkTiming`] of the outgoing direction.
+    pub timing: u16,
     /// Packets in the receive buffers.
-    pub occupied: u32,
+    pub occupied: u8,
     /// Of these (or moved on already), packets whose last octet is not in yet (cut-through): the transmitter
     /// still counts them as outstanding.
-    pub unaccepted: u32,
-    pub buffers: u32,
+    pub unaccepted: u8,
     /// buf_status of the last symbol made.
-    pub advertised: u32,
+    pub advertised: u8,
+    pub buffers: u8,
     /// At or below this advertised count a release is told at once.
-    pub eager_at: u32,
-    /// First character of the last status symbol made.
-    pub status_start: u64,
-    pub any_status: bool,
-    /// Outputs that read from this input, one bit each.
-    pub readers: u64,
-    /// Outputs whose lists hold packets of this input (may be stale).
-    pub wanted: u64,
-    /// Accept pointer of iSLIP, and where the search for idle outputs begins.
-    pub pointer: u8,
+    pub eager_at: u8,
+    pub high_water: u8,
     /// A delivery event for the oldest packet in flight is posted.
     pub deliver_posted: bool,
-    /// Packets exposed at the head of each FIFO (copies of one multicast packet count each).
-    pub exposed: [u16; 4],
-    /// Packets on their way to a sink that nobody needs to see arrive yet.
-    pub in_flight: VecDeque<(EventKey, u32)>,
 }

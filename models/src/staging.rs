@@ -61,9 +61,24 @@ impl<P: Probe> Fabric<P> {
                 if peer == NONE || *staging == StagingConfig::None || !port.voq.rx_sup || !long[index as usize] {
                     continue;
                 }
-                if self.is_switch(peer) {
-                    self.tx[index as usize].staging = Some(self.build_staging(index, peer, staging));
+                if !self.is_switch(peer) {
+                    continue;
                 }
+                let built = self.build_staging(index, peer, staging);
+                if !self.is_switch(index) {
+                    let queues = built.receiver.map().queues().min(63);
+                    let first = self.lists.len() as u32;
+                    let lanes = u32::from(queues) + 1;
+                    self.lists.resize(self.lists.len() + lanes as usize * PRIORITIES, List::default());
+                    self.tx[index as usize].lists = first;
+                    self.tx[index as usize].queue_lanes = queues as u8;
+                    self.cold[index as usize].stride = lanes;
+                    self.cold[index as usize].lane_count = lanes;
+                }
+                let ports = built.queue_of_port.len();
+                let identity = built.queue_of_port.iter().enumerate().all(|(p, q)| usize::from(*q) == p);
+                self.tx[index as usize].identity_queues = if identity { ports as u8 } else { 0xFF };
+                self.cold[index as usize].staging = Some(built);
             }
             if let DeviceModel::Switch(s) = &device.model {
                 self.build_originator(d, s, &long);
@@ -113,7 +128,7 @@ impl<P: Probe> Fabric<P> {
     fn announce_multicast(&mut self, device: usize) {
         let port = self.first_port[device];
         let peer = self.tx[port as usize].peer;
-        if peer == NONE || !self.is_switch(peer) || self.tx[port as usize].staging.is_none() {
+        if peer == NONE || !self.is_switch(peer) || self.cold[port as usize].staging.is_none() {
             return;
         }
         let neighbour = &self.switches[self.owner[peer as usize] as usize];
@@ -217,7 +232,7 @@ impl<P: Probe> Fabric<P> {
         if delay == 0 {
             self.place_message(cx, port);
         } else {
-            let device = tx.device;
+            let device = self.rx[port as usize].device;
             let key = self.key(device, cx.now().0 + delay, class::SYMBOL);
             cx.post(key, port, Payload::of(Kind::MessageDue));
         }
@@ -226,17 +241,18 @@ impl<P: Probe> Fabric<P> {
     /// The message of `port` takes the next stype2 place on the wire; its content is sampled there.
     fn place_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        let tx = &mut self.tx[port as usize];
-        let slot = tx.wire.due(now, Function::Stype2);
+        let rx = &mut self.rx[port as usize];
+        let slot = rx.wire.due(now, Function::Stype2, self.timings[rx.timing as usize].wire);
+        let device = rx.device;
+        let stats = &mut self.cold[port as usize].stats;
         if slot.riding {
-            tx.stats.voq_riding += 1;
+            stats.voq_riding += 1;
         } else {
-            tx.stats.voq_standalone += 1;
+            stats.voq_standalone += 1;
         }
         if slot.start == now {
             self.message_out(cx, port);
         } else {
-            let device = tx.device;
             let key = self.key(device, slot.start, class::SYMBOL);
             cx.post(key, port, Payload::of(Kind::MessageOut));
         }
@@ -256,12 +272,13 @@ impl<P: Probe> Fabric<P> {
         let field = originator.poll_symbol(p, Opportunity::riding(ANY_SYMBOL));
         let more = originator.needs_symbol(p);
         if let Some(field) = field {
-            let tx = &self.tx[port as usize];
-            let at = cx.now().0 + tx.wire.symbol() + tx.timing.propagation;
-            let (peer, device) = (tx.peer, tx.device);
+            let rx = &self.rx[port as usize];
+            let timing = &self.timings[rx.timing as usize];
+            let at = cx.now().0 + timing.wire.symbol + timing.propagation;
+            let (peer, device) = (rx.peer, rx.device);
             let key = self.key(device, at, class::SYMBOL);
             if self.is_lost((device, p as u8), field) {
-                self.tx[port as usize].stats.voq_lost += 1;
+                self.cold[port as usize].stats.voq_lost += 1;
                 self.schedule_refresh(cx, port);
             } else {
                 let payload = Payload { kind: Kind::Message, field, packet: 0, extra: 0 };
@@ -297,21 +314,27 @@ impl<P: Probe> Fabric<P> {
     /// repeat what the neighbour knows, so they are no events.
     #[inline]
     pub fn charge_refresh(&mut self, port: u32, now: u64) {
-        let tx = &mut self.tx[port as usize];
-        if now < tx.refresh_at {
-            return;
+        if now >= self.tx[port as usize].refresh_at {
+            self.charge_due_refresh(port, now);
         }
-        let periods = (now - tx.refresh_at) / tx.refresh_every + 1;
-        tx.refresh_at += periods * tx.refresh_every;
-        tx.stats.voq_refreshes += 1;
+    }
+
+    #[cold]
+    fn charge_due_refresh(&mut self, port: u32, now: u64) {
+        let tx = &mut self.tx[port as usize];
+        let cold = &mut self.cold[port as usize];
+        let periods = (now - tx.refresh_at) / cold.refresh_every + 1;
+        tx.refresh_at += periods * cold.refresh_every;
+        cold.stats.voq_refreshes += 1;
         let s = self.owner[port as usize] as usize;
         let groups = self.switches[s].ports.div_ceil(6);
-        let tx = &mut self.tx[port as usize];
+        let rx = &mut self.rx[port as usize];
+        let timing = self.timings[rx.timing as usize].wire;
         for _ in 0..groups {
-            if tx.wire.due(now, Function::Stype2).riding {
-                tx.stats.voq_riding += 1;
+            if rx.wire.due(now, Function::Stype2, timing).riding {
+                cold.stats.voq_riding += 1;
             } else {
-                tx.stats.voq_standalone += 1;
+                cold.stats.voq_standalone += 1;
             }
         }
     }
@@ -324,9 +347,10 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         if tx.refresh_at <= now {
-            tx.refresh_at += ((now - tx.refresh_at) / tx.refresh_every + 1) * tx.refresh_every;
+            let every = self.cold[port as usize].refresh_every;
+            tx.refresh_at += ((now - tx.refresh_at) / every + 1) * every;
         }
-        let (at, device) = (tx.refresh_at, tx.device);
+        let (at, device) = (tx.refresh_at, self.rx[port as usize].device);
         let key = self.key(device, at, class::SYMBOL);
         cx.post(key, port, Payload::of(Kind::Refresh));
     }
@@ -335,9 +359,10 @@ impl<P: Probe> Fabric<P> {
         let s = self.owner[port as usize] as usize;
         let p = (port - self.switches[s].base) as u16;
         let tx = &mut self.tx[port as usize];
-        tx.stats.voq_refreshes += 1;
+        let cold = &mut self.cold[port as usize];
+        cold.stats.voq_refreshes += 1;
         if tx.refresh_at <= cx.now().0 {
-            tx.refresh_at += tx.refresh_every;
+            tx.refresh_at += cold.refresh_every;
         }
         let marked = self.switches[s].originator.as_mut().is_some_and(|o| o.refresh(p));
         if marked {
@@ -361,8 +386,9 @@ impl<P: Probe> Fabric<P> {
             self.consume(cx, port, cx.key());
         }
         let tx = &mut self.tx[port as usize];
-        let Some(staging) = &mut tx.staging else { return };
-        tx.stats.voq_received += 1;
+        let cold = &mut self.cold[port as usize];
+        let Some(staging) = &mut cold.staging else { return };
+        cold.stats.voq_received += 1;
         let base = u16::from(View::new(field).group()) * 6;
         let receiver = &mut staging.receiver;
         let before: [bool; 6] = std::array::from_fn(|k| receiver.is_congested(Vc::VC0, base + k as u16));
@@ -412,26 +438,37 @@ impl<P: Probe> Fabric<P> {
     fn edge(&mut self, port: u32, queue: u8, stopped: bool, now: u64) {
         let tx = &mut self.tx[port as usize];
         tx.clock.set_stopped(now, queue, stopped);
+        let cold = &mut self.cold[port as usize];
         if stopped {
-            tx.stats.xoff_edges += 1;
+            cold.stats.xoff_edges += 1;
         } else {
-            tx.stats.xon_edges += 1;
+            cold.stats.xon_edges += 1;
         }
-        match tx.parked_of(queue) {
+        if queue < tx.queue_lanes {
+            cold.stopped_lanes ^= 1 << queue;
+            debug_assert_eq!(cold.stopped_lanes >> queue & 1 == 1, stopped);
+        }
+        match cold.parked_of(queue) {
+            _ if queue < tx.queue_lanes => {}
             Some(n) => {
-                tx.parked[n].stopped = stopped;
-                tx.parked[n].since = now;
-                if !stopped && tx.parked[n].count == 0 {
-                    tx.parked.swap_remove(n);
+                cold.parked[n].stopped = stopped;
+                if !stopped && cold.parked[n].count == 0 {
+                    let emptied = cold.parked.swap_remove(n);
+                    cold.spare.push(emptied);
                 }
             }
             None => {
                 debug_assert!(stopped, "a queue that goes was stopped");
-                let lists = vec![List::default(); tx.lane_count as usize * PRIORITIES];
-                tx.parked.push(Parked { queue, stopped, since: now, count: 0, mask: [0; 4], lists });
+                let mut parked = cold.spare.pop().unwrap_or_else(|| Parked {
+                    lists: vec![List::default(); cold.lane_count as usize * PRIORITIES],
+                    ..Parked::default()
+                });
+                (parked.queue, parked.stopped) = (queue, stopped);
+                cold.parked.push(parked);
             }
         }
-        let device = tx.device;
+        tx.parked_any = !cold.parked.is_empty();
+        let device = self.rx[port as usize].device;
         let number = (port - self.first_port[device as usize]) as u8;
         let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
         self.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));

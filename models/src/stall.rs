@@ -44,14 +44,12 @@ impl<P: Probe> View<'_, P> {
         if tx.done > self.key {
             return Reason::Moving;
         }
-        if let Some(n) = tx.parked_of(record.queue) {
-            if tx.parked[n].stopped && record.queue != UNSTAGED {
-                return self.stopped(port, record.queue, record.ports);
-            }
+        if record.queue != UNSTAGED && tx.clock.stopped_since(record.queue).is_some() {
+            return self.stopped(port, record.queue, record.ports);
         }
         if tx.clock.blocked() & (1 << record.priority) != 0 {
             let peer = tx.peer;
-            if tx.wake_posted || !tx.credits.is_empty() || !f.rx[peer as usize].in_flight.is_empty() {
+            if tx.wake_posted || tx.pending > 0 || !f.cold[peer as usize].in_flight.is_empty() {
                 return Reason::Moving;
             }
             let holder = f
@@ -94,12 +92,13 @@ impl<P: Probe> View<'_, P> {
     fn stopped(&self, port: u32, queue: u8, set: u64) -> Reason {
         let f = self.fabric;
         let tx = &f.tx[port as usize];
-        let staging = tx.staging.as_ref().expect("a stopped queue has staging");
+        let cold = &f.cold[port as usize];
+        let staging = cold.staging.as_ref().expect("a stopped queue has staging");
         let base = f.base_of(tx.peer);
         let ports = f.switches[f.owner[tx.peer as usize] as usize].ports as u16;
         let stops = |p: u16| {
             staging.receiver.is_congested(Vc::VC0, p)
-                && if queue >= MULTICAST_QUEUES { set >> p & 1 == 1 } else { tx.queue_of(p as u8) == queue }
+                && if queue >= MULTICAST_QUEUES { set >> p & 1 == 1 } else { cold.queue_of(p as u8) == queue }
         };
         let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, NIL) };
         let output = base + u32::from(p);
@@ -143,7 +142,7 @@ impl<P: Probe> Fabric<P> {
     fn describe(&self, view: &View<'_, P>, packet: u32) -> String {
         let record = &self.packets[packet];
         let port = self.port_of(packet);
-        let device = &self.config.devices[self.tx[port as usize].device as usize].path;
+        let device = &self.config.devices[self.rx[port as usize].device as usize].path;
         let flow = &self.config.flows[record.flow as usize].name;
         let number = port - self.base_of(port);
         let head = format!(
@@ -154,7 +153,7 @@ impl<P: Probe> Fabric<P> {
             Reason::Moving => "which is at work".to_string(),
             Reason::Behind(_) => "behind another packet".to_string(),
             Reason::Stopped(p, id) => {
-                let peer = &self.config.devices[self.tx[self.tx[port as usize].peer as usize].device as usize].path;
+                let peer = &self.config.devices[self.rx[self.tx[port as usize].peer as usize].device as usize].path;
                 let stop = format!("staging queue {} is stopped by port {p} of {peer}", record.queue);
                 if id == NIL {
                     format!("{stop}, where nothing waits: the message that clears it never came")
@@ -163,7 +162,7 @@ impl<P: Probe> Fabric<P> {
                 }
             }
             Reason::NoCredit(id) => {
-                let peer = &self.config.devices[self.tx[self.tx[port as usize].peer as usize].device as usize].path;
+                let peer = &self.config.devices[self.rx[self.tx[port as usize].peer as usize].device as usize].path;
                 if id == NIL {
                     format!("{peer} advertises no free buffer, though no packet holds one")
                 } else {
@@ -194,10 +193,9 @@ impl<P: Probe> Fabric<P> {
                 // At its source a packet may wait long behind others; only a stopped queue or a transmitter
                 // that does not start anything is suspicious there.
                 let tx = &self.tx[port as usize];
-                let held = tx.parked_of(record.queue).map(|n| &tx.parked[n]).filter(|p| p.stopped);
-                let suspicious = match held {
-                    Some(parked) => parked.since <= deadline,
-                    None => self.is_switch(port) || tx.last_start <= deadline,
+                let suspicious = match tx.clock.stopped_since(record.queue) {
+                    Some(since) => since <= deadline,
+                    None => self.is_switch(port) || tx.clock.last_start() <= deadline,
                 };
                 if !suspicious {
                     continue;

@@ -10,15 +10,14 @@ use sim_core::{EventKey, EventList, Time};
 impl<P: Probe> Fabric<P> {
     /// Unfolded: the deciding octet has arrived; the pipeline becomes an event with the same order.
     pub fn arrive_unfolded<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
-        let upstream = self.tx[port as usize].peer;
-        let pipeline = self.tx[upstream as usize].timing.pipeline;
-        let extra = if self.tx[upstream as usize].timing.header == 0 {
+        let upstream = self.rx[port as usize].peer;
+        let timing = self.timings[self.tx[upstream as usize].timing as usize];
+        let pipeline = timing.pipeline;
+        let extra = if timing.header == 0 {
             0
         } else {
-            let tx = &self.tx[upstream as usize];
-            let header = (tx.timing.header + tx.timing.symbol_chars) * tx.timing.char_num / tx.timing.char_den;
-            let length = (u64::from(self.packets[packet].wire) + tx.timing.symbol_chars) * tx.timing.char_num
-                / tx.timing.char_den;
+            let header = (timing.header + timing.symbol_chars) * timing.char_num / timing.char_den;
+            let length = timing.packet_ps(u64::from(self.packets[packet].wire), &mut 0);
             length.saturating_sub(header)
         };
         let payload = Payload { kind: Kind::Ready, field: 0, packet, extra: extra as u32 };
@@ -43,7 +42,9 @@ impl<P: Probe> Fabric<P> {
         };
         if extra != 0 {
             let faster = hop.egress & MASK == 0 && {
-                let (input, output) = (&self.tx[port as usize].timing, &self.tx[(switch.base + u32::from(hop.egress)) as usize].timing);
+                let output = switch.base + u32::from(hop.egress);
+                let timing_of = |p: u32| &self.timings[self.tx[p as usize].timing as usize];
+                let (input, output) = (timing_of(port), timing_of(output));
                 output.char_num * input.char_den < input.char_num * output.char_den
             };
             if faster || hop.egress & MASK != 0 {
@@ -52,7 +53,7 @@ impl<P: Probe> Fabric<P> {
                 cx.post(delayed(cx.key(), u64::from(extra)), port, Payload::packet(Kind::Ready, packet));
                 return;
             }
-            let key = self.key(self.tx[port as usize].device, cx.now().0 + u64::from(extra), class::ARRIVAL);
+            let key = self.key(self.rx[port as usize].device, cx.now().0 + u64::from(extra), class::ARRIVAL);
             cx.post(key, port, Payload::of(Kind::Accepted));
             self.rx[port as usize].unaccepted += 1;
         }
@@ -60,7 +61,7 @@ impl<P: Probe> Fabric<P> {
         if hop.egress & MASK == 0 {
             let output = self.switches[s].base + u32::from(hop.egress);
             self.packets[packet].next_hop = hop.next_hop;
-            self.packets[packet].queue = self.tx[output as usize].queue_of(hop.next_hop);
+            self.packets[packet].queue = self.queue_of(output, hop.next_hop);
             self.packets[packet].share = NIL;
             self.enqueue(cx, s, port, output, packet);
         } else if hop.egress == DROP {
@@ -80,9 +81,10 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if self.rx[port as usize].readers != 0 {
-            let s = self.owner[port as usize] as usize;
-            self.prune(s, port - self.switches[s].base, cx.key());
+        let s = self.owner[port as usize] as usize;
+        let input = port - self.switches[s].base;
+        if self.switches[s].readers[input as usize] != 0 {
+            self.prune(s, input, cx.key());
         }
         self.make_status(cx, port, cx.now().0, 1);
     }
@@ -95,7 +97,7 @@ impl<P: Probe> Fabric<P> {
         flow: u16,
         reason: DropReason,
     ) {
-        let device = self.tx[port as usize].device;
+        let device = self.rx[port as usize].device;
         let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
         self.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
         self.packets.remove(packet);
@@ -162,13 +164,31 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
+    #[inline]
+    pub fn queue_of(&self, output: u32, next_hop: u8) -> u8 {
+        match self.tx[output as usize].identity_queues {
+            0 => UNSTAGED,
+            0xFF => self.cold[output as usize].queue_of(next_hop),
+            ports if next_hop < ports => next_hop,
+            _ => UNSTAGED,
+        }
+    }
+
+    /// More packets than buffers are counted: reads that ended without an event have to explain it.
+    #[cold]
+    fn overlapping_reads(&mut self, s: usize, port: u32, key: EventKey) -> bool {
+        self.prune(s, port - self.switches[s].base, key);
+        self.rx[port as usize].occupied <= self.rx[port as usize].buffers
+    }
+
     /// Queue of a packet that stands for a set of the neighbour's ports.
     pub fn queue_of_set(&self, output: u32, set: u64) -> u8 {
-        let tx = &self.tx[output as usize];
+        let cold = &self.cold[output as usize];
         match set.count_ones() {
             0 => UNSTAGED,
-            1 => tx.queue_of(set.trailing_zeros() as u8),
-            _ => match &tx.staging {
+            1 => cold.queue_of(set.trailing_zeros() as u8),
+            _ => match &cold.staging {
                 None => UNSTAGED,
                 Some(staging) => {
                     let n = staging.multicast.iter().position(|m| *m == set).expect("set was announced");
@@ -188,8 +208,9 @@ impl<P: Probe> Fabric<P> {
     ) {
         let rx = &mut self.rx[port as usize];
         rx.occupied += 1;
+        let fits = rx.occupied <= rx.buffers;
         assert!(
-            rx.occupied <= rx.buffers + rx.readers.count_ones(),
+            fits || self.overlapping_reads(s, port, cx.key()),
             "a receive buffer overflows: transmitter-controlled flow control failed"
         );
         self.enqueue_copy(cx, s, port, output, packet);
@@ -214,7 +235,7 @@ impl<P: Probe> Fabric<P> {
         let (priority, queue) = (record.priority as usize, record.queue);
         if switch.direct {
             let behind = switch.fifo
-                && (self.rx[port as usize].exposed[priority] != 0
+                && (switch.exposed[input as usize][priority] != 0
                     || switch.inputs[priority * switch.ports as usize + input as usize].head != NIL);
             if behind {
                 self.begin_wait(cx, output, packet, true);
@@ -234,9 +255,9 @@ impl<P: Probe> Fabric<P> {
             }
             self.begin_wait(cx, output, packet, false);
             self.tx[output as usize].waiting += 1;
-            self.rx[port as usize].wanted |= 1 << out;
+            self.tx[port as usize].wanted |= 1 << out;
             if self.switches[s].fifo {
-                self.rx[port as usize].exposed[priority] += 1;
+                self.switches[s].exposed[input as usize][priority] += 1;
             }
             self.store(output, input, packet);
             self.note_waiting(cx, s, input, out, true);
@@ -268,7 +289,7 @@ impl<P: Probe> Fabric<P> {
             }
             self.packets.push_back(&mut switch.inputs[list], packet);
             if full && switch.detect {
-                self.tx[output as usize].stats.late_hol += 1;
+                self.cold[output as usize].stats.late_hol += 1;
             }
             self.note_waiting(cx, s, input, out, true);
         }
@@ -315,12 +336,10 @@ impl<P: Probe> Fabric<P> {
         arrived: bool,
     ) {
         let base = self.switches[s].base;
-        let rx = &self.rx[(base + input) as usize];
-        let occupied = rx.occupied;
-        let stats = &mut self.tx[(base + input) as usize].stats;
-        stats.input_high_water = stats.input_high_water.max(occupied);
+        let rx = &mut self.rx[(base + input) as usize];
+        rx.high_water = rx.high_water.max(rx.occupied);
         let tx = &mut self.tx[(base + out) as usize];
-        tx.stats.output_high_water = tx.stats.output_high_water.max(tx.waiting);
+        tx.high_water = tx.high_water.max(tx.waiting);
         if arrived && self.switches[s].detect && self.counts_on_arrival(s) {
             self.occupancy_up(cx, s, input, out);
         }
@@ -386,15 +405,17 @@ impl<P: Probe> Fabric<P> {
         let priority = priority as usize;
         if switch.direct {
             let rx = &mut self.rx[port as usize];
-            rx.readers |= 1 << out;
-            if rx.readers.count_ones() >= switch.reads {
+            switch.readers[input as usize] |= 1 << out;
+            if switch.readers[input as usize].count_ones() >= switch.reads {
                 switch.reading |= 1 << input;
             }
             let fifo = switch.fifo;
             let low = rx.advertised <= rx.eager_at;
             let tx = &mut self.tx[output as usize];
             tx.reading = port;
-            tx.reading_share = share;
+            if share != NONE {
+                self.cold[output as usize].reading_share = share;
+            }
             if low || share != NONE {
                 self.post_done(cx, output);
             }
@@ -403,7 +424,7 @@ impl<P: Probe> Fabric<P> {
                     self.occupancy_down(cx, s, input, out);
                 }
                 if fifo {
-                    self.rx[port as usize].exposed[priority] -= 1;
+                    self.switches[s].exposed[input as usize][priority] -= 1;
                     self.expose(cx, s, input, priority);
                 }
             }
@@ -425,7 +446,7 @@ impl<P: Probe> Fabric<P> {
         let switch = &mut self.switches[s];
         let base = switch.base;
         let index = priority * switch.ports as usize + input as usize;
-        if switch.inputs[index].head == NIL || self.rx[(base + input) as usize].exposed[priority] != 0 {
+        if switch.inputs[index].head == NIL || switch.exposed[input as usize][priority] != 0 {
             return;
         }
         let packet = self.packets.pop_front(&mut switch.inputs[index]);
@@ -433,9 +454,8 @@ impl<P: Probe> Fabric<P> {
         let out = output - base;
         self.end_wait(cx, output, packet);
         self.begin_wait(cx, output, packet, false);
-        let rx = &mut self.rx[(base + input) as usize];
-        rx.exposed[priority] = 1;
-        rx.wanted |= 1 << out;
+        self.switches[s].exposed[input as usize][priority] = 1;
+        self.tx[(base + input) as usize].wanted |= 1 << out;
         self.store(output, input, packet);
         self.try_output(cx, output);
     }
@@ -660,10 +680,10 @@ impl<P: Probe> Fabric<P> {
             while granted != 0 {
                 let lane = granted.trailing_zeros();
                 granted &= granted - 1;
-                let rx = &mut self.rx[(base + lane) as usize];
-                let n = next_at(grants[lane as usize], rx.pointer);
+                let accept = &mut self.switches[s].accept[lane as usize];
+                let n = next_at(grants[lane as usize], *accept);
                 if iteration == 0 {
-                    rx.pointer = ((n + 1) % ports) as u8;
+                    *accept = ((n + 1) % ports) as u8;
                     self.tx[(base + n) as usize].pointer = ((lane + 1) % ports) as u8;
                 }
                 matched_inputs |= 1 << lane;

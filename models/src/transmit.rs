@@ -23,20 +23,27 @@ impl<P: Probe> Fabric<P> {
 
     /// Applies the credit records that are visible at `key` (inclusive: a wake reuses its record's key).
     pub fn consume<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
-        let peer = self.tx[port as usize].peer;
-        if !self.rx[peer as usize].in_flight.is_empty() {
+        let timing = &self.timings[self.tx[port as usize].timing as usize];
+        if timing.to_sink {
+            let peer = self.tx[port as usize].peer;
             self.flush(cx, peer, key);
         }
+        self.apply_records(port, key);
+    }
+
+    #[inline]
+    fn apply_records(&mut self, port: u32, key: EventKey) {
         let tx = &mut self.tx[port as usize];
-        while let Some(&CreditRecord { key: at, buffers, acknowledged }) = tx.credits.front() {
-            if at > key {
+        while let Some(record) = tx.first_record() {
+            if record.key > key {
                 break;
             }
-            tx.credits.pop_front();
-            tx.outstanding -= u32::from(acknowledged);
-            tx.free = i32::from(buffers) - tx.outstanding as i32;
-            let blocked = tx.blocked_with(tx.free, tx.outstanding);
-            tx.clock.set_blocked(at.time().0, blocked);
+            tx.pop_record(&mut self.cold[port as usize]);
+            tx.outstanding -= u16::from(record.acknowledged);
+            tx.free = i16::from(record.buffers) - tx.outstanding as i16;
+            let timing = &self.timings[tx.timing as usize];
+            let blocked = timing.blocked(tx.free, tx.outstanding);
+            tx.clock.set_blocked(record.key.time().0, blocked);
         }
     }
 
@@ -47,14 +54,14 @@ impl<P: Probe> Fabric<P> {
         if tx.wake_posted {
             return;
         }
-        if let Some(record) = tx.credits.front() {
+        if let Some(record) = tx.first_record() {
             tx.wake_posted = true;
             cx.post(record.key, port, Payload::of(Kind::Wake));
             return;
         }
         let peer = tx.peer;
-        let rx = &mut self.rx[peer as usize];
-        if let Some(&(key, _)) = rx.in_flight.front() {
+        if let Some(&(key, _)) = self.cold[peer as usize].in_flight.front() {
+            let rx = &mut self.rx[peer as usize];
             if !rx.deliver_posted {
                 rx.deliver_posted = true;
                 cx.post(key, peer, Payload::of(Kind::Deliver));
@@ -82,32 +89,33 @@ impl<P: Probe> Fabric<P> {
         t: u64,
         acknowledged: u8,
     ) {
-        let tx = &mut self.tx[port as usize];
-        let slot = tx.wire.due(t, Function::Stype0);
-        if slot.riding {
-            tx.stats.status_riding += 1;
-        } else {
-            tx.stats.status_standalone += 1;
-        }
-        let at = slot.start + tx.wire.symbol() + tx.timing.propagation;
-        let (peer, device) = (tx.peer, tx.device);
-        let key = self.key(device, at, class::SYMBOL);
         let rx = &mut self.rx[port as usize];
-        rx.status_start = slot.start;
-        rx.any_status = true;
+        let timing = &self.timings[rx.timing as usize];
+        let slot = rx.wire.due(t, Function::Stype0, timing.wire);
+        if slot.riding {
+            rx.wire.status_riding += 1;
+        } else {
+            rx.status_standalone += 1;
+        }
+        let at = slot.start + timing.wire.symbol + timing.propagation;
+        let (peer, device) = (rx.peer, rx.device);
         rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
-        let record = CreditRecord { key, buffers: rx.advertised as u8, acknowledged };
-        let low = rx.advertised <= rx.eager_at && rx.readers != 0;
+        let low = rx.advertised <= rx.eager_at;
+        let buffers = rx.advertised;
+        let key = self.key(device, at, class::SYMBOL);
+        // Records that are visible by now are applied: only those still on the wire are kept.
+        self.apply_records(peer, cx.key());
         let upstream = &mut self.tx[peer as usize];
-        upstream.credits.push_back(record);
+        upstream.push_record(&mut self.cold[peer as usize], CreditRecord { key, buffers, acknowledged });
         if upstream.credit_waiting && !upstream.wake_posted {
             upstream.wake_posted = true;
             cx.post(key, peer, Payload::of(Kind::Wake));
         }
-        if low {
+        if low && self.is_switch(port) {
             // The neighbour may be short of buffers: releases under way have to be told when they happen.
-            let base = self.first_port[device as usize];
-            let mut readers = self.rx[port as usize].readers;
+            let s = self.owner[port as usize] as usize;
+            let base = self.switches[s].base;
+            let mut readers = self.switches[s].readers[(port - base) as usize];
             while readers != 0 {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
@@ -126,13 +134,12 @@ impl<P: Probe> Fabric<P> {
         if rx.advertised > rx.eager_at {
             return;
         }
-        if rx.any_status && rx.status_start >= now {
+        let timing = &self.timings[rx.timing as usize];
+        if rx.wire.status_unsent(now, timing.wire) {
             // The last symbol has not left yet: it will say so.
             rx.advertised += 1;
-            let advertised = rx.advertised as u8;
-            let peer = self.tx[port as usize].peer;
-            let record = self.tx[peer as usize].credits.back_mut().expect("an unsent symbol has a record");
-            record.buffers = advertised;
+            let (peer, advertised) = (rx.peer, rx.advertised);
+            self.tx[peer as usize].amend_last(&mut self.cold[peer as usize], advertised);
         } else {
             self.make_status(cx, port, now, 0);
         }
@@ -146,12 +153,12 @@ impl<P: Probe> Fabric<P> {
         let tx = &mut self.tx[output as usize];
         let input = tx.reading;
         tx.reading = NONE;
-        let share = std::mem::replace(&mut tx.reading_share, NONE);
+        let share = std::mem::replace(&mut self.cold[output as usize].reading_share, NONE);
         let s = self.owner[output as usize] as usize;
         let switch = &mut self.switches[s];
         let base = switch.base;
         switch.reading &= !(1 << (input - base));
-        self.rx[input as usize].readers &= !(1 << (output - base));
+        switch.readers[(input - base) as usize] &= !(1 << (output - base));
         if share != NONE {
             let group = &mut self.shares[share as usize];
             group.left -= 1;
@@ -170,16 +177,16 @@ impl<P: Probe> Fabric<P> {
     /// Takes note of reads of `input` (port number) that ended before `key` without an event.
     pub fn prune(&mut self, s: usize, input: u32, key: EventKey) {
         let base = self.switches[s].base;
-        let mut readers = self.rx[(base + input) as usize].readers;
+        let mut readers = self.switches[s].readers[input as usize];
         while readers != 0 {
             let output = base + readers.trailing_zeros();
             readers &= readers - 1;
             let tx = &mut self.tx[output as usize];
             if tx.done < key && tx.reading == base + input {
                 debug_assert!(!tx.done_posted);
-                debug_assert_eq!(tx.reading_share, NONE, "reads of copies end with an event");
+                debug_assert_eq!(self.cold[output as usize].reading_share, NONE, "reads of copies end with an event");
                 tx.reading = NONE;
-                self.rx[(base + input) as usize].readers &= !(1 << (output - base));
+                self.switches[s].readers[input as usize] &= !(1 << (output - base));
                 self.rx[(base + input) as usize].occupied -= 1;
                 self.switches[s].reading &= !(1 << input);
             }
@@ -188,7 +195,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Input `input` (port index) can be read again: outputs that idle although it has packets for them.
     pub fn offer_input<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, input: u32) {
-        let wanted = self.rx[input as usize].wanted & !(1 << (output - self.base_of(output)));
+        let wanted = self.tx[input as usize].wanted & !(1 << (output - self.base_of(output)));
         if wanted == 0 {
             return;
         }
@@ -197,7 +204,7 @@ impl<P: Probe> Fabric<P> {
         let s = self.owner[output as usize] as usize;
         // iSLIP keeps its accept pointer here and matches all outputs together.
         let rotates = !matches!(self.switches[s].arbitration, Arbitration::Islip { .. });
-        let pointer = u32::from(self.rx[input as usize].pointer);
+        let pointer = u32::from(self.switches[s].accept[lane as usize]);
         let rotated = wanted.rotate_right(pointer);
         let mut left = rotated;
         while left != 0 {
@@ -206,12 +213,12 @@ impl<P: Probe> Fabric<P> {
             let other = base + n;
             let tx = &self.tx[other as usize];
             if !self.lane_in_use(other, lane) {
-                self.rx[input as usize].wanted &= !(1 << n);
+                self.tx[input as usize].wanted &= !(1 << n);
                 continue;
             }
             if tx.done <= cx.key() {
                 if rotates {
-                    self.rx[input as usize].pointer = ((n + 1) % 64) as u8;
+                    self.switches[s].accept[lane as usize] = ((n + 1) % 64) as u8;
                 }
                 self.try_output(cx, other);
             }
@@ -220,14 +227,22 @@ impl<P: Probe> Fabric<P> {
 
     #[inline]
     pub fn base_of(&self, port: u32) -> u32 {
-        self.first_port[self.tx[port as usize].device as usize]
+        self.first_port[self.rx[port as usize].device as usize]
     }
 
     fn lane_in_use(&self, output: u32, lane: u32) -> bool {
         let tx = &self.tx[output as usize];
         let bit = 1u64 << lane;
         let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
-        main & bit != 0 || tx.parked.iter().any(|p| p.mask.iter().any(|m| m & bit != 0))
+        main & bit != 0 || self.cold[output as usize].parked.iter().any(|p| p.mask.iter().any(|m| m & bit != 0))
+    }
+
+    /// Index of the main list of (output, priority, lane).
+    #[inline]
+    fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
+        let first = self.tx[port as usize].lists + lane;
+        // The stride lies apart: most packets have the lowest priority.
+        if priority == 0 { first as usize } else { (first + priority as u32 * self.cold[port as usize].stride) as usize }
     }
 
     /// Posts the end of the running transmission as an event, once.
@@ -277,10 +292,14 @@ impl<P: Probe> Fabric<P> {
     pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
         let tx = &self.tx[port as usize];
         let mut lanes = tx.mask[priority];
-        if tx.parked.is_empty() {
+        if tx.queue_lanes != 0 {
+            lanes &= !self.cold[port as usize].stopped_lanes;
+        }
+        if !tx.parked_any {
             return lanes;
         }
-        let mut left = lanes;
+        // Lanes that are queues cannot hold another queue's packets.
+        let mut left = lanes >> tx.queue_lanes << tx.queue_lanes;
         while left != 0 {
             let lane = left.trailing_zeros();
             left &= left - 1;
@@ -288,7 +307,7 @@ impl<P: Probe> Fabric<P> {
                 lanes &= !(1 << lane);
             }
         }
-        for parked in &self.tx[port as usize].parked {
+        for parked in &self.cold[port as usize].parked {
             if !parked.stopped {
                 lanes |= parked.mask[priority];
             }
@@ -300,7 +319,8 @@ impl<P: Probe> Fabric<P> {
     /// has a head left.
     fn park_stopped(&mut self, port: u32, priority: usize, lane: u32) -> bool {
         let tx = &mut self.tx[port as usize];
-        let index = (tx.lists + priority as u32 * tx.lanes + lane) as usize;
+        let cold = &mut self.cold[port as usize];
+        let index = (tx.lists + priority as u32 * cold.stride + lane) as usize;
         loop {
             let head = self.lists[index].head;
             if head == NIL {
@@ -311,7 +331,7 @@ impl<P: Probe> Fabric<P> {
             if queue == UNSTAGED {
                 return true;
             }
-            match tx.parked.iter_mut().find(|p| p.queue == queue) {
+            match cold.parked.iter_mut().find(|p| p.queue == queue) {
                 Some(parked) if parked.stopped => {
                     self.packets.pop_front(&mut self.lists[index]);
                     let lanes = parked.lists.len() / PRIORITIES;
@@ -328,12 +348,15 @@ impl<P: Probe> Fabric<P> {
     fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
         let tx = &self.tx[port as usize];
         let head = if tx.mask[priority] & (1 << lane) != 0 {
-            self.lists[(tx.lists + priority as u32 * tx.lanes + lane) as usize].head
+            self.lists[self.list_of(port, priority, lane)].head
         } else {
             NIL
         };
         let mut best = Pick { packet: head, priority: priority as u8, lane: lane as u8, parked: NONE };
-        for (n, parked) in tx.parked.iter().enumerate() {
+        if !tx.parked_any {
+            return best;
+        }
+        for (n, parked) in self.cold[port as usize].parked.iter().enumerate() {
             if parked.stopped || parked.mask[priority] & (1 << lane) == 0 {
                 continue;
             }
@@ -380,7 +403,7 @@ impl<P: Probe> Fabric<P> {
         let mut no_credit = false;
         let mut busy = 0u64;
         for priority in (0..PRIORITIES).rev() {
-            if self.tx[port as usize].mask[priority] == 0 && self.tx[port as usize].parked.is_empty() {
+            if self.tx[port as usize].mask[priority] == 0 && !self.tx[port as usize].parked_any {
                 continue;
             }
             let lanes = self.eligible(port, priority);
@@ -414,7 +437,8 @@ impl<P: Probe> Fabric<P> {
         while lanes != 0 {
             let input = base + lanes.trailing_zeros();
             lanes &= lanes - 1;
-            let mut readers = self.rx[input as usize].readers;
+            let s = self.owner[port as usize] as usize;
+            let mut readers = self.switches[s].readers[(input - base) as usize];
             while readers != 0 {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
@@ -431,7 +455,7 @@ impl<P: Probe> Fabric<P> {
         }
         let owner = self.owner[port as usize];
         let policy =
-            if owner < 0 { Arbitration::OldestFirst } else { self.switches[owner as usize].arbitration };
+            if owner < 0 { Arbitration::RoundRobin } else { self.switches[owner as usize].arbitration };
         match policy {
             Arbitration::RoundRobin | Arbitration::Islip { .. } => {
                 let tx = &mut self.tx[port as usize];
@@ -477,16 +501,17 @@ impl<P: Probe> Fabric<P> {
 
     /// Takes a picked packet out of its list.
     pub fn take(&mut self, port: u32, pick: Pick) {
-        let tx = &mut self.tx[port as usize];
         let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
+        let index = self.list_of(port, priority, lane);
+        let tx = &mut self.tx[port as usize];
         if pick.parked == NONE {
-            let index = (tx.lists + priority as u32 * tx.lanes + lane) as usize;
             self.packets.pop_front(&mut self.lists[index]);
             if self.lists[index].head == NIL {
                 tx.mask[priority] &= !(1 << lane);
             }
         } else {
-            let parked = &mut tx.parked[pick.parked as usize];
+            let cold = &mut self.cold[port as usize];
+            let parked = &mut cold.parked[pick.parked as usize];
             let lanes = parked.lists.len() / PRIORITIES;
             let list = &mut parked.lists[priority * lanes + lane as usize];
             self.packets.pop_front(list);
@@ -495,7 +520,9 @@ impl<P: Probe> Fabric<P> {
             }
             parked.count -= 1;
             if parked.count == 0 && !parked.stopped {
-                tx.parked.swap_remove(pick.parked as usize);
+                let emptied = cold.parked.swap_remove(pick.parked as usize);
+                cold.spare.push(emptied);
+                tx.parked_any = !cold.parked.is_empty();
             }
         }
         tx.stored -= 1;
@@ -505,10 +532,11 @@ impl<P: Probe> Fabric<P> {
     /// Puts a waiting packet behind the others of its lane at the output.
     pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
         let (priority, queue) = (self.packets[packet].priority as usize, self.packets[packet].queue);
+        let index = self.list_of(port, priority, lane);
         let tx = &mut self.tx[port as usize];
         tx.stored += 1;
-        if !tx.parked.is_empty() && queue != UNSTAGED {
-            if let Some(parked) = tx.parked.iter_mut().find(|p| p.queue == queue) {
+        if tx.parked_any && queue != UNSTAGED {
+            if let Some(parked) = self.cold[port as usize].parked.iter_mut().find(|p| p.queue == queue) {
                 if parked.stopped || parked.count > 0 {
                     let lanes = parked.lists.len() / PRIORITIES;
                     self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], packet);
@@ -518,7 +546,6 @@ impl<P: Probe> Fabric<P> {
                 }
             }
         }
-        let index = (tx.lists + priority as u32 * tx.lanes + lane) as usize;
         self.packets.push_back(&mut self.lists[index], packet);
         tx.mask[priority] |= 1 << lane;
     }
@@ -543,7 +570,12 @@ impl<P: Probe> Fabric<P> {
             }
         }
         let tx = &self.tx[port as usize];
-        tx.parked.is_empty() || queue == UNSTAGED || !tx.parked.iter().any(|p| p.queue == queue && p.stopped)
+        if queue < tx.queue_lanes {
+            return self.cold[port as usize].stopped_lanes >> queue & 1 == 0;
+        }
+        !tx.parked_any
+            || queue == UNSTAGED
+            || !self.cold[port as usize].parked.iter().any(|p| p.queue == queue && p.stopped)
     }
 
     // --- waiting --------------------------------------------------------------------------------------------
@@ -601,12 +633,12 @@ impl<P: Probe> Fabric<P> {
         }
         if staged != 0 {
             parts[Cause::Staged as usize] += staged;
-            tx.stats.staged_ps += u128::from(staged);
+            self.cold[port as usize].stats.staged_ps += u128::from(staged);
         }
         if hol != 0 {
             parts[Cause::HeadOfLine as usize] += hol;
-            let input = self.first_port[self.tx[port as usize].device as usize] + u32::from(self.packets[packet].input);
-            self.tx[input as usize].stats.hol_ps += u128::from(hol);
+            let input = self.base_of(port) + u32::from(self.packets[packet].input);
+            self.cold[input as usize].stats.hol_ps += u128::from(hol);
         }
     }
 
@@ -633,7 +665,8 @@ impl<P: Probe> Fabric<P> {
         self.charge_refresh(port, now);
         {
             let tx = &self.tx[port as usize];
-            if tx.clock.blocked() != 0 || tx.blocked_with(tx.free - 1, tx.outstanding + 1) != 0 {
+            let timing = &self.timings[tx.timing as usize];
+            if tx.clock.blocked() != 0 || timing.blocked(tx.free - 1, tx.outstanding + 1) != 0 {
                 self.consume(cx, port, cx.key());
             }
         }
@@ -641,20 +674,24 @@ impl<P: Probe> Fabric<P> {
         tx.free -= 1;
         tx.outstanding += 1;
         tx.credit_waiting = false;
-        let blocked = tx.blocked_with(tx.free, tx.outstanding);
+        let timing = self.timings[tx.timing as usize];
+        let blocked = timing.blocked(tx.free, tx.outstanding);
         tx.clock.set_blocked(now, blocked);
         let record = &mut self.packets[packet];
-        let length = tx.timing.packet_ps(u64::from(record.wire), &mut tx.carry);
-        let start = tx.wire.start_packet(now, length);
+        let length = if timing.char_den == 1 {
+            timing.packet_ps(u64::from(record.wire), &mut 0)
+        } else {
+            timing.packet_ps(u64::from(record.wire), &mut self.cold[port as usize].carry)
+        };
+        let rx = &mut self.rx[port as usize];
+        let start = rx.wire.start_packet(now, length, timing.wire);
         let end = start + length;
         tx.clock.transmit(now, end);
-        tx.last_start = now;
-        tx.stats.packets_sent += 1;
-        tx.stats.packet_ps += length;
+        tx.packets_sent += 1;
+        tx.packet_ps += length;
         let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
         record.parts[delay as usize] += start - now;
-        let timing = tx.timing;
-        let (peer, device) = (tx.peer, tx.device);
+        let (peer, device) = (rx.peer, rx.device);
         let stored_until = if timing.header == 0 {
             length
         } else {
@@ -674,7 +711,7 @@ impl<P: Probe> Fabric<P> {
         let tx = &mut self.tx[port as usize];
         tx.done = done;
         debug_assert!(!tx.done_posted);
-        if self.is_switch(peer) {
+        if !timing.to_sink {
             let at = if self.unfolded {
                 // The same key, one pipeline earlier: ties stay what they are.
                 let time = Time(arrival.time().0 - timing.pipeline);
@@ -687,10 +724,11 @@ impl<P: Probe> Fabric<P> {
             cx.post(at, peer, payload);
         } else {
             let rx = &mut self.rx[peer as usize];
-            rx.in_flight.push_back((arrival, packet));
+            let in_flight = &mut self.cold[peer as usize].in_flight;
+            in_flight.push_back((arrival, packet));
             if self.unfolded && !rx.deliver_posted {
                 rx.deliver_posted = true;
-                let key = rx.in_flight[0].0;
+                let key = in_flight[0].0;
                 cx.post(key, peer, Payload::of(Kind::Deliver));
             }
         }

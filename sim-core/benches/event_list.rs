@@ -1,9 +1,10 @@
 //! The hold model: with `n` events pending, take the next one out and push one 100 ns to 1 us after it.
 //! One iteration is one such pair.
 //!
-//! `std` is a bare binary heap of the standard library with neither limit nor checks: the price of order alone.
+//! `std` is a bare binary heap of the standard library with neither limit nor checks.
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
 use sim_core::{
     ActorId, BucketRing, Class, Duration, Event, EventKey, EventList, HeapList, RingConfig, Time,
 };
@@ -67,33 +68,35 @@ fn hold(list: &mut impl EventList<[u32; 3]>, steps: &mut Steps) -> u32 {
     event.target
 }
 
+fn bench_list<L: EventList<[u32; 3]>>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    id: BenchmarkId,
+    mut list: L,
+    (pending, far_percent): (usize, u64),
+) {
+    let mut steps = Steps::new(far_percent);
+    fill(&mut list, pending, &mut steps);
+    group.bench_function(id, |b| b.iter(|| black_box(hold(&mut list, &mut steps))));
+}
+
 fn hold_model(c: &mut Criterion) {
     let mut group = c.benchmark_group("hold");
     for pending in PENDING {
-        group.bench_function(BenchmarkId::new("ring", pending), |b| {
-            let (mut list, mut steps) = (ring_for(pending), Steps::new(0));
-            fill(&mut list, pending, &mut steps);
-            b.iter(|| black_box(hold(&mut list, &mut steps)));
-        });
-        group.bench_function(BenchmarkId::new("heap", pending), |b| {
-            let (mut list, mut steps) = (HeapList::new(), Steps::new(0));
-            fill(&mut list, pending, &mut steps);
-            b.iter(|| black_box(hold(&mut list, &mut steps)));
-        });
-        group.bench_function(BenchmarkId::new("std", pending), |b| {
-            let mut steps = Steps::new(0);
-            let mut heap: BinaryHeap<Reverse<(EventKey, u32, [u32; 3])>> =
-                (0..pending as u32).map(|n| Reverse((steps.key_after(Time::ZERO), n, [n; 3]))).collect();
-            let mut hold = || {
-                let Reverse((key, target, payload)) = heap.pop().expect("never empty");
-                heap.push(Reverse((steps.key_after(key.time()), target, payload)));
-                target
-            };
-            for _ in 0..4 * pending {
-                hold();
-            }
-            b.iter(|| black_box(hold()));
-        });
+        bench_list(&mut group, BenchmarkId::new("ring", pending), ring_for(pending), (pending, 0));
+        bench_list(&mut group, BenchmarkId::new("heap", pending), HeapList::new(), (pending, 0));
+
+        let mut steps = Steps::new(0);
+        let mut heap: BinaryHeap<Reverse<(EventKey, u32, [u32; 3])>> =
+            (0..pending as u32).map(|n| Reverse((steps.key_after(Time::ZERO), n, [n; 3]))).collect();
+        let mut hold = || {
+            let Reverse((key, target, payload)) = heap.pop().expect("never empty");
+            heap.push(Reverse((steps.key_after(key.time()), target, payload)));
+            target
+        };
+        for _ in 0..4 * pending {
+            hold();
+        }
+        group.bench_function(BenchmarkId::new("std", pending), |b| b.iter(|| black_box(hold())));
     }
     group.finish();
 }
@@ -102,33 +105,17 @@ fn hold_model(c: &mut Criterion) {
 fn far_timers(c: &mut Criterion) {
     let mut group = c.benchmark_group("far_timers");
     for pending in [10_000, 1_000_000] {
-        group.bench_function(BenchmarkId::new("ring", pending), |b| {
-            let (mut list, mut steps) = (ring_for(10_000), Steps::new(10));
-            fill(&mut list, pending, &mut steps);
-            b.iter(|| black_box(hold(&mut list, &mut steps)));
-        });
-        group.bench_function(BenchmarkId::new("heap", pending), |b| {
-            let (mut list, mut steps) = (HeapList::new(), Steps::new(10));
-            fill(&mut list, pending, &mut steps);
-            b.iter(|| black_box(hold(&mut list, &mut steps)));
-        });
+        bench_list(&mut group, BenchmarkId::new("ring", pending), ring_for(10_000), (pending, 10));
+        bench_list(&mut group, BenchmarkId::new("heap", pending), HeapList::new(), (pending, 10));
     }
     group.finish();
 }
 
-/// A nearly idle fabric: ten events pending, each far apart in terms of buckets.
+/// A nearly idle fabric: ten pending events in a ring made for ten thousand.
 fn sparse(c: &mut Criterion) {
     let mut group = c.benchmark_group("sparse");
-    group.bench_function("ring", |b| {
-        let (mut list, mut steps) = (ring_for(10_000), Steps::new(0));
-        fill(&mut list, 10, &mut steps);
-        b.iter(|| black_box(hold(&mut list, &mut steps)));
-    });
-    group.bench_function("heap", |b| {
-        let (mut list, mut steps) = (HeapList::new(), Steps::new(0));
-        fill(&mut list, 10, &mut steps);
-        b.iter(|| black_box(hold(&mut list, &mut steps)));
-    });
+    bench_list(&mut group, BenchmarkId::new("ring", 10), ring_for(10_000), (10, 0));
+    bench_list(&mut group, BenchmarkId::new("heap", 10), HeapList::new(), (10, 0));
     group.finish();
 }
 

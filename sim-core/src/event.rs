@@ -102,9 +102,9 @@ impl<P: Copy> EventList<P> for HeapList<P> {
     }
 }
 
-/// Reversed order: the greatest is the earliest.
+/// An event as an element of a max-heap: the greatest is the earliest.
 #[derive(Clone, Debug)]
-struct Earliest<P>(Event<P>);
+pub(crate) struct Earliest<P>(pub(crate) Event<P>);
 
 impl<P> PartialEq for Earliest<P> {
     fn eq(&self, other: &Self) -> bool {

@@ -72,3 +72,76 @@ impl fmt::Display for Fingerprint {
         write!(f, "{:016x}/{}", self.value(), self.count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn of(records: &[(u32, u64, u64, u64)]) -> Fingerprint {
+        let mut fingerprint = Fingerprint::new();
+        records.iter().for_each(|&(kind, time, a, b)| fingerprint.record(kind, Time(time), a, b));
+        fingerprint
+    }
+
+    #[test]
+    fn golden() {
+        assert_eq!(of(&[]).value(), 0x3f72_b1f8_7c90_b26e);
+        assert_eq!(of(&[(0, 0, 0, 0)]).value(), 0xeef8_54ae_f9ac_58d1);
+        assert_eq!(of(&[(1, 2, 3, 4), (5, 6, 7, 8)]).to_string(), "4b278d69a69cdebd/2");
+    }
+
+    #[test]
+    fn order_and_partition_do_not_matter_but_multiplicity_does() {
+        let records = [(1, 2, 3, 4), (1, 2, 4, 3), (7, 0, 0, 0), (1, 2, 3, 4)];
+        let reversed: Vec<_> = records.iter().rev().copied().collect();
+        assert_eq!(of(&records), of(&reversed));
+        let mut merged = of(&records[..1]);
+        merged.merge(&of(&records[1..]));
+        assert_eq!(merged, of(&records));
+        assert_eq!(merged.count(), 4);
+        assert_ne!(of(&records).value(), of(&records[..3]).value());
+        assert_ne!(of(&[(1, 2, 3, 4)]).value(), of(&[(1, 2, 3, 4), (1, 2, 3, 4)]).value());
+    }
+
+    #[test]
+    fn small_and_swapped_fields_stay_apart() {
+        let mut seen = BTreeSet::new();
+        for kind in 0..8 {
+            for time in 0..8 {
+                for a in 0..8 {
+                    for b in 0..8 {
+                        assert!(seen.insert(mix(kind, Time(time), a, b)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sums of mixes must not cancel when fields move between records: every single bit of every field
+    /// changes about half of the mix.
+    #[test]
+    fn every_input_bit_reaches_half_of_the_output() {
+        let flips = |change: &dyn Fn(u64) -> (u32, Time, u64, u64)| {
+            let total: u32 = (0..1_000u64)
+                .map(|n| {
+                    let (kind, time, a, b) = change(n);
+                    (mix(n as u32, Time(n * 77), n << 7, n * n) ^ mix(kind, time, a, b)).count_ones()
+                })
+                .sum();
+            f64::from(total) / 1_000.0
+        };
+        for bit in 0..64 {
+            let one = 1u64 << bit;
+            let means = [
+                flips(&|n| (n as u32 ^ one as u32 ^ (one >> 32) as u32, Time(n * 77), n << 7, n * n)),
+                flips(&|n| (n as u32, Time((n * 77) ^ one), n << 7, n * n)),
+                flips(&|n| (n as u32, Time(n * 77), n << 7 ^ one, n * n)),
+                flips(&|n| (n as u32, Time(n * 77), n << 7, (n * n) ^ one)),
+            ];
+            for mean in means {
+                assert!((31.0..33.0).contains(&mean), "bit {bit} flips {mean} bits on average");
+            }
+        }
+    }
+}

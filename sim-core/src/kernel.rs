@@ -48,7 +48,7 @@ impl<P: Copy, L: EventList<P>> Context<'_, P, L> {
     /// Panics unless `key` is after the key of the event being handled. Within one instant that permits
     /// exactly the wake of a record whose key was made earlier and has not been passed; what actors send
     /// each other goes through [`send`](Self::send).
-    #[inline]
+    #[inline(always)]
     pub fn post(&mut self, key: EventKey, target: u32, payload: P) {
         assert!(key > self.key, "event posted into the past: {key} while handling {}", self.key);
         self.list.push(Event { key, target, payload });

@@ -1,6 +1,6 @@
 //! The tuned event list: a ring of buckets in front of a hierarchical wheel.
 
-use crate::event::{Event, EventList};
+use crate::event::{Earliest, Event, EventList};
 use crate::key::EventKey;
 use crate::time::{Duration, Time};
 use std::cmp::Reverse;
@@ -30,8 +30,8 @@ pub struct RingConfig {
 }
 
 impl RingConfig {
-    /// A shape for about `events_per_us` events handled per microsecond of simulated time, most of them posted
-    /// less than `horizon` ahead.
+    /// A shape for about `events_per_us` events handled per microsecond of simulated time, most of them
+    /// posted less than `horizon` ahead.
     #[must_use]
     pub fn for_rate(events_per_us: u64, horizon: Duration) -> Self {
         // About one event per four buckets, if the horizon fits into half a ring of 2^15 buckets.
@@ -82,7 +82,7 @@ pub struct BucketRing<P> {
     last_epoch: u64,
     /// Descending by key: the next event is the last.
     current: Vec<Event<P>>,
-    late: BinaryHeap<Reverse<Late<P>>>,
+    late: BinaryHeap<Earliest<P>>,
     heads: Vec<u32>,
     occupied: Vec<u64>,
     /// The slab: events, and beside them the links of the lists, which are walked first.
@@ -105,30 +105,6 @@ struct Wheel {
     occupied: [u64; LEVELS],
     /// The smallest key in the wheel, if it is known.
     first: Option<EventKey>,
-}
-
-/// A late arrival, ordered by key.
-#[derive(Clone, Debug)]
-struct Late<P>(Event<P>);
-
-impl<P> PartialEq for Late<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.key == other.0.key
-    }
-}
-
-impl<P> Eq for Late<P> {}
-
-impl<P> PartialOrd for Late<P> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<P> Ord for Late<P> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.key.cmp(&other.0.key)
-    }
 }
 
 impl<P: Copy> BucketRing<P> {
@@ -164,6 +140,7 @@ impl<P: Copy> BucketRing<P> {
         key.time().0 >> self.width_log2
     }
 
+    #[inline(never)]
     fn push_current(&mut self, event: Event<P>) {
         let from = self.current.len().saturating_sub(SHIFT_MAX);
         let later = self.current[from..].iter().rev().take_while(|e| e.key < event.key).count();
@@ -172,13 +149,13 @@ impl<P: Copy> BucketRing<P> {
             assert!(self.current[at - 1].key != event.key, "duplicate event key: {}", event.key);
         }
         if at == from && from > 0 {
-            self.late.push(Reverse(Late(event)));
+            self.late.push(Earliest(event));
         } else {
             self.current.insert(at, event);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn new_node(&mut self, event: Event<P>, next: u32) -> u32 {
         let free = self.free;
         if let Some(link) = self.next.get_mut(free as usize) {
@@ -199,7 +176,7 @@ impl<P: Copy> BucketRing<P> {
         self.nodes.len() as u32 - 1
     }
 
-    #[inline]
+    #[inline(always)]
     fn push_ring(&mut self, bucket: u64, event: Event<P>) {
         let slot = (bucket & self.mask) as usize;
         let node = self.new_node(event, self.heads[slot]);
@@ -349,7 +326,7 @@ impl<P: Copy> BucketRing<P> {
     /// The next event when there are late arrivals.
     #[cold]
     fn pop_late(&mut self, limit: Time) -> Option<Event<P>> {
-        let Reverse(Late(late)) = self.late.peek()?;
+        let Earliest(late) = self.late.peek()?;
         let late_key = late.key;
         let first = match self.current.last() {
             Some(event) => {
@@ -362,8 +339,8 @@ impl<P: Copy> BucketRing<P> {
             return None;
         }
         if first == late_key {
-            let Reverse(Late(event)) = self.late.pop()?;
-            if let Some(Reverse(Late(next))) = self.late.peek() {
+            let Earliest(event) = self.late.pop()?;
+            if let Some(Earliest(next)) = self.late.peek() {
                 assert!(next.key != event.key, "duplicate event key: {late_key}");
             }
             Some(event)
@@ -412,7 +389,9 @@ fn far_slot(epoch: u64, last_epoch: u64) -> (usize, usize) {
 }
 
 impl<P: Copy> EventList<P> for BucketRing<P> {
-    #[inline]
+    // Inlined into the poster: an event that passes through memory as a whole right after its parts were
+    // written stalls the loads on the stores.
+    #[inline(always)]
     fn push(&mut self, event: Event<P>) {
         let bucket = self.bucket_of(event.key);
         if bucket <= self.cursor {
@@ -440,7 +419,7 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
 
     fn peek_key(&mut self) -> Option<EventKey> {
         let current = self.current.last().map(|event| event.key);
-        let late = self.late.peek().map(|Reverse(Late(event))| event.key);
+        let late = self.late.peek().map(|Earliest(event)| event.key);
         if let Some(key) = current.into_iter().chain(late).min() {
             return Some(key);
         }

@@ -172,3 +172,133 @@ pub const fn path_hash(path: &str) -> u128 {
     }
     hash
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::Rng;
+
+    fn golden_stream() -> Stream {
+        Stream::new(42, "sw/0007/port/3", Purpose::ARRIVALS)
+    }
+
+    fn draws<T>(count: usize, mut draw: impl FnMut(&mut Stream) -> T) -> Vec<T> {
+        let mut stream = golden_stream();
+        (0..count).map(|_| draw(&mut stream)).collect()
+    }
+
+    /// The first two are published test vectors of FNV-1a.
+    #[test]
+    fn path_hash_golden() {
+        assert_eq!(path_hash("a"), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
+        assert_eq!(path_hash("foobar"), 0x343e_1662_793c_64bf_6f0d_3597_ba44_6f18);
+        assert_eq!(path_hash("sw/0007/port/3"), 0xb5b1_26fa_a883_0b6d_4fe7_eca7_b633_163b);
+    }
+
+    /// Computed with an independent implementation of ChaCha8.
+    #[test]
+    fn words_golden() {
+        let words = draws(40, Stream::next_u64);
+        assert_eq!(
+            words[..4],
+            [0x2616_ffc8_888b_9834, 0x9d98_1943_fa4f_743b, 0xefb3_df6a_8993_23b4, 0xcf94_8aaa_5376_f8ec]
+        );
+        assert_eq!([words[32], words[39]], [0x235c_f333_2b13_326a, 0x17a1_4834_e904_c89e]);
+        let mut other = Stream::new(0, "", Purpose::ARBITRATION);
+        assert_eq!([other.next_u64(), other.next_u64()], [0xb078_8d11_df12_a8f1, 0x061e_8a8a_568e_eb92]);
+    }
+
+    #[test]
+    fn draws_golden() {
+        assert_eq!(draws(12, |s| s.below(10)), [1, 6, 9, 8, 8, 0, 3, 5, 4, 8, 9, 2]);
+        assert_eq!(
+            draws(8, |s| s.exponential_ps(Duration::from_us(1)).0),
+            [1_905_230, 485_154, 65_778, 209_659, 205_507, 3_121_031, 1_135_990, 668_546]
+        );
+        assert_eq!(draws(8, |s| s.geometric(1, 100)), [189, 48, 6, 20, 20, 310, 113, 66]);
+        let hits = draws(16, |s| u8::from(s.chance(1, 3)));
+        assert_eq!(hits, [1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0]);
+        assert_eq!(draws(8, |s| s.uniform_between(64, 256)), [92, 182, 244, 220, 221, 72, 125, 162]);
+    }
+
+    #[test]
+    fn seed_path_and_purpose_select_the_stream() {
+        let first = |seed, path, purpose| Stream::new(seed, path, purpose).next_u64();
+        let reference = first(1, "a/1", Purpose::SIZES);
+        assert_eq!(first(1, "a/1", Purpose::SIZES), reference);
+        assert_ne!(first(2, "a/1", Purpose::SIZES), reference);
+        assert_ne!(first(1, "a/2", Purpose::SIZES), reference);
+        assert_ne!(first(1, "a/1", Purpose::PHASE), reference);
+    }
+
+    #[test]
+    fn below_is_uniform_and_in_range() {
+        let mut counts = [0u32; 7];
+        let mut stream = golden_stream();
+        for _ in 0..70_000 {
+            counts[stream.below(7) as usize] += 1;
+        }
+        // Chi squared with 6 degrees of freedom: 22.5 is exceeded once in a thousand streams.
+        let chi2: f64 = counts.iter().map(|&count| (f64::from(count) - 10_000.0).powi(2) / 10_000.0).sum();
+        assert!(chi2 < 22.5, "{counts:?}");
+        // Three quarters of 2^64: without rejection, every third value would come twice as often.
+        let n = 3 << 62;
+        let low = (0..30_000).filter(|_| stream.below(n).is_multiple_of(3)).count();
+        assert!((9_600..10_400).contains(&low), "{low}");
+        assert_eq!(stream.below(1), 0);
+    }
+
+    #[test]
+    fn moments() {
+        let mut stream = golden_stream();
+        let n = 200_000u64;
+        let mean = Duration::from_ns(500);
+        let (mut sum, mut squares) = (0u128, 0u128);
+        for _ in 0..n {
+            let gap = u128::from(stream.exponential_ps(mean).0);
+            sum += gap;
+            squares += gap * gap;
+        }
+        // Standard errors: 0.22 % of the mean, 0.5 % of the mean square.
+        assert!((497_000..503_000).contains(&(sum as u64 / n)), "{}", sum as u64 / n);
+        let mean_square = (squares / u128::from(n)) as u64;
+        assert!((490_000_000_000..510_000_000_000).contains(&mean_square), "{mean_square}");
+        let failures: u64 = (0..n).map(|_| stream.geometric(1, 50)).sum();
+        // Mean 49, standard error 0.11.
+        assert!((48 * n + n / 2..49 * n + n / 2).contains(&failures), "{failures}");
+        let hits = (0..n).filter(|_| stream.chance(3, 10)).count();
+        assert!((59_200..60_800).contains(&hits), "{hits}");
+    }
+
+    #[test]
+    fn extremes() {
+        let mut stream = golden_stream();
+        assert!(!stream.chance(0, 5));
+        assert!(stream.chance(5, 5));
+        assert_eq!(stream.geometric(0, 9), u64::MAX);
+        assert_eq!(stream.geometric(9, 9), 0);
+        assert_eq!(stream.uniform_between(7, 7), 7);
+        let word = stream.clone().next_u64();
+        assert_eq!(stream.uniform_between(0, u64::MAX), word);
+        assert_eq!(stream.exponential_ps(Duration::ZERO), Duration::ZERO);
+        let longest = (0..100).map(|_| stream.exponential_ps(Duration::MAX)).max();
+        assert_eq!(longest, Some(Duration::MAX));
+    }
+
+    #[test]
+    fn the_traits_give_the_same_words() {
+        let mut by_trait = golden_stream();
+        let mut bytes = [0; 8];
+        Rng::fill_bytes(&mut by_trait, &mut bytes);
+        let mut own = golden_stream();
+        assert_eq!(u64::from_le_bytes(bytes), own.next_u64());
+        assert_eq!(Rng::next_u64(&mut by_trait), own.next_u64());
+        assert_eq!(u64::from(Rng::next_u32(&mut by_trait)), own.next_u64() & 0xffff_ffff);
+    }
+
+    #[test]
+    #[should_panic(expected = "no number is below zero")]
+    fn below_zero_panics() {
+        golden_stream().below(0);
+    }
+}

@@ -177,3 +177,64 @@ impl<T> IndexMut<Handle> for Slab<T> {
         self.get_mut(handle).expect("stale handle")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn freed_places_are_reused_last_in_first_out() {
+        let mut slab = Slab::new();
+        let handles: Vec<Handle> = (0..5).map(|n| slab.insert(n)).collect();
+        assert_eq!(slab.remove(handles[1]), 1);
+        assert_eq!(slab.remove(handles[3]), 3);
+        assert_eq!((slab.len(), slab.high_water()), (3, 5));
+        assert_eq!(slab.insert(30).index(), 3);
+        assert_eq!(slab.insert(10).index(), 1);
+        assert_eq!(slab.insert(50).index(), 5);
+        assert_eq!((slab.len(), slab.high_water()), (6, 6));
+        let values: Vec<(usize, i32)> = slab.iter().map(|(handle, &value)| (handle.index(), value)).collect();
+        assert_eq!(values, [(0, 0), (1, 10), (2, 2), (3, 30), (4, 4), (5, 50)]);
+        for (handle, &value) in slab.iter() {
+            assert_eq!(slab[handle], value);
+        }
+    }
+
+    #[test]
+    fn values_can_be_changed() {
+        let mut slab = Slab::with_capacity(2);
+        assert!(slab.is_empty());
+        let handle = slab.insert(String::from("a"));
+        slab[handle].push('b');
+        if let Some(value) = slab.get_mut(handle) {
+            value.push('c');
+        }
+        assert_eq!(slab.get(handle).map(String::as_str), Some("abc"));
+        assert_eq!(slab.remove(handle), "abc");
+        assert!(slab.is_empty());
+        assert_eq!(size_of::<Handle>(), 4);
+    }
+
+    #[test]
+    #[should_panic(expected = "stale handle")]
+    fn removing_twice_panics() {
+        let mut slab = Slab::new();
+        let handle = slab.insert(1);
+        slab.remove(handle);
+        slab.remove(handle);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    fn a_stale_handle_is_recognised_after_reuse() {
+        let mut slab = Slab::new();
+        let old = slab.insert(1);
+        slab.remove(old);
+        let new = slab.insert(2);
+        assert_eq!(old.index(), new.index());
+        assert_ne!(old, new);
+        let outcome = std::panic::catch_unwind(|| slab.get(old).copied());
+        assert!(outcome.is_err());
+        assert_eq!(slab.get(new), Some(&2));
+    }
+}

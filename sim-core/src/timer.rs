@@ -10,8 +10,8 @@ use crate::time::Time;
 /// - *Cancelling* clears the deadline; the entry is recognised when it is popped, and still serves if the
 ///   timer is armed again before that.
 ///
-/// The slot does not post: where a call returns an [`Entry`], the caller posts an event at `entry.at` that
-/// carries `entry.generation`, and calls [`on_pop`](Self::on_pop) when it is handled.
+/// The slot does not post: where a call returns a [`TimerEntry`], the caller posts an event at `entry.at`
+/// that carries `entry.generation`, and calls [`on_pop`](Self::on_pop) when it is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimerSlot {
     /// `Time::MAX`: not armed.
@@ -24,7 +24,7 @@ pub struct TimerSlot {
 /// A queue entry that the owner of a [`TimerSlot`] has to post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "without its entry the timer never fires"]
-pub struct Entry {
+pub struct TimerEntry {
     /// When the event has to be popped.
     pub at: Time,
     /// What the event has to carry.
@@ -38,7 +38,7 @@ pub enum TimerPop {
     /// The deadline is reached; the slot is idle again.
     Fired,
     /// The deadline was moved later: post this entry.
-    Rearm(Entry),
+    Rearm(TimerEntry),
     /// The entry stands for nothing any more.
     Stale,
 }
@@ -55,7 +55,7 @@ impl TimerSlot {
     /// Panics if `at` is [`Time::MAX`], which stands for never.
     #[inline]
     #[must_use = "without its entry the timer never fires"]
-    pub fn arm(&mut self, at: Time) -> Option<Entry> {
+    pub fn arm(&mut self, at: Time) -> Option<TimerEntry> {
         assert!(at != Time::MAX, "a timer cannot be armed at the end of time");
         self.deadline = at;
         if self.queued <= at {
@@ -63,7 +63,7 @@ impl TimerSlot {
         }
         self.queued = at;
         self.generation = self.generation.wrapping_add(1);
-        Some(Entry { at, generation: self.generation })
+        Some(TimerEntry { at, generation: self.generation })
     }
 
     /// Clears the deadline.
@@ -87,7 +87,7 @@ impl TimerSlot {
         }
         if self.deadline > now {
             self.queued = self.deadline;
-            return TimerPop::Rearm(Entry { at: self.deadline, generation });
+            return TimerPop::Rearm(TimerEntry { at: self.deadline, generation });
         }
         self.deadline = Time::MAX;
         TimerPop::Fired
@@ -241,5 +241,149 @@ impl DeadlineHeap {
     fn put(&mut self, place: usize, entry: (Time, u32)) {
         self.heap[place] = entry;
         self.places[entry.1 as usize] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn entry(at: u64, generation: u32) -> TimerEntry {
+        TimerEntry { at: Time(at), generation }
+    }
+
+    #[test]
+    fn fires_once() {
+        let mut slot = TimerSlot::new();
+        assert_eq!(slot.arm(Time(10)), Some(entry(10, 1)));
+        assert_eq!(slot.deadline(), Some(Time(10)));
+        assert_eq!(slot.on_pop(Time(10), 1), TimerPop::Fired);
+        assert!(!slot.is_armed());
+        assert_eq!(slot.on_pop(Time(10), 1), TimerPop::Stale);
+        assert_eq!(slot.arm(Time(20)), Some(entry(20, 2)));
+    }
+
+    #[test]
+    fn moving_later_posts_nothing_until_the_early_pop() {
+        let mut slot = TimerSlot::new();
+        assert_eq!(slot.arm(Time(10)), Some(entry(10, 1)));
+        for at in 11..1_000 {
+            assert_eq!(slot.arm(Time(at)), None);
+        }
+        assert_eq!(slot.on_pop(Time(10), 1), TimerPop::Rearm(entry(999, 1)));
+        assert_eq!(slot.arm(Time(1_001)), None);
+        assert_eq!(slot.on_pop(Time(999), 1), TimerPop::Rearm(entry(1_001, 1)));
+        assert_eq!(slot.on_pop(Time(1_001), 1), TimerPop::Fired);
+    }
+
+    #[test]
+    fn moving_earlier_makes_the_old_entry_stale() {
+        let mut slot = TimerSlot::new();
+        assert_eq!(slot.arm(Time(100)), Some(entry(100, 1)));
+        assert_eq!(slot.arm(Time(50)), Some(entry(50, 2)));
+        assert_eq!(slot.on_pop(Time(50), 2), TimerPop::Fired);
+        assert_eq!(slot.arm(Time(100)), Some(entry(100, 3)));
+        assert_eq!(slot.on_pop(Time(100), 1), TimerPop::Stale);
+        assert_eq!(slot.on_pop(Time(100), 3), TimerPop::Fired);
+    }
+
+    #[test]
+    fn a_cancelled_entry_serves_again_or_is_stale() {
+        let mut slot = TimerSlot::new();
+        assert_eq!(slot.arm(Time(10)), Some(entry(10, 1)));
+        slot.cancel();
+        assert_eq!(slot.deadline(), None);
+        assert_eq!(slot.arm(Time(30)), None);
+        assert_eq!(slot.on_pop(Time(10), 1), TimerPop::Rearm(entry(30, 1)));
+        slot.cancel();
+        assert_eq!(slot.on_pop(Time(30), 1), TimerPop::Stale);
+        assert_eq!(slot.arm(Time(40)), Some(entry(40, 2)));
+    }
+
+    #[test]
+    #[should_panic(expected = "end of time")]
+    fn arming_at_the_end_of_time_panics() {
+        let _ = TimerSlot::new().arm(Time::MAX);
+    }
+
+    #[test]
+    #[should_panic(expected = "timer entry for 10 ps popped at 9 ps")]
+    fn an_entry_popped_at_another_time_panics() {
+        let mut slot = TimerSlot::new();
+        let entry = slot.arm(Time(10)).expect("the first arming posts");
+        let _ = slot.on_pop(Time(9), entry.generation);
+    }
+
+    proptest! {
+        /// Against the obvious timer: it fires exactly at the deadline that stands when that instant comes.
+        #[test]
+        fn slot_fires_exactly_at_the_standing_deadline(
+            ops in prop::collection::vec((0u64..4, prop::option::weighted(0.8, 1u64..40)), 1..100),
+        ) {
+            let (mut slot, mut queue, mut armed) = (TimerSlot::new(), BTreeSet::new(), None);
+            let mut now = 0;
+            let queue_step = |slot: &mut TimerSlot, queue: &mut BTreeSet<(u64, u32)>, now: u64| {
+                let mut fired = false;
+                while let Some(&(at, generation)) = queue.first().filter(|first| first.0 <= now) {
+                    queue.pop_first();
+                    match slot.on_pop(Time(at), generation) {
+                        TimerPop::Fired => fired = true,
+                        TimerPop::Rearm(entry) => assert!(queue.insert((entry.at.0, entry.generation))),
+                        TimerPop::Stale => {}
+                    }
+                }
+                fired
+            };
+            for (pass, arm) in ops {
+                for _ in 0..pass {
+                    now += 1;
+                    let fired = queue_step(&mut slot, &mut queue, now);
+                    prop_assert_eq!(fired, armed == Some(now));
+                    armed = armed.filter(|&at| at != now);
+                }
+                match arm {
+                    Some(ahead) => {
+                        armed = Some(now + ahead);
+                        if let Some(entry) = slot.arm(Time(now + ahead)) {
+                            prop_assert!(queue.insert((entry.at.0, entry.generation)));
+                        }
+                    }
+                    None => {
+                        armed = None;
+                        slot.cancel();
+                    }
+                }
+                prop_assert_eq!(slot.deadline(), armed.map(Time));
+            }
+        }
+
+        #[test]
+        fn deadline_heap_equals_a_sorted_map(
+            ops in prop::collection::vec((0u32..40, prop::option::weighted(0.7, 0u64..50)), 1..300),
+        ) {
+            let (mut heap, mut map) = (DeadlineHeap::new(), BTreeMap::new());
+            for (id, at) in ops {
+                match at {
+                    Some(at) => {
+                        heap.set(id, Time(at));
+                        map.insert(id, Time(at));
+                    }
+                    None => prop_assert_eq!(heap.remove(id), map.remove(&id)),
+                }
+                prop_assert_eq!(heap.get(id), map.get(&id).copied());
+                prop_assert_eq!(heap.min(), map.iter().map(|(&id, &at)| (at, id)).min());
+                prop_assert_eq!((heap.len(), heap.is_empty()), (map.len(), map.is_empty()));
+            }
+            while let Some((at, id)) = map.iter().map(|(&id, &at)| (at, id)).min() {
+                prop_assert_eq!(heap.pop_due(Time(at.0.wrapping_sub(1)).min(at)), (at.0 == 0).then_some(id));
+                if at.0 > 0 {
+                    prop_assert_eq!(heap.pop_due(at), Some(id));
+                }
+                map.remove(&id);
+            }
+            prop_assert!(heap.is_empty());
+        }
     }
 }

@@ -1,0 +1,141 @@
+//! Packet-hops per second of the full model, against the floor of the machine.
+//!
+//! `cargo bench -p models --bench hop` prints the table of docs/performance.md. The floor is a time-ordered
+//! bucket ring whose every event does one read-modify-write of a random 64-byte line in a state as large as what
+//! the model touches; it is measured in the same session, because machines are noisy.
+//!
+//! `cargo bench -p models --bench hop -- window b-uniform 1000000` runs one fabric for so many hops after a
+//! warm-up and a sweep that evicts every cache: under `valgrind --tool=cachegrind` with a 64 MiB last-level cache
+//! the misses of a run minus those of a run with 0 hops count the lines that the model touches.
+
+mod fabrics;
+
+use fabrics::{Load, one_switch, three_levels, two_levels};
+use models::config::FabricConfig;
+use models::{Progress, RunOptions, Simulation};
+use sim_core::{ActorId, BucketRing, Class, Duration, Event, EventKey, EventList, RingConfig, Time};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// (name, fabric, load, touched bytes as measured with cachegrind, packets pending in the floor).
+type Case = (&'static str, fn(Load) -> FabricConfig, Load, usize);
+
+const CASES: [Case; 6] = [
+    ("a-uniform", one_switch, Load::Uniform, 128 << 10),
+    ("a-hotspot", one_switch, Load::Hotspot, 128 << 10),
+    ("b-uniform", two_levels, Load::Uniform, 2 << 20),
+    ("b-hotspot", two_levels, Load::Hotspot, 2 << 20),
+    ("c-uniform", three_levels, Load::Uniform, 32 << 20),
+    ("c-hotspot", three_levels, Load::Hotspot, 32 << 20),
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    if let [verb, name, hops] = &arguments[..] {
+        if verb == "window" {
+            window(name, hops.parse().expect("a number of hops"));
+            return;
+        }
+    }
+    let filter = arguments.first().cloned().unwrap_or_default();
+    println!(
+        "{:<10} {:>10} {:>9} {:>9} {:>7} {:>9} {:>10} {:>9}",
+        "fabric", "Mhop/s", "ns/hop", "floor ns", "ratio", "ev/hop", "touched", "RSS/ep"
+    );
+    for (name, fabric, load, touched) in CASES {
+        if name.contains(&filter) {
+            measure(name, &fabric(load), touched);
+        }
+    }
+}
+
+fn advance(sim: &mut Simulation<()>, hops: u64) {
+    let target = sim.packet_hops() + hops;
+    while sim.packet_hops() < target {
+        assert_eq!(sim.run(Time::MAX, 20_000), Progress::Running);
+    }
+}
+
+fn measure(name: &str, config: &FabricConfig, touched: usize) {
+    let endpoints = config.owners.len();
+    let before = resident();
+    let mut sim = Simulation::new(Arc::new(config.clone()), RunOptions::default(), ());
+    advance(&mut sim, 50 * endpoints as u64 + 200_000);
+    let mut per_hop = Vec::new();
+    let mut floors = Vec::new();
+    let (events, hops) = (sim.events(), sim.packet_hops());
+    for _ in 0..7 {
+        let (start, from) = (Instant::now(), sim.packet_hops());
+        advance(&mut sim, 1_000_000);
+        per_hop.push(start.elapsed().as_nanos() as f64 / (sim.packet_hops() - from) as f64);
+        floors.push(floor(touched, endpoints * 6));
+    }
+    let events = (sim.events() - events) as f64 / (sim.packet_hops() - hops) as f64;
+    let rss = resident().saturating_sub(before) as f64 / endpoints as f64;
+    let (hop, floor) = (median(per_hop), median(floors));
+    println!(
+        "{name:<10} {:>10.2} {hop:>9.1} {floor:>9.1} {:>7.1} {events:>9.3} {:>6} KiB {:>5.1} KiB",
+        1e3 / hop,
+        hop / floor,
+        touched >> 10,
+        rss / 1024.0
+    );
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Nanoseconds an event: ring and one random line of `bytes`.
+fn floor(bytes: usize, pending: usize) -> f64 {
+    let lines = (bytes / 64).max(1);
+    let mut state = vec![[0u64; 8]; lines];
+    let spread = 120_000u64;
+    let mut ring = BucketRing::<[u32; 3]>::new(RingConfig::for_rate(
+        (pending as u64 * 1_000_000 / spread).max(1),
+        Duration(spread * 4),
+    ));
+    let source = ActorId::new(1);
+    let mut random = 0x9E37_79B9_7F4A_7C15u64;
+    let mut next = move || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    let key = |at: u64, n: u64| EventKey::from_parts(Time(at), Class::new(0), source, n);
+    for n in 0..pending as u64 {
+        ring.push(Event { key: key(next() % spread, n), target: 0, payload: [0; 3] });
+    }
+    let (events, start) = (1_000_000u64, Instant::now());
+    for n in 0..events {
+        let event = ring.pop_before(Time::MAX).expect("the ring never empties");
+        let r = next();
+        let line = &mut state[(r >> 20) as usize % lines];
+        line[(r & 7) as usize] = line[(r & 7) as usize].wrapping_add(n);
+        let at = event.key.time().0 + 1 + r % (2 * spread);
+        ring.push(Event { key: key(at, pending as u64 + n), target: 0, payload: [0; 3] });
+    }
+    black_box(&state);
+    start.elapsed().as_nanos() as f64 / events as f64
+}
+
+fn window(name: &str, hops: u64) {
+    let (_, fabric, load, _) = CASES.into_iter().find(|c| c.0 == name).expect("a case of the table");
+    let config = fabric(load);
+    let mut sim = Simulation::new(Arc::new(config), RunOptions::default(), ());
+    advance(&mut sim, 400_000);
+    let sweep = vec![1u8; 160 << 20];
+    black_box(sweep.iter().step_by(64).map(|b| u64::from(*b)).sum::<u64>());
+    if hops > 0 {
+        advance(&mut sim, hops);
+    }
+}
+
+/// Resident bytes of this process.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    text.split_whitespace().nth(1).and_then(|p| p.parse::<usize>().ok()).map_or(0, |pages| pages * 4096)
+}

@@ -1,0 +1,300 @@
+//! The same world gives the same trajectory: with every list, every time, in any pieces; and what the kernel
+//! refuses.
+
+use sim_core::{
+    ActorId, BucketRing, Class, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel,
+    KeySource, Purpose, RingConfig, RunEnd, Shake, Stream, Time, World,
+};
+
+const ACTORS: u32 = 200;
+const EVENTS_PER_ACTOR: u32 = 3;
+const END: Time = Time::from_us(100);
+
+struct Actor {
+    keys: KeySource,
+    delays: Stream,
+    targets: Stream,
+}
+
+/// PHOLD: every event makes its actor post one to another actor, some time ahead. What an actor posts depends
+/// only on how many events it has handled.
+struct Phold {
+    actors: Vec<Actor>,
+    /// Delays are multiples of this: 1 ps makes ties rare, 100 ns makes them the rule.
+    grain: Duration,
+    handled: Vec<EventKey>,
+    fingerprint: Fingerprint,
+}
+
+fn actor_class(actor: u32) -> Class {
+    Class::new((actor % 3) as u8)
+}
+
+impl Phold {
+    fn next(&mut self, actor: u32, now: Time) -> (EventKey, u32) {
+        let Actor { keys, delays, targets } = &mut self.actors[actor as usize];
+        // Mostly within a microsecond, sometimes far ahead.
+        let most = if delays.chance(1, 50) { 20_000_000 } else { 1_000_000 };
+        let delay = Duration(1 + delays.below(most) / self.grain.0) * self.grain.0;
+        (keys.make(now + delay, actor_class(actor)), targets.below(u64::from(ACTORS)) as u32)
+    }
+}
+
+impl World for Phold {
+    type Payload = u32;
+
+    fn handle<L: EventList<u32>>(&mut self, event: Event<u32>, cx: &mut Context<'_, u32, L>) {
+        assert_eq!(cx.key(), event.key);
+        assert_eq!(cx.now(), event.key.time());
+        self.handled.push(event.key);
+        self.fingerprint.record(1, cx.now(), u64::from(event.target), 0);
+        let (key, target) = self.next(event.target, cx.now());
+        cx.send(key, target, event.payload + 1);
+    }
+}
+
+fn phold<L: EventList<u32>>(list: L, grain: Duration, shake: Shake) -> Kernel<Phold, L> {
+    let actors = (0..ACTORS).map(|number| Actor {
+        keys: KeySource::new(ActorId::new(number), shake),
+        delays: Stream::new(7, &format!("actor/{number}"), Purpose::ARRIVALS),
+        targets: Stream::new(7, &format!("actor/{number}"), Purpose::DESTINATIONS),
+    });
+    let world =
+        Phold { actors: actors.collect(), grain, handled: Vec::new(), fingerprint: Fingerprint::new() };
+    let mut kernel = Kernel::new(world, list);
+    for actor in 0..ACTORS {
+        for _ in 0..EVENTS_PER_ACTOR {
+            let (key, target) = kernel.world.next(actor, Time::ZERO);
+            kernel.schedule(Event { key, target, payload: 0 });
+        }
+    }
+    kernel
+}
+
+fn finished<L: EventList<u32>>(list: L, grain: Duration, shake: Shake) -> Phold {
+    let mut kernel = phold(list, grain, shake);
+    assert_eq!(kernel.run_until(END), RunEnd::Limit);
+    assert_eq!(kernel.now(), END);
+    assert_eq!(kernel.pending(), (ACTORS * EVENTS_PER_ACTOR) as usize);
+    assert_eq!(kernel.events_handled(), kernel.world.handled.len() as u64);
+    kernel.into_world()
+}
+
+const GRAINS: [Duration; 2] = [Duration(1), Duration::from_ns(100)];
+
+#[test]
+fn every_list_gives_the_same_trajectory() {
+    for grain in GRAINS {
+        let heap = finished(HeapList::new(), grain, Shake::NONE);
+        assert!(heap.handled.len() > 30_000, "only {} events", heap.handled.len());
+        assert!(heap.handled.is_sorted());
+        let configs = [
+            RingConfig::for_rate(800, Duration::from_us(1)),
+            RingConfig { bucket_width_log2_ps: 0, buckets_log2: 1 },
+            RingConfig { bucket_width_log2_ps: 10, buckets_log2: 4 },
+            RingConfig { bucket_width_log2_ps: 17, buckets_log2: 10 },
+            RingConfig { bucket_width_log2_ps: 40, buckets_log2: 2 },
+        ];
+        for config in configs {
+            let ring = finished(BucketRing::new(config), grain, Shake::NONE);
+            assert!(ring.handled == heap.handled, "{config:?} with grain {grain}");
+            assert_eq!(ring.fingerprint, heap.fingerprint);
+        }
+    }
+}
+
+/// A change of this value is a change of results.
+#[test]
+fn trajectory_golden() {
+    let phold = finished(HeapList::new(), GRAINS[1], Shake::NONE);
+    assert_eq!(phold.fingerprint.to_string(), "f1a72b3883d55193/81962");
+}
+
+#[test]
+fn runs_repeat_and_may_be_cut_anywhere() {
+    let ring = || BucketRing::new(RingConfig::for_rate(800, Duration::from_us(1)));
+    let whole = finished(ring(), GRAINS[1], Shake::NONE);
+    assert_eq!(finished(ring(), GRAINS[1], Shake::NONE).handled, whole.handled);
+
+    let mut kernel = phold(ring(), GRAINS[1], Shake::NONE);
+    let mut pauses = 0;
+    while kernel.run_events(END, 97) == RunEnd::Paused {
+        pauses += 1;
+        assert_eq!(kernel.events_handled(), 97 * pauses);
+        assert_eq!(kernel.world.handled.last(), Some(&kernel.last_key()));
+        assert_eq!(kernel.now(), kernel.last_key().time());
+    }
+    assert!(kernel.world.handled == whole.handled);
+
+    let mut kernel = phold(ring(), GRAINS[1], Shake::NONE);
+    for limit in (0..=END.as_ps()).step_by(333_333).map(Time).chain([END]) {
+        assert_eq!(kernel.run_until(limit), RunEnd::Limit);
+        assert_eq!(kernel.now(), limit);
+        assert!(kernel.next_key().is_some_and(|key| key.time() > limit));
+    }
+    assert!(kernel.world.handled == whole.handled);
+}
+
+#[test]
+fn shake_changes_the_order_of_ties_and_nothing_else() {
+    let list = || BucketRing::new(RingConfig::for_rate(800, Duration::from_us(1)));
+    let plain = finished(list(), GRAINS[1], Shake::NONE);
+    for n in 1..4 {
+        let shake = Shake::new(n);
+        let shaken = finished(list(), GRAINS[1], shake);
+        assert!(shaken.handled.is_sorted());
+        assert_eq!(shaken.fingerprint, plain.fingerprint);
+        // With the sources given back, the same events in another order ...
+        let mut keys: Vec<EventKey> = shaken
+            .handled
+            .iter()
+            .map(|k| EventKey::from_parts(k.time(), k.class(), shake.invert(k.source()), k.sequence()))
+            .collect();
+        assert!(keys != plain.handled, "shake {n} changes nothing");
+        // ... in which only events equal in time and class have changed places,
+        let tie = |key: &EventKey| (key.time(), key.class());
+        assert!(keys.iter().map(tie).eq(plain.handled.iter().map(tie)));
+        // and those of one source have kept theirs: a stable sort by (time, class, source) undoes it.
+        keys.sort_by_key(|key| (key.time(), key.class(), key.source()));
+        assert!(keys == plain.handled);
+    }
+}
+
+#[test]
+fn without_ties_shake_changes_nothing() {
+    let times = |shake| {
+        let mut phold = finished(HeapList::new(), Duration(1), shake);
+        phold.handled.dedup_by_key(|key| key.time());
+        phold.handled.iter().map(|key| key.time()).collect::<Vec<Time>>()
+    };
+    assert!(times(Shake::NONE) == times(Shake::new(5)));
+}
+
+/// What the handler of [`Scripted`] does at its first event.
+#[derive(Clone, Copy)]
+enum Script {
+    Post(EventKey),
+    Send(EventKey),
+    Stop,
+}
+
+struct Scripted {
+    script: Option<Script>,
+    handled: Vec<EventKey>,
+}
+
+impl World for Scripted {
+    type Payload = ();
+
+    fn handle<L: EventList<()>>(&mut self, event: Event<()>, cx: &mut Context<'_, (), L>) {
+        self.handled.push(event.key);
+        match self.script.take() {
+            Some(Script::Post(key)) => cx.post(key, 0, ()),
+            Some(Script::Send(key)) => cx.send(key, 0, ()),
+            Some(Script::Stop) => cx.stop(),
+            None => {}
+        }
+    }
+}
+
+fn key(time: u64, class: u8, source: u32, sequence: u64) -> EventKey {
+    EventKey::from_parts(Time(time), Class::new(class), ActorId::new(source), sequence)
+}
+
+fn scripted(script: Script, keys: &[EventKey]) -> Kernel<Scripted, HeapList<()>> {
+    let mut kernel = Kernel::new(Scripted { script: Some(script), handled: Vec::new() }, HeapList::new());
+    for &key in keys {
+        kernel.schedule(Event { key, target: 0, payload: () });
+    }
+    kernel
+}
+
+/// The event being handled in the tests below.
+fn current() -> EventKey {
+    key(10, 1, 5, 3)
+}
+
+fn run_post(posted: EventKey) -> Vec<EventKey> {
+    let mut kernel = scripted(Script::Post(posted), &[current()]);
+    assert_eq!(kernel.run_until(Time::MAX), RunEnd::Empty);
+    kernel.into_world().handled
+}
+
+#[test]
+fn a_later_key_of_the_same_instant_may_be_posted() {
+    for posted in [key(10, 1, 5, 4), key(10, 1, 6, 1), key(10, 2, 0, 1), key(11, 0, 0, 1)] {
+        assert_eq!(run_post(posted), [current(), posted]);
+    }
+}
+
+#[test]
+#[should_panic(expected = "event posted into the past")]
+fn posting_without_delay_below_the_current_key_panics() {
+    run_post(key(10, 1, 4, 9));
+}
+
+#[test]
+#[should_panic(expected = "event posted into the past")]
+fn posting_the_current_key_again_panics() {
+    run_post(current());
+}
+
+#[test]
+#[should_panic(expected = "event posted into the past")]
+fn posting_into_the_past_panics() {
+    run_post(key(9, 15, 9, 9));
+}
+
+#[test]
+#[should_panic(expected = "event without delay: 10 ps class 2 source 9 #9")]
+fn sending_without_delay_panics() {
+    let _ = scripted(Script::Send(key(10, 2, 9, 9)), &[current()]).run_until(Time::MAX);
+}
+
+#[test]
+#[should_panic(expected = "duplicate event key: 20 ps class 0 source 1 #1")]
+fn a_duplicate_key_panics() {
+    let _ = scripted(Script::Post(key(20, 0, 1, 1)), &[current(), key(20, 0, 1, 1)]).run_until(Time::MAX);
+}
+
+#[test]
+fn a_stopped_run_goes_on() {
+    let keys = [current(), key(10, 1, 6, 1), key(20, 0, 0, 1)];
+    let mut kernel = scripted(Script::Stop, &keys);
+    assert_eq!(kernel.run_until(Time::MAX), RunEnd::Stopped);
+    assert_eq!((kernel.events_handled(), kernel.pending(), kernel.now()), (1, 2, Time(10)));
+    assert_eq!(kernel.run_until(Time::MAX), RunEnd::Empty);
+    assert_eq!(kernel.now(), Time(20));
+    assert_eq!(kernel.world.handled, keys);
+}
+
+#[test]
+fn ends_and_clock() {
+    let mut kernel = scripted(Script::Post(key(30, 0, 0, 1)), &[current()]);
+    assert_eq!(kernel.run_until(Time(9)), RunEnd::Limit);
+    assert_eq!(kernel.now(), Time(9));
+    assert_eq!(kernel.run_events(Time::MAX, 0), RunEnd::Paused);
+    assert_eq!(kernel.run_until(Time(10)), RunEnd::Limit);
+    assert_eq!((kernel.events_handled(), kernel.last_key()), (1, current()));
+    assert_eq!(kernel.run_until(Time(5)), RunEnd::Limit);
+    assert_eq!(kernel.now(), Time(10));
+    kernel.schedule(Event { key: key(10, 1, 5, 4), target: 0, payload: () });
+    assert_eq!(kernel.run_until(Time(1_000)), RunEnd::Empty);
+    assert_eq!((kernel.now(), kernel.events_handled()), (Time(30), 3));
+}
+
+#[test]
+#[should_panic(expected = "event scheduled into the past")]
+fn scheduling_before_the_clock_panics() {
+    let mut kernel = scripted(Script::Stop, &[current()]);
+    assert_eq!(kernel.run_until(Time(9)), RunEnd::Limit);
+    kernel.schedule(Event { key: key(8, 0, 0, 1), target: 0, payload: () });
+}
+
+#[test]
+#[should_panic(expected = "event scheduled into the past")]
+fn scheduling_before_the_last_event_panics() {
+    let mut kernel = scripted(Script::Stop, &[current()]);
+    assert_eq!(kernel.run_until(Time(10)), RunEnd::Stopped);
+    kernel.schedule(Event { key: key(10, 0, 0, 1), target: 0, payload: () });
+}
