@@ -1,8 +1,8 @@
 //! The collector: integers while the simulation runs, floats only afterwards.
 //!
 //! One call per packet comes through here, so a delivery touches one time bin, one segment of its flow (sums,
-//! two histogram counters) and one endpoint, and divides by nothing in the common case. Everything is a sum, a
-//! maximum or a count; calls may come in any order, and the collectors of the parts of one run merge in any
+//! two histogram counters) and one endpoint, and divides by nothing in the common case. Everything is a sum,
+//! a maximum or a count; calls may come in any order, and the collectors of the parts of one run merge in any
 //! order to the same value.
 
 use hdrhistogram::Histogram;
@@ -11,11 +11,11 @@ use models::probe::{Delivery, DropReason, Dropped, Offered, Sample, StagingEdge}
 use models::{Parts, Probe};
 use sim_core::Time;
 
-/// Equal time segments of a run. A warm-up cut found after the run takes effect at a segment boundary, because
-/// histograms cannot be cut anywhere else.
+/// Equal time segments of a run. A warm-up cut found after the run takes effect at a segment boundary,
+/// because histograms cannot be cut anywhere else.
 pub const SEGMENTS: usize = 16;
-/// Resolution of the latency histograms, picoseconds. A packet's latency is hardly ever below 100 ns, so 64 ps
-/// keep three digits everywhere and save six doublings of the bucket table.
+/// Resolution of the latency histograms, picoseconds. A packet's latency is hardly ever below 100 ns, so 64
+/// ps keep three digits everywhere and save six doublings of the bucket table.
 pub const LATENCY_UNIT_PS: u64 = 64;
 /// Ports beyond which queue occupancies over time are kept only as totals.
 const PORT_SERIES_MAX: usize = 4_096;
@@ -259,8 +259,8 @@ pub struct Collector {
     edges: Vec<[u64; 2]>,
     samples: Vec<SampleBin>,
     ports: Vec<((u32, u8), PortSeries)>,
-    /// `[bin * ports + port]` = (input, waiting) sums over samples: one sample writes one run of memory. Empty
-    /// in large fabrics.
+    /// `[bin * ports + port]` = (input, waiting) sums over samples: one sample writes one run of memory.
+    /// Empty in large fabrics.
     queues: Vec<(u32, u32)>,
 }
 
@@ -538,8 +538,8 @@ impl Probe for Collector {
     fn sample(&mut self, sample: &Sample) {
         assert!(
             sample.injected + sample.replicated == sample.delivered + sample.dropped + sample.in_flight,
-            "packets are not conserved at {} ps: {} injected + {} replicated, {} delivered + {} dropped + {} in \
-             flight",
+            "packets are not conserved at {} ps: {} injected + {} replicated, {} delivered + {} dropped + {} \
+             in flight",
             sample.at.0,
             sample.injected,
             sample.replicated,

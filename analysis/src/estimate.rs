@@ -1,7 +1,7 @@
 //! Estimators: warm-up cut, batch means, Student t.
 //!
-//! Every function is a pure function of a slice, sums in index order and uses `libm` only, so that a result has
-//! the same bits on every machine.
+//! Every function is a pure function of a slice, sums in index order and uses `libm` only, so that a result
+//! has the same bits on every machine.
 
 /// Batches of the batch-means intervals.
 pub const BATCHES: usize = 32;

@@ -1,7 +1,7 @@
 //! Figures of a run: the same scenes as SVG (the same bytes everywhere) and PNG.
 //!
-//! The colours are those of Okabe and Ito, which colour-blind readers can tell apart; lines differ in dashes and
-//! markers as well. What does not fit on a page is left out with a note; the CSV series have everything.
+//! The colours are those of Okabe and Ito, which colour-blind readers can tell apart; lines differ in dashes
+//! and markers as well. What does not fit on a page is left out with a note; the CSV series have everything.
 
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, SHADE, Stroke, TICK, WHITE, heading, legend,

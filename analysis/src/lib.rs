@@ -1,9 +1,9 @@
 //! Collectors, estimators, figures and reports.
 //!
-//! A [`Collector`] observes one run through the probe interface of `models` and counts in integers. Afterwards a
-//! [`VariantReport`] turns them into estimates, and the writers ([`summary`], [`series`], [`figures`], [`table`],
-//! [`runfolder`]) turn those into text and pictures. Nothing here can change a simulation, and nothing but
-//! `perf.json` (whose numbers the caller brings) knows the wall clock.
+//! A [`Collector`] observes one run through the probe interface of `models` and counts in integers.
+//! Afterwards a [`VariantReport`] turns them into estimates, and the writers ([`summary`], [`series`],
+//! [`figures`], [`table`], [`runfolder`]) turn those into text and pictures. Nothing here can change a
+//! simulation, and nothing but `perf.json` (whose numbers the caller brings) knows the wall clock.
 
 mod axes;
 pub mod collect;

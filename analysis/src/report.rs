@@ -430,8 +430,8 @@ fn broken_laws(run: &RunData) -> Vec<String> {
     let kept = (outcome.injected, outcome.delivered, outcome.dropped);
     if counted != kept {
         broken.push(format!(
-            "observation: (created, delivered, dropped) were reported {counted:?} times, but the fabric counted \
-             {kept:?}"
+            "observation: (created, delivered, dropped) were reported {counted:?} times, but the fabric \
+             counted {kept:?}"
         ));
     }
     broken

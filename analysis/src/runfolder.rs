@@ -107,7 +107,8 @@ impl RunFolder {
         self.files.iter().map(|(path, _)| path.as_path())
     }
 
-    /// Writes the folder to `target`. What was there is replaced, or kept as `<target>.1`, `.2`, ... if `keep`.
+    /// Writes the folder to `target`. What was there is replaced, or kept beside it with
+    /// `.1`, `.2`, ... at the end of its name if `keep`.
     pub fn write(&self, target: &Path, keep: bool) -> io::Result<()> {
         let parent = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -1,7 +1,7 @@
 //! What a figure consists of, before it becomes SVG or pixels.
 //!
-//! A figure is laid out once, into a list of lines, rectangles and texts in page units; both backends draw the
-//! same list, so SVG and PNG cannot differ. Text is measured with the embedded font.
+//! A figure is laid out once, into a list of lines, rectangles and texts in page units; both backends draw
+//! the same list, so SVG and PNG cannot differ. Text is measured with the embedded font.
 
 use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
 use plotters::prelude::*;

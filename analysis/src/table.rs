@@ -92,7 +92,8 @@ pub fn variant(report: &VariantReport) -> String {
     let messages = fabric.symbols.voq_riding + fabric.symbols.voq_standalone;
     if messages > 0 || fabric.xoff_edges > 0 {
         say(format_args!(
-            "  VoQ messages {} ({} rode), queues stopped {} times, released {} times, staged on average {} packets",
+            "  VoQ messages {} ({} rode), queues stopped {} times, released {} times, staged on average {} \
+             packets",
             count_text(messages),
             count_text(fabric.symbols.voq_riding),
             count_text(fabric.xoff_edges),
@@ -126,7 +127,8 @@ pub fn variant(report: &VariantReport) -> String {
     out
 }
 
-/// Plain sentences: what each variant changes against its baseline ([`baselines`]), or what limits the only one.
+/// Plain sentences: what each variant changes against its baseline ([`baselines`]), or what limits the only
+/// one.
 pub fn conclusion(reports: &[VariantReport]) -> Vec<String> {
     match reports {
         [] => Vec::new(),

@@ -137,7 +137,8 @@ fn samples_of_parts_merge() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However deliveries are split and ordered, the merged collectors are equal to one that saw them in turn.
+    /// However deliveries are split and ordered, the merged collectors are equal to one that saw them in
+    /// turn.
     #[test]
     fn merging_does_not_depend_on_order(seed in any::<u64>(), parts in 1usize..5, swap in any::<u64>()) {
         let mut all = deliveries(WITH, seed);

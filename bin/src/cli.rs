@@ -11,8 +11,8 @@ use std::path::PathBuf;
 #[command(
     name = "riosim",
     version,
-    after_help = "riosim x.json is short for riosim run x.json.\n\nExit status: 0 all is well, 1 an invariant \
-                  broke, 2 bad input, 3 a stall ended the run, 130 interrupted."
+    after_help = "riosim x.json is short for riosim run x.json.\n\nExit status: 0 all is well, 1 an \
+                  invariant broke, 2 bad input, 3 a stall ended the run, 130 interrupted."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -105,7 +105,7 @@ impl ScenarioArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
-    /// Result folder (default: results/<name of the scenario>)
+    /// Result folder (default: results/ and the name of the scenario)
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
     /// Print summary.json instead of tables
@@ -114,7 +114,7 @@ pub(crate) struct RunArgs {
     /// No progress bar and no tables
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// Keep the earlier results as <folder>.1, .2, ...
+    /// Keep the earlier results beside the new ones, as FOLDER.1, FOLDER.2, ...
     #[arg(long)]
     pub(crate) keep: bool,
     /// Event list of the kernel; no result depends on it
