@@ -215,22 +215,20 @@ impl VariantReport {
     }
 }
 
-/// The variant that each variant is compared with.
+/// The variant that each variant is compared with; itself if there is none.
 ///
-/// That is the first one; but if all names end in a dash and a word, and every word comes more than once
+/// That is the first one; but if all names end in a dash and a word, and at least two words come more than once
 /// (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`), it is the first with the same word: the scenario has a second
 /// dimension, across which a comparison would say nothing.
 pub fn baselines(reports: &[VariantReport]) -> Vec<usize> {
     let words: Option<Vec<&str>> =
         reports.iter().map(|report| report.run.name.rsplit_once('-').map(|(_, word)| word)).collect();
-    let count = |word: &str, words: &[&str]| words.iter().filter(|other| **other == word).count();
-    match words {
-        Some(words) if words.iter().all(|word| count(word, &words) > 1) => {
-            let first = |word: &&str| words.iter().position(|other| other == word).unwrap_or(0);
-            words.iter().map(first).collect()
-        }
-        _ => vec![0; reports.len()],
-    }
+    let words = words.unwrap_or_default();
+    let firsts: Vec<usize> =
+        words.iter().map(|word| words.iter().position(|other| other == word).unwrap_or(0)).collect();
+    let again = |first: usize| firsts.iter().filter(|other| **other == first).count() > 1;
+    let groups = (0..firsts.len()).filter(|index| firsts[*index] == *index && again(*index)).count();
+    if groups > 1 { firsts } else { vec![0; reports.len()] }
 }
 
 /// Sums over flows before they are estimated.
