@@ -1,1 +1,26 @@
-//! Collectors, estimators, figures and reports
+//! Collectors, estimators, figures and reports.
+//!
+//! A [`Collector`] observes one run through the probe interface of `models` and counts in integers.
+//! Afterwards a [`VariantReport`] turns them into estimates, and the writers ([`summary`], [`series`],
+//! [`figures`], [`table`], [`runfolder`]) turn those into text and pictures. Nothing here can change a
+//! simulation, and nothing but `perf.json` (whose numbers the caller brings) knows the wall clock.
+
+mod axes;
+pub mod collect;
+pub mod estimate;
+pub mod figures;
+pub mod num;
+pub mod report;
+pub mod runfolder;
+mod scene;
+pub mod series;
+pub mod summary;
+pub mod table;
+
+pub use collect::{Collector, CollectorConfig};
+pub use report::{Role, RunData, VariantReport, Warmup};
+pub use summary::Summary;
+
+// the synthetic runs of tests/ serve the unit tests as well
+#[cfg(test)]
+extern crate self as analysis;

@@ -1,1 +1,30 @@
-fn main() {}
+//! The `riosim` command.
+//!
+//! Exit status: 0 all is well, 1 an invariant broke, 2 bad input, 3 a stall ended the run, 130 interrupted.
+
+mod cli;
+mod console;
+mod inspect;
+mod progress;
+mod run;
+mod simulate;
+mod status;
+
+use clap::Parser;
+use cli::{Cli, Verb, with_verb};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse_from(with_verb(std::env::args_os()));
+    let result = match cli.verb {
+        Verb::Run(args) => run::run(&args),
+        Verb::Check(args) => inspect::check(&args),
+        Verb::Init(args) => inspect::init(&args),
+        Verb::List { what } => inspect::list(what),
+        Verb::Schema => inspect::schema(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,1 +1,307 @@
-//! Scenario files: spec, expand, check, compile
+//! Scenario files: from text to fabrics that can run.
+//!
+//! ```text
+//! text -> structure -> spec -> expand -> check -> compile -> RunPlan
+//! ```
+//!
+//! - [`spec`]: what a file may say. Its doc comments are the reference manual and become the JSON Schema.
+//! - [`structure`]: JSON Schema errors in words; all of them at once.
+//! - [`expand`]: every default written out. The result is a scenario again and reproduces the run alone.
+//! - [`topology`], [`routing`]: generators and default routes.
+//! - [`fabric`]: checks on the compiled fabric, among them [`check_next_hops`].
+//! - [`plan`]: what comes out: a [`RunPlan`] with one [`Variant`] for each run.
+//!
+//! Nothing here looks at the environment: a file that is valid here is valid everywhere. The only files that are
+//! read besides the scenario are the traces that it names, through a function that the caller gives.
+
+mod check;
+mod compile;
+pub mod diagnostic;
+pub mod expand;
+pub mod fabric;
+pub mod names;
+pub mod plan;
+mod pointer;
+pub mod presets;
+mod report;
+pub mod routing;
+pub mod source;
+pub mod spec;
+pub mod structure;
+mod templates;
+pub mod topology;
+mod traffic;
+pub mod units;
+
+pub use check::round_trip_packets;
+pub use compile::next_hops;
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use fabric::check_next_hops;
+pub use plan::{Labels, Offered, RunPlan, Variant, Warmup};
+pub use report::{check_report, list_devices, list_studies, list_topologies};
+pub use templates::{Template, templates};
+
+use crate::expand::ReadFile;
+use crate::spec::{Spec, VariantSpec};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// JSON Schema of scenario files, pretty-printed.
+pub fn schema() -> String {
+    let mut text = serde_json::to_string_pretty(structure::schema_value()).expect("a JSON value prints");
+    text.push('\n');
+    text
+}
+
+/// Reads, checks and compiles a scenario.
+///
+/// `file_name` is what messages call the text; traces are looked up in its folder. `overrides` are pairs of a
+/// JSON pointer and a value, applied before anything else.
+///
+/// # Errors
+/// Everything that is wrong with the scenario, as far as one stage of the pipeline can see it.
+pub fn load(text: &str, file_name: &str, overrides: &[(String, Value)]) -> Result<RunPlan, Diagnostics> {
+    let folder = Path::new(file_name).parent().unwrap_or(Path::new("")).to_owned();
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
+    load_with(text, file_name, overrides, &read)
+}
+
+/// [`load`] with the function that reads traces.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(
+    text: &str,
+    file_name: &str,
+    overrides: &[(String, Value)],
+    read: ReadFile<'_>,
+) -> Result<RunPlan, Diagnostics> {
+    let mut out = Vec::new();
+    match stages(text, overrides, read, &mut out) {
+        Some(mut plan) => {
+            plan.warnings = Diagnostics::new(file_name, text, out);
+            Ok(plan)
+        }
+        None => Err(Diagnostics::new(file_name, text, out)),
+    }
+}
+
+fn stages(
+    text: &str,
+    overrides: &[(String, Value)],
+    read: ReadFile<'_>,
+    out: &mut Vec<Diagnostic>,
+) -> Option<RunPlan> {
+    let mut value = parse(text, out)?;
+    for (at, new) in overrides {
+        if let Err(wrong) = pointer::set(&mut value, at, new.clone()) {
+            out.push(wrong.diagnostic("", &format!("--set {at}: ")));
+        }
+    }
+    if !out.is_empty() {
+        return None;
+    }
+    let spec = match structure::read(&value) {
+        Ok(spec) => spec,
+        Err(mut found) => {
+            out.append(&mut found);
+            return None;
+        }
+    };
+    let base = expand::expand(&spec, read, out);
+    if !out.is_empty() {
+        return None;
+    }
+    let variants = spec.variants.clone().unwrap_or_default();
+    let runs = if variants.is_empty() {
+        vec![(base.clone(), compile::compile("base", &base, out))]
+    } else {
+        compile_variants(&value, &variants, read, out)
+    };
+    if out.iter().any(|item| item.severity == Severity::Error) {
+        return None;
+    }
+    let resolved = resolve(&base, &variants, &runs);
+    let title = spec.title.clone().unwrap_or_else(|| spec.name.clone());
+    Some(RunPlan {
+        name: spec.name.clone(),
+        title,
+        description: spec.description.as_ref().map(spec::Words::joined).unwrap_or_default(),
+        variants: runs.into_iter().map(|(_, run)| run).collect::<Option<Vec<Variant>>>()?,
+        resolved,
+        warnings: Diagnostics::new("", "", Vec::new()),
+    })
+}
+
+/// JSON with comments to a value; the first syntax error stops.
+fn parse(text: &str, out: &mut Vec<Diagnostic>) -> Option<Value> {
+    let clean = source::blank_comments(text);
+    match serde_json::from_str::<Value>(&clean) {
+        Ok(value) => {
+            if let Some((at, key, span)) = source::duplicate_key(&clean) {
+                let message = format!("field \"{key}\" is given twice");
+                let mut item = Diagnostic::error("SC002", format!("{at}/{}", source::escape(&key)), message)
+                    .help("only one of them could count: remove the other");
+                item.span = Some(span);
+                out.push(item);
+                return None;
+            }
+            Some(value)
+        }
+        Err(error) => {
+            let start: usize = clean.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+            let mut at = (start + error.column().saturating_sub(1)).min(clean.len());
+            while !clean.is_char_boundary(at) {
+                at -= 1;
+            }
+            let mut item = Diagnostic::error("SC001", "", format!("not JSON: {error}"));
+            item.span = Some(at..(at + 1).min(clean.len()));
+            out.push(item);
+            None
+        }
+    }
+}
+
+/// Compiles every variant; what is wrong with all of them is wrong with the file itself.
+fn compile_variants(
+    value: &Value,
+    variants: &[VariantSpec],
+    read: ReadFile<'_>,
+    out: &mut Vec<Diagnostic>,
+) -> Vec<(Spec, Option<Variant>)> {
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut runs = Vec::new();
+    let mut findings: Vec<Vec<Diagnostic>> = Vec::new();
+    for (i, variant) in variants.iter().enumerate() {
+        let at = format!("/variants/{i}");
+        if let Err(why) = topology::good_name(&variant.name) {
+            out.push(Diagnostic::error("SC009", format!("{at}/name"), why));
+        } else if let Some(first) = names.insert(&variant.name, i) {
+            let message = format!("a second variant is called \"{}\"", variant.name);
+            let item = Diagnostic::error("SC061", format!("{at}/name"), message);
+            out.push(item.also(format!("/variants/{first}/name"), "the first one"));
+        }
+        let mut found = Vec::new();
+        if let Some((spec, paths)) = variant_spec(value, variant, &at, &mut found) {
+            let mut later = Vec::new();
+            let full = expand::expand(&spec, read, &mut later);
+            let run = if later.is_empty() { compile::compile(&variant.name, &full, &mut later) } else { None };
+            found.extend(later.into_iter().map(|item| blame(item, &paths)));
+            runs.push((full, run));
+        }
+        findings.push(found);
+    }
+    merge(variants, findings, out);
+    runs
+}
+
+/// The file with the values of one variant, and where each value went: (pointer in the file, place of its setting).
+fn variant_spec(
+    value: &Value,
+    variant: &VariantSpec,
+    at: &str,
+    found: &mut Vec<Diagnostic>,
+) -> Option<(Spec, Vec<(String, String)>)> {
+    let mut changed = value.clone();
+    let mut paths = Vec::new();
+    for (key, new) in &variant.set {
+        let place = format!("{at}/set/{}", source::escape(key));
+        if key.starts_with("/variants") || key == "/name" || key.is_empty() {
+            let message = format!("a variant cannot change \"{key}\"");
+            found.push(Diagnostic::error("SC060", place, message).at_key());
+            continue;
+        }
+        match pointer::set(&mut changed, key, new.clone()) {
+            Ok(path) => paths.push((path, place)),
+            Err(wrong) => found.push(wrong.diagnostic(&place, "").at_key()),
+        }
+    }
+    if !found.is_empty() {
+        return None;
+    }
+    match structure::read(&changed) {
+        Ok(spec) => Some((spec, paths)),
+        Err(items) => {
+            found.extend(items.into_iter().map(|item| {
+                let unknown = item.code == "SC004";
+                let mut item = blame(item, &paths);
+                if unknown && item.pointer.starts_with(at) {
+                    item.code = "SC060";
+                    item.at_key = true;
+                }
+                item
+            }));
+            None
+        }
+    }
+}
+
+/// Moves a finding about a value that a variant set to the place where it was set.
+fn blame(mut item: Diagnostic, paths: &[(String, String)]) -> Diagnostic {
+    let within = |long: &str, short: &str| long == short || long.starts_with(&format!("{short}/"));
+    let hit = paths
+        .iter()
+        .filter(|(path, _)| within(&item.pointer, path) || (item.code != "SC004" && within(path, &item.pointer)))
+        .max_by_key(|(path, _)| path.len());
+    if let Some((path, place)) = hit {
+        if item.pointer != *path {
+            item.message = format!("{}: {}", item.pointer, item.message);
+        }
+        item.pointer = place.clone();
+        item.also = None;
+    }
+    item
+}
+
+fn merge(variants: &[VariantSpec], findings: Vec<Vec<Diagnostic>>, out: &mut Vec<Diagnostic>) {
+    let everywhere: BTreeSet<(&str, &str, &str)> = findings
+        .first()
+        .into_iter()
+        .flatten()
+        .filter(|item| findings.iter().all(|found| found.contains(item)))
+        .map(|item| (item.code, item.pointer.as_str(), item.message.as_str()))
+        .collect();
+    let mut common = Vec::new();
+    let mut own = Vec::new();
+    for (i, found) in findings.iter().enumerate() {
+        for item in found {
+            if everywhere.contains(&(item.code, item.pointer.as_str(), item.message.as_str())) {
+                if i == 0 {
+                    common.push(item.clone());
+                }
+            } else if !item.pointer.starts_with("/variants/") {
+                own.push(Diagnostic { variant: Some(variants[i].name.clone()), ..item.clone() });
+            } else {
+                own.push(item.clone());
+            }
+        }
+    }
+    out.append(&mut common);
+    out.append(&mut own);
+}
+
+/// The scenario with every default written out. A variant names the sections in which it differs, whole.
+fn resolve(base: &Spec, variants: &[VariantSpec], runs: &[(Spec, Option<Variant>)]) -> String {
+    let to_value = |spec: &Spec| serde_json::to_value(spec).expect("a scenario is a JSON value");
+    let mut value = to_value(base);
+    let Value::Object(sections) = &mut value else { unreachable!("a scenario is an object") };
+    let mut resolved = Vec::new();
+    for (variant, (spec, _)) in variants.iter().zip(runs) {
+        let mut set = BTreeMap::new();
+        if let Value::Object(own) = to_value(spec) {
+            for (key, section) in own {
+                if key != "variants" && sections.get(&key) != Some(&section) {
+                    set.insert(format!("/{}", source::escape(&key)), section);
+                }
+            }
+        }
+        resolved.push(VariantSpec { name: variant.name.clone(), set });
+    }
+    if !resolved.is_empty() {
+        sections.insert("variants".into(), serde_json::to_value(resolved).expect("variants are JSON values"));
+    }
+    let mut text = serde_json::to_string_pretty(&value).expect("a JSON value prints");
+    text.push('\n');
+    text
+}

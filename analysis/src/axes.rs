@@ -1,0 +1,379 @@
+//! Axes, panels and legends of figures.
+
+use crate::num::{TimeUnit, three_digits};
+use crate::scene::{Align, Marker, Scene, Type, text_width};
+use plotters::style::RGBColor;
+
+pub(crate) const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
+pub(crate) const GREY: RGBColor = RGBColor(0x60, 0x60, 0x60);
+pub(crate) const GRID: RGBColor = RGBColor(0xe2, 0xe2, 0xe2);
+pub(crate) const SHADE: RGBColor = RGBColor(0xec, 0xec, 0xec);
+pub(crate) const WHITE: RGBColor = RGBColor(0xff, 0xff, 0xff);
+
+pub(crate) const TITLE: Type = Type { size: 18.0, bold: true, color: INK };
+pub(crate) const SUBTITLE: Type = Type { size: 13.0, bold: false, color: GREY };
+pub(crate) const PANEL: Type = Type { size: 13.5, bold: true, color: INK };
+pub(crate) const LABEL: Type = Type { size: 13.0, bold: false, color: INK };
+pub(crate) const TICK: Type = Type { size: 12.0, bold: false, color: GREY };
+
+/// Width of a page, in page units.
+pub(crate) const PAGE: f64 = 960.0;
+/// Empty border of a page.
+pub(crate) const MARGIN: f64 = 24.0;
+
+/// How the values of an axis are written.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(crate) enum Ticks {
+    /// Plain numbers; the label names the unit.
+    Plain,
+    /// Picoseconds, every tick with its unit (logarithmic axes span several).
+    Times,
+}
+
+/// A range of values.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(crate) struct Axis {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) log: bool,
+    pub(crate) ticks: Ticks,
+}
+
+impl Axis {
+    /// From zero to a round number not below `max`.
+    pub(crate) fn from_zero(max: f64) -> Self {
+        let max = if max > 0.0 { max } else { 1.0 };
+        let step = nice_step(max / 5.0);
+        // curves must not touch the top edge
+        let high = libm::ceil(max * 1.02 / step) * step;
+        Self { low: 0.0, high, log: false, ticks: Ticks::Plain }
+    }
+
+    /// Exactly from zero to `max`.
+    pub(crate) fn exactly(max: f64) -> Self {
+        Self { low: 0.0, high: if max > 0.0 { max } else { 1.0 }, log: false, ticks: Ticks::Plain }
+    }
+
+    /// Logarithmic, around picosecond values.
+    pub(crate) fn log_times(min: f64, max: f64) -> Self {
+        let (min, max) = if min > 0.0 && max >= min { (min, max) } else { (1e3, 1e6) };
+        let mut low = round_down(min * 0.98);
+        let mut high = round_up(max * 1.02);
+        // one value alone still needs a scale on both sides
+        if high / low < 4.0 {
+            low = round_down(low * 0.6);
+            high = round_up(high * 1.6);
+        }
+        Self { low, high, log: true, ticks: Ticks::Times }
+    }
+
+    /// Share of the axis below `value`.
+    pub(crate) fn at(&self, value: f64) -> f64 {
+        if self.log {
+            libm::log(value / self.low) / libm::log(self.high / self.low)
+        } else {
+            (value - self.low) / (self.high - self.low)
+        }
+    }
+
+    /// Values with grid lines, and their texts (empty: a line only).
+    pub(crate) fn marks(&self) -> Vec<(f64, String)> {
+        if !self.log {
+            let step = nice_step((self.high - self.low) / 5.0);
+            let first = libm::ceil(self.low / step - 1e-9) as i64;
+            let last = libm::floor(self.high / step + 1e-9) as i64;
+            // a step of 2.5 needs one digit more than one of 2
+            let decimals = (0..9).find(|&digits| {
+                let scaled = step * libm::pow(10.0, f64::from(digits));
+                libm::fabs(scaled - libm::round(scaled)) < 1e-6 * scaled
+            });
+            let decimals = decimals.unwrap_or(9) as usize;
+            return (first..=last)
+                .map(|index| (index as f64 * step, format!("{:.decimals$}", index as f64 * step)))
+                .collect();
+        }
+        let decades = libm::log10(self.high / self.low);
+        let labelled: &[f64] = match () {
+            () if decades <= 1.1 => &[1.0, 2.0, 3.0, 5.0, 7.0],
+            () if decades <= 2.6 => &[1.0, 2.0, 5.0],
+            () => &[1.0],
+        };
+        let lined: &[f64] = if decades > 2.6 { &[1.0, 2.0, 5.0] } else { labelled };
+        let mut marks = Vec::new();
+        let mut decade = libm::pow(10.0, libm::floor(libm::log10(self.low) + 1e-9));
+        while decade <= self.high {
+            for mantissa in lined {
+                let value = decade * mantissa;
+                if value >= self.low * (1.0 - 1e-9) && value <= self.high * (1.0 + 1e-9) {
+                    let text = if labelled.contains(mantissa) { self.text(value) } else { String::new() };
+                    marks.push((value, text));
+                }
+            }
+            decade *= 10.0;
+        }
+        marks
+    }
+
+    fn text(&self, value: f64) -> String {
+        match self.ticks {
+            Ticks::Plain => trim(three_digits(value)),
+            Ticks::Times => {
+                let unit = TimeUnit::for_max(value * 2.000_001);
+                format!("{} {}", trim(three_digits(unit.scale(value))), unit.symbol)
+            }
+        }
+    }
+}
+
+/// Without zeros after the decimal point.
+fn trim(text: String) -> String {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+fn nice_step(raw: f64) -> f64 {
+    let decade = libm::pow(10.0, libm::floor(libm::log10(raw) + 1e-9));
+    let mantissa = raw / decade;
+    let round = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|&round| mantissa <= round * 1.000_001);
+    round.unwrap_or(10.0) * decade
+}
+
+fn round_down(value: f64) -> f64 {
+    let decade = libm::pow(10.0, libm::floor(libm::log10(value)));
+    [5.0, 2.0, 1.0].into_iter().find(|round| value / decade >= *round).unwrap_or(1.0) * decade
+}
+
+fn round_up(value: f64) -> f64 {
+    let decade = libm::pow(10.0, libm::floor(libm::log10(value)));
+    [1.0, 2.0, 5.0, 10.0].into_iter().find(|round| value / decade <= *round).unwrap_or(10.0) * decade
+}
+
+/// How a line is told apart: colour, dashes and marker all differ.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(crate) struct Stroke {
+    pub(crate) color: RGBColor,
+    pub(crate) dash: &'static [f64],
+    pub(crate) marker: Option<Marker>,
+}
+
+/// The n-th line of a figure (Okabe-Ito without its yellow, which is too pale for lines).
+pub(crate) fn stroke(index: usize) -> Stroke {
+    const COLORS: [RGBColor; 7] = [
+        RGBColor(0x00, 0x72, 0xb2),
+        RGBColor(0xd5, 0x5e, 0x00),
+        RGBColor(0x00, 0x9e, 0x73),
+        RGBColor(0xcc, 0x79, 0xa7),
+        RGBColor(0xe6, 0x9f, 0x00),
+        RGBColor(0x56, 0xb4, 0xe9),
+        RGBColor(0x00, 0x00, 0x00),
+    ];
+    const DASHES: [&[f64]; 5] = [&[], &[9.0, 4.0], &[3.0, 3.0], &[11.0, 3.0, 3.0, 3.0], &[16.0, 4.0]];
+    const MARKERS: [Marker; 5] =
+        [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond, Marker::Cross];
+    Stroke {
+        color: COLORS[index % COLORS.len()],
+        dash: DASHES[index % DASHES.len()],
+        marker: Some(MARKERS[index % MARKERS.len()]),
+    }
+}
+
+/// A rectangle with axes.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Panel {
+    /// Left edge of the plot, without labels.
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) horizontal: Axis,
+    pub(crate) vertical: Axis,
+}
+
+impl Panel {
+    pub(crate) fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.x + self.width * self.horizontal.at(x), self.y + self.height * (1.0 - self.vertical.at(y)))
+    }
+
+    /// Grid, axes, tick texts, axis labels and a heading above the plot.
+    pub(crate) fn draw(&self, scene: &mut Scene, heading: &str, x_label: &str, y_label: &str) {
+        let (right, bottom) = (self.x + self.width, self.y + self.height);
+        let mut widest = 0.0f64;
+        for (value, text) in self.vertical.marks() {
+            let (_, y) = self.place((self.horizontal.low, value));
+            scene.line(&[(self.x, y), (right, y)], GRID, 1);
+            scene.text((self.x - 8.0, y + 4.2), &text, TICK, Align::Right);
+            widest = widest.max(text_width(&text, TICK));
+        }
+        self.vertical_grid(scene, !x_label.is_empty());
+        scene.line(&[(self.x, self.y), (self.x, bottom), (right, bottom)], GREY, 1);
+        if !heading.is_empty() {
+            scene.text((self.x, self.y - 9.0), heading, PANEL, Align::Left);
+        }
+        if !x_label.is_empty() {
+            scene.text((self.x + self.width / 2.0, bottom + 38.0), x_label, LABEL, Align::Center);
+        }
+        if !y_label.is_empty() {
+            scene.text_upwards((self.x - widest - 18.0, self.y + self.height / 2.0), y_label, LABEL);
+        }
+    }
+
+    /// Vertical grid lines, with the texts of the horizontal axis below.
+    pub(crate) fn vertical_grid(&self, scene: &mut Scene, texts: bool) {
+        let bottom = self.y + self.height;
+        // texts that would touch their neighbour are left out, the lines stay
+        let mut free_from = f64::NEG_INFINITY;
+        for (value, text) in self.horizontal.marks() {
+            let (x, _) = self.place((value, self.vertical.low));
+            scene.line(&[(x, self.y), (x, bottom)], GRID, 1);
+            let half = text_width(&text, TICK) / 2.0;
+            if texts && !text.is_empty() && x - half >= free_from {
+                scene.line(&[(x, bottom), (x, bottom + 4.0)], GREY, 1);
+                scene.text((x, bottom + 18.0), &text, TICK, Align::Center);
+                free_from = x + half + 8.0;
+            }
+        }
+    }
+
+    /// A line through values, clipped to the panel's horizontal range by the caller.
+    pub(crate) fn plot(&self, scene: &mut Scene, values: &[(f64, f64)], stroke: Stroke, phase: f64) {
+        let points: Vec<(f64, f64)> = values.iter().map(|value| self.place(*value)).collect();
+        scene.dashed(&points, stroke.color, 2, stroke.dash);
+        let Some(marker) = stroke.marker else { return };
+        // Markers at equal steps along the line's longer extent, shifted for each line.
+        let spacing = self.width / 7.0;
+        let mut next = phase * spacing;
+        let mut travelled = 0.0;
+        for pair in points.windows(2) {
+            let length = libm::fmax(libm::fabs(pair[1].0 - pair[0].0), libm::fabs(pair[1].1 - pair[0].1));
+            while travelled + length >= next && length > 0.0 {
+                let share = (next - travelled) / length;
+                let at = (
+                    pair[0].0 + (pair[1].0 - pair[0].0) * share,
+                    pair[0].1 + (pair[1].1 - pair[0].1) * share,
+                );
+                scene.marker(at, marker, stroke.color);
+                next += spacing;
+            }
+            travelled += length;
+        }
+    }
+}
+
+/// One entry of a legend.
+pub(crate) enum Key {
+    Line(Stroke),
+    Box(RGBColor),
+}
+
+const KEY_HEIGHT: f64 = 21.0;
+
+/// Breaks a legend into rows: (x offset, row) of every entry.
+fn legend_places(entries: &[(Key, String)], width: f64) -> Vec<(f64, usize)> {
+    let (mut x, mut row) = (0.0, 0);
+    entries
+        .iter()
+        .map(|(key, text)| {
+            let sample = if matches!(key, Key::Line(_)) { 44.0 } else { 20.0 };
+            let needs = sample + text_width(text, LABEL) + 22.0;
+            if x > 0.0 && x + needs > width {
+                (x, row) = (0.0, row + 1);
+            }
+            let place = (x, row);
+            x += needs;
+            place
+        })
+        .collect()
+}
+
+/// Height of a legend.
+pub(crate) fn legend_height(entries: &[(Key, String)], width: f64) -> f64 {
+    legend_places(entries, width).last().map_or(0.0, |(_, row)| (row + 1) as f64 * KEY_HEIGHT)
+}
+
+/// Draws a legend with its upper left corner at `(x, y)`.
+pub(crate) fn legend(scene: &mut Scene, (x, y): (f64, f64), width: f64, entries: &[(Key, String)]) {
+    for ((key, text), (offset, row)) in entries.iter().zip(legend_places(entries, width)) {
+        let (left, middle) = (x + offset, y + (row as f64 + 0.5) * KEY_HEIGHT);
+        let sample = match key {
+            Key::Line(stroke) => {
+                scene.dashed(&[(left, middle), (left + 36.0, middle)], stroke.color, 2, stroke.dash);
+                if let Some(marker) = stroke.marker {
+                    scene.marker((left + 18.0, middle), marker, stroke.color);
+                }
+                44.0
+            }
+            Key::Box(color) => {
+                scene.rect(left, middle - 6.5, 13.0, 13.0, *color);
+                20.0
+            }
+        };
+        scene.text((left + sample, middle + 4.6), text, LABEL, Align::Left);
+    }
+}
+
+/// Title and subtitle; returns where the rest may begin.
+pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> f64 {
+    scene.text((MARGIN, 34.0), title, TITLE, Align::Left);
+    scene.text((MARGIN, 55.0), &shorten(subtitle, SUBTITLE, PAGE - 2.0 * MARGIN), SUBTITLE, Align::Left);
+    66.0
+}
+
+/// The text, or its beginning with an ellipsis if it is wider than `width`.
+pub(crate) fn shorten(text: &str, look: Type, width: f64) -> String {
+    if text_width(text, look) <= width {
+        return text.into();
+    }
+    let mut short = text.to_string();
+    while short.pop().is_some() {
+        let candidate = format!("{}…", short.trim_end());
+        if text_width(&candidate, look) <= width {
+            return candidate;
+        }
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(axis: Axis) -> Vec<String> {
+        axis.marks().into_iter().map(|(_, text)| text).filter(|text| !text.is_empty()).collect()
+    }
+
+    #[test]
+    fn linear_marks_are_round() {
+        let axis = Axis::from_zero(10.7);
+        assert_eq!(axis.high, 12.5);
+        assert_eq!(texts(axis), ["0.0", "2.5", "5.0", "7.5", "10.0", "12.5"]);
+        assert_eq!(texts(Axis::from_zero(38.0)), ["0", "10", "20", "30", "40"]);
+        assert_eq!(texts(Axis::exactly(1.0)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(texts(Axis::from_zero(0.0)).first().map(String::as_str), Some("0.00"));
+    }
+
+    #[test]
+    fn logarithmic_marks_carry_units() {
+        assert_eq!(
+            texts(Axis::log_times(450_000.0, 8_000_000.0)),
+            ["200 ns", "500 ns", "1 µs", "2 µs", "5 µs", "10 µs"]
+        );
+        assert_eq!(texts(Axis::log_times(3e5, 4e9)), ["1 µs", "10 µs", "100 µs", "1 ms"]);
+        let one = Axis::log_times(1e6, 1e6);
+        assert!(one.low < 1e6 && one.high > 1e6 && texts(one).len() >= 3);
+    }
+
+    #[test]
+    fn long_names_are_shortened() {
+        let short = shorten("a rather long subtitle that goes on", SUBTITLE, 100.0);
+        assert!(short.ends_with('…') && text_width(&short, SUBTITLE) <= 100.0);
+        assert_eq!(shorten("short", SUBTITLE, 100.0), "short");
+    }
+
+    #[test]
+    fn legends_wrap() {
+        let entries: Vec<(Key, String)> =
+            (0..6).map(|index| (Key::Line(stroke(index)), format!("entry number {index}"))).collect();
+        assert_eq!(legend_height(&entries, 2000.0), KEY_HEIGHT);
+        let rows = legend_height(&entries, 400.0) / KEY_HEIGHT;
+        assert_eq!(rows, 3.0);
+    }
+}

@@ -1,0 +1,584 @@
+//! The collector: integers while the simulation runs, floats only afterwards.
+//!
+//! One call per packet comes through here, so a delivery touches one time bin, one segment of its flow (sums,
+//! two histogram counters) and one endpoint, and divides by nothing in the common case. Everything is a sum,
+//! a maximum or a count; calls may come in any order, and the collectors of the parts of one run merge in any
+//! order to the same value.
+
+use hdrhistogram::Histogram;
+use models::config::{Destinations, DeviceModel, FabricConfig};
+use models::probe::{Delivery, DropReason, Dropped, Offered, Sample, StagingEdge};
+use models::{Parts, Probe};
+use sim_core::Time;
+
+/// Equal time segments of a run. A warm-up cut found after the run takes effect at a segment boundary,
+/// because histograms cannot be cut anywhere else.
+pub const SEGMENTS: usize = 16;
+/// Resolution of the latency histograms, picoseconds. A packet's latency is hardly ever below 100 ns, so 64
+/// ps keep three digits everywhere and save six doublings of the bucket table.
+pub const LATENCY_UNIT_PS: u64 = 64;
+/// Ports beyond which queue occupancies over time are kept only as totals.
+const PORT_SERIES_MAX: usize = 4_096;
+
+/// What a [`Collector`] must know before the run.
+#[derive(Clone, Debug)]
+pub struct CollectorConfig {
+    /// Number of flows.
+    pub flows: usize,
+    /// `true` for every device that is an endpoint.
+    pub endpoints: Vec<bool>,
+    /// Simulated time at which the run ends at the latest.
+    pub length: Time,
+    /// Time bins over the length, a multiple of [`SEGMENTS`].
+    pub bins: usize,
+}
+
+impl CollectorConfig {
+    /// Configuration for one run of `fabric` until `length`.
+    pub fn new(fabric: &FabricConfig, length: Time) -> Self {
+        let endpoints =
+            fabric.devices.iter().map(|device| matches!(device.model, DeviceModel::Endpoint(_))).collect();
+        Self { flows: fabric.flows.len(), endpoints, length, bins: 1024 }
+    }
+}
+
+/// Number of distinct source endpoints of every flow, and of the whole fabric.
+pub fn source_counts(fabric: &FabricConfig) -> (Vec<u64>, u64) {
+    let mut pairs: Vec<(u16, u32)> = Vec::new();
+    for source in &fabric.sources {
+        pairs.push((source.flow, source.endpoint));
+        if let Destinations::Hotspot { hot_flow, .. } = source.destinations {
+            pairs.push((hot_flow, source.endpoint));
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut counts = vec![0; fabric.flows.len()];
+    for &(flow, _) in &pairs {
+        counts[usize::from(flow)] += 1;
+    }
+    let mut endpoints: Vec<u32> = pairs.into_iter().map(|(_, endpoint)| endpoint).collect();
+    endpoints.sort_unstable();
+    endpoints.dedup();
+    (counts, endpoints.len() as u64)
+}
+
+/// Deliveries of one flow in one time bin: one cache line.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct Bin {
+    /// Sum of latencies, picoseconds.
+    pub latency_ps: u128,
+    /// Sum of network latencies, picoseconds.
+    pub network_ps: u128,
+    /// Packets delivered.
+    pub packets: u64,
+    /// Payload octets delivered.
+    pub payload: u64,
+    /// Injection link time of the delivered packets, picoseconds.
+    pub link_ps: u64,
+    /// Head-of-line blocking of the delivered packets, picoseconds.
+    pub hol_ps: u64,
+}
+
+impl Bin {
+    pub(crate) fn add(&mut self, other: &Bin) {
+        self.latency_ps += other.latency_ps;
+        self.network_ps += other.network_ps;
+        self.packets += other.packets;
+        self.payload += other.payload;
+        self.link_ps += other.link_ps;
+        self.hol_ps += other.hol_ps;
+    }
+}
+
+/// Creations of one flow in one time bin.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct OfferedBin {
+    /// Packets created.
+    pub packets: u64,
+    /// Payload octets created.
+    pub payload: u64,
+    /// Injection link time of the created packets, picoseconds.
+    pub link_ps: u64,
+}
+
+impl OfferedBin {
+    pub(crate) fn add(&mut self, other: &OfferedBin) {
+        self.packets += other.packets;
+        self.payload += other.payload;
+        self.link_ps += other.link_ps;
+    }
+}
+
+/// Distribution and decomposition of one flow in one segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Segment {
+    /// Picoseconds by cause, summed over packets.
+    pub parts_ps: [u128; 12],
+    /// Latency.
+    pub latency: Spread,
+    /// Latency without the source queue.
+    pub network: Spread,
+}
+
+impl Segment {
+    fn new() -> Self {
+        Self { parts_ps: [0; 12], latency: Spread::new(), network: Spread::new() }
+    }
+
+    /// Adds the packets of `other`.
+    pub fn merge(&mut self, other: &Segment) {
+        for (sum, part) in self.parts_ps.iter_mut().zip(other.parts_ps) {
+            *sum += part;
+        }
+        self.latency.merge(&other.latency);
+        self.network.merge(&other.network);
+    }
+}
+
+impl Default for Segment {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A histogram with three digits, and the exact extremes that it cannot give.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// Counts in picoseconds; the smallest step is [`LATENCY_UNIT_PS`].
+    pub histogram: Histogram<u32>,
+    /// Smallest value, `u64::MAX` if there is none.
+    pub min: u64,
+    /// Largest value, 0 if there is none.
+    pub max: u64,
+}
+
+impl Spread {
+    fn new() -> Self {
+        let mut histogram = Histogram::new_with_bounds(LATENCY_UNIT_PS, 1 << 20, 3)
+            .expect("the bounds are constants that the histogram accepts");
+        histogram.auto(true);
+        Self { histogram, min: u64::MAX, max: 0 }
+    }
+
+    #[inline]
+    fn record(&mut self, ps: u64) {
+        self.histogram.record(ps).expect("the histogram grows to any latency");
+        self.min = self.min.min(ps);
+        self.max = self.max.max(ps);
+    }
+
+    /// Adds the values of `other`.
+    pub fn merge(&mut self, other: &Spread) {
+        self.histogram.add(&other.histogram).expect("the histogram grows to any latency");
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Quantile in picoseconds, never above the exact maximum; `None` if nothing was recorded.
+    pub fn quantile(&self, q: f64) -> Option<u64> {
+        if self.histogram.is_empty() {
+            return None;
+        }
+        Some(self.histogram.value_at_quantile(q).clamp(self.min, self.max))
+    }
+}
+
+/// Totals of one endpoint over the whole run.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndpointTotals {
+    /// Packets created here.
+    pub offered_packets: u64,
+    /// Payload octets created here.
+    pub offered_payload: u64,
+    /// Packets delivered here.
+    pub delivered_packets: u64,
+    /// Payload octets delivered here.
+    pub delivered_payload: u64,
+    /// Sum of the latencies of packets delivered here, picoseconds.
+    pub latency_ps: u128,
+    /// Largest latency of a packet delivered here, picoseconds.
+    pub latency_ps_max: u64,
+}
+
+/// Fabric-wide observations in one time bin; divide sums by `samples`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct SampleBin {
+    /// Samples taken.
+    pub samples: u64,
+    /// Packets in receive buffers of switches, summed.
+    pub switch_input: u64,
+    /// Packets waiting for transmitters of switches, summed.
+    pub switch_waiting: u64,
+    /// Packets waiting at their sources, summed.
+    pub source_waiting: u64,
+    /// Packets in existence, summed.
+    pub in_flight: u64,
+}
+
+/// Observations of one port.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortSeries {
+    /// Samples taken.
+    pub samples: u64,
+    /// Sum over samples of packets in the receive buffers.
+    pub input_sum: u64,
+    /// Sum over samples of packets waiting for the transmitter.
+    pub waiting_sum: u64,
+    /// Most packets seen in the receive buffers.
+    pub input_max: u32,
+    /// Most packets seen waiting for the transmitter.
+    pub waiting_max: u32,
+}
+
+/// Everything of one flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowData {
+    /// Deliveries over time.
+    pub bins: Vec<Bin>,
+    /// Creations over time.
+    pub offered: Vec<OfferedBin>,
+    /// Distributions; index = segment.
+    pub segments: Vec<Segment>,
+    /// Packets dropped by reason: not routed, empty multicast mask.
+    pub dropped: [u64; 2],
+}
+
+/// Observes one run.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    length: Time,
+    bin_ps: u64,
+    /// Start and index of the bin used last: most calls come in nearly ascending time.
+    cursor: (u64, usize),
+    bins_per_segment: usize,
+    endpoints: Vec<bool>,
+    flows: Vec<FlowData>,
+    totals: Vec<EndpointTotals>,
+    edges: Vec<[u64; 2]>,
+    samples: Vec<SampleBin>,
+    ports: Vec<((u32, u8), PortSeries)>,
+    /// `[bin * ports + port]` = (input, waiting) sums over samples: one sample writes one run of memory.
+    /// Empty in large fabrics.
+    queues: Vec<(u32, u32)>,
+}
+
+/// The cursor is a cache and no part of the value.
+impl PartialEq for Collector {
+    fn eq(&self, other: &Self) -> bool {
+        self.length == other.length
+            && self.bin_ps == other.bin_ps
+            && self.bins_per_segment == other.bins_per_segment
+            && self.endpoints == other.endpoints
+            && self.flows == other.flows
+            && self.totals == other.totals
+            && self.edges == other.edges
+            && self.samples == other.samples
+            && self.ports == other.ports
+            && self.queues == other.queues
+    }
+}
+
+impl Collector {
+    /// A collector that has seen nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the number of bins is not a positive multiple of [`SEGMENTS`].
+    pub fn new(config: &CollectorConfig) -> Self {
+        let bins = config.bins;
+        assert!(bins > 0 && bins.is_multiple_of(SEGMENTS), "{bins} bins are not whole bins per segment");
+        let flow = FlowData {
+            bins: vec![Bin::default(); bins],
+            offered: vec![OfferedBin::default(); bins],
+            segments: vec![Segment::new(); SEGMENTS],
+            dropped: [0; 2],
+        };
+        Self {
+            length: config.length,
+            // one more than the quotient, so that `length` itself falls into the last bin
+            bin_ps: config.length.0 / bins as u64 + 1,
+            cursor: (0, 0),
+            bins_per_segment: bins / SEGMENTS,
+            flows: vec![flow; config.flows],
+            totals: vec![EndpointTotals::default(); config.endpoints.len()],
+            endpoints: config.endpoints.clone(),
+            edges: vec![[0; 2]; bins],
+            samples: vec![SampleBin::default(); bins],
+            ports: Vec::new(),
+            queues: Vec::new(),
+        }
+    }
+
+    /// Adds what another collector of the same run saw (another part of the fabric).
+    ///
+    /// # Panics
+    ///
+    /// If the two were configured differently.
+    pub fn merge(&mut self, other: &Collector) {
+        assert!(
+            self.length == other.length
+                && self.edges.len() == other.edges.len()
+                && self.flows.len() == other.flows.len()
+                && self.endpoints == other.endpoints,
+            "collectors of different runs do not merge"
+        );
+        for (flow, theirs) in self.flows.iter_mut().zip(&other.flows) {
+            flow.merge(theirs);
+        }
+        for (total, theirs) in self.totals.iter_mut().zip(&other.totals) {
+            total.offered_packets += theirs.offered_packets;
+            total.offered_payload += theirs.offered_payload;
+            total.delivered_packets += theirs.delivered_packets;
+            total.delivered_payload += theirs.delivered_payload;
+            total.latency_ps += theirs.latency_ps;
+            total.latency_ps_max = total.latency_ps_max.max(theirs.latency_ps_max);
+        }
+        for (edges, theirs) in self.edges.iter_mut().zip(&other.edges) {
+            edges[0] += theirs[0];
+            edges[1] += theirs[1];
+        }
+        for (bin, theirs) in self.samples.iter_mut().zip(&other.samples) {
+            // Both parts sample at the same instants, each its own ports: values add, instants do not.
+            bin.samples = bin.samples.max(theirs.samples);
+            bin.switch_input += theirs.switch_input;
+            bin.switch_waiting += theirs.switch_waiting;
+            bin.source_waiting += theirs.source_waiting;
+            bin.in_flight += theirs.in_flight;
+        }
+        self.merge_ports(other);
+    }
+
+    fn merge_ports(&mut self, other: &Collector) {
+        let mut ports: Vec<((u32, u8), PortSeries)> = [&self.ports[..], &other.ports[..]].concat();
+        ports.sort_by_key(|(port, _)| *port);
+        let twice = ports.windows(2).find(|pair| pair[0].0 == pair[1].0);
+        assert!(twice.is_none(), "{twice:?} was sampled by both parts");
+        let mut queues = Vec::new();
+        if ports.len() <= PORT_SERIES_MAX && !ports.is_empty() {
+            queues.reserve(ports.len() * self.bins());
+            for bin in 0..self.bins() {
+                for (port, _) in &ports {
+                    let sums = self.queue(*port, bin).or_else(|| other.queue(*port, bin));
+                    queues.push(sums.unwrap_or((0, 0)));
+                }
+            }
+        }
+        self.ports = ports;
+        self.queues = queues;
+    }
+
+    /// Simulated time at which the run ends at the latest.
+    pub fn length(&self) -> Time {
+        self.length
+    }
+
+    /// Width of a time bin, picoseconds.
+    pub fn bin_ps(&self) -> u64 {
+        self.bin_ps
+    }
+
+    /// Number of time bins.
+    pub fn bins(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Time bins in a segment.
+    pub fn bins_per_segment(&self) -> usize {
+        self.bins_per_segment
+    }
+
+    /// Flows, in the order of the configuration.
+    pub fn flows(&self) -> &[FlowData] {
+        &self.flows
+    }
+
+    /// Totals of every device (zero for switches), in device order.
+    pub fn endpoint_totals(&self) -> &[EndpointTotals] {
+        &self.totals
+    }
+
+    /// Staging queues stopped and released, per time bin.
+    pub fn staging_edges(&self) -> &[[u64; 2]] {
+        &self.edges
+    }
+
+    /// Fabric-wide observations, per time bin.
+    pub fn samples(&self) -> &[SampleBin] {
+        &self.samples
+    }
+
+    /// Observations of every port, by (device, port).
+    pub fn ports(&self) -> &[((u32, u8), PortSeries)] {
+        &self.ports
+    }
+
+    /// Whether occupancies of single ports were kept over time: not in fabrics of thousands of ports.
+    pub fn has_queues(&self) -> bool {
+        !self.queues.is_empty()
+    }
+
+    /// Packets in the receive buffers of a port and waiting for its transmitter, summed over the samples of a
+    /// time bin; `None` if that was not kept.
+    pub fn queue(&self, port: (u32, u8), bin: usize) -> Option<(u32, u32)> {
+        let index = self.ports.binary_search_by_key(&port, |(key, _)| *key).ok()?;
+        self.queues.get(bin * self.ports.len() + index).copied()
+    }
+
+    /// Whether the device is an endpoint.
+    pub fn is_endpoint(&self, device: u32) -> bool {
+        self.endpoints[device as usize]
+    }
+
+    /// Packets created, delivered and dropped, counted from the reports.
+    pub fn counts(&self) -> (u64, u64, u64) {
+        let mut counts = (0, 0, 0);
+        for flow in &self.flows {
+            counts.0 += flow.offered.iter().map(|bin| bin.packets).sum::<u64>();
+            counts.1 += flow.bins.iter().map(|bin| bin.packets).sum::<u64>();
+            counts.2 += flow.dropped.iter().sum::<u64>();
+        }
+        counts
+    }
+
+    #[inline]
+    fn bin(&mut self, at: Time) -> usize {
+        if at.0.wrapping_sub(self.cursor.0) < self.bin_ps {
+            return self.cursor.1;
+        }
+        self.move_cursor(at)
+    }
+
+    #[cold]
+    fn move_cursor(&mut self, at: Time) -> usize {
+        assert!(at <= self.length, "report at {} ps, after the end of the run ({} ps)", at.0, self.length.0);
+        let index = at.0 / self.bin_ps;
+        self.cursor = (index * self.bin_ps, index as usize);
+        self.cursor.1
+    }
+}
+
+impl FlowData {
+    fn merge(&mut self, other: &FlowData) {
+        for (bin, theirs) in self.bins.iter_mut().zip(&other.bins) {
+            bin.add(theirs);
+        }
+        for (bin, theirs) in self.offered.iter_mut().zip(&other.offered) {
+            bin.add(theirs);
+        }
+        for (segment, theirs) in self.segments.iter_mut().zip(&other.segments) {
+            segment.merge(theirs);
+        }
+        self.dropped[0] += other.dropped[0];
+        self.dropped[1] += other.dropped[1];
+    }
+}
+
+impl Probe for Collector {
+    fn offered(&mut self, offered: &Offered) {
+        let bin = self.bin(offered.at);
+        let slot = &mut self.flows[usize::from(offered.flow)].offered[bin];
+        slot.packets += 1;
+        slot.payload += u64::from(offered.payload);
+        slot.link_ps += offered.link_ps;
+        let total = &mut self.totals[offered.source as usize];
+        total.offered_packets += 1;
+        total.offered_payload += u64::from(offered.payload);
+    }
+
+    fn delivered(&mut self, delivery: &Delivery) {
+        let latency = delivery.latency();
+        let network = delivery.network_latency();
+        let Parts(parts) = delivery.parts;
+        assert!(
+            delivery.parts.total() == latency,
+            "the parts of a latency of {latency} ps add up to {} ps: {delivery:?}",
+            delivery.parts.total()
+        );
+        let bin = self.bin(delivery.at);
+        let segment = bin / self.bins_per_segment;
+        let flow = &mut self.flows[usize::from(delivery.flow)];
+
+        let slot = &mut flow.bins[bin];
+        slot.latency_ps += u128::from(latency);
+        slot.network_ps += u128::from(network);
+        slot.packets += 1;
+        slot.payload += u64::from(delivery.payload);
+        slot.link_ps += delivery.link_ps;
+        slot.hol_ps += parts[models::Cause::HeadOfLine as usize];
+
+        let segment = &mut flow.segments[segment];
+        for (sum, part) in segment.parts_ps.iter_mut().zip(parts) {
+            *sum += u128::from(part);
+        }
+        segment.latency.record(latency);
+        segment.network.record(network);
+
+        let total = &mut self.totals[delivery.destination as usize];
+        total.delivered_packets += 1;
+        total.delivered_payload += u64::from(delivery.payload);
+        total.latency_ps += u128::from(latency);
+        total.latency_ps_max = total.latency_ps_max.max(latency);
+    }
+
+    fn dropped(&mut self, dropped: &Dropped) {
+        let reason = match dropped.reason {
+            DropReason::Unroutable => 0,
+            DropReason::EmptyMask => 1,
+        };
+        self.flows[usize::from(dropped.flow)].dropped[reason] += 1;
+    }
+
+    fn staging_edge(&mut self, edge: &StagingEdge) {
+        let bin = self.bin(edge.at);
+        self.edges[bin][usize::from(!edge.stopped)] += 1;
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        assert!(
+            sample.injected + sample.replicated == sample.delivered + sample.dropped + sample.in_flight,
+            "packets are not conserved at {} ps: {} injected + {} replicated, {} delivered + {} dropped + {} \
+             in flight",
+            sample.at.0,
+            sample.injected,
+            sample.replicated,
+            sample.delivered,
+            sample.dropped,
+            sample.in_flight
+        );
+        let bin = self.bin(sample.at);
+        if self.ports.is_empty() {
+            self.ports = sample.ports.iter().map(|port| (*port, PortSeries::default())).collect();
+            assert!(self.ports.is_sorted_by(|a, b| a.0 < b.0), "sampled ports are in device and port order");
+            if self.ports.len() <= PORT_SERIES_MAX {
+                self.queues = vec![(0, 0); self.edges.len() * self.ports.len()];
+            }
+        }
+        let count = self.ports.len();
+        let row = self.queues.get_mut(bin * count..(bin + 1) * count).unwrap_or_default();
+        for (sums, (input, waiting)) in
+            row.iter_mut().zip(sample.input_occupancy.iter().zip(&sample.output_waiting))
+        {
+            sums.0 += input;
+            sums.1 += waiting;
+        }
+        let slot = &mut self.samples[bin];
+        slot.samples += 1;
+        slot.in_flight += sample.in_flight;
+        let values = sample.input_occupancy.iter().zip(&sample.output_waiting);
+        for (((device, _), series), (&input, &waiting)) in self.ports.iter_mut().zip(values) {
+            series.samples += 1;
+            series.input_sum += u64::from(input);
+            series.waiting_sum += u64::from(waiting);
+            series.input_max = series.input_max.max(input);
+            series.waiting_max = series.waiting_max.max(waiting);
+            if self.endpoints[*device as usize] {
+                slot.source_waiting += u64::from(waiting);
+            } else {
+                slot.switch_input += u64::from(input);
+                slot.switch_waiting += u64::from(waiting);
+            }
+        }
+    }
+}

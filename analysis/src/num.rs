@@ -1,0 +1,175 @@
+//! Numbers in reports: nine significant digits, the same text on every machine.
+
+use serde::{Serialize, Serializer};
+
+/// A floating-point number of a report. Serialised with nine significant digits, `null` if it is not finite.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct Num(pub f64);
+
+impl Num {
+    /// The value rounded to nine significant digits (correctly rounded through decimal text).
+    pub fn rounded(self) -> f64 {
+        if self.0 == 0.0 || !self.0.is_finite() {
+            return if self.0 == 0.0 { 0.0 } else { self.0 };
+        }
+        format!("{:.8e}", self.0).parse().expect("a formatted float parses")
+    }
+}
+
+impl Serialize for Num {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_finite() {
+            serializer.serialize_f64(self.rounded())
+        } else {
+            serializer.serialize_none()
+        }
+    }
+}
+
+impl std::fmt::Display for Num {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_finite() { write!(f, "{}", self.rounded()) } else { Ok(()) }
+    }
+}
+
+/// `numerator / denominator`, or zero where nothing was counted.
+pub(crate) fn ratio(numerator: u128, denominator: u128) -> f64 {
+    if denominator == 0 { 0.0 } else { numerator as f64 / denominator as f64 }
+}
+
+/// Gigabits per second of `octets` in `ps` picoseconds.
+pub(crate) fn gbps(octets: u64, ps: u64) -> f64 {
+    // bits per picosecond are terabits per second
+    ratio(u128::from(octets) * 8_000, u128::from(ps))
+}
+
+/// A unit in which times of about the given size read well.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TimeUnit {
+    /// Symbol, for example `µs`.
+    pub symbol: &'static str,
+    /// Picoseconds of one unit.
+    pub ps: u64,
+}
+
+impl TimeUnit {
+    /// Unit for values up to `ps` picoseconds.
+    pub fn for_max(ps: f64) -> TimeUnit {
+        const UNITS: [TimeUnit; 5] = [
+            TimeUnit { symbol: "s", ps: 1_000_000_000_000 },
+            TimeUnit { symbol: "ms", ps: 1_000_000_000 },
+            TimeUnit { symbol: "µs", ps: 1_000_000 },
+            TimeUnit { symbol: "ns", ps: 1_000 },
+            TimeUnit { symbol: "ps", ps: 1 },
+        ];
+        // Two of a unit are enough to use it: 1 500 ns reads better than 1.5 µs on an axis.
+        *UNITS.iter().find(|unit| ps >= 2.0 * unit.ps as f64).unwrap_or(&UNITS[4])
+    }
+
+    /// `ps` in this unit.
+    pub fn scale(self, ps: f64) -> f64 {
+        ps / self.ps as f64
+    }
+}
+
+/// Three significant digits without an exponent: `0`, `0.0123`, `5.32`, `10.7`, `1234`.
+pub fn three_digits(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".into();
+    }
+    if value == 0.0 {
+        return "0".into();
+    }
+    // the exponent after rounding: 0.9996 has the one of 1.00
+    let scientific = format!("{value:.2e}");
+    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
+    let decimals = (2 - exponent.unwrap_or(0)).clamp(0, 6) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.trim_start_matches(['-', '0', '.']).is_empty() { "0".into() } else { text }
+}
+
+/// A time with its unit: `312 ns`, `5.41 µs`.
+pub fn time_text(ps: f64) -> String {
+    if !ps.is_finite() {
+        return "-".into();
+    }
+    if ps < 1.0 {
+        return "0".into();
+    }
+    let unit = [("s", 1e12), ("ms", 1e9), ("µs", 1e6), ("ns", 1e3), ("ps", 1.0)];
+    // 999.6 ns must become 1.00 µs, not 1000 ns
+    let (symbol, scale) = unit.into_iter().find(|(_, scale)| ps >= 0.9995 * scale).unwrap_or(("ps", 1.0));
+    format!("{} {symbol}", three_digits(ps / scale))
+}
+
+/// A relative change: `+98 %`, `±0 %`, from ten times on `×12.5`; `None` from or to nothing known.
+pub fn change_text(before: f64, after: f64) -> Option<String> {
+    let change = (after - before) / before;
+    if !change.is_finite() {
+        return None;
+    }
+    Some(match 100.0 * change {
+        percent if libm::fabs(percent) < 0.5 => "±0 %".into(),
+        percent if percent >= 899.5 => format!("×{}", three_digits(after / before)),
+        percent => format!("{percent:+.0} %").replace('-', "\u{2212}"),
+    })
+}
+
+/// A count with thin groups of three digits: `1 234 567`.
+pub fn count_text(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nine_significant_digits() {
+        let text = |value: f64| serde_json::to_string(&Num(value)).unwrap();
+        assert_eq!(text(1.0 / 3.0), "0.333333333");
+        assert_eq!(text(2.0e9 / 3.0), "666666667.0");
+        assert_eq!(text(-0.0), "0.0");
+        assert_eq!(text(f64::NAN), "null");
+        assert_eq!(text(f64::INFINITY), "null");
+        assert_eq!(text(123_456_789_012.0), "123456789000.0");
+    }
+
+    #[test]
+    fn rates() {
+        // 256 octets in 409.6 ns are 5 Gb/s.
+        assert_eq!(gbps(256, 409_600), 5.0);
+        assert_eq!(gbps(1, 0), 0.0);
+    }
+
+    #[test]
+    fn readable_numbers() {
+        assert_eq!(three_digits(5.321), "5.32");
+        assert_eq!(three_digits(10.66), "10.7");
+        assert_eq!(three_digits(1234.4), "1234");
+        assert_eq!(three_digits(0.012_34), "0.0123");
+        assert_eq!(three_digits(0.0), "0");
+        assert_eq!(three_digits(-2.5), "-2.50");
+        assert_eq!(time_text(312_000.0), "312 ns");
+        assert_eq!(time_text(999_600.0), "1.00 µs");
+        assert_eq!(time_text(5_412_345.0), "5.41 µs");
+        assert_eq!(count_text(1_234_567), "1 234 567");
+        assert_eq!(count_text(12), "12");
+        assert_eq!(change_text(5.4, 10.7).as_deref(), Some("+98 %"));
+        assert_eq!(change_text(10.0, 5.0).as_deref(), Some("\u{2212}50 %"));
+        assert_eq!(change_text(10.0, 10.01).as_deref(), Some("±0 %"));
+        assert_eq!(change_text(2.0, 25.0).as_deref(), Some("×12.5"));
+        assert_eq!(change_text(0.0, 25.0), None);
+        assert_eq!(change_text(0.0, 0.0), None);
+        assert_eq!(TimeUnit::for_max(1.5e6).symbol, "ns");
+        assert_eq!(TimeUnit::for_max(2.5e6).symbol, "µs");
+    }
+}

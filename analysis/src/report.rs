@@ -1,0 +1,436 @@
+//! From the integers of a finished run to estimates: the one place where floats are born.
+
+use crate::collect::{Bin, Collector, OfferedBin, SEGMENTS, Segment, Spread, source_counts};
+use crate::estimate::{BATCHES, half_width, mser5};
+use crate::num::{gbps, ratio};
+use models::Outcome;
+use models::config::FabricConfig;
+use models::probe::Cause;
+use std::sync::Arc;
+
+/// Accepted load below this share of the offered load is saturation.
+pub const SATURATION_SHARE: f64 = 0.99;
+
+/// How much of a run's beginning is not measured.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Warmup {
+    /// Found by MSER-5; nothing is cut from a finite workload, which has no steady state.
+    #[default]
+    Auto,
+    /// This many picoseconds, rounded up to a segment of the run.
+    Fixed(u64),
+}
+
+/// One finished run.
+#[derive(Clone, Debug)]
+pub struct RunData {
+    /// Name of the variant.
+    pub name: String,
+    /// What was simulated.
+    pub config: Arc<FabricConfig>,
+    /// What was observed.
+    pub collector: Collector,
+    /// What the fabric counted.
+    pub outcome: Outcome,
+    /// Warm-up rule.
+    pub warmup: Warmup,
+    /// Flows declared to suffer from the congestion of others.
+    pub victims: Vec<u16>,
+    /// Flows declared to cause it.
+    pub hot: Vec<u16>,
+}
+
+/// What a flow was declared to be.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Suffers from the congestion of others.
+    Victim,
+    /// Causes congestion.
+    Hot,
+}
+
+impl Role {
+    /// Name in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Victim => "victim",
+            Role::Hot => "hot",
+        }
+    }
+}
+
+/// The part of a run that is measured.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// First time bin.
+    pub from_bin: usize,
+    /// One past the last time bin.
+    pub to_bin: usize,
+    /// Start, picoseconds.
+    pub from_ps: u64,
+    /// End, picoseconds.
+    pub to_ps: u64,
+    /// How the start was chosen.
+    pub rule: &'static str,
+    /// `false` if no steady state was found: estimates describe a transient.
+    pub steady: bool,
+}
+
+impl Window {
+    /// Length, picoseconds.
+    pub fn ps(&self) -> u64 {
+        self.to_ps - self.from_ps
+    }
+}
+
+/// A quantity with the half width of its 95 % confidence interval (not a number where it cannot be given).
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// Value.
+    pub value: f64,
+    /// Half width.
+    pub half_width: f64,
+}
+
+/// Distribution of latencies, picoseconds. All values are not numbers if no packet was delivered.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct LatencyReport {
+    /// Mean, interval from batch means.
+    pub mean: Estimate,
+    /// Median, interval from the segments of the run.
+    pub p50: Estimate,
+    /// 99th percentile.
+    pub p99: Estimate,
+    /// 99.9th percentile.
+    pub p999: Estimate,
+    /// Exact maximum.
+    pub max: f64,
+}
+
+/// What is known about one flow, or about all.
+#[derive(Clone, Debug)]
+pub struct FlowReport {
+    /// Name.
+    pub name: String,
+    /// What the scenario declares it to be.
+    pub role: Option<Role>,
+    /// Endpoints that send it.
+    pub sources: u64,
+    /// Creations in the window.
+    pub offered: OfferedBin,
+    /// Deliveries in the window.
+    pub delivered: Bin,
+    /// Drops in the whole run.
+    pub dropped: u64,
+    /// Offered load: share of injection link time, mean over sources.
+    pub offered_load: f64,
+    /// Accepted load, likewise.
+    pub accepted_load: Estimate,
+    /// Payload rate delivered, Gb/s.
+    pub goodput_gbps: Estimate,
+    /// Accepted is less than [`SATURATION_SHARE`] of offered.
+    pub saturated: bool,
+    /// Creation to last bit at the destination.
+    pub latency: LatencyReport,
+    /// Without the source queue.
+    pub network: LatencyReport,
+    /// Mean head-of-line blocking of a packet, picoseconds.
+    pub hol_ps: Estimate,
+    /// Decomposition and histograms over the window.
+    pub spread: Segment,
+    /// Mean number of packets in each cause's state (Little).
+    pub mean_blocked: [f64; 12],
+}
+
+impl FlowReport {
+    /// The name, with the declared role if the name does not say it.
+    pub fn title(&self) -> String {
+        match self.role {
+            Some(role) if !self.name.contains(role.name()) => format!("{} ({})", self.name, role.name()),
+            _ => self.name.clone(),
+        }
+    }
+
+    /// Share of the latency that has this cause.
+    pub fn share(&self, cause: Cause) -> f64 {
+        ratio(self.spread.parts_ps[cause as usize], self.spread.parts_ps.iter().sum())
+    }
+
+    /// Mean picoseconds of a packet that have this cause.
+    pub fn mean_part_ps(&self, cause: Cause) -> f64 {
+        ratio(self.spread.parts_ps[cause as usize], u128::from(self.delivered.packets))
+    }
+}
+
+/// Estimates for one run.
+#[derive(Clone, Debug)]
+pub struct VariantReport {
+    /// The run.
+    pub run: RunData,
+    /// What was measured.
+    pub window: Window,
+    /// Flows, in the order of the configuration.
+    pub flows: Vec<FlowReport>,
+    /// All flows together.
+    pub overall: FlowReport,
+    /// Laws that the run broke; empty in a sound simulator.
+    pub broken: Vec<String>,
+}
+
+impl VariantReport {
+    /// Evaluates a run.
+    pub fn new(run: RunData) -> Self {
+        let collector = &run.collector;
+        let window = window(collector, &run.outcome, run.warmup);
+        let (per_flow, all) = source_counts(&run.config);
+        let mut total = Gathered::new(collector.bins());
+        let mut flows = Vec::with_capacity(run.config.flows.len());
+        for (index, flow) in run.config.flows.iter().enumerate() {
+            let data = &collector.flows()[index];
+            let mut gathered = Gathered::new(collector.bins());
+            gathered.add(&data.bins, &data.offered, &data.segments, data.dropped.iter().sum());
+            total.add(&data.bins, &data.offered, &data.segments, data.dropped.iter().sum());
+            let mut report = gathered.report(flow.name.clone(), per_flow[index], &window, collector);
+            let declared = |list: &[u16]| list.iter().any(|flow| usize::from(*flow) == index);
+            report.role = match () {
+                () if declared(&run.victims) => Some(Role::Victim),
+                () if declared(&run.hot) => Some(Role::Hot),
+                () => None,
+            };
+            flows.push(report);
+        }
+        let overall = total.report("overall".into(), all, &window, collector);
+        let broken = broken_laws(&run);
+        Self { window, flows, overall, broken, run }
+    }
+
+    /// Flow of this name.
+    pub fn flow(&self, name: &str) -> Option<&FlowReport> {
+        self.flows.iter().find(|flow| flow.name == name)
+    }
+
+    /// `path:port` of a port.
+    pub fn port_name(&self, device: u32, port: u8) -> String {
+        format!("{}:{port}", self.run.config.devices[device as usize].path)
+    }
+}
+
+/// The variant that each variant is compared with; itself if there is none.
+///
+/// That is the first one; but if all names end in a dash and a word, and at least two words come more than once
+/// (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`), it is the first with the same word: the scenario has a second
+/// dimension, across which a comparison would say nothing.
+pub fn baselines(reports: &[VariantReport]) -> Vec<usize> {
+    let words: Option<Vec<&str>> =
+        reports.iter().map(|report| report.run.name.rsplit_once('-').map(|(_, word)| word)).collect();
+    let words = words.unwrap_or_default();
+    let firsts: Vec<usize> =
+        words.iter().map(|word| words.iter().position(|other| other == word).unwrap_or(0)).collect();
+    let again = |first: usize| firsts.iter().filter(|other| **other == first).count() > 1;
+    let groups = (0..firsts.len()).filter(|index| firsts[*index] == *index && again(*index)).count();
+    if groups > 1 { firsts } else { vec![0; reports.len()] }
+}
+
+/// Sums over flows before they are estimated.
+struct Gathered {
+    bins: Vec<Bin>,
+    offered: Vec<OfferedBin>,
+    segments: Vec<Segment>,
+    dropped: u64,
+}
+
+impl Gathered {
+    fn new(bins: usize) -> Self {
+        Self {
+            bins: vec![Bin::default(); bins],
+            offered: vec![OfferedBin::default(); bins],
+            segments: vec![Segment::default(); SEGMENTS],
+            dropped: 0,
+        }
+    }
+
+    fn add(&mut self, bins: &[Bin], offered: &[OfferedBin], segments: &[Segment], dropped: u64) {
+        for (sum, bin) in self.bins.iter_mut().zip(bins) {
+            sum.add(bin);
+        }
+        for (sum, bin) in self.offered.iter_mut().zip(offered) {
+            sum.add(bin);
+        }
+        for (sum, segment) in self.segments.iter_mut().zip(segments) {
+            sum.merge(segment);
+        }
+        self.dropped += dropped;
+    }
+
+    fn report(&self, name: String, sources: u64, window: &Window, collector: &Collector) -> FlowReport {
+        let mut offered = OfferedBin::default();
+        let mut delivered = Bin::default();
+        for index in window.from_bin..window.to_bin {
+            offered.add(&self.offered[index]);
+            delivered.add(&self.bins[index]);
+        }
+        let first = window.from_bin / collector.bins_per_segment();
+        let mut spread = Segment::default();
+        for segment in &self.segments[first..] {
+            spread.merge(segment);
+        }
+        let batches = self.batches(window, collector.bin_ps());
+        let per_batch = |value: &dyn Fn(&(u64, Bin)) -> Option<f64>| {
+            half_width(&batches.iter().filter_map(value).collect::<Vec<f64>>())
+        };
+        let per_packet = |sum: u128, bin: &Bin| (bin.packets > 0).then(|| ratio(sum, bin.packets.into()));
+        let capacity = u128::from(window.ps()) * u128::from(sources);
+        let offered_load = ratio(offered.link_ps.into(), capacity);
+        let accepted_load = ratio(delivered.link_ps.into(), capacity);
+        let mean = |sum: u128| {
+            if delivered.packets == 0 { f64::NAN } else { ratio(sum, delivered.packets.into()) }
+        };
+        FlowReport {
+            role: None,
+            sources,
+            offered,
+            delivered,
+            dropped: self.dropped,
+            offered_load,
+            accepted_load: Estimate {
+                value: accepted_load,
+                half_width: per_batch(&|(ps, bin)| {
+                    Some(ratio(bin.link_ps.into(), u128::from(*ps) * u128::from(sources)))
+                }),
+            },
+            goodput_gbps: Estimate {
+                value: gbps(delivered.payload, window.ps()),
+                half_width: per_batch(&|(ps, bin)| Some(gbps(bin.payload, *ps))),
+            },
+            saturated: accepted_load < SATURATION_SHARE * offered_load,
+            latency: LatencyReport {
+                mean: Estimate {
+                    value: mean(delivered.latency_ps),
+                    half_width: per_batch(&|(_, bin)| per_packet(bin.latency_ps, bin)),
+                },
+                ..self.quantiles(first, &spread.latency, |segment| &segment.latency)
+            },
+            network: LatencyReport {
+                mean: Estimate {
+                    value: mean(delivered.network_ps),
+                    half_width: per_batch(&|(_, bin)| per_packet(bin.network_ps, bin)),
+                },
+                ..self.quantiles(first, &spread.network, |segment| &segment.network)
+            },
+            hol_ps: Estimate {
+                value: mean(delivered.hol_ps.into()),
+                half_width: per_batch(&|(_, bin)| per_packet(bin.hol_ps.into(), bin)),
+            },
+            mean_blocked: spread.parts_ps.map(|ps| ratio(ps, window.ps().into())),
+            spread,
+            name,
+        }
+    }
+
+    /// Deliveries of the window in (at most) [`BATCHES`] parts of equal numbers of bins, with their lengths.
+    fn batches(&self, window: &Window, bin_ps: u64) -> Vec<(u64, Bin)> {
+        let bins = window.to_bin - window.from_bin;
+        let count = BATCHES.min(bins);
+        let edge = |batch: usize| window.from_bin + batch * bins / count;
+        (0..count)
+            .map(|batch| {
+                let (from, to) = (edge(batch), edge(batch + 1));
+                let mut sum = Bin::default();
+                for bin in &self.bins[from..to] {
+                    sum.add(bin);
+                }
+                let end = (to as u64 * bin_ps).min(window.to_ps);
+                (end.saturating_sub(from as u64 * bin_ps), sum)
+            })
+            .collect()
+    }
+
+    /// Everything of a latency report but the mean.
+    fn quantiles(&self, first: usize, all: &Spread, of: impl Fn(&Segment) -> &Spread) -> LatencyReport {
+        let quantile = |q: f64, packets: u64| {
+            let value = all.quantile(q).map_or(f64::NAN, |ps| ps as f64);
+            // A quantile of few values is biased towards the centre, so thin segments give no interval.
+            let used: Vec<&Spread> = self.segments[first..].iter().map(&of).collect();
+            let enough = used.iter().all(|spread| spread.histogram.len() >= packets);
+            let values: Vec<f64> =
+                used.iter().filter_map(|spread| spread.quantile(q)).map(|ps| ps as f64).collect();
+            Estimate { value, half_width: if enough { half_width(&values) } else { f64::NAN } }
+        };
+        LatencyReport {
+            mean: Estimate { value: f64::NAN, half_width: f64::NAN },
+            p50: quantile(0.5, 20),
+            p99: quantile(0.99, 1_000),
+            p999: quantile(0.999, 10_000),
+            max: if all.histogram.is_empty() { f64::NAN } else { all.max as f64 },
+        }
+    }
+}
+
+fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
+    let bin_ps = collector.bin_ps();
+    let to_ps = outcome.end.0;
+    let to_bin = ((to_ps / bin_ps) as usize + 1).min(collector.bins());
+    let per_segment = collector.bins_per_segment();
+    let whole = |rule, steady| Window { from_bin: 0, to_bin, from_ps: 0, to_ps, rule, steady };
+    let cut_at = |bin: usize, rule, steady| {
+        let from_bin = bin.div_ceil(per_segment) * per_segment;
+        let from_ps = from_bin as u64 * bin_ps;
+        if from_bin >= to_bin || from_ps >= to_ps {
+            return whole(rule, false);
+        }
+        Window { from_bin, to_bin, from_ps, to_ps, rule, steady }
+    };
+    let silent = |bin: &usize| {
+        collector.flows().iter().all(|flow| flow.bins[*bin].packets == 0 && flow.offered[*bin].packets == 0)
+    };
+    let idle = (0..to_bin).rev().take_while(silent).count();
+    match warmup {
+        Warmup::Fixed(ps) => cut_at(ps.div_ceil(bin_ps).min(to_bin as u64) as usize, "fixed", true),
+        Warmup::Auto
+            if outcome.in_flight == 0 && (outcome.end < collector.length() || idle >= per_segment) =>
+        {
+            // The workload is finite: all of it is measured, and the silence after it is not.
+            let to_ps = to_ps.min((to_bin - idle) as u64 * bin_ps);
+            Window { to_bin: to_bin - idle, to_ps, ..whole("none: the workload is finite", true) }
+        }
+        Warmup::Auto => {
+            let mut sums = vec![Bin::default(); to_bin];
+            for flow in collector.flows() {
+                for (sum, bin) in sums.iter_mut().zip(&flow.bins) {
+                    sum.add(bin);
+                }
+            }
+            // Both what gets through and how long it takes must have settled. The source queue is left out:
+            // above saturation it grows for ever while the fabric is as steady as can be.
+            let through: Vec<f64> = sums.iter().map(|bin| bin.link_ps as f64).collect();
+            let filled: Vec<usize> = (0..to_bin).filter(|&index| sums[index].packets > 0).collect();
+            let network: Vec<f64> = filled
+                .iter()
+                .map(|&index| ratio(sums[index].network_ps, sums[index].packets.into()))
+                .collect();
+            let (a, b) = (mser5(&through), mser5(&network));
+            let latency_bin = filled.get(b.drop).copied().unwrap_or(0);
+            cut_at(a.drop.max(latency_bin), "MSER-5", a.steady && b.steady)
+        }
+    }
+}
+
+fn broken_laws(run: &RunData) -> Vec<String> {
+    let outcome = &run.outcome;
+    let mut broken = Vec::new();
+    if outcome.injected + outcome.replicated != outcome.delivered + outcome.dropped + outcome.in_flight {
+        broken.push(format!(
+            "conservation: {} injected + {} replicated, but {} delivered + {} dropped + {} in flight",
+            outcome.injected, outcome.replicated, outcome.delivered, outcome.dropped, outcome.in_flight
+        ));
+    }
+    let counted = run.collector.counts();
+    let kept = (outcome.injected, outcome.delivered, outcome.dropped);
+    if counted != kept {
+        broken.push(format!(
+            "observation: (created, delivered, dropped) were reported {counted:?} times, but the fabric \
+             counted {kept:?}"
+        ));
+    }
+    broken
+}

@@ -1,0 +1,192 @@
+//! Result folders: whole or not at all.
+//!
+//! Everything is written into a temporary folder beside the place where it shall be; one rename makes it
+//! visible. An interrupted run leaves what was there before.
+
+use crate::figures::{Caption, Figure, all};
+use crate::num::Num;
+use crate::report::VariantReport;
+use crate::series;
+use crate::summary::Summary;
+use serde::Serialize;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Cost of one variant. The caller measures it: nothing in this crate knows the wall clock.
+#[derive(Clone, Debug, Serialize)]
+pub struct VariantCost {
+    /// Name of the variant.
+    pub variant: String,
+    /// Wall-clock seconds of the simulation.
+    pub wall_s: Num,
+    /// Kernel events.
+    pub events: u64,
+    /// Events in a wall-clock second.
+    pub events_per_s: Num,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Packet hops in a wall-clock second.
+    pub packet_hops_per_s: Num,
+    /// Events for each packet hop.
+    pub events_per_packet_hop: Num,
+}
+
+impl VariantCost {
+    /// Cost of a run that took `wall_s` seconds.
+    pub fn new(report: &VariantReport, wall_s: f64) -> Self {
+        let outcome = &report.run.outcome;
+        let rate = |count: u64| Num(if wall_s > 0.0 { count as f64 / wall_s } else { f64::NAN });
+        Self {
+            variant: report.run.name.clone(),
+            wall_s: Num(wall_s),
+            events: outcome.events,
+            events_per_s: rate(outcome.events),
+            packet_hops: outcome.packet_hops,
+            packet_hops_per_s: rate(outcome.packet_hops),
+            events_per_packet_hop: Num(outcome.events as f64 / outcome.packet_hops as f64),
+        }
+    }
+}
+
+/// What `perf.json` says.
+#[derive(Clone, Debug, Serialize)]
+pub struct Perf {
+    /// Wall-clock seconds of everything.
+    pub wall_s: Num,
+    /// Variants simulated at the same time.
+    pub parallel: usize,
+    /// Largest resident set of the process, octets, where the system tells.
+    pub memory_peak_bytes: Option<u64>,
+    /// Each variant.
+    pub variants: Vec<VariantCost>,
+}
+
+/// All files of a result folder.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl RunFolder {
+    /// The files of these runs of the scenario `name`. `resolved` is the text of `resolved.json`.
+    pub fn new(
+        name: &str,
+        caption: &Caption,
+        resolved: &str,
+        reports: &[VariantReport],
+        perf: &Perf,
+    ) -> Self {
+        let mut perf = serde_json::to_string_pretty(perf).expect("string keys only");
+        perf.push('\n');
+        let mut files: Vec<(PathBuf, Vec<u8>)> = [
+            ("resolved.json", resolved.to_string()),
+            ("summary.json", Summary::new(name, reports).to_json()),
+            ("series/flows.csv", series::flows_csv(reports)),
+            ("series/fabric.csv", series::fabric_csv(reports)),
+            ("series/queues.csv", series::queues_csv(reports)),
+            ("series/latency_percentiles.csv", series::percentiles_csv(reports)),
+            ("series/links.csv", series::links_csv(reports)),
+            ("series/endpoints.csv", series::endpoints_csv(reports)),
+            ("histograms.json", series::histograms_json(reports)),
+            ("fingerprints.txt", fingerprints(reports)),
+            ("perf.json", perf),
+        ]
+        .into_iter()
+        .map(|(name, text)| (PathBuf::from(name), text.into_bytes()))
+        .collect();
+        for Figure { name, svg, png } in all(caption, reports) {
+            files.push((format!("figures/{name}.svg").into(), svg.into_bytes()));
+            files.push((format!("figures/{name}.png").into(), png));
+        }
+        Self { files }
+    }
+
+    /// Paths inside the folder.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|(path, _)| path.as_path())
+    }
+
+    /// Writes the folder to `target`. What was there is replaced, or kept beside it with
+    /// `.1`, `.2`, ... at the end of its name if `keep`.
+    pub fn write(&self, target: &Path, keep: bool) -> io::Result<()> {
+        let parent = match target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        fs::create_dir_all(parent)?;
+        refuse_foreign(target)?;
+        // beside the target, because a rename cannot cross file systems
+        let new = tempfile::Builder::new().prefix(".riosim-").tempdir_in(parent)?;
+        for (path, content) in &self.files {
+            let path = new.path().join(path);
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            fs::write(path, content)?;
+        }
+        share(new.path())?;
+        let old = tempfile::Builder::new().prefix(".riosim-").tempdir_in(parent)?;
+        let occupied = target.symlink_metadata().is_ok();
+        let aside = if keep { first_free(target) } else { old.path().join("old") };
+        if occupied {
+            fs::rename(target, &aside)?;
+        }
+        if let Err(error) = fs::rename(new.path(), target) {
+            if occupied {
+                fs::rename(&aside, target)?;
+            }
+            return Err(error);
+        }
+        // nothing is left under the temporary name
+        let _ = new.keep();
+        Ok(())
+    }
+}
+
+/// A folder that this program did not write is not replaced: `--out` may name anything.
+fn refuse_foreign(target: &Path) -> io::Result<()> {
+    let foreign = match fs::read_dir(target) {
+        Ok(mut entries) => entries.next().is_some() && !target.join("summary.json").is_file(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        Err(_) => true,
+    };
+    if foreign {
+        let text = format!("{} exists and is not a result folder", target.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+    }
+    Ok(())
+}
+
+/// Temporary folders are private; results are as readable as any other new folder.
+#[cfg(unix)]
+fn share(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    // A folder made in the ordinary way shows what the process's mask allows.
+    let probe = folder.join("series");
+    let mode = fs::metadata(probe)?.permissions().mode();
+    fs::set_permissions(folder, fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn share(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn first_free(target: &Path) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    (1u32..)
+        .map(|number| target.with_file_name(format!("{name}.{number}")))
+        .find(|path| path.symlink_metadata().is_err())
+        .expect("there are fewer than four thousand million results")
+}
+
+fn fingerprints(reports: &[VariantReport]) -> String {
+    reports
+        .iter()
+        .map(|report| {
+            let outcome = &report.run.outcome;
+            format!("{} outcome {} trajectory {}\n", report.run.name, outcome.outcome, outcome.trajectory)
+        })
+        .collect()
+}

@@ -1,0 +1,249 @@
+//! The result of a run as text for a terminal.
+
+use crate::num::{change_text, count_text, ratio, three_digits, time_text};
+use crate::report::{FlowReport, Role, VariantReport, baselines};
+use crate::summary::VariantSummary;
+use models::probe::Cause;
+use std::fmt::Write;
+
+/// Flows in a table; the rest is counted.
+const FLOWS_LISTED: usize = 12;
+
+/// Rows of cells with aligned columns: the first column to the left, all others to the right.
+fn aligned(rows: &[Vec<String>], indent: &str) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = indent.to_string();
+        for (column, cell) in row.iter().enumerate() {
+            let fill = " ".repeat(widths[column] - cell.chars().count());
+            line += &if column == 0 { format!("{cell}{fill}") } else { format!("   {fill}{cell}") };
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+fn load_text(load: f64) -> String {
+    format!("{:.1} %", 100.0 * load)
+}
+
+fn cells(flow: &FlowReport) -> Vec<String> {
+    let hol = format!("{} ({:.0} %)", time_text(flow.hol_ps.value), 100.0 * flow.share(Cause::HeadOfLine));
+    vec![
+        if flow.saturated { format!("{} *", flow.title()) } else { flow.title() },
+        load_text(flow.offered_load),
+        load_text(flow.accepted_load.value),
+        format!("{} Gb/s", three_digits(flow.goodput_gbps.value)),
+        time_text(flow.network.mean.value),
+        time_text(flow.network.p99.value),
+        time_text(flow.latency.mean.value),
+        time_text(flow.latency.p99.value),
+        time_text(flow.latency.max),
+        if flow.delivered.packets == 0 { "-".into() } else { hol },
+    ]
+}
+
+/// The table of one variant.
+pub fn variant(report: &VariantReport) -> String {
+    let summary = VariantSummary::new(report);
+    let window = &report.window;
+    let mut out = String::new();
+    let mut say = |text: std::fmt::Arguments<'_>| writeln!(out, "{text}").expect("a string takes any text");
+    let span = format!("{} to {}", time_text(window.from_ps as f64), time_text(window.to_ps as f64));
+    say(format_args!("{}  (seed {}, measured {span}, warm-up {})", summary.name, summary.seed, window.rule));
+    let titles = [
+        "flow",
+        "offered",
+        "accepted",
+        "goodput",
+        "net mean",
+        "net p99",
+        "mean",
+        "p99",
+        "max",
+        "HOL blocked",
+    ];
+    let mut rows = vec![titles.map(String::from).to_vec()];
+    rows.extend(report.flows.iter().take(FLOWS_LISTED).map(cells));
+    if report.flows.len() != 1 {
+        rows.push(cells(&report.overall));
+    }
+    say(format_args!("{}", aligned(&rows, "  ").trim_end()));
+    if report.flows.len() > FLOWS_LISTED {
+        say(format_args!("  {} more flows are in summary.json", report.flows.len() - FLOWS_LISTED));
+    }
+    if report.flows.iter().chain([&report.overall]).any(|flow| flow.saturated) {
+        say(format_args!("  * saturated: less than 99 % of the offered load is accepted"));
+    }
+    let fabric = &summary.fabric;
+    say(format_args!(
+        "  links {:.1} % mean, {:.1} % max ({}), own symbols {:.2} %",
+        100.0 * fabric.link_use_mean.0,
+        100.0 * fabric.link_use_max.0,
+        fabric.link_use_max_port,
+        100.0 * fabric.symbol_use_mean.0
+    ));
+    let messages = fabric.symbols.voq_riding + fabric.symbols.voq_standalone;
+    if messages > 0 || fabric.xoff_edges > 0 {
+        say(format_args!(
+            "  VoQ messages {} ({} rode), queues stopped {} times, released {} times, staged on average {} \
+             packets",
+            count_text(messages),
+            count_text(fabric.symbols.voq_riding),
+            count_text(fabric.xoff_edges),
+            count_text(fabric.xon_edges),
+            three_digits(fabric.staged_mean_number.0)
+        ));
+    }
+    let kept = &summary.conservation;
+    say(format_args!(
+        "  packets {} created, {} copies, {} delivered, {} dropped, {} in flight",
+        count_text(kept.injected),
+        count_text(kept.replicated),
+        count_text(kept.delivered),
+        count_text(kept.dropped),
+        count_text(kept.in_flight)
+    ));
+    if !window.steady {
+        say(format_args!("  no steady state was found: run longer, or set the warm-up"));
+    }
+    for stall in &summary.stalls {
+        let at = time_text(stall.at_us.0 * 1e6);
+        say(format_args!(
+            "  {} found at {at}: {}",
+            stall.kind,
+            stall.walk.first().map_or("", String::as_str)
+        ));
+    }
+    for law in &report.broken {
+        say(format_args!("  BROKEN INVARIANT {law}"));
+    }
+    out
+}
+
+/// Plain sentences: what each variant changes against its baseline ([`baselines`]), or what limits the only
+/// one.
+pub fn conclusion(reports: &[VariantReport]) -> Vec<String> {
+    match reports {
+        [] => Vec::new(),
+        [only] => vec![single(only)],
+        _ => {
+            let pairs = baselines(reports).into_iter().enumerate();
+            let pairs = pairs.filter(|(variant, base)| variant != base);
+            pairs.map(|(variant, base)| compared(&reports[base], &reports[variant])).collect()
+        }
+    }
+}
+
+/// Flows that a comparison is about, summed.
+struct Class {
+    name: String,
+    goodput_gbps: f64,
+    network_ps: u128,
+    packets: u64,
+}
+
+impl Class {
+    fn of<'a>(name: &str, flows: impl Iterator<Item = &'a FlowReport>) -> Self {
+        let empty = Class { name: name.into(), goodput_gbps: 0.0, network_ps: 0, packets: 0 };
+        flows.fold(empty, |class, flow| Class {
+            goodput_gbps: class.goodput_gbps + flow.goodput_gbps.value,
+            network_ps: class.network_ps + flow.delivered.network_ps,
+            packets: class.packets + flow.delivered.packets,
+            ..class
+        })
+    }
+}
+
+/// Relative change; from nothing there is none.
+fn change(from: f64, to: f64) -> f64 {
+    if from > 0.0 { (to - from) / from } else { 0.0 }
+}
+
+/// The victims, because they are what a congestion study is about; without them, or where nothing happens to
+/// them, the flow that changes most.
+fn classes(first: &VariantReport, other: &VariantReport) -> Option<(Class, Class)> {
+    let pick = |names: &[&str]| {
+        let name = if let [only] = names { only } else { "victims" };
+        let of = |report: &VariantReport| Class::of(name, names.iter().filter_map(|name| report.flow(name)));
+        (of(first), of(other))
+    };
+    let moved = |pair: &(Class, Class)| libm::fabs(change(pair.0.goodput_gbps, pair.1.goodput_gbps));
+    let common = first.flows.iter().filter(|flow| other.flow(&flow.name).is_some());
+    let most = common.map(|flow| pick(&[flow.name.as_str()])).max_by(|a, b| moved(a).total_cmp(&moved(b)));
+    let victims = first.flows.iter().filter(|flow| flow.role == Some(Role::Victim));
+    let victims: Vec<&str> = victims.map(|flow| flow.name.as_str()).collect();
+    if victims.is_empty() {
+        return most;
+    }
+    let victims = pick(&victims);
+    match most {
+        Some(most) if moved(&victims) < 0.02 && moved(&most) > 0.1 => Some(most),
+        _ => Some(victims),
+    }
+}
+
+fn compared(first: &VariantReport, other: &VariantReport) -> String {
+    let between = format!("{} \u{2192} {}", first.run.name, other.run.name);
+    let Some((before, after)) = classes(first, other) else {
+        return format!("{between}: no flow in common");
+    };
+    let percent = |a: f64, b: f64| change_text(a, b).unwrap_or_else(|| "from nothing".into());
+    let (a, b) = (before.goodput_gbps, after.goodput_gbps);
+    let mut text = format!(
+        "{between}: {} goodput {} \u{2192} {} Gb/s ({})",
+        before.name,
+        three_digits(a),
+        three_digits(b),
+        percent(a, b)
+    );
+    if before.packets > 0 && after.packets > 0 {
+        let a = ratio(before.network_ps, before.packets.into());
+        let b = ratio(after.network_ps, after.packets.into());
+        let moved = percent(a, b);
+        text += &format!(", mean network latency {} \u{2192} {} ({moved})", time_text(a), time_text(b));
+    }
+    text
+}
+
+fn single(report: &VariantReport) -> String {
+    let all = &report.overall;
+    if all.delivered.packets == 0 {
+        return "no packet was delivered in the measured time".into();
+    }
+    // Serialization, propagation and pipeline are there in an empty fabric as well.
+    let waits = Cause::ALL
+        .into_iter()
+        .filter(|cause| !matches!(cause, Cause::Serialization | Cause::Propagation | Cause::Pipeline));
+    let worst = waits.max_by_key(|cause| (all.spread.parts_ps[*cause as usize], std::cmp::Reverse(*cause)));
+    let mut text = format!(
+        "goodput {} Gb/s at {} offered load",
+        three_digits(all.goodput_gbps.value),
+        load_text(all.offered_load)
+    );
+    if all.saturated {
+        text += &format!(", saturated ({} accepted)", load_text(all.accepted_load.value));
+    }
+    if let Some(cause) = worst.filter(|cause| all.spread.parts_ps[*cause as usize] > 0) {
+        text += &format!("; most waiting is {} ({:.0} % of latency)", cause.name(), 100.0 * all.share(cause));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_align_by_characters() {
+        let rows =
+            [vec!["a".to_string(), "1 \u{b5}s".into()], vec!["long".to_string(), "100 \u{b5}s".into()]];
+        assert_eq!(aligned(&rows, "  "), "  a        1 \u{b5}s\n  long   100 \u{b5}s\n");
+    }
+}

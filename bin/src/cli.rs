@@ -1,0 +1,239 @@
+//! Words and flags of the command line.
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use models::run::{ListKind, PipelineMode, RunOptions};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Deterministic simulator of RapidIO fabrics.
+#[derive(Debug, Parser)]
+#[command(
+    name = "riosim",
+    version,
+    after_help = "riosim x.json is short for riosim run x.json.\n\nExit status: 0 all is well, 1 an \
+                  invariant broke, 2 bad input, 3 a stall ended the run, 130 interrupted."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// The words of the command line, with the verb `run` where none is given.
+pub(crate) fn with_verb(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    let first = words.get(1).map(|word| word.to_string_lossy().into_owned());
+    let command = Cli::command();
+    let known = |word: &str| {
+        command.get_subcommands().any(|verb| verb.get_name() == word)
+            || ["help", "-h", "--help", "-V", "--version"].contains(&word)
+    };
+    if first.is_some_and(|word| !known(&word)) {
+        words.insert(1, "run".into());
+    }
+    words
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Run a scenario and write its results
+    Run(RunArgs),
+    /// Check a scenario and say what it comes to, without running it
+    Check(CheckArgs),
+    /// Print or write a scenario to start from
+    Init(InitArgs),
+    /// List what scenarios can name
+    List {
+        /// What to list
+        what: Listing,
+    },
+    /// Print the JSON Schema of scenario files
+    Schema,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Listing {
+    /// Device presets
+    Devices,
+    /// Kinds of topology
+    Topologies,
+    /// Scenarios that come with the project
+    Studies,
+    /// Scenarios to start from (riosim init)
+    Templates,
+}
+
+/// A scenario file and changes to it.
+#[derive(Debug, Args)]
+pub(crate) struct ScenarioArgs {
+    /// Scenario file, or - for standard input
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) scenario: PathBuf,
+    /// Replace a value of the scenario: --set /traffic/0/load=0.7
+    #[arg(long = "set", value_name = "/POINTER=VALUE", value_parser = parse_set)]
+    set: Vec<(String, Value)>,
+    /// Seed of all randomness
+    #[arg(long)]
+    seed: Option<u64>,
+    /// End of the run, for example "5 ms"
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// What to cut off at the beginning: a time, or auto
+    #[arg(long, value_name = "TIME")]
+    warmup: Option<String>,
+    /// Permute the order of simultaneous events; 0 = as the rules say
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    shake: Option<u64>,
+}
+
+impl ScenarioArgs {
+    /// Changes in the order in which they apply: flags of their own win over `--set`.
+    pub(crate) fn overrides(&self) -> Vec<(String, Value)> {
+        let own = [
+            ("/seed", self.seed.map(Value::from)),
+            ("/run/until", self.until.clone().map(Value::from)),
+            ("/run/warmup", self.warmup.clone().map(Value::from)),
+            ("/shake", self.shake.map(Value::from)),
+        ];
+        let own = own.into_iter().filter_map(|(pointer, value)| Some((pointer.to_string(), value?)));
+        self.set.iter().cloned().chain(own).collect()
+    }
+}
+
+/// Flags of `run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Result folder (default: results/ and the name of the scenario)
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print summary.json instead of tables
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bar and no tables
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Keep the earlier results beside the new ones, as FOLDER.1, FOLDER.2, ...
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Event list of the kernel; no result depends on it
+    #[arg(long, value_name = "KIND", default_value = "ring", hide_short_help = true)]
+    event_list: EventListArg,
+    /// How pipeline latency becomes events; no result depends on it
+    #[arg(long, value_name = "MODE", default_value = "folded", hide_short_help = true)]
+    pipeline: PipelineArg,
+    /// Variants to simulate at the same time (default: one for each core); no result depends on it
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+}
+
+impl RunArgs {
+    /// What the kernel needs to know.
+    pub(crate) fn options(&self) -> RunOptions {
+        RunOptions {
+            list: match self.event_list {
+                EventListArg::Heap => ListKind::Heap,
+                EventListArg::Ring => ListKind::Ring,
+            },
+            pipeline: match self.pipeline {
+                PipelineArg::Folded => PipelineMode::Folded,
+                PipelineArg::Unfolded => PipelineMode::Unfolded,
+            },
+        }
+    }
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+enum EventListArg {
+    /// Binary heap, the reference
+    Heap,
+    /// Bucket ring, the fast one
+    Ring,
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+enum PipelineArg {
+    /// One event for arrival and pipeline
+    Folded,
+    /// Every step is an event, the reference
+    Unfolded,
+}
+
+/// Flags of `check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Print the scenario with every default written out
+    #[arg(long)]
+    pub(crate) resolved: bool,
+}
+
+/// Flags of `init`.
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Name of the template (riosim list templates)
+    pub(crate) template: String,
+    /// File to write (default: standard output); an existing file is not overwritten
+    pub(crate) file: Option<PathBuf>,
+}
+
+fn parse_set(text: &str) -> Result<(String, Value), String> {
+    let (pointer, value) = text.split_once('=').ok_or("expected /POINTER=VALUE")?;
+    if !pointer.starts_with('/') {
+        return Err(format!("{pointer:?} is not a JSON pointer: it does not begin with /"));
+    }
+    // what is not JSON is a string: "6.25 Gbaud" needs no second pair of quotes
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    Ok((pointer.into(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    fn parse(words: &[&str]) -> Result<Verb, clap::Error> {
+        Cli::try_parse_from(with_verb(words.iter().map(OsString::from))).map(|cli| cli.verb)
+    }
+
+    #[test]
+    fn a_file_alone_is_a_run() {
+        for words in [
+            &["riosim", "x.json", "--seed", "7"][..],
+            &["riosim", "--seed", "7", "x.json"],
+            &["riosim", "run", "x.json", "--seed=7"],
+        ] {
+            let Ok(Verb::Run(run)) = parse(words) else { panic!("{words:?} is not a run") };
+            assert_eq!(run.scenario.scenario, PathBuf::from("x.json"));
+            assert_eq!(run.scenario.overrides(), [("/seed".to_string(), json!(7))]);
+        }
+        assert!(matches!(parse(&["riosim", "schema"]), Ok(Verb::Schema)));
+        assert!(parse(&["riosim"]).is_err() && parse(&["riosim", "--seed", "7"]).is_err());
+    }
+
+    #[test]
+    fn flags_win_over_set() {
+        let words =
+            ["riosim", "check", "x", "--until", "5 ms", "--set", "/run/until=1 ms", "--set", "/seed=3"];
+        let Ok(Verb::Check(args)) = parse(&words) else { panic!("check") };
+        let overrides = args.scenario.overrides();
+        assert_eq!(overrides.last(), Some(&("/run/until".to_string(), json!("5 ms"))));
+        assert_eq!(overrides[..2], [("/run/until".into(), json!("1 ms")), ("/seed".into(), json!(3))]);
+    }
+
+    #[test]
+    fn values_are_json_or_text() {
+        assert_eq!(parse_set("/a=1=2"), Ok(("/a".into(), json!("1=2"))));
+        assert_eq!(parse_set("/a/0=[1,2]"), Ok(("/a/0".into(), json!([1, 2]))));
+        assert_eq!(parse_set("/a=true"), Ok(("/a".into(), json!(true))));
+        assert_eq!(parse_set("/a=6.25 Gbaud"), Ok(("/a".into(), json!("6.25 Gbaud"))));
+        assert!(parse_set("a=1").is_err() && parse_set("/a").is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! The progress bar: wall-clock time, events per second, simulated time, time left.
+//!
+//! It is silent with `--quiet` and where standard error is not a terminal.
+
+use analysis::num::{three_digits, time_text};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Instant;
+
+/// Steps of a bar.
+const STEPS: u64 = 1_000;
+
+/// The bars of all variants.
+pub(crate) struct Bars {
+    all: MultiProgress,
+    width: usize,
+}
+
+impl Bars {
+    /// Bars for variants with these names.
+    pub(crate) fn new<'a>(quiet: bool, names: impl Iterator<Item = &'a str>) -> Self {
+        // indicatif draws nothing where standard error is no terminal
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
+        Self { all: MultiProgress::with_draw_target(target), width }
+    }
+
+    /// The bar of one variant that ends at `until_ps`.
+    pub(crate) fn bar(&self, name: &str, until_ps: u64) -> Bar {
+        let style = ProgressStyle::with_template("{prefix} {bar:24} {percent:>3} %  {msg}");
+        let style = style.expect("the template is a constant").progress_chars("=> ");
+        let bar = self.all.add(ProgressBar::new(STEPS).with_style(style));
+        bar.set_prefix(format!("{name:<width$}", width = self.width));
+        Bar { bar, until_ps: until_ps.max(1), started: Instant::now() }
+    }
+}
+
+/// The bar of one variant.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    until_ps: u64,
+    started: Instant,
+}
+
+impl Bar {
+    /// Shows how far the run is.
+    pub(crate) fn show(&self, now_ps: u64, events: u64) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let elapsed = self.started.elapsed().as_secs_f64();
+        let share = now_ps as f64 / self.until_ps as f64;
+        self.bar.set_position((share * STEPS as f64) as u64);
+        let mut text = format!(
+            "{}, {} M events/s",
+            time_text(now_ps as f64),
+            three_digits(events as f64 / elapsed / 1e6)
+        );
+        if share > 0.0 {
+            text += &format!(", {} left", seconds_text(elapsed / share * (1.0 - share)));
+        }
+        self.bar.set_message(text);
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn seconds_text(seconds: f64) -> String {
+    let whole = seconds.max(0.0) as u64;
+    match whole {
+        0..60 => format!("{whole} s"),
+        60..3_600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3_600, whole / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left_reads_well() {
+        assert_eq!(seconds_text(-1.0), "0 s");
+        assert_eq!(seconds_text(59.9), "59 s");
+        assert_eq!(seconds_text(61.0), "1 min 1 s");
+        assert_eq!(seconds_text(7_260.0), "2 h 1 min");
+    }
+}

@@ -1,0 +1,128 @@
+//! `riosim run`: simulate, tell, write.
+
+use crate::cli::RunArgs;
+use crate::console::print;
+use crate::inspect::load;
+use crate::simulate::{self, Finished};
+use crate::status::Failure;
+use analysis::figures::Caption;
+use analysis::num::{Num, count_text, three_digits};
+use analysis::runfolder::{Perf, RunFolder, VariantCost};
+use analysis::{Summary, VariantReport, table};
+use scenarios::RunPlan;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Runs a scenario and writes its result folder.
+pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+    let started = Instant::now();
+    // before anything that may take long, reading included
+    let interrupted = watch_interrupts()?;
+    let plan = load(&args.scenario)?;
+    let jobs = jobs(args, &plan);
+    let finished = simulate::all(&plan, args.options(), jobs, args.quiet || args.json, &interrupted)?;
+    let stalled = finished.iter().find(|one| one.stalled).map(|one| one.data.name.clone());
+    let mut walls = Vec::new();
+    let reports: Vec<VariantReport> = finished
+        .into_iter()
+        .map(|Finished { data, wall_s, .. }| {
+            walls.push(wall_s);
+            VariantReport::new(data)
+        })
+        .collect();
+
+    let perf = Perf {
+        wall_s: Num(started.elapsed().as_secs_f64()),
+        parallel: jobs,
+        memory_peak_bytes: memory_peak(),
+        variants: reports.iter().zip(walls).map(|(report, wall)| VariantCost::new(report, wall)).collect(),
+    };
+    let caption = Caption { scenario: plan.title.clone(), note: String::new() };
+    let folder = RunFolder::new(&plan.name, &caption, &plan.resolved, &reports, &perf);
+    let target = args.out.clone().unwrap_or_else(|| Path::new("results").join(&plan.name));
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(Failure::Interrupted);
+    }
+    folder.write(&target, args.keep).map_err(|error| {
+        Failure::bad_input(format_args!("cannot write results to {}: {error}", target.display()))
+    })?;
+
+    if args.json {
+        print(&Summary::new(&plan.name, &reports).to_json())?;
+    } else if !args.quiet {
+        print(&tell(&plan, &reports, &perf, &target))?;
+    }
+    verdict(&reports, stalled)
+}
+
+/// A broken law outweighs a stall: what the simulator says about the stall may be wrong as well.
+fn verdict(reports: &[VariantReport], stalled: Option<String>) -> Result<(), Failure> {
+    for report in reports {
+        if let Some(law) = report.broken.first() {
+            return Err(Failure::Invariant(format!("variant {:?}: {law}", report.run.name)));
+        }
+    }
+    match stalled {
+        Some(name) => {
+            let stall = reports.iter().find(|report| report.run.name == name);
+            let stall = stall.and_then(|report| report.run.outcome.stalls.first());
+            let walk = stall.map(|stall| stall.walk.join("\n  ")).unwrap_or_default();
+            Err(Failure::Stalled(format!("variant {name:?} was stopped\n  {walk}")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn tell(plan: &RunPlan, reports: &[VariantReport], perf: &Perf, target: &Path) -> String {
+    let mut text = format!("{}\n\n", plan.title);
+    for report in reports {
+        text += &table::variant(report);
+        text.push('\n');
+    }
+    for line in table::conclusion(reports) {
+        text += &line;
+        text.push('\n');
+    }
+    let events: u64 = perf.variants.iter().map(|variant| variant.events).sum();
+    text += &format!(
+        "\n{} events in {} s, results in {}\n",
+        count_text(events),
+        three_digits(perf.wall_s.0),
+        shown(target).display()
+    );
+    text
+}
+
+/// The folder as a shell would complete it.
+fn shown(target: &Path) -> PathBuf {
+    target.join("")
+}
+
+/// At most as many as there are cores and variants.
+fn jobs(args: &RunArgs, plan: &RunPlan) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    args.jobs.map_or(cores, usize::from).min(cores).min(plan.variants.len()).max(1)
+}
+
+/// The first Ctrl-C ends the run in good order; a second one need not wait.
+fn watch_interrupts() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    ctrlc::set_handler(move || {
+        if set.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(Failure::Interrupted.code()));
+        }
+    })
+    .map_err(|error| Failure::bad_input(format_args!("cannot watch for interrupts: {error}")))?;
+    Ok(flag)
+}
+
+/// Largest resident set of this process, where the system tells.
+fn memory_peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024)
+}

@@ -1,0 +1,129 @@
+//! Simulating the variants of a scenario, in parallel where there are cores. No result depends on how many.
+
+use crate::progress::{Bar, Bars};
+use crate::status::Failure;
+use analysis::{Collector, CollectorConfig, RunData};
+use models::run::{Progress, RunOptions};
+use models::{Outcome, Simulation};
+use rayon::prelude::*;
+use scenarios::{RunPlan, Variant, Warmup};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Events between two looks at the clock and at the interrupt flag: some tens of milliseconds.
+const SLICE: u64 = 1 << 18;
+
+/// A variant that was simulated.
+pub(crate) struct Finished {
+    /// Observations.
+    pub(crate) data: RunData,
+    /// Whether the watchdog ended it.
+    pub(crate) stalled: bool,
+    /// Wall-clock seconds.
+    pub(crate) wall_s: f64,
+}
+
+/// Simulates all variants; the results are in the order of the scenario.
+pub(crate) fn all(
+    plan: &RunPlan,
+    options: RunOptions,
+    jobs: usize,
+    quiet: bool,
+    interrupted: &AtomicBool,
+) -> Result<Vec<Finished>, Failure> {
+    let bars = Bars::new(quiet, plan.variants.iter().map(|variant| variant.name.as_str()));
+    let simulate = |variant: &Variant| {
+        let bar = bars.bar(&variant.name, variant.until.0);
+        let result = guarded(variant, options, &bar, interrupted);
+        bar.clear();
+        result
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    let pool = pool.map_err(|error| Failure::bad_input(format_args!("cannot start threads: {error}")))?;
+    let results: Vec<Result<Finished, Failure>> =
+        pool.install(|| plan.variants.par_iter().with_max_len(1).map(simulate).collect());
+    // the first failure in the order of the scenario, whichever thread met its own first
+    results.into_iter().collect()
+}
+
+/// Assertions of the simulator become failures of the variant.
+fn guarded(
+    variant: &Variant,
+    options: RunOptions,
+    bar: &Bar,
+    interrupted: &AtomicBool,
+) -> Result<Finished, Failure> {
+    let result = catch_unwind(AssertUnwindSafe(|| one(variant, options, bar, interrupted)));
+    result.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        let seed = variant.config.seed;
+        Err(Failure::Invariant(format!("variant {:?}, seed {seed}: {text}", variant.name)))
+    })
+}
+
+fn one(
+    variant: &Variant,
+    options: RunOptions,
+    bar: &Bar,
+    interrupted: &AtomicBool,
+) -> Result<Finished, Failure> {
+    let started = Instant::now();
+    let collector = Collector::new(&CollectorConfig::new(&variant.config, variant.until));
+    let mut simulation = Simulation::new(Arc::clone(&variant.config), options, collector);
+    let end = loop {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted);
+        }
+        match simulation.run(variant.until, SLICE) {
+            Progress::Running => bar.show(simulation.now().0, simulation.events()),
+            end => break end,
+        }
+    };
+    let (collector, outcome) = simulation.finish();
+    let wall_s = started.elapsed().as_secs_f64();
+    Ok(Finished { data: data(variant, collector, outcome), stalled: end == Progress::Stalled, wall_s })
+}
+
+fn data(variant: &Variant, collector: Collector, outcome: Outcome) -> RunData {
+    RunData {
+        name: variant.name.clone(),
+        config: Arc::clone(&variant.config),
+        collector,
+        outcome,
+        warmup: match variant.warmup {
+            Warmup::Auto => analysis::Warmup::Auto,
+            Warmup::Until(time) => analysis::Warmup::Fixed(time.0),
+        },
+        victims: variant.victims.clone(),
+        hot: variant.hot.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A contradiction that no scenario can say: the models refuse it by panic.
+    #[test]
+    fn a_panic_is_a_broken_invariant() {
+        let text = scenarios::templates()[0].text;
+        let mut plan = scenarios::load(text, "template", &[]).expect("templates are valid");
+        let broken = &mut plan.variants[0];
+        Arc::make_mut(&mut broken.config).links[0].a = (9_999, 0);
+        let never = AtomicBool::new(false);
+        let result = all(&plan, RunOptions::default(), 1, true, &never);
+        let Err(Failure::Invariant(text)) = result else { panic!("the models ran nonsense") };
+        assert!(text.contains(&plan.variants[0].name), "{text}");
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_run() {
+        let plan =
+            scenarios::load(scenarios::templates()[0].text, "template", &[]).expect("templates are valid");
+        let now = AtomicBool::new(true);
+        assert!(matches!(all(&plan, RunOptions::default(), 1, true, &now), Err(Failure::Interrupted)));
+    }
+}

@@ -1,0 +1,62 @@
+//! How the command ends.
+
+use crate::console;
+use std::process::ExitCode;
+
+/// Why the command does not end well.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A law of the simulator broke: a defect, not a property of the scenario.
+    Invariant(String),
+    /// The scenario, a file or a flag is wrong; the text says where.
+    BadInput(String),
+    /// The watchdog ended a run, as the scenario asked for.
+    Stalled(String),
+    /// The user interrupted.
+    Interrupted,
+}
+
+impl Failure {
+    /// Bad input with a one-line explanation.
+    pub(crate) fn bad_input(text: impl std::fmt::Display) -> Self {
+        Failure::BadInput(format!("riosim: {text}"))
+    }
+
+    /// Exit status.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Failure::Invariant(_) => 1,
+            Failure::BadInput(_) => 2,
+            Failure::Stalled(_) => 3,
+            Failure::Interrupted => 130,
+        }
+    }
+
+    /// Says why and gives the exit status.
+    pub(crate) fn report(&self) -> ExitCode {
+        match self {
+            Failure::BadInput(text) => console::complain(text),
+            Failure::Invariant(text) => console::complain(&format!("riosim: an invariant broke: {text}")),
+            Failure::Stalled(text) => console::complain(&format!("riosim: stalled: {text}")),
+            Failure::Interrupted => console::complain("riosim: interrupted, nothing was written"),
+        }
+        ExitCode::from(self.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_the_manual() {
+        let codes = [
+            Failure::Invariant(String::new()),
+            Failure::bad_input(""),
+            Failure::Stalled(String::new()),
+            Failure::Interrupted,
+        ]
+        .map(|failure| failure.code());
+        assert_eq!(codes, [1, 2, 3, 130]);
+    }
+}

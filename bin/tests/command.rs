@@ -1,0 +1,304 @@
+//! The command as a user meets it: exit status, standard output, what is left on the disk.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A place for one test: scenarios in it, results below it.
+struct Home {
+    folder: tempfile::TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path().join(name), text).unwrap();
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_riosim"));
+        command.args(words).current_dir(self.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Runs and expects exit status 0; gives standard output back.
+    fn ok(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        assert!(output.status.success(), "{words:?}: {}\n{}", output.status, text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// Everything in the folder, without what the test wrote itself.
+    fn files(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.path().to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    found.push(path.strip_prefix(self.path()).unwrap().to_path_buf());
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
+}
+
+/// The template `hotspot`: two variants.
+fn hotspot(home: &Home) {
+    home.ok(&["init", "hotspot", "x.json"]);
+}
+
+#[test]
+fn a_run_writes_its_folder_and_tells() {
+    let home = Home::new();
+    hotspot(&home);
+    let said = home.ok(&["x.json", "--out", "there"]);
+    assert!(said.contains("victim goodput"), "{said}");
+    assert!(said.trim_end().ends_with("results in there/"), "{said}");
+    let files = home.files();
+    for name in [
+        "resolved.json",
+        "summary.json",
+        "histograms.json",
+        "fingerprints.txt",
+        "perf.json",
+        "series/flows.csv",
+        "series/queues.csv",
+        "series/links.csv",
+        "figures/goodput.svg",
+        "figures/goodput.png",
+        "figures/decomposition.svg",
+    ] {
+        assert!(files.contains(&Path::new("there").join(name)), "{name} is not among {files:?}");
+    }
+}
+
+#[test]
+fn results_go_to_the_name_of_the_scenario() {
+    let home = Home::new();
+    hotspot(&home);
+    let scenario: serde_json::Value =
+        serde_json::from_str(&home.ok(&["check", "x.json", "--resolved"])).unwrap();
+    let results = home.path().join("results").join(scenario["name"].as_str().unwrap());
+    home.ok(&["run", "x.json", "--quiet"]);
+    assert!(results.join("summary.json").is_file());
+    assert_eq!(home.ok(&["run", "x.json", "--quiet", "--keep"]), "");
+    assert!(results.with_extension("1").join("summary.json").is_file());
+}
+
+#[test]
+fn two_runs_give_the_same_bytes() {
+    let home = Home::new();
+    hotspot(&home);
+    home.ok(&["x.json", "--out", "one", "--quiet"]);
+    for (out, flags) in [
+        ("again", &[][..]),
+        ("one-job", &["--jobs", "1"]),
+        ("heap", &["--event-list", "heap"]),
+        ("unfolded", &["--pipeline", "unfolded"]),
+    ] {
+        let mut words = vec!["x.json", "--out", out, "--quiet"];
+        words.extend(flags);
+        home.ok(&words);
+        for name in ["summary.json", "fingerprints.txt", "series/flows.csv", "figures/throughput.svg"] {
+            let read = |folder: &str| fs::read(home.path().join(folder).join(name)).unwrap();
+            assert!(read("one") == read(out), "{name} of {out} differs");
+        }
+    }
+    home.ok(&["x.json", "--out", "other-time", "--quiet", "--until", "900 us"]);
+    let read = |folder: &str| fs::read(home.path().join(folder).join("summary.json")).unwrap();
+    assert!(read("one") != read("other-time"), "a comparison that cannot fail");
+}
+
+#[test]
+fn resolved_reproduces_the_run() {
+    let home = Home::new();
+    hotspot(&home);
+    home.ok(&["x.json", "--out", "one", "--quiet", "--set", "/seed=9", "--until", "400 us"]);
+    home.ok(&["one/resolved.json", "--out", "two", "--quiet"]);
+    let read = |path: &str| fs::read_to_string(home.path().join(path)).unwrap();
+    assert_eq!(read("one/summary.json"), read("two/summary.json"));
+    assert!(read("one/summary.json").contains("\"seed\": 9"));
+}
+
+#[test]
+fn json_is_the_summary() {
+    let home = Home::new();
+    hotspot(&home);
+    let said = home.ok(&["x.json", "--out", "there", "--json"]);
+    assert_eq!(said, fs::read_to_string(home.path().join("there/summary.json")).unwrap());
+    let value: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(value["variants"].as_array().unwrap().len(), 2);
+    for variant in value["variants"].as_array().unwrap() {
+        let kept = &variant["conservation"];
+        let count = |key: &str| kept[key].as_u64().unwrap();
+        assert!(count("delivered") > 0);
+        assert_eq!(
+            count("injected") + count("replicated"),
+            count("delivered") + count("dropped") + count("in_flight")
+        );
+        assert_eq!(kept["broken"], serde_json::json!([]));
+    }
+}
+
+#[test]
+fn bad_input_writes_nothing() {
+    let home = Home::new();
+    hotspot(&home);
+    home.write("syntax.json", "{ \"name\": ");
+    home.write("unknown.json", "{ \"name\": \"x\", \"topologie\": {} }");
+    let before = home.files();
+    for words in [
+        &["syntax.json"][..],
+        &["unknown.json"],
+        &["missing.json"],
+        &["run", "missing.json"],
+        &["check", "syntax.json"],
+        &["x.json", "--set", "/no/such/field=1"],
+        &["x.json", "--set", "without-a-slash=1"],
+        &["x.json", "--until", "soon"],
+        &["x.json", "--event-list", "tree"],
+        &["init", "no-such-template", "y.json"],
+        &["init", "hotspot", "x.json"],
+        &["list", "planets"],
+        &["x.json", "--out", "."],
+    ] {
+        let output = home.run(words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty(), "{words:?}: {}", text(&output.stdout));
+        assert!(!output.stderr.is_empty(), "{words:?}");
+        assert_eq!(home.files(), before, "{words:?} wrote something");
+    }
+    // what is wrong with a scenario names the place
+    let said = text(&home.run(&["unknown.json"]).stderr);
+    assert!(said.contains("topologie"), "{said}");
+}
+
+#[test]
+fn verbs_that_only_tell() {
+    let home = Home::new();
+    hotspot(&home);
+    let before = home.files();
+    assert!(home.ok(&["check", "x.json"]).contains("victim"));
+    for what in ["devices", "topologies", "studies", "templates"] {
+        assert!(home.ok(&["list", what]).lines().count() > 1, "{what}");
+    }
+    let schema: serde_json::Value = serde_json::from_str(&home.ok(&["schema"])).unwrap();
+    assert!(schema.is_object());
+    assert!(home.ok(&["--help"]).contains("Exit status"));
+    assert!(home.ok(&["--version"]).starts_with("riosim "));
+    assert_eq!(home.files(), before);
+    // every template is a scenario
+    for line in home.ok(&["list", "templates"]).lines() {
+        let name = line.split_whitespace().next().unwrap();
+        home.ok(&["init", name, &format!("{name}.json")]);
+        home.ok(&["check", &format!("{name}.json")]);
+    }
+}
+
+#[test]
+fn standard_input_is_a_scenario() {
+    let home = Home::new();
+    hotspot(&home);
+    let file = fs::File::open(home.path().join("x.json")).unwrap();
+    let output = home.command(&["check", "-"]).stdin(file).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), home.ok(&["check", "x.json"]));
+}
+
+/// `riosim schema | head -1`: the reader has gone before the first byte.
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_is_not_a_panic() {
+    let home = Home::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = home.command(&["schema"]).stdout(writer).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "");
+}
+
+/// Nothing but a lost message holds the queue: the watchdog must find it.
+const LOST_XON: &str = r#"{
+    "name": "lost-xon",
+    "run": { "until": "1 ms", "stall_after": "50 us", "on_stall": "stop" },
+    "topology": { "explicit": {
+        "devices": [{ "name": "sw", "ports": 3 }, { "name": "up" }, { "name": "hot" }, { "name": "other" }],
+        "links": [{ "a": "sw:0", "b": "up" }, { "a": "sw:1", "b": "hot" }, { "a": "sw:2", "b": "other" }]
+    } },
+    "voq": { "enabled": true, "staging": "per_port", "thresholds": { "on": 8, "off": 4 },
+             "verdict": "per_ingress", "refresh": "off" },
+    "traffic": [
+        { "name": "a", "from": "up", "to": "hot", "arrivals": { "saturated": {} }, "size": 256 },
+        { "name": "b", "from": "other", "to": "hot", "arrivals": { "saturated": {} }, "size": 256,
+          "stop": "100 us" }
+    ],
+    "faults": { "lose_voq_symbols": [{ "device": "sw", "port": 0, "kind": "xon", "nth": 1 }] }
+}"#;
+
+#[test]
+fn a_stall_that_stops_the_run_is_status_3() {
+    let home = Home::new();
+    home.write("x.json", LOST_XON);
+    let output = home.run(&["x.json", "--out", "there", "--quiet"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("stalled") && said.contains("packet"), "{said}");
+    // what led to the stall is worth a look
+    let summary = fs::read_to_string(home.path().join("there/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["variants"][0]["stalls"].as_array().unwrap().len(), 1);
+    // the same stall, only reported
+    let output = home.run(&["x.json", "--out", "there", "--quiet", "--set", "/run/on_stall=report"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_writes_nothing() {
+    use std::io::Write;
+    let home = Home::new();
+    hotspot(&home);
+    let before = home.files();
+    let scenario = fs::read_to_string(home.path().join("x.json")).unwrap();
+    // a run that would take days
+    let words = ["run", "-", "--out", "there", "--until", "1000 s"];
+    let mut child = home
+        .command(&words)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    // More than a pipe holds: once this is written, the child reads, so it already watches for interrupts.
+    pipe.write_all(scenario.as_bytes()).unwrap();
+    pipe.write_all(&[b'\n'; 1 << 20]).unwrap();
+    drop(pipe);
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "");
+    assert!(text(&output.stderr).contains("interrupted"));
+    assert_eq!(home.files(), before);
+}

@@ -1,0 +1,248 @@
+//! Checks that need no fabric (quantities) and checks that need all of it (physics).
+
+use crate::compile::Compiler;
+use crate::diagnostic::Diagnostic;
+use crate::presets;
+use crate::spec::*;
+use crate::topology::good_name;
+use crate::units;
+use lp_serial::cost::LaneRate;
+use models::config::*;
+
+/// Reads every quantity of the file where it stands, so that an error names that place.
+pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
+    if let Err(why) = good_name(&spec.name) {
+        out.push(Diagnostic::error("SC009", "/name", why));
+    } else if spec.name.contains('/') || spec.name.starts_with('.') {
+        let message = format!("\"{}\" cannot be the name of a folder of results", spec.name);
+        out.push(Diagnostic::error("SC009", "/name", message).help("use letters, digits, - and _"));
+    }
+    let mut q = Quantities { out };
+    let run = spec.run.clone().unwrap_or_default();
+    q.run(&run);
+    q.link("/links", spec.links.as_ref());
+    q.switch("/switch", spec.switch.as_ref());
+    q.endpoint("/endpoint", spec.endpoint.as_ref());
+    for (i, change) in spec.overrides.iter().flatten().enumerate() {
+        let at = format!("/overrides/{i}");
+        q.switch(&format!("{at}/switch"), change.switch.as_ref());
+        q.endpoint(&format!("{at}/endpoint"), change.endpoint.as_ref());
+        q.link(&format!("{at}/links"), change.links.as_ref());
+        q.complete(&at, change);
+    }
+    if let Topology::Explicit(explicit) = &spec.topology {
+        for (i, link) in explicit.links.iter().enumerate() {
+            q.link(&format!("/topology/explicit/links/{i}/set"), link.set.as_ref());
+        }
+    }
+    q.voq(spec.voq.as_ref());
+    for (i, flow) in spec.traffic.iter().enumerate() {
+        q.flow(&format!("/traffic/{i}"), flow);
+    }
+}
+
+struct Quantities<'a> {
+    out: &'a mut Vec<Diagnostic>,
+}
+
+impl Quantities<'_> {
+    fn report(&mut self, at: &str, result: Result<u64, String>) -> Option<u64> {
+        result.map_err(|why| self.out.push(Diagnostic::error("SC007", at, why))).ok()
+    }
+
+    fn time(&mut self, at: &str, text: Option<&String>) -> Option<u64> {
+        let text = text?;
+        self.report(at, units::time(text))
+    }
+
+    /// A time, or one of some words.
+    fn time_or(&mut self, at: &str, text: Option<&String>, words: &[&str]) -> Option<u64> {
+        let text = text?;
+        if words.contains(&text.as_str()) {
+            return None;
+        }
+        let result = units::time(text).map_err(|why| {
+            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+            format!("{why}, or is {}", words.join(" or "))
+        });
+        self.report(at, result)
+    }
+
+    fn run(&mut self, run: &RunSpec) {
+        let until = self.time("/run/until", run.until.as_ref());
+        if until == Some(0) {
+            let message = "a run of no length shows nothing";
+            self.out.push(Diagnostic::error("SC008", "/run/until", message).help("for example \"1 ms\""));
+        }
+        let warmup = self.time_or("/run/warmup", run.warmup.as_ref(), &["auto"]);
+        if let (Some(until), Some(warmup)) = (until.filter(|t| *t > 0), warmup)
+            && warmup >= until
+        {
+            let message = format!("the warm-up of {} leaves nothing of the run", units::time_text(warmup));
+            let help = format!("allowed: less than {}", units::time_text(until));
+            self.out.push(Diagnostic::error("SC050", "/run/warmup", message).help(help));
+        }
+        for (key, text) in [("sample_every", &run.sample_every), ("stall_after", &run.stall_after)] {
+            let at = format!("/run/{key}");
+            if self.time_or(&at, text.as_ref(), &["auto", "off"]) == Some(0) {
+                let message = "a time of 0 is not possible here";
+                self.out.push(Diagnostic::error("SC008", at, message).help("use \"off\" or a positive time"));
+            }
+        }
+    }
+
+    fn link(&mut self, at: &str, link: Option<&LinkSpec>) {
+        let Some(link) = link else { return };
+        if let Some(text) = &link.rate
+            && let Some(baud) = self.report(&format!("{at}/rate"), units::rate(text))
+            && !LaneRate::ALL.iter().any(|rate| rate.kbaud() * 1_000 == baud)
+        {
+            let help = "allowed: 1.25, 2.5, 3.125, 5, 6.25 Gbaud (8b/10b), 10.3125, 12.5, 25.78125 Gbaud (64b/67b)";
+            let message = format!("\"{text}\" is not a lane rate of RapidIO");
+            self.out.push(Diagnostic::error("SC038", format!("{at}/rate"), message).help(help));
+        }
+        if let Some(text) = &link.width {
+            self.report(&format!("{at}/width"), units::width(text).map(u64::from));
+        }
+        if let Some(text) = &link.length {
+            self.report(&format!("{at}/length"), units::length(text));
+        }
+        self.time(&format!("{at}/phy_latency"), link.phy_latency.as_ref());
+    }
+
+    fn preset(&mut self, at: &str, name: Option<&String>, all: &[presets::Preset]) {
+        let Some(name) = name else { return };
+        let names: Vec<&str> = all.iter().map(|preset| preset.name).collect();
+        if !names.contains(&name.as_str()) {
+            self.out.push(
+                Diagnostic::error("SC010", format!("{at}/device"), format!("there is no preset \"{name}\""))
+                    .help(format!("allowed: {}", names.join(", ")))
+                    .did_you_mean(name, names),
+            );
+        }
+    }
+
+    fn switch(&mut self, at: &str, switch: Option<&SwitchSpec>) {
+        let Some(switch) = switch else { return };
+        self.preset(at, switch.device.as_ref(), presets::SWITCHES);
+        self.time(&format!("{at}/pipeline"), switch.pipeline.as_ref());
+        let slot = format!("{at}/slot");
+        if self.time_or(&slot, switch.slot.as_ref(), &["off"]) == Some(0) {
+            let message = "a cell clock with a period of 0 does not tick";
+            self.out.push(Diagnostic::error("SC008", slot, message).help("use \"off\" or a positive time"));
+        }
+    }
+
+    fn endpoint(&mut self, at: &str, endpoint: Option<&EndpointSpec>) {
+        let Some(endpoint) = endpoint else { return };
+        self.preset(at, endpoint.device.as_ref(), presets::ENDPOINTS);
+    }
+
+    /// An override names what it matches and what it changes.
+    fn complete(&mut self, at: &str, change: &OverrideSpec) {
+        let devices = change.switch.is_some() || change.endpoint.is_some();
+        let pairs = [
+            ("devices", change.devices.is_some(), "switch\" or \"endpoint", devices),
+            ("port", change.port.is_some(), "voq", change.voq.is_some()),
+            ("link", change.link.is_some(), "links", change.links.is_some()),
+        ];
+        for (pattern, has_pattern, settings, has_settings) in pairs {
+            if has_pattern != has_settings {
+                let (given, missing) = if has_pattern { (pattern, settings) } else { (settings, pattern) };
+                let message = format!("\"{given}\" changes nothing without \"{missing}\"");
+                self.out.push(Diagnostic::error("SC064", at, message).help(format!("add \"{missing}\"")));
+            }
+        }
+        if pairs.iter().all(|pair| !pair.1 && !pair.3) {
+            let message = "an override needs \"devices\", \"port\" or \"link\"";
+            self.out.push(Diagnostic::error("SC064", at, message));
+        }
+    }
+
+    fn voq(&mut self, voq: Option<&VoqSpec>) {
+        let Some(voq) = voq else { return };
+        if let Some(thresholds) = voq.thresholds
+            && thresholds.off >= thresholds.on
+        {
+            let message = format!("off ({}) is not below on ({})", thresholds.off, thresholds.on);
+            let help = "0 <= off < on: the distance between them is what keeps messages few";
+            self.out.push(Diagnostic::error("SC032", "/voq/thresholds", message).help(help));
+        }
+        if self.time_or("/voq/refresh", voq.refresh.as_ref(), &["default", "off"]) == Some(0) {
+            let message = "a refresh period of 0 is not possible";
+            self.out.push(Diagnostic::error("SC008", "/voq/refresh", message).help("use \"off\" or a positive time"));
+        }
+        self.time("/voq/generation_delay", voq.generation_delay.as_ref());
+    }
+
+    fn flow(&mut self, at: &str, flow: &FlowSpec) {
+        self.time(&format!("{at}/start"), flow.start.as_ref());
+        self.time(&format!("{at}/stop"), flow.stop.as_ref());
+        let at = format!("{at}/arrivals");
+        match &flow.arrivals {
+            ArrivalSpec::Bernoulli(spec) => {
+                let at = format!("{at}/bernoulli/slot");
+                if self.time(&at, spec.slot.as_ref()) == Some(0) {
+                    self.out.push(Diagnostic::error("SC008", at, "a slot of no length is not possible"));
+                }
+            }
+            ArrivalSpec::Constant(spec) => {
+                let interval = format!("{at}/constant/interval");
+                if self.time(&interval, spec.interval.as_ref()) == Some(0) {
+                    self.out.push(Diagnostic::error("SC008", interval, "an interval of 0 is not possible"));
+                }
+                self.time(&format!("{at}/constant/phase"), spec.phase.as_ref());
+            }
+            ArrivalSpec::OnOff(spec) => {
+                self.time(&format!("{at}/on_off/on"), Some(&spec.on));
+                self.time(&format!("{at}/on_off/off"), Some(&spec.off));
+            }
+            ArrivalSpec::Poisson(_) | ArrivalSpec::Saturated(_) | ArrivalSpec::Trace(_) => {}
+        }
+    }
+}
+
+/// Packets on the way and back that a link holds, in packets of maximum size: fewer buffers idle the link.
+pub fn round_trip_packets(link: &LinkConfig) -> u64 {
+    const PACKET_CHARS: u128 = 276;
+    let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
+    let chars = PACKET_CHARS + u128::from(link.symbol_chars);
+    // The packet there, the symbol that frees its buffer back behind a packet of the other direction.
+    let packet = chars * num;
+    let round = 2 * packet + u128::from(link.symbol_chars) * num + 2 * u128::from(link.propagation.0) * den;
+    round.div_ceil(packet) as u64
+}
+
+/// Warnings about what is possible but probably not meant.
+pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
+    let mut tight: Option<(String, u64, u64)> = None;
+    let mut rates = std::collections::BTreeSet::new();
+    for link in &config.links {
+        rates.insert(link.char_ps);
+        let needed = round_trip_packets(link);
+        for end in [link.a, link.b] {
+            let port = &config.devices[end.0 as usize].ports[usize::from(end.1)];
+            // Packets of priority 0 may use what is above the highest watermark, and that one.
+            let usable = u64::from(port.buffers + 1).saturating_sub(u64::from(port.watermarks[0]));
+            if usable < needed && tight.as_ref().is_none_or(|(_, old, _)| usable < *old) {
+                tight = Some((c.graph.port_name((end.0 as usize, end.1)), usable, needed));
+            }
+        }
+    }
+    if let Some((port, usable, needed)) = tight {
+        let message = format!(
+            "\"{port}\" gives packets of priority 0 {usable} buffers, but its link needs {needed} for full rate"
+        );
+        let help = "more input_buffers, lower watermarks, or a shorter link";
+        c.once(Diagnostic::warning("SC071", "/links", message).help(help));
+    }
+    if rates.len() > 1 {
+        let list: Vec<String> = rates
+            .iter()
+            .map(|&(num, den)| format!("{:.2} Gb/s", 8_000.0 * den as f64 / num as f64))
+            .collect();
+        let message = format!("links of different speed: {}", list.join(", "));
+        let help = "loads refer to the injection link of each source; cut-through waits where the output is faster";
+        c.once(Diagnostic::warning("SC074", "/links", message).help(help));
+    }
+}

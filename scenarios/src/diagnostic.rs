@@ -1,0 +1,324 @@
+//! What is wrong with a scenario, where, and what would be right.
+
+use crate::source;
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceSpan};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Whether a finding stops the scenario.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The scenario cannot run.
+    Error,
+    /// The scenario runs, but look at this before trusting its results.
+    Warning,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Stable code, for example `SC012`; see [`CODES`].
+    pub code: &'static str,
+    /// Whether it stops the scenario.
+    pub severity: Severity,
+    /// JSON pointer of the place.
+    pub pointer: String,
+    /// What was found.
+    pub message: String,
+    /// What is allowed, and a guess of what was meant.
+    pub help: Option<String>,
+    /// Variant in which it was found, if the file alone is fine.
+    pub variant: Option<String>,
+    /// Second place that matters, with its role.
+    pub also: Option<(String, String)>,
+    /// Whether the finding is about the key rather than the value.
+    pub(crate) at_key: bool,
+    /// Exact place in the text, if the pointer does not say it.
+    pub(crate) span: Option<Range<usize>>,
+}
+
+impl Diagnostic {
+    /// An error at `pointer`.
+    pub fn error(code: &'static str, pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        debug_assert!(CODES.iter().any(|c| c.0 == code), "{code} is not in the table of codes");
+        Self {
+            code,
+            severity: Severity::Error,
+            pointer: pointer.into(),
+            message: message.into(),
+            help: None,
+            variant: None,
+            also: None,
+            at_key: false,
+            span: None,
+        }
+    }
+
+    /// A warning at `pointer`.
+    pub fn warning(code: &'static str, pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, pointer, message) }
+    }
+
+    /// Adds what is allowed.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(match self.help {
+            Some(before) => format!("{before}; {}", help.into()),
+            None => help.into(),
+        });
+        self
+    }
+
+    /// Adds "did you mean" if one of `names` is close to `found`.
+    #[must_use]
+    pub fn did_you_mean<'a>(self, found: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
+        match closest(found, names) {
+            Some(name) => self.help(format!("did you mean \"{name}\"?")),
+            None => self,
+        }
+    }
+
+    /// Adds a second place.
+    #[must_use]
+    pub fn also(mut self, pointer: impl Into<String>, role: impl Into<String>) -> Self {
+        self.also = Some((pointer.into(), role.into()));
+        self
+    }
+
+    pub(crate) fn at_key(mut self) -> Self {
+        self.at_key = true;
+        self
+    }
+}
+
+/// The name closest to `found`, if it is close enough to be a slip.
+pub fn closest<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = found.to_lowercase();
+    names
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), name))
+        .filter(|(distance, name)| *distance * 3 <= name.chars().count().max(found.chars().count()))
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// Most findings that are printed; the rest is counted.
+const SHOWN_MAX: usize = 25;
+
+/// All findings about one file, errors first, each in the order of the file.
+#[derive(Clone)]
+pub struct Diagnostics {
+    /// The findings.
+    pub items: Vec<Diagnostic>,
+    file: String,
+    text: Arc<str>,
+}
+
+impl Diagnostics {
+    pub(crate) fn new(file: &str, text: &str, items: Vec<Diagnostic>) -> Self {
+        let mut all = Self { items, file: file.to_owned(), text: text.into() };
+        let clean = source::blank_comments(text);
+        let valid = serde_json::from_str::<serde::de::IgnoredAny>(&clean).is_ok();
+        for item in &mut all.items {
+            if item.span.is_none() && valid {
+                let place = source::locate(&clean, &item.pointer);
+                item.span = Some(match place.key {
+                    Some(key) if item.at_key => key,
+                    _ => place.value,
+                });
+            }
+        }
+        all.items.sort_by_key(|item| (item.severity, item.span.as_ref().map_or(0, |s| s.start)));
+        all
+    }
+
+    /// Whether any finding stops the scenario.
+    pub fn has_errors(&self) -> bool {
+        self.items.iter().any(|item| item.severity == Severity::Error)
+    }
+
+    /// Number of errors and of warnings.
+    pub fn counts(&self) -> (usize, usize) {
+        let errors = self.items.iter().filter(|item| item.severity == Severity::Error).count();
+        (errors, self.items.len() - errors)
+    }
+
+    /// All findings with snippets of the file, without colour.
+    pub fn render(&self) -> String {
+        self.render_with(GraphicalTheme::unicode_nocolor())
+    }
+
+    /// All findings with snippets of the file, in colour.
+    pub fn render_coloured(&self) -> String {
+        self.render_with(GraphicalTheme::unicode())
+    }
+
+    fn render_with(&self, theme: GraphicalTheme) -> String {
+        let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(1);
+        let mut out = String::new();
+        for item in self.items.iter().take(SHOWN_MAX) {
+            let shown = Shown { item, all: self, source: NamedSource::new(&self.file, Arc::clone(&self.text)) };
+            let mut one = String::new();
+            if handler.render_report(&mut one, &shown).is_err() {
+                one = format!("{} {}: {}\n", item.code, item.pointer, item.message);
+            }
+            for line in one.lines() {
+                out.push_str(line.trim_end());
+                out.push('\n');
+            }
+            out.push('\n');
+        }
+        if self.items.len() > SHOWN_MAX {
+            out.push_str(&format!("... and {} more\n", self.items.len() - SHOWN_MAX));
+        }
+        let (errors, warnings) = self.counts();
+        out.push_str(&format!("{}: {}, {}\n", self.file, count(errors, "error"), count(warnings, "warning")));
+        out
+    }
+}
+
+/// `1 error`, `2 errors`.
+pub(crate) fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render())
+    }
+}
+
+impl fmt::Debug for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.items).finish()
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// One finding as miette wants it.
+struct Shown<'a> {
+    item: &'a Diagnostic,
+    all: &'a Diagnostics,
+    source: NamedSource<Arc<str>>,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(variant) = &self.item.variant {
+            write!(f, "variant \"{variant}\": ")?;
+        }
+        if !self.item.pointer.is_empty() {
+            write!(f, "{}: ", self.item.pointer)?;
+        }
+        f.write_str(&self.item.message)
+    }
+}
+
+impl fmt::Debug for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Shown<'_> {}
+
+impl miette::Diagnostic for Shown<'_> {
+    fn code<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
+        Some(Box::new(self.item.code))
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.item.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+        })
+    }
+
+    fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
+        self.item.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display + 'b>)
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.item.span.as_ref().map(|_| &self.source as &dyn miette::SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let span = self.item.span.as_ref()?;
+        let text = &*self.all.text;
+        let mut labels = vec![LabeledSpan::new_with_span(Some("here".into()), first_line(text, span))];
+        if let Some((pointer, role)) = &self.item.also {
+            let place = source::locate(&source::blank_comments(text), pointer);
+            labels.push(LabeledSpan::new_with_span(Some(role.clone()), first_line(text, &place.value)));
+        }
+        Some(Box::new(labels.into_iter()))
+    }
+}
+
+/// A snippet of a long value would fill the screen: its first line says enough.
+fn first_line(text: &str, span: &Range<usize>) -> SourceSpan {
+    let start = span.start.min(text.len());
+    let end = span.end.clamp(start, text.len());
+    let length = text.get(start..end).and_then(|value| value.find('\n')).unwrap_or(end - start);
+    (start, length).into()
+}
+
+/// Every code with what it stands for. Codes are never reused.
+pub const CODES: &[(&str, &str)] = &[
+    ("SC001", "the text is not JSON"),
+    ("SC002", "an object has a key twice"),
+    ("SC003", "wrong type of value"),
+    ("SC004", "unknown field"),
+    ("SC005", "missing field"),
+    ("SC006", "unknown choice"),
+    ("SC007", "quantity that cannot be read"),
+    ("SC008", "value out of range"),
+    ("SC009", "bad name"),
+    ("SC010", "unknown device preset"),
+    ("SC011", "no such device or endpoint"),
+    ("SC012", "no such port"),
+    ("SC013", "port used twice"),
+    ("SC014", "end of a link that leads nowhere"),
+    ("SC015", "two devices of one name"),
+    ("SC016", "two owners of one destination id"),
+    ("SC017", "destination id out of range"),
+    ("SC018", "too many ports"),
+    ("SC019", "topology that cannot be built"),
+    ("SC020", "destination that cannot be reached"),
+    ("SC021", "packets that go round for ever"),
+    ("SC022", "routing that can deadlock"),
+    ("SC023", "bad multicast group"),
+    ("SC024", "bad routing entry"),
+    ("SC025", "endpoint without a link"),
+    ("SC026", "routing method that does not fit the topology"),
+    ("SC030", "too few receive buffers"),
+    ("SC031", "watermarks that do not descend"),
+    ("SC032", "thresholds that do not descend"),
+    ("SC033", "staging that cannot work"),
+    ("SC034", "VoQ backpressure on short control symbols"),
+    ("SC035", "VoQ backpressure on a 64b/67b link"),
+    ("SC036", "messages to a neighbour that cannot receive them"),
+    ("SC037", "VoQ backpressure that nobody can use"),
+    ("SC038", "lane rate that the link cannot have"),
+    ("SC039", "control symbol that the link cannot have"),
+    ("SC040", "load that cannot be offered"),
+    ("SC041", "payload that cannot be sent"),
+    ("SC043", "no traffic"),
+    ("SC044", "bad trace"),
+    ("SC045", "permutation of a number of endpoints that it does not fit"),
+    ("SC046", "two flows of one name"),
+    ("SC047", "flow that sends nothing"),
+    ("SC050", "times in the wrong order"),
+    ("SC060", "pointer that leads nowhere"),
+    ("SC061", "two variants of one name"),
+    ("SC062", "no such flow"),
+    ("SC063", "loss of symbols that are never sent"),
+    ("SC064", "override that changes nothing"),
+    ("SC070", "endpoint offered more than its link carries"),
+    ("SC071", "fewer buffers than the round trip wants"),
+    ("SC072", "threshold that is never reached"),
+    ("SC073", "destination without a route"),
+    ("SC074", "links of different speed"),
+    ("SC075", "routing that can deadlock, accepted by the file"),
+];

@@ -1,0 +1,206 @@
+//! Fills in every default. The result is again a scenario, and it says the same thing without any default.
+//!
+//! Generators stay generators: what they build is a function of their numbers alone. Traces move into the file.
+
+use crate::diagnostic::Diagnostic;
+use crate::presets;
+use crate::spec::*;
+
+/// Reads a file that a scenario names, by that name.
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// Settings in layers: what is unset above shows what is below.
+pub trait Layer: Clone {
+    /// This over `lower`.
+    #[must_use]
+    fn over(&self, lower: &Self) -> Self;
+}
+
+macro_rules! layer {
+    ($($type:ident { $($field:ident),* $(; $deep:ident)? })*) => { $(
+        impl Layer for $type {
+            fn over(&self, lower: &Self) -> Self {
+                Self {
+                    $($field: self.$field.clone().or_else(|| lower.$field.clone()),)*
+                    $($deep: match (&self.$deep, &lower.$deep) {
+                        (Some(up), Some(down)) => Some(up.over(down)),
+                        (up, down) => up.clone().or_else(|| down.clone()),
+                    },)?
+                }
+            }
+        }
+    )* };
+}
+
+layer! {
+    RunSpec { until, warmup, sample_every, stall_after, on_stall }
+    LinkSpec { rate, width, symbol, length, phy_latency }
+    SwitchSpec {
+        device, input, buffering, buffer_packets, arbitration, iterations, slot, reads_per_input, forwarding,
+        pipeline, input_buffers, watermarks, staging; voq
+    }
+    EndpointSpec { device, input_buffers, watermarks, staging; voq }
+    PortVoqSpec { gen_sup, rx_sup, gen_en, part, xoff }
+    VoqSpec { enabled, staging, thresholds, verdict, refresh, generation_delay }
+    RoutingSpec { method, root, tables, allow_deadlock }
+}
+
+fn text(s: &str) -> Option<String> {
+    Some(s.to_owned())
+}
+
+fn run_defaults() -> RunSpec {
+    RunSpec {
+        until: text("1 ms"),
+        warmup: text("auto"),
+        sample_every: text("auto"),
+        stall_after: text("auto"),
+        on_stall: Some(OnStall::Report),
+    }
+}
+
+fn link_defaults() -> LinkSpec {
+    LinkSpec {
+        rate: text("6.25 Gbaud"),
+        width: text("4x"),
+        symbol: Some(SymbolKind::Auto),
+        length: text("2 m"),
+        phy_latency: text("30 ns"),
+    }
+}
+
+fn port_defaults() -> PortVoqSpec {
+    PortVoqSpec { part: Some(true), xoff: Some(false), ..PortVoqSpec::default() }
+}
+
+fn switch_defaults() -> SwitchSpec {
+    SwitchSpec {
+        device: text("generic"),
+        input: Some(InputKind::Voq),
+        buffering: Some(BufferingKind::Direct),
+        buffer_packets: Some(16),
+        arbitration: Some(ArbitrationKind::RoundRobin),
+        iterations: Some(2),
+        slot: text("off"),
+        reads_per_input: Some(1),
+        forwarding: Some(ForwardingKind::StoreAndForward),
+        pipeline: text("100 ns"),
+        input_buffers: Some(16),
+        watermarks: Some([4, 3, 2]),
+        staging: None,
+        voq: Some(port_defaults()),
+    }
+}
+
+fn endpoint_defaults() -> EndpointSpec {
+    EndpointSpec {
+        device: text("generic"),
+        input_buffers: Some(16),
+        watermarks: Some([4, 3, 2]),
+        staging: None,
+        voq: Some(port_defaults()),
+    }
+}
+
+fn voq_defaults() -> VoqSpec {
+    VoqSpec {
+        enabled: Some(false),
+        staging: Some(Staging::PerPort),
+        thresholds: Some(Thresholds { on: 8, off: 4 }),
+        verdict: None,
+        refresh: text("default"),
+        generation_delay: text("20 ns"),
+    }
+}
+
+/// A scenario in which every setting with a fixed default is written out.
+pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spec {
+    let mut full = spec.clone();
+    full.seed.get_or_insert(1);
+    full.shake.get_or_insert(0);
+    full.run = Some(spec.run.clone().unwrap_or_default().over(&run_defaults()));
+    full.links = Some(spec.links.clone().unwrap_or_default().over(&link_defaults()));
+    full.switch = Some(with_switch_preset(&spec.switch.clone().unwrap_or_default(), &switch_defaults()));
+    full.endpoint = Some(with_endpoint_preset(&spec.endpoint.clone().unwrap_or_default(), &endpoint_defaults()));
+    full.voq = Some(spec.voq.clone().unwrap_or_default().over(&voq_defaults()));
+    full.routing = Some(spec.routing.clone().unwrap_or_default().over(&RoutingSpec {
+        method: Some(RoutingMethod::Auto),
+        allow_deadlock: Some(false),
+        ..RoutingSpec::default()
+    }));
+    match &mut full.topology {
+        Topology::Mesh(grid) | Topology::Torus(grid) => {
+            grid.endpoints_per_switch.get_or_insert(1);
+        }
+        Topology::FatTree(tree) => {
+            tree.levels.get_or_insert(2);
+        }
+        _ => {}
+    }
+    full.overrides.get_or_insert_default();
+    full.multicast.get_or_insert_default();
+    full.faults.get_or_insert_default().lose_voq_symbols.get_or_insert_default();
+    full.declare.get_or_insert_default();
+    for (i, flow) in full.traffic.iter_mut().enumerate() {
+        expand_flow(flow, i, read, out);
+    }
+    full
+}
+
+/// User settings over what their preset says over `lower`.
+pub fn with_switch_preset(user: &SwitchSpec, lower: &SwitchSpec) -> SwitchSpec {
+    let preset = match (&user.device, &lower.device) {
+        (Some(name), _) | (None, Some(name)) => presets::switch_settings(name),
+        (None, None) => SwitchSpec::default(),
+    };
+    user.over(&preset).over(lower)
+}
+
+/// User settings over what their preset says over `lower`.
+pub fn with_endpoint_preset(user: &EndpointSpec, lower: &EndpointSpec) -> EndpointSpec {
+    let preset = match (&user.device, &lower.device) {
+        (Some(name), _) | (None, Some(name)) => presets::endpoint_settings(name),
+        (None, None) => EndpointSpec::default(),
+    };
+    user.over(&preset).over(lower)
+}
+
+fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) {
+    flow.size.get_or_insert(SizeSpec::Fixed(default_payload(flow.packet)));
+    flow.packet.get_or_insert(PacketKind::Nwrite);
+    flow.address_bits.get_or_insert(34);
+    flow.priority.get_or_insert(0);
+    flow.start.get_or_insert_with(|| "0 ps".into());
+    if let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &mut flow.to {
+        hotspot.hot_flow.get_or_insert(format!("{}.hot", flow.name));
+    }
+    match &mut flow.arrivals {
+        ArrivalSpec::Saturated(spec) => {
+            spec.backlog.get_or_insert(4);
+        }
+        ArrivalSpec::Trace(trace) => {
+            if let Some(file) = trace.file.take() {
+                match read(&file) {
+                    Ok(text) => {
+                        let lines = text.lines().map(str::trim);
+                        let rows = lines.filter(|line| !line.is_empty() && !line.starts_with("time_ps"));
+                        trace.rows.get_or_insert_default().extend(rows.map(str::to_owned));
+                    }
+                    Err(why) => {
+                        let pointer = format!("/traffic/{index}/arrivals/trace/file");
+                        let message = format!("\"{file}\" cannot be read: {why}");
+                        out.push(Diagnostic::error("SC044", pointer, message));
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn default_payload(packet: Option<PacketKind>) -> u32 {
+    match packet {
+        Some(PacketKind::Nread | PacketKind::Doorbell) => 0,
+        _ => 256,
+    }
+}

@@ -1,0 +1,315 @@
+//! Checks on a compiled fabric: do the two levels of routing agree, does every packet arrive, can it deadlock.
+
+use models::config::{DeviceModel, Egress, FabricConfig, NO_OWNER, NO_PORT, SwitchConfig};
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// `wires[device][port]` = (link, neighbour, port of the neighbour).
+pub type Wires = Vec<Vec<Option<(u32, u32, u8)>>>;
+
+/// The links by port.
+pub fn wires(config: &FabricConfig) -> Wires {
+    let mut wires: Wires = config.devices.iter().map(|d| vec![None; d.ports.len()]).collect();
+    for (i, link) in config.links.iter().enumerate() {
+        wires[link.a.0 as usize][usize::from(link.a.1)] = Some((i as u32, link.b.0, link.b.1));
+        wires[link.b.0 as usize][usize::from(link.b.1)] = Some((i as u32, link.a.0, link.a.1));
+    }
+    wires
+}
+
+pub(crate) fn switch(config: &FabricConfig, device: u32) -> Option<&SwitchConfig> {
+    match &config.devices[device as usize].model {
+        DeviceModel::Switch(switch) => Some(switch),
+        DeviceModel::Endpoint(_) => None,
+    }
+}
+
+/// `device:port` for messages.
+pub fn port_name(config: &FabricConfig, device: u32, port: u8) -> String {
+    format!("{}:{port}", config.devices[device as usize].path)
+}
+
+/// Walks all destination ids and all links and reports every place where a next-hop value differs from the
+/// egress port in the neighbour's own table. Empty = the two levels agree.
+pub fn check_next_hops(config: &FabricConfig) -> Vec<String> {
+    let wires = wires(config);
+    let mut wrong = Vec::new();
+    for (d, device) in config.devices.iter().enumerate() {
+        match &device.model {
+            DeviceModel::Switch(own) => {
+                for id in 0..config.id_space {
+                    check_entry(config, &wires, d as u32, own, id, &mut wrong);
+                }
+            }
+            DeviceModel::Endpoint(own) if !own.next_hop.is_empty() => {
+                for id in 0..config.id_space {
+                    let right = wires[d][0].map_or(NO_PORT, |(_, next, _)| expected_port(config, next, id));
+                    let found = own.next_hop.get(id as usize).copied().unwrap_or(NO_PORT);
+                    // An endpoint holds no set for a group: multicast injection is unstaged.
+                    if found != right {
+                        wrong.push(format!("{}: id {id}: next hop {found}, neighbour {right}", device.path));
+                    }
+                }
+            }
+            DeviceModel::Endpoint(_) => {}
+        }
+    }
+    wrong
+}
+
+/// Egress port for an id in a device, [`NO_PORT`] if it is not one port.
+fn expected_port(config: &FabricConfig, device: u32, id: u32) -> u8 {
+    match switch(config, device).and_then(|s| s.routes.entries.get(id as usize)).map(|route| route.egress) {
+        Some(Egress::Port(port)) => port,
+        _ => NO_PORT,
+    }
+}
+
+fn check_entry(
+    config: &FabricConfig,
+    wires: &Wires,
+    device: u32,
+    own: &SwitchConfig,
+    id: u32,
+    wrong: &mut Vec<String>,
+) {
+    let path = &config.devices[device as usize].path;
+    let Some(route) = own.routes.entries.get(id as usize) else {
+        wrong.push(format!("{path}: id {id} has no entry"));
+        return;
+    };
+    match route.egress {
+        Egress::Port(port) => {
+            let next = wires[device as usize].get(usize::from(port)).copied().flatten();
+            let right = next.map_or(NO_PORT, |(_, next, _)| expected_port(config, next, id));
+            if route.next_hop != right {
+                wrong.push(format!("{path}: id {id}: next hop {}, neighbour {right}", route.next_hop));
+            }
+        }
+        Egress::Multicast(mask) => {
+            let bits = own.routes.masks[usize::from(mask)];
+            for port in (0..64u8).filter(|p| bits >> p & 1 == 1) {
+                let found = own.routes.mask_next_hops[usize::from(mask)].get(usize::from(port)).copied();
+                let next = wires[device as usize].get(usize::from(port)).copied().flatten();
+                let right = next.map_or(0, |(_, next, ingress)| mask_behind(config, next, ingress, id));
+                if found != Some(right) {
+                    wrong.push(format!("{path}: group {id}, port {port}: next hops {found:x?}, neighbour {right:x}"));
+                }
+            }
+        }
+        Egress::Drop => {
+            if route.next_hop != NO_PORT {
+                wrong.push(format!("{path}: id {id} is dropped but has the next hop {}", route.next_hop));
+            }
+        }
+    }
+}
+
+/// Ports through which a copy that enters `device` at `ingress` leaves it.
+pub(crate) fn mask_behind(config: &FabricConfig, device: u32, ingress: u8, id: u32) -> u64 {
+    let Some(own) = switch(config, device) else { return 0 };
+    match own.routes.entries.get(id as usize).map(|route| route.egress) {
+        Some(Egress::Multicast(mask)) => own.routes.masks[usize::from(mask)] & !(1 << ingress),
+        Some(Egress::Port(port)) => 1 << port,
+        _ => 0,
+    }
+}
+
+/// Where packets for an id end that enter the fabric at a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Dropped by this switch: it has no route.
+    Dropped(u32),
+    /// Never: they go round through these switches.
+    Loop(Vec<u32>),
+    /// At this device, which does not own the id.
+    Astray(u32),
+}
+
+/// What following every packet through the tables shows.
+#[derive(Debug, Default)]
+pub struct Walk {
+    /// Entry switches from which packets for an id do not arrive: (id, switch) -> why.
+    pub lost: BTreeMap<(u32, u32), Fate>,
+    /// `turns[switch][input]` = outputs to which some packet turns from that input, as bits; inputs and
+    /// outputs that lead to other switches only.
+    pub turns: Vec<Vec<u64>>,
+}
+
+/// Follows packets for every used id from every switch that has endpoints.
+pub fn walk(config: &FabricConfig) -> Walk {
+    let wires = wires(config);
+    let entries: Vec<u32> = (0..config.devices.len() as u32)
+        .filter(|&d| {
+            switch(config, d).is_some()
+                && wires[d as usize].iter().flatten().any(|&(_, other, _)| switch(config, other).is_none())
+        })
+        .collect();
+    let mut walk = Walk {
+        lost: BTreeMap::new(),
+        turns: config.devices.iter().map(|d| vec![0; d.ports.len()]).collect(),
+    };
+    let mut fates: Vec<Option<Option<Fate>>> = vec![None; config.devices.len()];
+    let groups = groups(config);
+    for id in 0..config.id_space {
+        if groups.contains(&id) {
+            turns_of_group(config, &wires, &entries, id, &mut walk);
+        } else if config.owners.get(id as usize).is_some_and(|&owner| owner != NO_OWNER) {
+            fates.iter_mut().for_each(|fate| *fate = None);
+            for &entry in &entries {
+                follow(config, &wires, entry, id, &mut fates, &mut walk);
+            }
+        }
+    }
+    walk
+}
+
+/// Ids that some switch copies.
+fn groups(config: &FabricConfig) -> BTreeSet<u32> {
+    let mut groups = BTreeSet::new();
+    for device in &config.devices {
+        if let DeviceModel::Switch(own) = &device.model {
+            let copied = |(_, route): &(usize, &models::config::Route)| matches!(route.egress, Egress::Multicast(_));
+            groups.extend(own.routes.entries.iter().enumerate().filter(copied).map(|(id, _)| id as u32));
+        }
+    }
+    groups
+}
+
+fn follow(
+    config: &FabricConfig,
+    wires: &Wires,
+    entry: u32,
+    id: u32,
+    fates: &mut [Option<Option<Fate>>],
+    walk: &mut Walk,
+) {
+    let mut path: Vec<u32> = Vec::new();
+    let mut at = entry;
+    let mut ingress: Option<u8> = None;
+    let fate = loop {
+        let Some(own) = switch(config, at) else {
+            break if config.owners[id as usize] == at { None } else { Some(Fate::Astray(at)) };
+        };
+        let egress = own.routes.entries.get(id as usize).map(|route| route.egress);
+        let next = match egress {
+            Some(Egress::Port(port)) => {
+                wires[at as usize].get(usize::from(port)).copied().flatten().map(|to| (port, to))
+            }
+            _ => None,
+        };
+        if let (Some(ingress), Some((port, (_, other, _)))) = (ingress, next)
+            && switch(config, other).is_some()
+        {
+            walk.turns[at as usize][usize::from(ingress)] |= 1 << port;
+        }
+        if let Some(known) = &fates[at as usize] {
+            break known.clone();
+        }
+        if let Some(start) = path.iter().position(|&d| d == at) {
+            break Some(Fate::Loop(path[start..].to_vec()));
+        }
+        path.push(at);
+        match next {
+            Some((_, (_, other, other_port))) => {
+                at = other;
+                ingress = Some(other_port);
+            }
+            None => break Some(Fate::Dropped(at)),
+        }
+    };
+    for device in path {
+        fates[device as usize] = Some(fate.clone());
+    }
+    if let Some(fate) = fate {
+        walk.lost.insert((id, entry), fate);
+    }
+}
+
+fn turns_of_group(config: &FabricConfig, wires: &Wires, entries: &[u32], id: u32, walk: &mut Walk) {
+    let mut seen: BTreeSet<(u32, u8)> = BTreeSet::new();
+    let mut open: Vec<(u32, u8)> = Vec::new();
+    for &entry in entries {
+        for (port, link) in wires[entry as usize].iter().enumerate() {
+            if link.is_some_and(|(_, other, _)| switch(config, other).is_none()) {
+                open.push((entry, port as u8));
+            }
+        }
+    }
+    while let Some((device, ingress)) = open.pop() {
+        if !seen.insert((device, ingress)) {
+            continue;
+        }
+        let bits = mask_behind(config, device, ingress, id);
+        let from_switch = wires[device as usize][usize::from(ingress)]
+            .is_some_and(|(_, other, _)| switch(config, other).is_some());
+        for port in (0..64u8).filter(|p| bits >> p & 1 == 1) {
+            let Some((_, other, other_port)) = wires[device as usize].get(usize::from(port)).copied().flatten()
+            else {
+                continue;
+            };
+            if switch(config, other).is_some() {
+                if from_switch {
+                    walk.turns[device as usize][usize::from(ingress)] |= 1 << port;
+                }
+                open.push((other, other_port));
+            }
+        }
+    }
+}
+
+/// A cycle of links that can wait for each other, as (device, output port), or `None`: no deadlock is possible.
+///
+/// Vertices are the directed links between switches, edges the turns that some packet makes.
+pub fn channel_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8)>> {
+    let wires = wires(config);
+    let mut graph: DiGraph<(u32, u8), ()> = DiGraph::new();
+    let mut vertex: BTreeMap<(u32, u8), NodeIndex> = BTreeMap::new();
+    for (device, inputs) in walk.turns.iter().enumerate() {
+        for (input, &outputs) in inputs.iter().enumerate().filter(|(_, outputs)| **outputs != 0) {
+            // The channel into this input is the neighbour's output.
+            let Some((_, before, before_port)) = wires[device][input] else { continue };
+            let mut of = |channel| *vertex.entry(channel).or_insert_with(|| graph.add_node(channel));
+            let from = of((before, before_port));
+            let to: Vec<NodeIndex> =
+                (0..64u8).filter(|p| outputs >> p & 1 == 1).map(|p| of((device as u32, p))).collect();
+            for to in to {
+                graph.add_edge(from, to, ());
+            }
+        }
+    }
+    let knot = tarjan_scc(&graph)
+        .into_iter()
+        .filter(|part| part.len() > 1 || graph.contains_edge(part[0], part[0]))
+        .min_by_key(|part| (part.len(), part.iter().map(|v| graph[*v]).min()))?;
+    let start = knot.iter().copied().min_by_key(|v| graph[*v])?;
+    Some(shortest_cycle(&graph, start).into_iter().map(|v| graph[v]).collect())
+}
+
+/// Shortest cycle through a vertex that is known to lie on one.
+fn shortest_cycle(graph: &DiGraph<(u32, u8), ()>, start: NodeIndex) -> Vec<NodeIndex> {
+    let mut before: BTreeMap<NodeIndex, NodeIndex> = BTreeMap::new();
+    let mut queue = VecDeque::from([start]);
+    while let Some(at) = queue.pop_front() {
+        let mut next: Vec<NodeIndex> = graph.neighbors(at).collect();
+        next.sort_by_key(|v| graph[*v]);
+        for to in next {
+            if to == start {
+                let mut cycle = vec![at];
+                let mut v = at;
+                while v != start {
+                    v = before[&v];
+                    cycle.push(v);
+                }
+                cycle.reverse();
+                return cycle;
+            }
+            before.entry(to).or_insert_with(|| {
+                queue.push_back(to);
+                at
+            });
+        }
+    }
+    vec![start]
+}

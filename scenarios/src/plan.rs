@@ -1,0 +1,76 @@
+//! What a scenario becomes: runs that are ready to start, and what the reports need to know about them.
+
+use crate::diagnostic::Diagnostics;
+use models::config::FabricConfig;
+use sim_core::Time;
+use std::sync::Arc;
+
+/// A loaded scenario: everything needed to run it and to write about it.
+#[derive(Clone, Debug)]
+pub struct RunPlan {
+    /// Short name: results go to `results/<name>`.
+    pub name: String,
+    /// One line for the head of a report.
+    pub title: String,
+    /// What it shows and what to look for.
+    pub description: String,
+    /// Runs side by side, in the order of the file; at least one.
+    pub variants: Vec<Variant>,
+    /// The scenario with every default written out; loading it gives the same plan.
+    pub resolved: String,
+    /// Warnings.
+    pub warnings: Diagnostics,
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Unique name; `base` if the file has no variants.
+    pub name: String,
+    /// The fabric and its traffic.
+    pub config: Arc<FabricConfig>,
+    /// End of the run.
+    pub until: Time,
+    /// What to cut off at the beginning.
+    pub warmup: Warmup,
+    /// Names of things, by index.
+    pub labels: Labels,
+    /// Flows declared as victims.
+    pub victims: Vec<u16>,
+    /// Flows declared as hot; without a declaration those of hotspots.
+    pub hot: Vec<u16>,
+    /// Offered load of every flow of the file.
+    pub offered: Vec<Offered>,
+}
+
+/// What to cut off at the beginning of a run.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Warmup {
+    /// What MSER-5 finds.
+    Auto,
+    /// Everything before this instant.
+    Until(Time),
+}
+
+/// Names of things, by index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// Devices: `leaf/03`.
+    pub devices: Vec<String>,
+    /// Links: `leaf/03:5-ep/17`.
+    pub links: Vec<String>,
+    /// Flows.
+    pub flows: Vec<String>,
+}
+
+/// Offered load of a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// Index of the flow.
+    pub flow: u16,
+    /// Number of sources.
+    pub sources: u32,
+    /// Share of time that each source would keep its injection link busy: numerator, denominator. `None` for
+    /// closed loops and traces.
+    pub load: Option<(u64, u64)>,
+}

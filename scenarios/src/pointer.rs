@@ -1,0 +1,73 @@
+//! Setting values by JSON pointer, with names for the elements of lists.
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{escape, unescape};
+use crate::topology::shortened;
+use serde_json::{Map, Value};
+
+/// Why a pointer leads nowhere.
+pub(crate) struct Wrong {
+    message: String,
+    help: String,
+    found: String,
+    names: Vec<String>,
+}
+
+impl Wrong {
+    /// As a finding at `at`.
+    pub(crate) fn diagnostic(self, at: &str, prefix: &str) -> Diagnostic {
+        Diagnostic::error("SC060", at, format!("{prefix}{}", self.message))
+            .help(self.help)
+            .did_you_mean(&self.found, self.names.iter().map(String::as_str))
+    }
+}
+
+/// Sets the value at `pointer`; gives the pointer back with positions instead of names. Members of objects that
+/// do not exist yet are made: whether such a field may exist is a question of structure.
+pub(crate) fn set(root: &mut Value, pointer: &str, new: Value) -> Result<String, Wrong> {
+    if !pointer.starts_with('/') {
+        return Err(Wrong {
+            message: format!("\"{pointer}\" is not a JSON pointer"),
+            help: "a pointer starts with \"/\", for example \"/run/until\"".into(),
+            found: format!("/{pointer}"),
+            names: Vec::new(),
+        });
+    }
+    let mut at = root;
+    let mut path = String::new();
+    for part in pointer.split('/').skip(1).map(unescape) {
+        at = match at {
+            Value::Object(map) => {
+                path = format!("{path}/{}", escape(&part));
+                map.entry(part).or_insert_with(|| Value::Object(Map::new()))
+            }
+            Value::Array(list) => {
+                let name = |item: &Value| item.get("name").and_then(Value::as_str).map(str::to_owned);
+                let named = list.iter().position(|item| name(item).as_deref() == Some(&part));
+                let index = named.or_else(|| part.parse().ok().filter(|i| *i < list.len()));
+                let Some(index) = index else {
+                    let names: Vec<String> = list.iter().filter_map(name).collect();
+                    let known = shortened(names.iter().map(String::as_str));
+                    return Err(Wrong {
+                        message: format!("the list \"{path}\" has no element \"{part}\""),
+                        help: format!("elements: 0 to {} (names: {known})", list.len().saturating_sub(1)),
+                        found: part,
+                        names,
+                    });
+                };
+                path = format!("{path}/{index}");
+                &mut list[index]
+            }
+            other => {
+                return Err(Wrong {
+                    message: format!("\"{path}\" is {}, which has no field \"{part}\"", crate::structure::describe(other)),
+                    help: "set the value there as a whole".into(),
+                    found: part,
+                    names: Vec::new(),
+                });
+            }
+        };
+    }
+    *at = new;
+    Ok(path)
+}

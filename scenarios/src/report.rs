@@ -1,0 +1,198 @@
+//! What a scenario comes to, in text: for `check` and for lists.
+
+use crate::check::round_trip_packets;
+use crate::fabric;
+use crate::plan::{RunPlan, Variant, Warmup};
+use crate::presets;
+use crate::units::{Ratio, time_text};
+use models::config::*;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Most lines of one table in a report.
+const LINES_MAX: usize = 24;
+
+/// What every variant of a scenario comes to: devices, links, routes, lookahead, loads.
+pub fn check_report(plan: &RunPlan) -> String {
+    let mut out = format!("{}: {}\n", plan.name, plan.title);
+    for variant in &plan.variants {
+        let _ = writeln!(out, "\nvariant {}", variant.name);
+        describe(variant, &mut out);
+    }
+    if !plan.warnings.items.is_empty() {
+        let _ = write!(out, "\n{}", plan.warnings.render());
+    }
+    out
+}
+
+fn describe(variant: &Variant, out: &mut String) {
+    let config = &*variant.config;
+    let switches = config.devices.iter().filter(|d| matches!(d.model, DeviceModel::Switch(_))).count();
+    let endpoints = config.devices.len() - switches;
+    let _ = writeln!(
+        out,
+        "  {switches} switches, {endpoints} endpoints, {} links, ids 0 to {}, {} sources in {} flows",
+        config.links.len(),
+        config.id_space - 1,
+        config.sources.len(),
+        config.flows.len()
+    );
+    let warmup = match variant.warmup {
+        Warmup::Auto => "auto".to_owned(),
+        Warmup::Until(at) => time_text(at.0),
+    };
+    let stall = config.stall_after.map_or("off".into(), |t| time_text(t.0));
+    let _ = writeln!(out, "  runs for {}, warm-up {warmup}, stall after {stall}", time_text(variant.until.0));
+    table(out, "switches", switch_lines(config));
+    table(out, "links", link_lines(variant));
+    routes(config, out);
+    if let Some(lookahead) = config.links.iter().map(lookahead).min() {
+        let _ = writeln!(out, "  smallest lookahead: {}", time_text(lookahead));
+    }
+    table(out, "offered load of each source", load_lines(variant));
+}
+
+/// Prints equal lines once, with their number.
+fn table(out: &mut String, title: &str, lines: Vec<(String, String)>) {
+    let mut groups: Vec<(String, String, usize)> = Vec::new();
+    let mut place: BTreeMap<String, usize> = BTreeMap::new();
+    for (name, text) in lines {
+        match place.get(&text) {
+            Some(&i) => groups[i].2 += 1,
+            None => {
+                place.insert(text.clone(), groups.len());
+                groups.push((name, text, 1));
+            }
+        }
+    }
+    let _ = writeln!(out, "  {title}:");
+    let more = groups.len().saturating_sub(LINES_MAX);
+    for (name, text, n) in groups.into_iter().take(LINES_MAX) {
+        let _ = match n {
+            1 => writeln!(out, "    {name}: {text}"),
+            n => writeln!(out, "    {name} and {} more: {text}", n - 1),
+        };
+    }
+    if more > 0 {
+        let _ = writeln!(out, "    ... and {more} other kinds");
+    }
+}
+
+fn switch_lines(config: &FabricConfig) -> Vec<(String, String)> {
+    let mut lines = Vec::new();
+    for device in &config.devices {
+        let DeviceModel::Switch(s) = &device.model else { continue };
+        let detector = match &s.detector {
+            Some(d) => format!(
+                "VoQ on {} off {} {:?}, refresh {}, staging {:?}",
+                d.x_on,
+                d.x_off,
+                d.verdict,
+                s.refresh.map_or("off".into(), |r| time_text(r.0)),
+                s.staging
+            ),
+            None => "no VoQ messages".into(),
+        };
+        let text = format!(
+            "{} ports, {} buffers, {:?} {:?} {:?} {:?}, pipeline {}, {detector}",
+            device.ports.len(),
+            device.ports.first().map_or(0, |p| p.buffers),
+            s.input,
+            s.buffering,
+            s.arbitration,
+            s.forwarding,
+            time_text(s.pipeline.0)
+        );
+        lines.push((device.path.clone(), text));
+    }
+    lines
+}
+
+/// One-way delay plus the time of the shortest message, a control symbol: what parallel windows can be long.
+fn lookahead(link: &LinkConfig) -> u64 {
+    link.propagation.0 + u64::from(link.symbol_chars) * link.char_ps.0 / link.char_ps.1
+}
+
+fn link_lines(variant: &Variant) -> Vec<(String, String)> {
+    let named = variant.config.links.iter().zip(&variant.labels.links);
+    named
+        .map(|(link, name)| {
+            let gigabits = 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64;
+            let text = format!(
+                "{} lanes, {gigabits:.3} Gb/s, {}-character symbols, one way {}, {} packets of 276 octets in a round trip",
+                link.lanes,
+                link.symbol_chars,
+                time_text(link.propagation.0),
+                round_trip_packets(link)
+            );
+            (name.clone(), text)
+        })
+        .collect()
+}
+
+fn routes(config: &FabricConfig, out: &mut String) {
+    let walk = fabric::walk(config);
+    let wrong = fabric::check_next_hops(config);
+    let turns: u32 = walk.turns.iter().flatten().map(|bits| bits.count_ones()).sum();
+    let verdict = match fabric::channel_cycle(config, &walk) {
+        Some(cycle) => format!("a circle of {} links can deadlock", cycle.len()),
+        None => "no deadlock possible".into(),
+    };
+    let agree = if wrong.is_empty() { "both levels agree".into() } else { format!("{} next hops differ", wrong.len()) };
+    let _ = writeln!(out, "  routes: {agree}; {turns} turns between links, {verdict}; {} lost", walk.lost.len());
+}
+
+fn load_lines(variant: &Variant) -> Vec<(String, String)> {
+    let line = |offered: &crate::plan::Offered| {
+        let name = variant.labels.flows.get(usize::from(offered.flow)).cloned().unwrap_or_default();
+        let load = match offered.load {
+            Some((num, den)) => Ratio::new(u128::from(num), u128::from(den)).to_string(),
+            None => "closed loop or trace".into(),
+        };
+        (name, format!("{} sources, load {load}", offered.sources))
+    };
+    variant.offered.iter().map(line).collect()
+}
+
+/// Device presets, one a line.
+pub fn list_devices() -> String {
+    let mut out = String::from("switches\n");
+    for preset in presets::SWITCHES {
+        let _ = writeln!(out, "  {:<10} {}", preset.name, preset.about);
+    }
+    out.push_str("endpoints\n");
+    for preset in presets::ENDPOINTS {
+        let _ = writeln!(out, "  {:<10} {}", preset.name, preset.about);
+    }
+    out
+}
+
+/// Kinds of topology, one a line.
+pub fn list_topologies() -> String {
+    let kinds = [
+        ("explicit", "devices and links one by one"),
+        ("single_switch", "one switch with an endpoint on each port"),
+        ("chain", "switches in a row, each with endpoints"),
+        ("star", "a hub, arms, endpoints at the arms"),
+        ("mesh", "2-D or 3-D grid, dimension-order routing"),
+        ("torus", "2-D or 3-D grid with closed rows, up*/down* routing"),
+        ("fat_tree", "folded Clos of 2 or 3 levels, by destination modulo over all up links"),
+        ("dragonfly", "groups with one link between any two, up*/down* routing"),
+    ];
+    kinds.iter().map(|(name, about)| format!("{name:<14} {about}\n")).collect()
+}
+
+/// Study files that come with the project: (file in the folder `scenarios`, what it shows).
+pub fn list_studies() -> &'static [(&'static str, &'static str)] {
+    &[
+        ("hol-blocking.json", "head-of-line blocking in one switch, without and with VoQ backpressure"),
+        ("hol-staging-queues.json", "how many staging queues it takes"),
+        ("hol-saturation.json", "saturation throughput of FIFO inputs from 2 to 64 ports, and of VOQs with iSLIP"),
+        ("voq-headroom.json", "buffers above and below the thresholds"),
+        ("voq-chatter.json", "messages against hysteresis"),
+        ("voq-shared-threshold.json", "one verdict for all upstream devices"),
+        ("voq-unequal-neighbours.json", "a neighbour that does not honour messages"),
+        ("voq-lost-xon.json", "a lost message, without and with refresh"),
+        ("hotspot-fattree.json", "four hot endpoints among 256"),
+    ]
+}

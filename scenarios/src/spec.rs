@@ -1,0 +1,1002 @@
+//! The scenario language: what a file may say. Doc comments here are the reference manual: they become the
+//! JSON Schema.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// A scenario of riosim: a RapidIO fabric, the traffic in it, and how long to watch.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Short name: results go to `results/<name>`. Lower-case letters, digits and hyphens.
+    pub name: String,
+    /// One line for the head of a report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the scenario shows and what to look for; a list of lines is joined with spaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Words>,
+    /// Seed of all randomness (default 1). All variants use the same one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Permutes the order of simultaneous events (default 0 = off).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shake: Option<u64>,
+    /// How long to run and what to watch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunSpec>,
+    /// Devices and links: a generator or an explicit list.
+    pub topology: Topology,
+    /// Settings of every link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<LinkSpec>,
+    /// Settings of every switch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<SwitchSpec>,
+    /// Settings of every endpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<EndpointSpec>,
+    /// Changes for the devices, ports and links that a pattern matches; later entries win.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overrides: Option<Vec<OverrideSpec>>,
+    /// VoQ backpressure (RapidIO Part 12).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voq: Option<VoqSpec>,
+    /// Width of destination ids, 8 or 16 bits (default: 8 if they suffice).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "id_bits_schema")]
+    pub id_bits: Option<u8>,
+    /// How packets find their way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<RoutingSpec>,
+    /// Multicast groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multicast: Option<Vec<MulticastSpec>>,
+    /// Flows: who sends what to whom.
+    pub traffic: Vec<FlowSpec>,
+    /// What goes wrong on purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultSpec>,
+    /// What the reports compare.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declare: Option<DeclareSpec>,
+    /// Runs side by side with the same random numbers. Without variants the file is one run called `base`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variants: Option<Vec<VariantSpec>>,
+}
+
+/// Text in one string or a list of lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Words {
+    /// One string.
+    One(String),
+    /// Lines, joined with spaces.
+    Lines(Vec<String>),
+}
+
+impl Words {
+    /// The text as one string.
+    pub fn joined(&self) -> String {
+        match self {
+            Self::One(text) => text.clone(),
+            Self::Lines(lines) => lines.join(" "),
+        }
+    }
+}
+
+impl JsonSchema for Words {
+    fn schema_name() -> Cow<'static, str> {
+        "Words".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Text in one string or a list of lines.",
+            "type": ["string", "array"], "items": {"type": "string"}
+        })
+    }
+}
+
+/// A share: a number (`0.3`), a percentage (`"30 %"`) or a fraction (`"1/3"`), read exactly.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Share {
+    /// A JSON number: its shortest decimal text is what counts.
+    Number(serde_json::Number),
+    /// Text.
+    Text(String),
+}
+
+impl JsonSchema for Share {
+    fn schema_name() -> Cow<'static, str> {
+        "Share".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A share: a number (0.3), a percentage (\"30 %\") or a fraction (\"1/3\").",
+            "type": ["number", "string"]
+        })
+    }
+}
+
+/// One pattern or a list of patterns for names of devices.
+///
+/// `*` stands for any characters, `?` for one, `{2..5}` for the numbers 2 to 5; an entry that starts with `!`
+/// removes. `all` means every endpoint.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Names {
+    /// One pattern.
+    One(String),
+    /// Several.
+    Many(Vec<String>),
+}
+
+impl Names {
+    /// The patterns.
+    pub fn patterns(&self) -> &[String] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(many) => many,
+        }
+    }
+}
+
+impl JsonSchema for Names {
+    fn schema_name() -> Cow<'static, str> {
+        "Names".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A pattern or a list of patterns for names: * any characters, ? one, {2..5} numbers; \
+                            a leading ! removes; \"all\" is every endpoint.",
+            "type": ["string", "array"], "items": {"type": "string"}
+        })
+    }
+}
+
+fn id_bits_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "integer", "enum": [8, 16]})
+}
+
+/// How long to run and what to watch.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpec {
+    /// End of the run (default "1 ms").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// What to cut off at the beginning: "auto" (default; found by MSER-5) or a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<String>,
+    /// Interval between observations of queues: "auto" (default: a thousandth of the run), "off" or a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_every: Option<String>,
+    /// A packet that has not moved for this long is a stall: "auto" (default: 1 000 packet times and 4 round
+    /// trips, at least 2 refresh periods), "off" or a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall_after: Option<String>,
+    /// What to do at the first stall (default report).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_stall: Option<OnStall>,
+}
+
+/// What to do at the first stall.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnStall {
+    /// Say so and go on.
+    Report,
+    /// End the run.
+    Stop,
+}
+
+/// Settings of a link.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// Lane rate: "1.25", "2.5", "3.125", "5" or "6.25 Gbaud" (8b/10b), "10.3125", "12.5" or "25.78125 Gbaud"
+    /// (64b/67b). Default "6.25 Gbaud".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<String>,
+    /// Lanes: "1x", "2x", "4x", "8x", "16x". Default "4x".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<String>,
+    /// Control symbol of an 8b/10b link (default: long where rate and devices allow it).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<SymbolKind>,
+    /// Length of the cable or trace at 5 ns for each metre. Default "2 m".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<String>,
+    /// Fixed one-way latency of both physical layers together. Default "30 ns".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phy_latency: Option<String>,
+}
+
+/// Control symbol of an 8b/10b link.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SymbolKind {
+    /// Long where rate and devices allow it.
+    Auto,
+    /// 24 bits, 4 characters, up to 5 Gbaud.
+    Short,
+    /// 48 bits, 8 characters.
+    Long,
+}
+
+/// Settings of a switch.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchSpec {
+    /// Preset: "generic" (default), "CPS-1848", "CPS-1616", "Tsi578", "RXS2448". Public figures only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// How packets wait at an input (default voq).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<InputKind>,
+    /// What stands between inputs and transmitters (default direct).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffering: Option<BufferingKind>,
+    /// Packets that a crosspoint or an output buffer holds (default 16; without meaning for direct).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub buffer_packets: Option<u16>,
+    /// Who goes first (default round_robin).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<ArbitrationKind>,
+    /// Rounds of islip (default 2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 64))]
+    pub iterations: Option<u8>,
+    /// Cell clock: packets start only at its ticks, all outputs are matched at once. "off" (default) or a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<String>,
+    /// Packets that may leave one input buffer at the same time (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 64))]
+    pub reads_per_input: Option<u8>,
+    /// When a packet may start to leave (default store_and_forward).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forwarding: Option<ForwardingKind>,
+    /// Latency from the deciding octet to eligibility at the output (default "100 ns").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<String>,
+    /// Receive buffers of each port in packets of maximum size (default 16).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 61))]
+    pub input_buffers: Option<u8>,
+    /// Watermarks WM0 > WM1 > WM2 > 0 that the neighbour's transmitter applies (default [4, 3, 2]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watermarks: Option<[u8; 3]>,
+    /// Staging queues of each output; overrides `voq.staging`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staging: Option<Staging>,
+    /// Part 12 abilities and registers of each port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voq: Option<PortVoqSpec>,
+}
+
+/// How packets wait at an input.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InputKind {
+    /// One queue for each input and priority: head-of-line blocking.
+    Fifo,
+    /// One queue for each input, output and priority.
+    Voq,
+}
+
+/// What stands between inputs and transmitters.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BufferingKind {
+    /// Nothing.
+    Direct,
+    /// A buffer for each pair of input and output.
+    Crosspoint,
+    /// A buffer for each output.
+    Output,
+}
+
+/// Who goes first.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ArbitrationKind {
+    /// The next input after the last one served.
+    RoundRobin,
+    /// The packet that has been in the switch longest.
+    OldestFirst,
+    /// A random input.
+    Random,
+    /// iSLIP matching.
+    Islip,
+}
+
+/// When a packet may start to leave.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ForwardingKind {
+    /// After its last octet has arrived.
+    StoreAndForward,
+    /// After the destination id has arrived, if the output is not faster than the input.
+    CutThrough,
+}
+
+/// Settings of an endpoint.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointSpec {
+    /// Preset: "generic" (default) or "Tsi721". Public figures only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Receive buffers in packets of maximum size (default 16).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 61))]
+    pub input_buffers: Option<u8>,
+    /// Watermarks WM0 > WM1 > WM2 > 0 that the neighbour's transmitter applies (default [4, 3, 2]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watermarks: Option<[u8; 3]>,
+    /// Staging queues of the injection queue; overrides `voq.staging`. "none" = the endpoint has no table of
+    /// next-hop ports and ignores messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staging: Option<Staging>,
+    /// Part 12 abilities and registers of the port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voq: Option<PortVoqSpec>,
+}
+
+/// Part 12 abilities and registers of a port. Enables count only while `voq.enabled` is true.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PortVoqSpec {
+    /// GEN_SUP: can send messages (default by preset; generic switches can, endpoints cannot).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gen_sup: Option<bool>,
+    /// RX_SUP: honours messages (default by preset; generic devices do).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rx_sup: Option<bool>,
+    /// GEN_EN: sends messages through this port (default: if it can and the neighbour honours them).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gen_en: Option<bool>,
+    /// PART: the status of this port is reported (default true).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<bool>,
+    /// XOFF: this port is reported as congested in any case (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xoff: Option<bool>,
+}
+
+/// Changes for what a pattern matches. Give `devices` (whole devices), `port` ("device:port": the registers
+/// of one port) or `link` ("device:port" or a device: the links that touch it).
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OverrideSpec {
+    /// Devices to change with `switch` or `endpoint`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub devices: Option<Names>,
+    /// Port to change with `voq`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<String>,
+    /// Links to change with `links`: "device:port", or a device for all its links; patterns are allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// New settings of the matched switches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<SwitchSpec>,
+    /// New settings of the matched endpoints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<EndpointSpec>,
+    /// New registers of the matched port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voq: Option<PortVoqSpec>,
+    /// New settings of the matched links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<LinkSpec>,
+}
+
+/// VoQ backpressure (RapidIO Part 12).
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VoqSpec {
+    /// Turns the mechanism on (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// Staging queues that a device keeps for each egress link (default per_port).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staging: Option<Staging>,
+    /// When an egress port is congested, in packets (default on 8, off 4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thresholds: Option<Thresholds>,
+    /// Whose packets count (default: per_ingress; shared for switches with output buffers).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictKind>,
+    /// Period in which all states are repeated: "default" (16 x 1024 code-groups of the slowest link of the
+    /// switch), "off" or a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<String>,
+    /// Delay from a change of the verdict to the symbol being ready to send (default "20 ns").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation_delay: Option<String>,
+}
+
+/// Staging queues that a device keeps for each egress link, and which port of the neighbour uses which.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Staging {
+    /// None: one queue for all, messages are ignored.
+    None,
+    /// One queue for each port of the neighbour.
+    PerPort,
+    /// This many queues; queue = port modulo their number.
+    Modulo(#[schemars(range(min = 1, max = 192))] u8),
+    /// The queue of each port of the neighbour.
+    Table(Vec<u8>),
+}
+
+/// Hysteresis in packets: congested at `on` or more, clear at `off` or fewer; `off` < `on`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Thresholds {
+    /// Congested when this many packets wait for the port.
+    pub on: u16,
+    /// Clear again when only this many wait.
+    pub off: u16,
+}
+
+/// Whose packets count for the verdict on an egress port.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictKind {
+    /// All packets for the egress port; every upstream device hears the same.
+    Shared,
+    /// Each ingress port's own packets; each upstream device hears about its own.
+    PerIngress,
+}
+
+/// Devices and links.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Topology {
+    /// Devices and links one by one.
+    Explicit(ExplicitSpec),
+    /// One switch `sw` with an endpoint `ep/<n>` on each port.
+    SingleSwitch(SingleSwitchSpec),
+    /// Switches in a row, each with endpoints.
+    Chain(ChainSpec),
+    /// A hub with arms; each arm is a switch with endpoints.
+    Star(StarSpec),
+    /// A grid of switches in 2 or 3 dimensions.
+    Mesh(GridSpec),
+    /// A grid whose rows close to rings.
+    Torus(GridSpec),
+    /// A folded Clos network of equal switches, 2 or 3 levels.
+    FatTree(FatTreeSpec),
+    /// Groups of switches, fully connected inside, one link between any two groups.
+    Dragonfly(DragonflySpec),
+}
+
+/// Devices and links one by one.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExplicitSpec {
+    /// Devices.
+    pub devices: Vec<ExplicitDevice>,
+    /// Links.
+    pub links: Vec<ExplicitLink>,
+}
+
+/// One device: a switch if `ports` is given, else an endpoint.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExplicitDevice {
+    /// Unique name.
+    pub name: String,
+    /// Ports of a switch; absent for an endpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<u32>,
+    /// Destination id of an endpoint (default: the lowest free one, in order).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u32>,
+}
+
+/// One link between two ports.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExplicitLink {
+    /// One end: "device:port"; the port of an endpoint may be left out.
+    pub a: String,
+    /// The other end.
+    pub b: String,
+    /// Settings of this link that differ from the others'.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<LinkSpec>,
+}
+
+/// One switch `sw` with an endpoint `ep/<n>` on each port n.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SingleSwitchSpec {
+    /// Ports, and so endpoints.
+    pub ports: u32,
+}
+
+/// Switches `sw/<n>` in a row. Ports 0.. lead to endpoints, then one to the left, then one to the right.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChainSpec {
+    /// Switches.
+    pub switches: u32,
+    /// Endpoints at each.
+    pub endpoints_per_switch: u32,
+}
+
+/// A switch `hub` with arms `arm/<n>`. Port 0 of an arm leads to the hub, the others to its endpoints.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StarSpec {
+    /// Arms.
+    pub arms: u32,
+    /// Endpoints at each arm.
+    pub endpoints_per_arm: u32,
+}
+
+/// Switches `sw/<x>-<y>` (or `-<z>`). Ports 0.. lead to endpoints, then for each dimension one port to the
+/// lower and one to the higher neighbour.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GridSpec {
+    /// Switches in each dimension: two or three numbers.
+    pub size: Vec<u32>,
+    /// Endpoints at each switch (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoints_per_switch: Option<u32>,
+}
+
+/// A folded Clos network of equal switches: `leaf/<n>` and `spine/<n>`; with 3 levels `leaf`, `middle`, `top`.
+/// Down ports come first.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FatTreeSpec {
+    /// Levels of switches: 2 (default) or 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<u32>,
+    /// Ports of every switch.
+    pub ports: u32,
+    /// Endpoints.
+    pub endpoints: u32,
+    /// Endpoints at each leaf (default: half of its ports).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoints_per_leaf: Option<u32>,
+    /// Spines of a 2-level tree (default: as few as give every leaf as many up links as endpoints).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spines: Option<u32>,
+    /// Parallel links between a leaf and a spine (in a 3-level tree: between middle and top switches).
+    /// Default: as many as the ports allow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<u32>,
+}
+
+/// Groups of switches `g<i>/sw<j>`. Ports 0.. lead to endpoints, then to the other switches of the group, then
+/// to other groups.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflySpec {
+    /// Groups.
+    pub groups: u32,
+    /// Switches in each group.
+    pub switches_per_group: u32,
+    /// Endpoints at each switch.
+    pub endpoints_per_switch: u32,
+    /// Links of each switch to other groups (default: as few as suffice).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub global_per_switch: Option<u32>,
+}
+
+/// How packets find their way.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoutingSpec {
+    /// Method of the computed tables (default auto).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<RoutingMethod>,
+    /// Root switch of up_down (default: the first).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// Entries that replace computed ones: switch -> destination -> port number or "drop". A destination is a
+    /// pattern of endpoint names, an id number, or "default" for all ids that have no other entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tables: Option<BTreeMap<String, BTreeMap<String, RouteTarget>>>,
+    /// Accepts routing that can deadlock (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allow_deadlock: Option<bool>,
+}
+
+/// Method of the computed routing tables.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RoutingMethod {
+    /// Mesh: dimension_order; torus and dragonfly: up_down; fat tree: fat_tree; others: shortest.
+    Auto,
+    /// Fewest hops; the lowest port among equals.
+    Shortest,
+    /// Up towards a root, then down: deadlock-free on every graph.
+    UpDown,
+    /// X first, then Y, then Z (mesh only).
+    DimensionOrder,
+    /// Up by destination id modulo over all up links, then down (fat tree only).
+    FatTree,
+    /// Only the entries of `tables`.
+    Tables,
+}
+
+/// Where a routing entry leads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RouteTarget {
+    /// Through this port.
+    Port(u32),
+    /// "drop".
+    Word(String),
+}
+
+impl JsonSchema for RouteTarget {
+    fn schema_name() -> Cow<'static, str> {
+        "RouteTarget".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A port number, or \"drop\".",
+            "type": ["integer", "string"], "minimum": 0, "maximum": 65535
+        })
+    }
+}
+
+/// A multicast group.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MulticastSpec {
+    /// Name, used as a destination of flows.
+    pub name: String,
+    /// Destination id (default: the lowest free one after those of the endpoints).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u32>,
+    /// Endpoints that receive a copy.
+    pub members: Names,
+}
+
+/// A named flow. All `from` endpoints send by the same rule, each with its own random numbers.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    /// Unique name: packets are reported under it.
+    pub name: String,
+    /// Who sends (not for a trace).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Names>,
+    /// Where to (not for a trace).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<To>,
+    /// When packets are created.
+    pub arrivals: ArrivalSpec,
+    /// Payload in octets: a number (default 256) or a list of {payload, weight}.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<SizeSpec>,
+    /// Kind of packet (default nwrite): sets the header and so the length on the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<PacketKind>,
+    /// Width of the address in read and write packets: 34 (default), 50 or 66.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "address_bits_schema")]
+    pub address_bits: Option<u8>,
+    /// Priority 0 (default) to 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 3))]
+    pub priority: Option<u8>,
+    /// First instant (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// No packet is created from here on (default: the end of the run).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<String>,
+    /// Most packets of each source (default: no limit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+fn address_bits_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "integer", "enum": [34, 50, 66]})
+}
+
+/// Where packets go: the name of an endpoint or multicast group, an id, or a pattern.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum To {
+    /// An endpoint or a multicast group.
+    Name(String),
+    /// A destination id.
+    Id(u32),
+    /// A pattern of destinations.
+    Pattern(ToPattern),
+}
+
+/// A pattern of destinations.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ToPattern {
+    /// Each packet to a random endpoint.
+    Uniform(UniformSpec),
+    /// Each source to one partner.
+    Permutation(PermutationSpec),
+    /// A share of the packets to one of a few hot endpoints, the rest uniform over the others.
+    Hotspot(HotspotSpec),
+    /// All sources (but the target itself) to one target.
+    Incast(IncastSpec),
+    /// Source i of n to i + ceil(n/2) - 1: the worst case of rings.
+    Tornado(AmongSpec),
+    /// Source i to i + 1.
+    Neighbour(AmongSpec),
+    /// The listed destinations in turn.
+    Cycle(Vec<String>),
+}
+
+/// Uniform destinations.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UniformSpec {
+    /// Candidates (default all endpoints).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub among: Option<Names>,
+    /// Whether a source also sends to itself (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub include_self: Option<bool>,
+}
+
+/// Endpoints that take part, in their order (default all).
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AmongSpec {
+    /// Endpoints that take part, in their order (default all).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub among: Option<Names>,
+}
+
+/// A permutation of the endpoints; who is mapped to itself sends nothing.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PermutationSpec {
+    /// Which one.
+    pub kind: PermutationKind,
+    /// Endpoints that take part, in their order (default all).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub among: Option<Names>,
+    /// Seed of the random permutation (default: the seed of the scenario).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// A permutation on positions 0..n. All but random want n to be a power of two, transpose an even one.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PermutationKind {
+    /// Every bit inverted.
+    BitComplement,
+    /// Bits in reverse order.
+    BitReverse,
+    /// Upper and lower half of the bits exchanged.
+    Transpose,
+    /// Bits rotated left by one.
+    Shuffle,
+    /// A random permutation without fixed points.
+    Random,
+}
+
+/// Hot and cold destinations.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HotspotSpec {
+    /// Hot endpoints.
+    pub hot: Names,
+    /// Share of the packets that go to them.
+    pub share: Share,
+    /// Flow under which hot packets are reported (default `<flow>.hot`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot_flow: Option<String>,
+}
+
+/// All to one.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IncastSpec {
+    /// The endpoint that everybody sends to.
+    pub target: String,
+}
+
+/// When packets are created. `load` is the share of time that the injection link carries packets with their
+/// delimiters.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ArrivalSpec {
+    /// Exponential gaps.
+    Poisson(PoissonSpec),
+    /// A coin tossed in each slot.
+    Bernoulli(BernoulliSpec),
+    /// Equal gaps.
+    Constant(ConstantSpec),
+    /// Bursts with exponential on- and off-periods.
+    OnOff(OnOffSpec),
+    /// As fast as the link takes them.
+    Saturated(SaturatedSpec),
+    /// Recorded packets.
+    Trace(TraceSpec),
+}
+
+/// Exponential gaps.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoissonSpec {
+    /// Offered load of each source.
+    pub load: Share,
+}
+
+/// A coin tossed in each slot.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BernoulliSpec {
+    /// Offered load of each source.
+    pub load: Share,
+    /// Slot (default: the time of one packet, rounded up to a picosecond).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<String>,
+}
+
+/// Equal gaps: give `load` or `interval`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantSpec {
+    /// Offered load of each source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Share>,
+    /// Time between two packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<String>,
+    /// Time of the first packet after the start (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+}
+
+/// Bursts with exponential on- and off-periods.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnOffSpec {
+    /// Offered load of each source, averaged over bursts and pauses.
+    pub load: Share,
+    /// Mean burst.
+    pub on: String,
+    /// Mean pause.
+    pub off: String,
+}
+
+/// As fast as the link takes them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SaturatedSpec {
+    /// Packets that always wait at the source (default 4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub backlog: Option<u16>,
+}
+
+/// Recorded packets: lines `time_ps,src,dst,bytes,prio,ftype` with a header line; `src` and `dst` are names or ids.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSpec {
+    /// CSV file beside the scenario file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The lines themselves, without header.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Vec<String>>,
+}
+
+/// Payload of packets.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SizeSpec {
+    /// Always this many octets.
+    Fixed(u32),
+    /// A mix.
+    Mix(Vec<SizeShare>),
+}
+
+/// One part of a mix of sizes.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SizeShare {
+    /// Octets of payload.
+    pub payload: u32,
+    /// Relative frequency.
+    pub weight: u32,
+}
+
+/// Kind of packet.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PacketKind {
+    /// Type 5 write.
+    Nwrite,
+    /// Type 6 streaming write.
+    Swrite,
+    /// Type 2 read request, no payload.
+    Nread,
+    /// Type 9 data streaming, one segment.
+    DataStreaming,
+    /// Type 10 doorbell, no payload.
+    Doorbell,
+    /// Type 11 message segment.
+    Message,
+    /// Type 13 response.
+    Response,
+}
+
+/// What goes wrong on purpose.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultSpec {
+    /// VoQ messages that are lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lose_voq_symbols: Option<Vec<LossSpec>>,
+}
+
+/// One lost VoQ message.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LossSpec {
+    /// Device that sends it.
+    pub device: String,
+    /// Port through which it leaves.
+    pub port: u32,
+    /// Which messages count.
+    pub kind: LossKindSpec,
+    /// The n-th of them is lost, 1 = the first.
+    #[schemars(range(min = 1))]
+    pub nth: u32,
+}
+
+/// Which messages count for a loss.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LossKindSpec {
+    /// Those that clear a bit.
+    Xon,
+    /// Those that set a bit.
+    Xoff,
+    /// All.
+    Any,
+}
+
+/// What the reports compare.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeclareSpec {
+    /// Flows that suffer from others' congestion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub victims: Option<Vec<String>>,
+    /// Flows that cause it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot: Option<Vec<String>>,
+}
+
+/// One variant: the file with some values replaced.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VariantSpec {
+    /// Unique name.
+    pub name: String,
+    /// JSON pointer -> new value. An element of a list may be named by its position or its `name`:
+    /// `/traffic/hot/priority`.
+    #[serde(default)]
+    pub set: BTreeMap<String, serde_json::Value>,
+}
