@@ -1,0 +1,443 @@
+//! Compiled input of the fabric: dense, valid, free of names that need a look-up.
+//!
+//! The `scenarios` crate is the only producer; [`crate::Fabric::new`] trusts these values and panics on a
+//! contradiction, because a contradiction here is a defect of the compiler, not of a scenario file.
+//! All times are picoseconds, all lengths of packets are octets on the wire (8b/10b characters).
+
+use sim_core::Duration;
+use std::sync::Arc;
+
+/// Most ports that one modelled switch may have (port sets are one machine word).
+pub const PORTS_MAX: usize = 64;
+/// Most priorities: RapidIO has four (Part 6 §5.6.3).
+pub const PRIORITIES: usize = 4;
+
+/// A whole fabric.
+#[derive(Clone, Debug)]
+pub struct FabricConfig {
+    /// Seed of every random stream of the run.
+    pub seed: u64,
+    /// Tie permutation, 0 = none (see [`sim_core::Shake`]).
+    pub shake: u64,
+    /// Devices; the index is the actor id, and the order is that of the sorted scenario paths.
+    pub devices: Vec<DeviceConfig>,
+    /// Full-duplex links.
+    pub links: Vec<LinkConfig>,
+    /// Length of every switch's routing table: one more than the largest destination id in use (<= 65 536).
+    pub id_space: u32,
+    /// `owner[destID]` = index of the endpoint that accepts it, or [`NO_OWNER`] (multicast ids, unused ids).
+    pub owners: Vec<u32>,
+    /// Flows: what packets are reported under.
+    pub flows: Vec<FlowConfig>,
+    /// Traffic sources.
+    pub sources: Vec<SourceConfig>,
+    /// Scheduled losses of stype2 messages.
+    pub symbol_losses: Vec<SymbolLoss>,
+    /// Interval between observations of queues ([`crate::Probe::sample`]); `None` = no samples.
+    pub sample_every: Option<Duration>,
+    /// A packet that has not moved for this long starts the wait-for walk; `None` = no watchdog.
+    pub stall_after: Option<Duration>,
+    /// Stop the run at the first stall instead of only reporting it.
+    pub stop_on_stall: bool,
+}
+
+/// Marks a destination id that no endpoint owns.
+pub const NO_OWNER: u32 = u32::MAX;
+
+/// One device = one actor.
+#[derive(Clone, Debug)]
+pub struct DeviceConfig {
+    /// Scenario path, unique, for example `leaf/03`.
+    pub path: String,
+    /// Ports; an endpoint has exactly one.
+    pub ports: Vec<PortConfig>,
+    /// What the device is.
+    pub model: DeviceModel,
+}
+
+/// What a device is.
+#[derive(Clone, Debug)]
+pub enum DeviceModel {
+    /// Source and sink of packets.
+    Endpoint(EndpointConfig),
+    /// Forwards packets by destination id.
+    Switch(SwitchConfig),
+}
+
+/// Receive side and VoQ registers of one port.
+#[derive(Clone, Debug)]
+pub struct PortConfig {
+    /// Receive buffers, in packets of maximum size: the count that buf_status can advertise (1..=61).
+    pub buffers: u8,
+    /// Watermarks WM0 > WM1 > WM2 > 0 that the *transmitter* at the other end applies (Part 6 §5.9).
+    pub watermarks: [u8; 3],
+    /// Part 12 abilities and settings.
+    pub voq: PortVoq,
+}
+
+/// Part 12 abilities and settings of one port (Port n VoQ Control Status register, §5.1.2.2).
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortVoq {
+    /// GEN_SUP: can generate messages.
+    pub gen_sup: bool,
+    /// RX_SUP: honours messages (there is no enable bit, VOQ-D13).
+    pub rx_sup: bool,
+    /// GEN_EN: sends messages through this port.
+    pub gen_en: bool,
+    /// PART: this port's status is reported.
+    pub part: bool,
+    /// XOFF: this port's status is forced to congested.
+    pub xoff: bool,
+}
+
+/// How an endpoint queues and injects.
+#[derive(Clone, Debug)]
+pub struct EndpointConfig {
+    /// Own destination ids (the first is the source id of its packets).
+    pub ids: Vec<u32>,
+    /// Staging of the injection queue by the neighbour's egress port.
+    pub staging: StagingConfig,
+    /// `next_hop[destID]` = egress port of the neighbour for that id, [`NO_PORT`] if unknown; shared by all
+    /// endpoints of one switch. Empty = the endpoint has no table and stages nothing (VOQ-2.2-8).
+    pub next_hop: Arc<Vec<u8>>,
+}
+
+/// No next-hop port: unknown destination, or the packet ends in the neighbour (VOQ-2.2-6).
+pub const NO_PORT: u8 = 0xFF;
+
+/// How many staging queues a device keeps for each egress link, and which next-hop port uses which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StagingConfig {
+    /// No staging: packets for all next-hop ports share one FIFO and messages are ignored.
+    None,
+    /// One queue for each port of the neighbour.
+    PerPort,
+    /// Queue = port mod n, 1 <= n <= 192.
+    Modulo(u8),
+    /// `table[port]` = queue.
+    Table(Vec<u8>),
+}
+
+/// How packets wait inside a switch before the output.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum InputQueueing {
+    /// One FIFO for each input and priority: only its head can leave (head-of-line blocking).
+    Fifo,
+    /// One queue for each (input, output) pair and priority.
+    Voq,
+}
+
+/// What stands between the input buffers and the transmitter.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Buffering {
+    /// Nothing: the transmitter reads the input buffers.
+    Direct,
+    /// A buffer of `depth` packets for each (input, output) pair, filled at full speed-up.
+    Crosspoint {
+        /// Packets for each pair (>= 1).
+        depth: u16,
+    },
+    /// An output buffer of `packets` for each output, filled at full speed-up.
+    Output {
+        /// Packets for each output (>= 1): Q_egress of Part 12 studies.
+        packets: u16,
+    },
+}
+
+/// Who goes first when several inputs have packets for one output.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Arbitration {
+    /// The next input after the last one served.
+    RoundRobin,
+    /// The packet that has been in the switch longest.
+    OldestFirst,
+    /// A random input, from the switch's own stream.
+    Random,
+    /// iSLIP matching of all free inputs and outputs (McKeown 1999), `iterations` rounds (>= 1).
+    Islip {
+        /// Rounds of request, grant, accept.
+        iterations: u8,
+    },
+}
+
+/// When a packet may start to leave.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Forwarding {
+    /// After its last octet has arrived.
+    StoreAndForward,
+    /// After `header` octets, if the output is not faster than the input; else as store and forward.
+    CutThrough {
+        /// Octets up to the complete destination id.
+        header: u8,
+    },
+}
+
+/// Whose queue decides that an egress port is congested (VOQ-D19, VOQ-D30).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Output-queued model: all packets for the egress port count, all upstream devices hear the same.
+    Shared,
+    /// Input-queued model: each ingress port's packets for the egress port count for that upstream only.
+    PerIngress,
+}
+
+/// Congestion detector of a switch: thresholds in packets, `0 <= x_off < x_on`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Detector {
+    /// Congested when the occupancy is at least this.
+    pub x_on: u16,
+    /// Clear when the occupancy is at most this.
+    pub x_off: u16,
+    /// Whose occupancy.
+    pub verdict: Verdict,
+}
+
+/// A switch.
+#[derive(Clone, Debug)]
+pub struct SwitchConfig {
+    /// Input queueing.
+    pub input: InputQueueing,
+    /// Buffering behind the inputs.
+    pub buffering: Buffering,
+    /// Arbitration.
+    pub arbitration: Arbitration,
+    /// Cell clock: with `Some(slot)` packets start only at multiples of `slot`, all outputs are matched at
+    /// once. `None` = asynchronous.
+    pub slot: Option<Duration>,
+    /// Packets that may be read from one input buffer at the same time (`Direct` only, >= 1).
+    pub reads_per_input: u8,
+    /// Store-and-forward or cut-through.
+    pub forwarding: Forwarding,
+    /// Latency from the arrival of the deciding octet to eligibility at the output (includes acceptance).
+    pub pipeline: Duration,
+    /// Routing: table, multicast masks.
+    pub routes: RouteTable,
+    /// Congestion detector; `None` = the switch never reports congestion (registers may still force XOFF).
+    pub detector: Option<Detector>,
+    /// Period of the refresh of all groups on enabled ports (VOQ-D18); `None` = off.
+    pub refresh: Option<Duration>,
+    /// Delay from a change of the verdict to the symbol being ready to send.
+    pub generation_delay: Duration,
+    /// Staging of every output by the neighbour's egress port.
+    pub staging: StagingConfig,
+}
+
+/// Two-level routing table of a switch: egress port here and egress port in the neighbour (VOQ-2.2-2).
+#[derive(Clone, Debug, Default)]
+pub struct RouteTable {
+    /// `entries[destID]`.
+    pub entries: Vec<Route>,
+    /// Multicast masks: bit p = a copy leaves through port p (never back through the ingress port).
+    pub masks: Vec<u64>,
+    /// `mask_next_hops[mask][port]` = set of the neighbour's egress ports that the copy sent through `port`
+    /// will use there (empty set = the copy ends in the neighbour).
+    pub mask_next_hops: Vec<Vec<u64>>,
+}
+
+/// One entry of a [`RouteTable`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// What to do.
+    pub egress: Egress,
+    /// The neighbour's egress port for the same id, [`NO_PORT`] if there is none.
+    pub next_hop: u8,
+}
+
+/// Where an id leads.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Egress {
+    /// Leaves through this port.
+    Port(u8),
+    /// Is copied to the ports of this mask.
+    Multicast(u8),
+    /// Is dropped and counted.
+    Drop,
+}
+
+/// A full-duplex link between two ports.
+#[derive(Clone, Debug)]
+pub struct LinkConfig {
+    /// One end: (device, port).
+    pub a: (u32, u8),
+    /// The other end.
+    pub b: (u32, u8),
+    /// Time of one character on the whole link: `char_ps.0 / char_ps.1` picoseconds.
+    pub char_ps: (u64, u64),
+    /// Lanes: 1, 2, 4, 8, 16. Above 4 the end of a burst is padded to a column.
+    pub lanes: u8,
+    /// Characters of one delimited control symbol: 4 (short) or 8 (long, IDLE3).
+    pub symbol_chars: u8,
+    /// Whether the link runs the long (48-bit) control symbol: only then can messages travel (VOQ-3-1).
+    pub long_symbols: bool,
+    /// Most unacknowledged packets: 31, 63 or 4 095.
+    pub ack_window: u16,
+    /// One-way propagation with the fixed latency of both physical layers (> 0).
+    pub propagation: Duration,
+}
+
+/// A flow or declared class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowConfig {
+    /// Name in every report.
+    pub name: String,
+}
+
+/// Length of a packet.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct PacketSize {
+    /// Payload octets (goodput).
+    pub payload: u16,
+    /// Octets on the wire: header, payload, CRCs, padding; without delimiters.
+    pub wire: u16,
+}
+
+/// One traffic source at one endpoint.
+#[derive(Clone, Debug)]
+pub struct SourceConfig {
+    /// Device index of the endpoint.
+    pub endpoint: u32,
+    /// Index into [`FabricConfig::flows`].
+    pub flow: u16,
+    /// Name of the source's random streams, unique: `<device path>/<flow name>/<n>`.
+    pub stream: String,
+    /// Priority 0..=3.
+    pub priority: u8,
+    /// First instant at which packets may be created.
+    pub start: sim_core::Time,
+    /// No packet is created at or after this instant.
+    pub stop: sim_core::Time,
+    /// Most packets to create.
+    pub limit: u64,
+    /// When packets are created.
+    pub arrivals: Arrivals,
+    /// Where they go.
+    pub destinations: Destinations,
+    /// How long they are.
+    pub sizes: Sizes,
+}
+
+/// When packets are created.
+#[derive(Clone, Debug)]
+pub enum Arrivals {
+    /// Exponential gaps.
+    Poisson {
+        /// Mean gap.
+        mean: Duration,
+    },
+    /// At every multiple of `slot` with probability `numerator / denominator`.
+    Bernoulli {
+        /// Slot length.
+        slot: Duration,
+        /// Numerator of the probability.
+        numerator: u64,
+        /// Denominator of the probability.
+        denominator: u64,
+    },
+    /// A packet every `numerator / denominator` picoseconds, the first at `phase` after the start.
+    Constant {
+        /// Interval as an exact rational number of picoseconds.
+        interval: (u64, u64),
+        /// Offset of the first packet.
+        phase: Duration,
+    },
+    /// Bursts: exponential on-periods in which packets come every `interval`, exponential off-periods.
+    OnOff {
+        /// Mean length of an on-period.
+        on: Duration,
+        /// Mean length of an off-period.
+        off: Duration,
+        /// Gap inside a burst.
+        interval: Duration,
+    },
+    /// Closed loop: `backlog` packets of this source always wait at the endpoint (>= 1).
+    Saturated {
+        /// Packets kept waiting.
+        backlog: u16,
+    },
+    /// Exactly these packets, sorted by time.
+    Replay(Arc<Vec<ReplayPacket>>),
+}
+
+/// One packet of a recorded trace.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ReplayPacket {
+    /// Creation.
+    pub at: sim_core::Time,
+    /// Destination id.
+    pub destination: u32,
+    /// Length.
+    pub size: PacketSize,
+    /// Priority 0..=3.
+    pub priority: u8,
+}
+
+/// Where packets go (destination ids).
+#[derive(Clone, Debug)]
+pub enum Destinations {
+    /// Always this id.
+    Fixed(u32),
+    /// In turn.
+    Cycle(Arc<Vec<u32>>),
+    /// Uniform over the list; entries equal to `except` are skipped by drawing over the others.
+    Uniform {
+        /// Candidates, without duplicates.
+        ids: Arc<Vec<u32>>,
+        /// Position in `ids` that is never drawn (the source itself), or `None`.
+        except: Option<u32>,
+    },
+    /// With probability `numerator / denominator` one of `hot`, otherwise uniform over `cold`; each class
+    /// reports under its own flow.
+    Hotspot {
+        /// Hot ids.
+        hot: Arc<Vec<u32>>,
+        /// Position in `hot` that is never drawn, or `None`.
+        hot_except: Option<u32>,
+        /// Flow of the hot packets; the source's own flow is that of the others.
+        hot_flow: u16,
+        /// Numerator.
+        numerator: u64,
+        /// Denominator.
+        denominator: u64,
+        /// All other ids.
+        cold: Arc<Vec<u32>>,
+        /// Position in `cold` that is never drawn, or `None`.
+        cold_except: Option<u32>,
+    },
+    /// Taken from the [`Arrivals::Replay`] records.
+    Replay,
+}
+
+/// How long packets are.
+#[derive(Clone, Debug)]
+pub enum Sizes {
+    /// One length.
+    Fixed(PacketSize),
+    /// `(weight, length)`; drawn with probability weight / sum.
+    Mix(Arc<Vec<(u32, PacketSize)>>),
+    /// Taken from the [`Arrivals::Replay`] records.
+    Replay,
+}
+
+/// Loses stype2 messages on purpose (a corrupted symbol is not repeated, VOQ-D18).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct SymbolLoss {
+    /// Device that sends the message.
+    pub device: u32,
+    /// Port through which it leaves.
+    pub port: u8,
+    /// Which messages count.
+    pub kind: LossKind,
+    /// Loses the n-th such message, 1 = the first.
+    pub nth: u32,
+}
+
+/// Which messages a [`SymbolLoss`] counts.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum LossKind {
+    /// Every message.
+    Any,
+    /// Messages that set a bit that was clear.
+    Xoff,
+    /// Messages that clear a bit that was set.
+    Xon,
+}

@@ -1,0 +1,206 @@
+//! An endpoint: creates packets, injects them, takes deliveries.
+//!
+//! One event a packet: creations that fall into a running transmission are made up when it ends, and the event
+//! for the next creation is posted only while the transmitter idles. Deliveries wait in a queue with their keys
+//! until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
+
+use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::packet::{NIL, Packet, UNSTAGED};
+use crate::probe::{Delivery, Offered, Parts, Probe};
+use sim_core::{EventKey, EventList, Time};
+
+impl<P: Probe> Fabric<P> {
+    pub fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let e = !self.owner[port as usize] as usize;
+        self.endpoints[e].create_posted = false;
+        self.endpoint_turn(cx, e);
+    }
+
+    /// Something changed at an endpoint: makes up creations, starts what may start.
+    pub fn endpoint_turn<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+        let now = cx.now().0;
+        let port = self.endpoints[e].port;
+        self.materialise(cx, e, now);
+        self.try_output(cx, port);
+        if self.tx[port as usize].done <= cx.key() {
+            self.post_create(cx, e);
+        }
+    }
+
+    fn post_create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+        let endpoint = &mut self.endpoints[e];
+        if endpoint.create_posted || endpoint.next == u64::MAX {
+            return;
+        }
+        endpoint.create_posted = true;
+        let (device, port, at) = (endpoint.device, endpoint.port, endpoint.next);
+        let key = self.key(device, at, class::TRAFFIC);
+        cx.post(key, port, Payload::of(Kind::Create));
+    }
+
+    /// Creates every packet that is due by `now`, in the order of creation.
+    pub fn materialise<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, now: u64) {
+        while self.endpoints[e].next <= now {
+            let endpoint = &mut self.endpoints[e];
+            let at = endpoint.next;
+            let index =
+                endpoint.sources.iter().position(|s| s.next == at).expect("the next creation has a source");
+            if let Some(backlog) = endpoint.sources[index].backlog() {
+                endpoint.sources[index].opened();
+                for _ in 0..backlog {
+                    if self.endpoints[e].sources[index].may_refill(at) {
+                        self.make_packet(cx, e, index, at);
+                    }
+                }
+            } else {
+                self.make_packet(cx, e, index, at);
+            }
+            let endpoint = &mut self.endpoints[e];
+            endpoint.next = match &endpoint.sources[..] {
+                [only] => only.next,
+                several => several.iter().map(|s| s.next).min().unwrap_or(u64::MAX),
+            };
+        }
+    }
+
+    /// One packet of a source, created at `at`, joins the injection queue.
+    fn make_packet<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, source: usize, at: u64) {
+        let endpoint = &mut self.endpoints[e];
+        let port = endpoint.port;
+        let draw = endpoint.sources[source].draw();
+        let sequence = endpoint.sources[source].made() - 1;
+        endpoint.stamp = endpoint.stamp.wrapping_add(1);
+        let stamp = endpoint.stamp;
+        let device = endpoint.device;
+        let tx = &self.tx[port as usize];
+        let link_ps = tx.timing.packet_ps(u64::from(draw.size.wire), &mut 0);
+        let mut queue = UNSTAGED;
+        let mut next_hop = crate::config::NO_PORT;
+        let mut ports = 0;
+        if endpoint.staged {
+            next_hop = endpoint.next_hop.get(draw.destination as usize).copied().unwrap_or(next_hop);
+            queue = tx.queue_of(next_hop);
+            if let Some(&(_, multicast, set)) = endpoint.multicast.iter().find(|m| m.0 == draw.destination) {
+                queue = multicast;
+                ports = set;
+            }
+        }
+        self.ledger.injected += 1;
+        self.probe.offered(&Offered {
+            at: Time(at),
+            flow: draw.flow,
+            source: device,
+            payload: u32::from(draw.size.payload),
+            link_ps,
+        });
+        let packet = self.packets.insert(Packet {
+            next: NIL,
+            destination: draw.destination,
+            source: device,
+            share: NIL,
+            sequence: sequence as u32,
+            link_ps: link_ps as u32,
+            stamp,
+            wire: draw.size.wire,
+            payload: draw.size.payload,
+            flow: draw.flow,
+            origin: source as u16,
+            priority: draw.priority,
+            queue,
+            next_hop,
+            input: 0,
+            flags: 0,
+            port,
+            created: at,
+            ports,
+            parts: [0; 9],
+            snapshot: Default::default(),
+        });
+        if self.tx[port as usize].clock.blocked() != 0 {
+            // Credit changes up to the creation come first, later ones belong to the wait.
+            let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);
+            self.consume(cx, port, upto.min(cx.key()));
+        }
+        self.begin_wait_at(port, packet, at, false);
+        let lane = u32::from(queue.min(self.tx[port as usize].queue_lanes));
+        self.store(port, lane, packet);
+        let tx = &mut self.tx[port as usize];
+        tx.waiting += 1;
+        tx.stats.output_high_water = tx.stats.output_high_water.max(tx.waiting);
+    }
+
+    /// A transmission of this endpoint has started.
+    pub fn started_at_endpoint<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, origin: u16) {
+        let now = cx.now().0;
+        let source = &self.endpoints[e].sources[origin as usize];
+        if source.backlog().is_some() && source.may_refill(now) {
+            self.make_packet(cx, e, origin as usize, now);
+        }
+        let endpoint = &self.endpoints[e];
+        let tx = &self.tx[endpoint.port as usize];
+        if self.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
+            let port = endpoint.port;
+            self.post_done(cx, port);
+        } else {
+            self.post_create(cx, e);
+        }
+    }
+
+    /// The posted delivery is due.
+    pub fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        self.rx[port as usize].deliver_posted = false;
+        self.flush(cx, port, cx.key());
+        if self.unfolded {
+            let rx = &mut self.rx[port as usize];
+            if let Some(&(key, _)) = rx.in_flight.front() {
+                rx.deliver_posted = true;
+                cx.post(key, port, Payload::of(Kind::Deliver));
+            }
+        }
+    }
+
+    /// Delivers everything that has arrived at the sink behind `port` by `key` (inclusive).
+    #[inline]
+    pub fn flush<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
+        while let Some(&(at, packet)) = self.rx[port as usize].in_flight.front() {
+            if at > key {
+                break;
+            }
+            self.rx[port as usize].in_flight.pop_front();
+            self.deliver(port, packet, at.time());
+            self.make_status(cx, port, at.time().0, 1);
+        }
+    }
+
+    fn deliver(&mut self, port: u32, packet: u32, at: Time) {
+        let record = &self.packets[packet];
+        let device = self.tx[port as usize].device;
+        let owner = self.config.owners[record.destination as usize];
+        assert!(
+            owner == device || owner == crate::config::NO_OWNER,
+            "packet for id {} reached {}",
+            record.destination,
+            self.config.devices[device as usize].path
+        );
+        let mut parts = Parts::default();
+        parts.0[..9].copy_from_slice(&record.parts);
+        let delivery = Delivery {
+            at,
+            created: Time(record.created),
+            flow: record.flow,
+            priority: record.priority,
+            source: record.source,
+            destination: device,
+            sequence: u64::from(record.sequence),
+            payload: u32::from(record.payload),
+            link_ps: u64::from(record.link_ps),
+            parts,
+        };
+        assert_eq!(parts.total(), at.0 - record.created, "the parts of a latency add up to it: {delivery:?}");
+        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
+        self.outcome.record(mark::DELIVERED, at, u64::from(port), id ^ u64::from(record.origin) << 52);
+        self.ledger.delivered += 1;
+        self.packets.remove(packet);
+        self.probe.delivered(&delivery);
+    }
+}

@@ -1,0 +1,630 @@
+//! The world: devices, ports and packets in dense arenas, and what every event does to them.
+//!
+//! Reading order: [`Kind`] lists the events; `switch.rs` says what an arriving packet does, `transmit.rs` how a
+//! transmitter chooses and starts a packet and how credits come back, `endpoint.rs` how packets are made and
+//! delivered, `staging.rs` how messages are made and obeyed, `stall.rs` how a stall is found.
+//!
+//! Events per packet-hop: one arrival, and a drain only if somebody waits for the transmitter. The arrival is
+//! handled when the packet has passed the receiving device's pipeline, which is also the instant at which it is
+//! accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements and
+//! buffer releases are records with keys, consumed when somebody needs them.
+
+use crate::config::{
+    Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES, StagingConfig,
+    Verdict,
+};
+use crate::packet::{List, Packets};
+use crate::port::{LinkTiming, NONE, Rx, Tx};
+use crate::probe::{Probe, Sample};
+use crate::run::{PipelineMode, StallReport};
+use crate::staging;
+use crate::stats::PortStats;
+use crate::traffic::Source;
+use crate::wire::Wire;
+use sim_core::{ActorId, Class, Context, Event, EventKey, EventList, Fingerprint, KeySource, Purpose, Shake, Stream, Time, World};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use voq_backpressure::Originator;
+
+/// Order among events of one instant. Arrivals first, so that a decision sees every packet that is there;
+/// then what symbols tell; then transmitters that fall idle; then new packets; then cell clocks.
+pub(crate) mod class {
+    use sim_core::Class;
+    pub const ARRIVAL: Class = Class::new(0);
+    pub const SYMBOL: Class = Class::new(1);
+    pub const DONE: Class = Class::new(2);
+    pub const TRAFFIC: Class = Class::new(3);
+    pub const TICK: Class = Class::new(4);
+    pub const WATCH: Class = Class::new(13);
+    pub const SAMPLE: Class = Class::new(14);
+}
+
+/// What an event is. `target` is a port index unless said otherwise.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A packet reaches eligibility in a switch (folded), or its last octet arrives (unfolded).
+    Arrive,
+    /// Unfolded only: the pipeline is done.
+    Ready,
+    /// Cut-through: the last octet is in, the packet is acknowledged.
+    Accepted,
+    /// A packet's last bit reaches a sink.
+    Deliver,
+    /// The transmitter falls idle.
+    Done,
+    /// A credit record becomes visible to a blocked transmitter.
+    Wake,
+    /// A VoQ message reaches the upstream transmitter.
+    Message,
+    /// A VoQ message gets its place on the wire: its content is sampled.
+    MessageOut,
+    /// The generation delay of a message is over.
+    MessageDue,
+    /// The refresh of a port whose neighbour missed a message.
+    Refresh,
+    /// A source creates a packet.
+    Create,
+    /// A cell clock ticks (target: device).
+    Tick,
+    /// Observation.
+    Sample,
+    /// The watchdog looks.
+    Watch,
+}
+
+/// What an event says.
+#[derive(Copy, Clone, Debug)]
+#[repr(C)]
+pub(crate) struct Payload {
+    pub kind: Kind,
+    pub field: u16,
+    pub packet: u32,
+    pub extra: u32,
+}
+
+impl Payload {
+    pub fn of(kind: Kind) -> Self {
+        Payload { kind, field: 0, packet: 0, extra: 0 }
+    }
+
+    pub fn packet(kind: Kind, packet: u32) -> Self {
+        Payload { kind, field: 0, packet, extra: 0 }
+    }
+}
+
+pub(crate) type Cx<'a, L> = Context<'a, Payload, L>;
+
+/// Route entry in two octets: egress port, [`MASK`]` | mask`, or [`DROP`]; next-hop port.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Hop {
+    pub egress: u8,
+    pub next_hop: u8,
+}
+pub(crate) const MASK: u8 = 0x80;
+pub(crate) const DROP: u8 = 0xFF;
+
+/// Everything about a switch that is not a port.
+#[derive(Clone, Debug)]
+pub(crate) struct Switch {
+    pub device: u32,
+    /// Index of port 0.
+    pub base: u32,
+    pub ports: u32,
+    pub fifo: bool,
+    /// The transmitter reads the input buffers themselves.
+    pub direct: bool,
+    /// Packets that an output's lane (or the whole output) takes; only without `direct`.
+    pub depth: u32,
+    pub crosspoint: bool,
+    pub arbitration: Arbitration,
+    pub slot: u64,
+    pub reads: u32,
+    pub routes: Vec<Hop>,
+    pub masks: Vec<u64>,
+    pub mask_next_hops: Vec<Vec<u64>>,
+    /// Input lists before the outputs: FIFO `[priority][input]` or, per output, `[priority][output][input]`.
+    pub inputs: Vec<List>,
+    /// Inputs whose head wants the output, `[priority * ports + output]`; only with a depth.
+    pub heads: Vec<u64>,
+    /// Packets in each (output, lane) list by priority, only with a depth: `[(priority*ports+output)*lanes+lane]`.
+    pub filled: Vec<u16>,
+    /// Inputs with all reads in use (may be stale).
+    pub reading: u64,
+    pub x_on: u32,
+    pub x_off: u32,
+    pub detect: bool,
+    pub per_ingress: bool,
+    /// Waiting packets by `[ingress * ports + egress]` (per ingress) or `[egress]`.
+    pub occupancy: Vec<u16>,
+    /// Congested egress ports, by ingress (per ingress) or one word.
+    pub raw: Vec<u64>,
+    pub originator: Option<Box<Originator>>,
+    pub generation_delay: u64,
+    pub stamp: u32,
+    pub rng: Option<Box<Stream>>,
+    pub tick_posted: bool,
+    /// iSLIP: a match is being carried out; something changed meanwhile.
+    pub matching: bool,
+    pub rematch: bool,
+}
+
+/// Everything about an endpoint that is not its port.
+#[derive(Clone, Debug)]
+pub(crate) struct Endpoint {
+    pub device: u32,
+    pub port: u32,
+    pub sources: Vec<Source>,
+    /// Earliest creation of any source.
+    pub next: u64,
+    pub create_posted: bool,
+    pub next_hop: Arc<Vec<u8>>,
+    /// Multicast ids: (id, pseudo queue, next-hop set).
+    pub multicast: Vec<(u32, u8, u64)>,
+    pub staged: bool,
+    pub stamp: u32,
+}
+
+/// Packets that share one input buffer.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Share {
+    pub left: u32,
+}
+
+/// A running count of what happened to packets.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Ledger {
+    pub injected: u64,
+    pub replicated: u64,
+    pub delivered: u64,
+    pub dropped: u64,
+    pub packet_hops: u64,
+}
+
+/// The world that the kernel runs.
+pub(crate) struct Fabric<P> {
+    pub config: Arc<FabricConfig>,
+    pub unfolded: bool,
+    pub probe: P,
+    pub packets: Packets,
+    pub lists: Vec<List>,
+    pub tx: Vec<Tx>,
+    pub rx: Vec<Rx>,
+    /// Port index -> switch index, or `!endpoint index`.
+    pub owner: Vec<i32>,
+    pub switches: Vec<Switch>,
+    pub endpoints: Vec<Endpoint>,
+    pub keys: Vec<KeySource>,
+    /// First port of every device.
+    pub first_port: Vec<u32>,
+    pub shares: Vec<Share>,
+    pub free_shares: Vec<u32>,
+    pub ledger: Ledger,
+    pub outcome: Fingerprint,
+    pub trajectory: Fingerprint,
+    pub stalls: Vec<StallReport>,
+    pub stalled: Vec<(u32, u8)>,
+    pub losses: Vec<staging::Loss>,
+    pub sample: Sample,
+    /// Keys of sampling and watching come from an actor of their own.
+    pub observer: KeySource,
+    pub sample_every: u64,
+    pub stall_after: u64,
+}
+
+/// Kinds of fingerprint entries. Frozen.
+pub(crate) mod mark {
+    pub const DELIVERED: u32 = 1;
+    pub const DROPPED: u32 = 2;
+    pub const STOPPED: u32 = 3;
+    pub const RELEASED: u32 = 4;
+    pub const START: u32 = 5;
+    pub const ARRIVED: u32 = 6;
+    pub const MESSAGE: u32 = 7;
+}
+
+impl<P: Probe> Fabric<P> {
+    pub fn new(config: Arc<FabricConfig>, pipeline: PipelineMode, probe: P) -> Self {
+        let shake = if config.shake == 0 { Shake::NONE } else { Shake::new(config.shake) };
+        let mut first_port = Vec::with_capacity(config.devices.len());
+        let mut ports = 0u32;
+        for device in &config.devices {
+            first_port.push(ports);
+            ports += device.ports.len() as u32;
+        }
+        let mut fabric = Fabric {
+            unfolded: pipeline == PipelineMode::Unfolded,
+            probe,
+            packets: Packets::default(),
+            lists: Vec::new(),
+            tx: Vec::with_capacity(ports as usize),
+            rx: Vec::with_capacity(ports as usize),
+            owner: Vec::with_capacity(ports as usize),
+            switches: Vec::new(),
+            endpoints: Vec::new(),
+            keys: (0..config.devices.len()).map(|d| KeySource::new(ActorId::new(d as u32), shake)).collect(),
+            first_port,
+            shares: Vec::new(),
+            free_shares: Vec::new(),
+            ledger: Ledger::default(),
+            outcome: Fingerprint::default(),
+            trajectory: Fingerprint::default(),
+            stalls: Vec::new(),
+            stalled: Vec::new(),
+            losses: staging::losses(&config),
+            sample: Sample::default(),
+            observer: KeySource::new(ActorId::MAX, Shake::NONE),
+            sample_every: config.sample_every.map_or(0, |d| d.0),
+            stall_after: config.stall_after.map_or(0, |d| d.0),
+            config: config.clone(),
+        };
+        for (index, device) in config.devices.iter().enumerate() {
+            fabric.add_device(index as u32, device.ports.len() as u32);
+        }
+        for link in &config.links {
+            fabric.connect(link);
+        }
+        for source in &config.sources {
+            let port = fabric.first_port[source.endpoint as usize];
+            let endpoint = !fabric.owner[port as usize] as usize;
+            fabric.endpoints[endpoint].sources.push(Source::new(config.seed, source));
+        }
+        for endpoint in &mut fabric.endpoints {
+            endpoint.next = endpoint.sources.iter().map(|s| s.next).min().unwrap_or(u64::MAX);
+        }
+        fabric.set_up_staging();
+        let mut names = Vec::new();
+        for (d, device) in config.devices.iter().enumerate() {
+            names.extend((0..device.ports.len()).map(|p| (d as u32, p as u8)));
+        }
+        fabric.sample.ports = Arc::new(names);
+        fabric
+    }
+
+    fn add_device(&mut self, index: u32, ports: u32) {
+        let config = self.config.clone();
+        let device = &config.devices[index as usize];
+        let base = self.tx.len() as u32;
+        let (lanes, owner) = match &device.model {
+            DeviceModel::Endpoint(_) => (1, !(self.endpoints.len() as i32)),
+            DeviceModel::Switch(s) => {
+                let lanes = if matches!(s.buffering, Buffering::Output { .. }) { 1 } else { ports };
+                (lanes, self.switches.len() as i32)
+            }
+        };
+        let first_list = self.lists.len() as u32;
+        let per_priority = ports * lanes;
+        self.lists.resize(self.lists.len() + (per_priority as usize) * PRIORITIES, List::default());
+        for (p, port) in device.ports.iter().enumerate() {
+            let refresh = match &device.model {
+                DeviceModel::Switch(s) if port.voq.gen_en => s.refresh.map_or(u64::MAX, |d| d.0),
+                _ => u64::MAX,
+            };
+            self.tx.push(Tx {
+                wire: Wire::default(),
+                done: EventKey::MIN,
+                done_posted: false,
+                wake_posted: false,
+                credit_waiting: false,
+                voq_pending: false,
+                pointer: 0,
+                watermarks: [0; 3],
+                waiting: 0,
+                stored: 0,
+                free: 0,
+                outstanding: 0,
+                ack_window: 0,
+                mask: [0; 4],
+                lists: first_list + p as u32 * lanes,
+                lanes: per_priority,
+                lane_count: lanes,
+                queue_lanes: 0,
+                stopped_lanes: 0,
+                device: index,
+                peer: NONE,
+                reading: NONE,
+                reading_share: NONE,
+                timing: LinkTiming {
+                    char_num: 0,
+                    char_den: 1,
+                    symbol_chars: 0,
+                    propagation: 0,
+                    pipeline: 0,
+                    header: 0,
+                },
+                carry: 0,
+                credits: VecDeque::new(),
+                clock: Default::default(),
+                parked: Vec::new(),
+                staging: None,
+                refresh_at: refresh,
+                refresh_every: refresh,
+                last_start: 0,
+                stats: PortStats::default(),
+            });
+            self.rx.push(Rx {
+                occupied: 0,
+                unaccepted: 0,
+                buffers: u32::from(port.buffers),
+                advertised: u32::from(port.buffers),
+                eager_at: u32::from(port.watermarks[0]),
+                status_start: 0,
+                any_status: false,
+                readers: 0,
+                wanted: 0,
+                pointer: 0,
+                deliver_posted: false,
+                exposed: [0; 4],
+                in_flight: VecDeque::new(),
+            });
+            self.owner.push(owner);
+        }
+        match &device.model {
+            DeviceModel::Endpoint(e) => self.endpoints.push(Endpoint {
+                device: index,
+                port: base,
+                sources: Vec::new(),
+                next: u64::MAX,
+                create_posted: false,
+                next_hop: e.next_hop.clone(),
+                multicast: Vec::new(),
+                staged: e.staging != StagingConfig::None && !e.next_hop.is_empty(),
+                stamp: 0,
+            }),
+            DeviceModel::Switch(s) => {
+                let n = ports as usize;
+                let direct = s.buffering == Buffering::Direct;
+                let fifo = s.input == InputQueueing::Fifo;
+                let (depth, crosspoint) = match s.buffering {
+                    Buffering::Direct => (0, false),
+                    Buffering::Crosspoint { depth } => (u32::from(depth), true),
+                    Buffering::Output { packets } => (u32::from(packets), false),
+                };
+                let inputs = if fifo {
+                    n * PRIORITIES
+                } else if direct {
+                    0
+                } else {
+                    n * n * PRIORITIES
+                };
+                let detector = s.detector;
+                let per_ingress = detector.is_some_and(|d| d.verdict == Verdict::PerIngress);
+                let routes = s
+                    .routes
+                    .entries
+                    .iter()
+                    .map(|r| Hop {
+                        egress: match r.egress {
+                            Egress::Port(p) => p,
+                            Egress::Multicast(m) => MASK | m,
+                            Egress::Drop => DROP,
+                        },
+                        next_hop: r.next_hop,
+                    })
+                    .collect();
+                self.switches.push(Switch {
+                    device: index,
+                    base,
+                    ports,
+                    fifo,
+                    direct,
+                    depth,
+                    crosspoint,
+                    arbitration: s.arbitration,
+                    slot: s.slot.map_or(0, |d| d.0),
+                    reads: u32::from(s.reads_per_input),
+                    routes,
+                    masks: s.routes.masks.clone(),
+                    mask_next_hops: s.routes.mask_next_hops.clone(),
+                    inputs: vec![List::default(); inputs],
+                    heads: vec![0; if direct { 0 } else { n * PRIORITIES }],
+                    filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
+                    reading: 0,
+                    x_on: detector.map_or(0, |d| u32::from(d.x_on)),
+                    x_off: detector.map_or(0, |d| u32::from(d.x_off)),
+                    detect: detector.is_some(),
+                    per_ingress,
+                    occupancy: vec![0; if per_ingress { n * n } else { n }],
+                    raw: vec![0; if per_ingress { n } else { 1 }],
+                    originator: None,
+                    generation_delay: s.generation_delay.0,
+                    stamp: 0,
+                    rng: (s.arbitration == Arbitration::Random)
+                        .then(|| Box::new(Stream::new(config.seed, &device.path, Purpose::ARBITRATION))),
+                    tick_posted: false,
+                    matching: false,
+                    rematch: false,
+                });
+            }
+        }
+    }
+
+    fn connect(&mut self, link: &crate::config::LinkConfig) {
+        let config = self.config.clone();
+        for ((from, from_port), (to, to_port)) in [(link.a, link.b), (link.b, link.a)] {
+            let from_index = self.first_port[from as usize] + u32::from(from_port);
+            let to_index = self.first_port[to as usize] + u32::from(to_port);
+            let neighbour = &config.devices[to as usize];
+            let receiver = &neighbour.ports[to_port as usize];
+            let (pipeline, header) = match &neighbour.model {
+                DeviceModel::Endpoint(_) => (0, 0),
+                DeviceModel::Switch(s) => match s.forwarding {
+                    Forwarding::StoreAndForward => (s.pipeline.0, 0),
+                    Forwarding::CutThrough { header } => (s.pipeline.0, u64::from(header)),
+                },
+            };
+            let (num, den) = link.char_ps;
+            let symbol_ps = (u64::from(link.symbol_chars) * num).div_ceil(den);
+            let column_ps = if link.lanes > 4 { u64::from(link.lanes) * num / den } else { 0 };
+            let tx = &mut self.tx[from_index as usize];
+            tx.wire = Wire::new(symbol_ps, column_ps);
+            tx.peer = to_index;
+            tx.watermarks = receiver.watermarks;
+            tx.free = i32::from(receiver.buffers);
+            tx.ack_window = u32::from(link.ack_window);
+            tx.timing = LinkTiming {
+                char_num: num,
+                char_den: den,
+                symbol_chars: u64::from(link.symbol_chars),
+                propagation: link.propagation.0,
+                pipeline,
+                header,
+            };
+        }
+    }
+
+    /// First events of a run.
+    pub fn bootstrap(&mut self, mut schedule: impl FnMut(Event<Payload>)) {
+        for e in 0..self.endpoints.len() {
+            let endpoint = &mut self.endpoints[e];
+            if endpoint.next != u64::MAX {
+                endpoint.create_posted = true;
+                let key = self.keys[endpoint.device as usize].make(Time(endpoint.next), class::TRAFFIC);
+                schedule(Event { key, target: endpoint.port, payload: Payload::of(Kind::Create) });
+            }
+        }
+        self.bootstrap_messages(&mut schedule);
+        if self.sample_every != 0 {
+            let key = self.observer.make(Time(self.sample_every), class::SAMPLE);
+            schedule(Event { key, target: 0, payload: Payload::of(Kind::Sample) });
+        }
+        if self.stall_after != 0 {
+            let key = self.observer.make(Time(self.stall_after), class::WATCH);
+            schedule(Event { key, target: 0, payload: Payload::of(Kind::Watch) });
+        }
+    }
+
+    /// The key of device `device` for `at`.
+    #[inline]
+    pub fn key(&mut self, device: u32, at: u64, class: Class) -> EventKey {
+        self.keys[device as usize].make(Time(at), class)
+    }
+
+    #[inline]
+    pub fn is_switch(&self, port: u32) -> bool {
+        self.owner[port as usize] >= 0
+    }
+
+    /// Settles everything that is due before `key` but that nobody has needed yet.
+    pub fn settle<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey) {
+        self.settle_until(cx, key, key.time().0);
+    }
+
+    /// The same, with creations up to `created` only.
+    pub fn settle_until<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey, created: u64) {
+        for e in 0..self.endpoints.len() {
+            let port = self.endpoints[e].port;
+            self.flush(cx, port, key);
+            self.materialise(cx, e, created);
+        }
+        for s in 0..self.switches.len() {
+            for input in 0..self.switches[s].ports {
+                self.prune(s, input, key);
+            }
+        }
+    }
+
+    fn take_sample<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
+        self.settle(cx, cx.key());
+        let mut sample = std::mem::take(&mut self.sample);
+        sample.at = cx.now();
+        sample.input_occupancy.clear();
+        sample.input_occupancy.extend(self.rx.iter().map(|r| r.occupied));
+        sample.output_waiting.clear();
+        sample.output_waiting.extend(self.tx.iter().map(|t| t.waiting));
+        sample.injected = self.ledger.injected;
+        sample.replicated = self.ledger.replicated;
+        sample.delivered = self.ledger.delivered;
+        sample.dropped = self.ledger.dropped;
+        sample.in_flight = self.packets.len() as u64;
+        self.check_conservation();
+        self.probe.sample(&sample);
+        self.sample = sample;
+        let key = self.observer.make(Time(cx.now().0 + self.sample_every), class::SAMPLE);
+        cx.post(key, 0, Payload::of(Kind::Sample));
+    }
+
+    /// Totals at the end of a run.
+    pub fn totals(&mut self, end: Time, events: u64) -> crate::run::Outcome {
+        let mut ports = Vec::with_capacity(self.tx.len());
+        for (index, tx) in self.tx.iter_mut().enumerate() {
+            let number = (index as u32 - self.first_port[tx.device as usize]) as u8;
+            let mut stats = tx.stats;
+            stats.symbol_ps = tx.wire.symbol_ps;
+            stats.stopped_ps = tx.clock.stopped_total(end.0);
+            ports.push((tx.device, number, stats));
+        }
+        crate::run::Outcome {
+            end,
+            ports,
+            outcome: self.outcome,
+            trajectory: self.trajectory,
+            stalls: std::mem::take(&mut self.stalls),
+            events,
+            packet_hops: self.ledger.packet_hops,
+            injected: self.ledger.injected,
+            replicated: self.ledger.replicated,
+            delivered: self.ledger.delivered,
+            dropped: self.ledger.dropped,
+            in_flight: self.packets.len() as u64,
+        }
+    }
+
+    /// Conservation: injected + replicated = delivered + dropped + in flight.
+    pub fn check_conservation(&self) {
+        let l = &self.ledger;
+        assert_eq!(
+            l.injected + l.replicated,
+            l.delivered + l.dropped + self.packets.len() as u64,
+            "packets are conserved"
+        );
+    }
+
+    #[inline]
+    fn done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        self.tx[port as usize].done_posted = false;
+        if !self.is_switch(port) {
+            let e = !self.owner[port as usize] as usize;
+            self.endpoint_turn(cx, e);
+            return;
+        }
+        let input = self.tx[port as usize].reading;
+        if input != NONE {
+            self.finish_read(cx, port, true);
+            self.offer_input(cx, port, input);
+        }
+        self.try_output(cx, port);
+    }
+}
+
+impl<P: Probe> World for Fabric<P> {
+    type Payload = Payload;
+
+    #[inline]
+    fn handle<L: EventList<Payload>>(&mut self, event: Event<Payload>, cx: &mut Cx<'_, L>) {
+        let target = event.target;
+        match event.payload.kind {
+            Kind::Arrive => {
+                if self.unfolded {
+                    self.arrive_unfolded(cx, target, event.payload.packet);
+                } else {
+                    self.arrive(cx, target, event.payload.packet, event.payload.extra);
+                }
+            }
+            Kind::Ready => self.arrive(cx, target, event.payload.packet, event.payload.extra),
+            Kind::Done => self.done(cx, target),
+            Kind::Create => self.create(cx, target),
+            Kind::Deliver => self.deliver_event(cx, target),
+            Kind::Wake => self.wake(cx, target),
+            Kind::Message => self.message(cx, target, event.payload.field),
+            Kind::MessageOut => self.message_out(cx, target),
+            Kind::MessageDue => self.message_due(cx, target),
+            Kind::Refresh => self.refresh_event(cx, target),
+            Kind::Accepted => self.accepted(cx, target),
+            Kind::Tick => self.tick(cx, target),
+            Kind::Sample => self.take_sample(cx),
+            Kind::Watch => self.watch(cx),
+        }
+    }
+}
+

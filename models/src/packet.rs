@@ -1,0 +1,136 @@
+//! Packets in the fabric: records in one slab, lists threaded through them.
+
+use crate::clock::Snapshot;
+
+/// No packet.
+pub(crate) const NIL: u32 = u32::MAX;
+/// Queue of packets that no message stops.
+pub(crate) const UNSTAGED: u8 = 0xFF;
+/// First pseudo queue of multicast sets; below are staging queues.
+pub(crate) const MULTICAST_QUEUES: u8 = 192;
+
+/// The packet waits and its snapshot is valid.
+pub(crate) const WAITING: u8 = 1;
+/// The packet waits before the buffers of its output (in an input queue).
+pub(crate) const AT_INPUT: u8 = 2;
+
+/// One packet. The first line is what every hop touches, the second is touched once a hop, the third only when
+/// the packet waits.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Packet {
+    pub next: u32,
+    pub destination: u32,
+    pub source: u32,
+    /// Group of multicast copies that share one input buffer, or [`NIL`].
+    pub share: u32,
+    pub sequence: u32,
+    /// Time on the injection link with the delimiter.
+    pub link_ps: u32,
+    /// Order of arrival at this device, wraps.
+    pub stamp: u32,
+    pub wire: u16,
+    pub payload: u16,
+    pub flow: u16,
+    /// Source within the endpoint.
+    pub origin: u16,
+    pub priority: u8,
+    pub queue: u8,
+    pub next_hop: u8,
+    pub input: u8,
+    pub flags: u8,
+    /// Index of the port whose transmitter the packet is for.
+    pub port: u32,
+    pub created: u64,
+    /// Multicast: the neighbour's egress ports that the packet stands for.
+    pub ports: u64,
+    pub parts: [u64; 9],
+    pub snapshot: Snapshot,
+}
+
+/// FIFO of packets.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct List {
+    pub head: u32,
+    pub tail: u32,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        List { head: NIL, tail: NIL }
+    }
+}
+
+/// All packets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Packets {
+    records: Vec<Packet>,
+    free: Vec<u32>,
+}
+
+impl Packets {
+    pub fn insert(&mut self, packet: Packet) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                self.records[id as usize] = packet;
+                id
+            }
+            None => {
+                self.records.push(packet);
+                (self.records.len() - 1) as u32
+            }
+        }
+    }
+
+    pub fn remove(&mut self, id: u32) {
+        debug_assert!(self.records[id as usize].wire != 0, "packet removed twice");
+        self.records[id as usize].wire = 0;
+        self.free.push(id);
+    }
+
+    pub fn len(&self) -> usize {
+        self.records.len() - self.free.len()
+    }
+
+    /// Every living packet.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Packet)> {
+        self.records.iter().enumerate().filter(|(_, p)| p.wire != 0).map(|(id, p)| (id as u32, p))
+    }
+
+    #[inline]
+    pub fn push_back(&mut self, list: &mut List, id: u32) {
+        self[id].next = NIL;
+        if list.tail == NIL {
+            list.head = id;
+        } else {
+            self[list.tail].next = id;
+        }
+        list.tail = id;
+    }
+
+    #[inline]
+    pub fn pop_front(&mut self, list: &mut List) -> u32 {
+        let id = list.head;
+        debug_assert_ne!(id, NIL);
+        list.head = self[id].next;
+        if list.head == NIL {
+            list.tail = NIL;
+        }
+        id
+    }
+}
+
+impl std::ops::Index<u32> for Packets {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, id: u32) -> &Packet {
+        &self.records[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Packets {
+    #[inline]
+    fn index_mut(&mut self, id: u32) -> &mut Packet {
+        &mut self.records[id as usize]
+    }
+}

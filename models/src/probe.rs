@@ -1,0 +1,226 @@
+//! Measurement points: the only way in which observers see a running fabric.
+//!
+//! A [`Probe`] receives values and shared references; it cannot change the simulation, and results with any
+//! probe are equal to results with none. Reports may come out of time order (lazily consumed deliveries), so
+//! each carries its own time and collectors must not depend on the order of calls.
+
+use sim_core::Time;
+
+/// Where a picosecond of a packet's latency went. Every picosecond has exactly one cause.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Cause {
+    /// Waiting at the source behind other packets or for the source's own link.
+    SourceQueue = 0,
+    /// Storing and forwarding, rate mismatch, and the last link once.
+    Serialization = 1,
+    /// Cable and physical layers.
+    Propagation = 2,
+    /// Fixed latency of switches.
+    Pipeline = 3,
+    /// The target was open, but the input was reading another packet or the packet was behind in its queue.
+    InputContention = 4,
+    /// The transmitter was busy with other packets or symbols.
+    OutputContention = 5,
+    /// Behind a packet for another target in a shared queue while the own target was open.
+    HeadOfLine = 6,
+    /// Held by VoQ backpressure.
+    Staged = 7,
+    /// No credit: the neighbour has no buffer for the priority.
+    NoBuffer = 8,
+    /// Link retry or error recovery.
+    Recovery = 9,
+    /// Host service (not modelled yet: always 0).
+    Host = 10,
+    /// Flow control of the protocol above (not modelled yet: always 0).
+    Protocol = 11,
+}
+
+impl Cause {
+    /// All causes, in index order.
+    pub const ALL: [Cause; 12] = [
+        Cause::SourceQueue,
+        Cause::Serialization,
+        Cause::Propagation,
+        Cause::Pipeline,
+        Cause::InputContention,
+        Cause::OutputContention,
+        Cause::HeadOfLine,
+        Cause::Staged,
+        Cause::NoBuffer,
+        Cause::Recovery,
+        Cause::Host,
+        Cause::Protocol,
+    ];
+
+    /// Name in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::SourceQueue => "source queue",
+            Cause::Serialization => "serialization",
+            Cause::Propagation => "propagation",
+            Cause::Pipeline => "pipeline",
+            Cause::InputContention => "input contention",
+            Cause::OutputContention => "output contention",
+            Cause::HeadOfLine => "head-of-line blocking",
+            Cause::Staged => "staged by backpressure",
+            Cause::NoBuffer => "no downstream buffer",
+            Cause::Recovery => "link retry or recovery",
+            Cause::Host => "host",
+            Cause::Protocol => "flow-controlled by protocol",
+        }
+    }
+}
+
+/// Picoseconds by cause; index with [`Cause`].
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts(pub [u64; 12]);
+
+impl Parts {
+    /// Sum of all causes = the packet's latency.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+impl std::ops::Index<Cause> for Parts {
+    type Output = u64;
+    fn index(&self, cause: Cause) -> &u64 {
+        &self.0[cause as usize]
+    }
+}
+
+impl std::ops::IndexMut<Cause> for Parts {
+    fn index_mut(&mut self, cause: Cause) -> &mut u64 {
+        &mut self.0[cause as usize]
+    }
+}
+
+/// A packet was created at a source.
+#[derive(Copy, Clone, Debug)]
+pub struct Offered {
+    /// Creation.
+    pub at: Time,
+    /// Flow index.
+    pub flow: u16,
+    /// Device index of the source.
+    pub source: u32,
+    /// Payload octets.
+    pub payload: u32,
+    /// Picoseconds of the injection link that the packet with its delimiter takes.
+    pub link_ps: u64,
+}
+
+/// A packet's last bit arrived at its destination.
+#[derive(Copy, Clone, Debug)]
+pub struct Delivery {
+    /// Arrival of the last bit.
+    pub at: Time,
+    /// Creation at the source.
+    pub created: Time,
+    /// Flow index.
+    pub flow: u16,
+    /// Priority.
+    pub priority: u8,
+    /// Device index of the source.
+    pub source: u32,
+    /// Device index of the destination.
+    pub destination: u32,
+    /// Position among the packets of its (source device, flow): 0, 1, 2 ...
+    pub sequence: u64,
+    /// Payload octets.
+    pub payload: u32,
+    /// Picoseconds of the injection link that the packet with its delimiter took.
+    pub link_ps: u64,
+    /// Where the time went; `parts.total() == at - created`.
+    pub parts: Parts,
+}
+
+impl Delivery {
+    /// Source creation to last bit at the destination, picoseconds.
+    pub fn latency(&self) -> u64 {
+        self.at.0 - self.created.0
+    }
+
+    /// Latency without the source queue, picoseconds.
+    pub fn network_latency(&self) -> u64 {
+        self.latency() - self.parts[Cause::SourceQueue]
+    }
+}
+
+/// Why a packet was dropped.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The routing table says drop, or the id is not routed.
+    Unroutable,
+    /// A multicast mask without a port.
+    EmptyMask,
+}
+
+/// A packet was dropped.
+#[derive(Copy, Clone, Debug)]
+pub struct Dropped {
+    /// When.
+    pub at: Time,
+    /// Flow index.
+    pub flow: u16,
+    /// Device index where it was dropped.
+    pub device: u32,
+    /// Why.
+    pub reason: DropReason,
+}
+
+/// A staging queue stopped or was released.
+#[derive(Copy, Clone, Debug)]
+pub struct StagingEdge {
+    /// When the message was applied.
+    pub at: Time,
+    /// Device that stages.
+    pub device: u32,
+    /// Its egress port.
+    pub port: u8,
+    /// Staging queue.
+    pub queue: u8,
+    /// `true` = stopped (XOFF), `false` = released (XON).
+    pub stopped: bool,
+}
+
+/// What a sample sees. All values are packets.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// When.
+    pub at: Time,
+    /// `(device, port)` of every entry below, fixed during a run.
+    pub ports: std::sync::Arc<Vec<(u32, u8)>>,
+    /// Packets held in the receive buffers of the port.
+    pub input_occupancy: Vec<u32>,
+    /// Packets of this device that wait for the port's transmitter (endpoints: the injection queue).
+    pub output_waiting: Vec<u32>,
+    /// Packets created so far.
+    pub injected: u64,
+    /// Additional copies made by multicast so far.
+    pub replicated: u64,
+    /// Packets delivered so far.
+    pub delivered: u64,
+    /// Packets dropped so far.
+    pub dropped: u64,
+    /// Packets that exist now.
+    pub in_flight: u64,
+}
+
+/// An observer. Every method has an empty default, so a probe names only what it needs.
+pub trait Probe {
+    /// A packet was created.
+    fn offered(&mut self, _offered: &Offered) {}
+    /// A packet arrived.
+    fn delivered(&mut self, _delivery: &Delivery) {}
+    /// A packet was dropped.
+    fn dropped(&mut self, _dropped: &Dropped) {}
+    /// A staging queue changed.
+    fn staging_edge(&mut self, _edge: &StagingEdge) {}
+    /// Periodic observation (`sample_every`).
+    fn sample(&mut self, _sample: &Sample) {}
+}
+
+/// Observes nothing.
+impl Probe for () {}

@@ -1,0 +1,242 @@
+//! One run of a fabric: what `bin` drives and what it gets back.
+
+use crate::config::FabricConfig;
+use crate::fabric::{Fabric, Payload, class};
+use crate::probe::Probe;
+use crate::stats::PortStats;
+use sim_core::{
+    BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time,
+    World,
+};
+use std::sync::Arc;
+
+/// Which event list the kernel uses; results are equal with both.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum ListKind {
+    /// Binary heap: the reference.
+    Heap,
+    /// Bucket ring: the fast one.
+    #[default]
+    Ring,
+}
+
+/// How the pipeline latency of switches becomes events; results are equal with both.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum PipelineMode {
+    /// One event for arrival and pipeline; acknowledgements, releases and deliveries are events only where
+    /// somebody waits for them.
+    #[default]
+    Folded,
+    /// Arrival, end of pipeline, end of transmission and delivery are events of their own: the reference.
+    Unfolded,
+}
+
+/// How to run; none of these changes a result.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Event list.
+    pub list: ListKind,
+    /// Pipeline.
+    pub pipeline: PipelineMode,
+}
+
+/// State of a run after a slice of it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The event budget of the slice is used up; call again.
+    Running,
+    /// Simulated time reached the limit.
+    Limit,
+    /// No event is left.
+    Drained,
+    /// The watchdog found a stall and the scenario says stop.
+    Stalled,
+}
+
+/// A stall that the watchdog found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StallReport {
+    /// When it was found.
+    pub at: Time,
+    /// When the packet stopped moving.
+    pub since: Time,
+    /// `true`: the walk came back to where it was (deadlock); `false`: it ended (stall).
+    pub cycle: bool,
+    /// The walk, one line of text a step, the stuck packet first.
+    pub walk: Vec<String>,
+}
+
+/// What is left after a run besides what the probe collected.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Simulated time at the end.
+    pub end: Time,
+    /// Totals of every port: (device, port, totals), in device and port order.
+    pub ports: Vec<(u32, u8, PortStats)>,
+    /// Hash of deliveries, drops and staging edges with their times.
+    pub outcome: Fingerprint,
+    /// Hash of every effect: packet starts, arrivals, symbols, with their times.
+    pub trajectory: Fingerprint,
+    /// Stalls found.
+    pub stalls: Vec<StallReport>,
+    /// Events handled by the kernel.
+    pub events: u64,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Packets created.
+    pub injected: u64,
+    /// Additional copies made by multicast.
+    pub replicated: u64,
+    /// Packets delivered.
+    pub delivered: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets still in the fabric or at their source.
+    pub in_flight: u64,
+}
+
+enum Lists<P: Probe> {
+    Heap(Kernel<Fabric<P>, HeapList<Payload>>),
+    Ring(Kernel<Fabric<P>, BucketRing<Payload>>),
+}
+
+/// A run in progress.
+pub struct Simulation<P: Probe> {
+    kernel: Lists<P>,
+}
+
+impl<P: Probe> Simulation<P> {
+    /// Builds the fabric at t = 0.
+    pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: P) -> Self {
+        let ring = ring_config(&config);
+        let fabric = Fabric::new(config, options.pipeline, probe);
+        let kernel = match options.list {
+            ListKind::Heap => Lists::Heap(start(fabric, HeapList::new())),
+            ListKind::Ring => Lists::Ring(start(fabric, BucketRing::new(ring))),
+        };
+        Simulation { kernel }
+    }
+
+    /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
+    pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
+        let (end, stalls) = match &mut self.kernel {
+            Lists::Heap(k) => (k.run_events(limit, max_events), k.world.stalls.len()),
+            Lists::Ring(k) => (k.run_events(limit, max_events), k.world.stalls.len()),
+        };
+        match end {
+            RunEnd::Limit => Progress::Limit,
+            RunEnd::Empty => Progress::Drained,
+            RunEnd::Stopped => {
+                assert!(stalls > 0, "only a stall stops a run");
+                Progress::Stalled
+            }
+            RunEnd::Paused => Progress::Running,
+        }
+    }
+
+    /// Simulated time reached.
+    pub fn now(&self) -> Time {
+        match &self.kernel {
+            Lists::Heap(k) => k.now(),
+            Lists::Ring(k) => k.now(),
+        }
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        match &self.kernel {
+            Lists::Heap(k) => k.events_handled(),
+            Lists::Ring(k) => k.events_handled(),
+        }
+    }
+
+    /// Packets that crossed a link so far.
+    pub fn packet_hops(&self) -> u64 {
+        match &self.kernel {
+            Lists::Heap(k) => k.world.ledger.packet_hops,
+            Lists::Ring(k) => k.world.ledger.packet_hops,
+        }
+    }
+
+    /// The observer.
+    pub fn probe(&self) -> &P {
+        match &self.kernel {
+            Lists::Heap(k) => &k.world.probe,
+            Lists::Ring(k) => &k.world.probe,
+        }
+    }
+
+    /// Ends the run: settles everything that is due by now and gives back the observer and the totals.
+    pub fn finish(self) -> (P, Outcome) {
+        let (now, events) = (self.now(), self.events());
+        let mut fabric = match self.kernel {
+            Lists::Heap(k) => k.into_world(),
+            Lists::Ring(k) => k.into_world(),
+        };
+        let key = EventKey::floor(Time(now.0 + 1), class::ARRIVAL);
+        let mut last = Kernel::new(Settle { fabric: &mut fabric }, OneShot { event: None, key });
+        let _ = last.run_until(Time::MAX);
+        fabric.check_conservation();
+        let outcome = fabric.totals(now, events);
+        (fabric.probe, outcome)
+    }
+}
+
+/// Runs the settling code of a finished fabric inside a kernel context, with an event list that drops posts.
+struct Settle<'a, P> {
+    fabric: &'a mut Fabric<P>,
+}
+
+struct OneShot {
+    event: Option<()>,
+    key: EventKey,
+}
+
+impl EventList<Payload> for OneShot {
+    fn push(&mut self, _: Event<Payload>) {}
+    fn pop_before(&mut self, _: Time) -> Option<Event<Payload>> {
+        if self.event.is_some() {
+            return None;
+        }
+        self.event = Some(());
+        Some(Event { key: self.key, target: 0, payload: Payload::of(crate::fabric::Kind::Sample) })
+    }
+    fn peek_key(&mut self) -> Option<EventKey> {
+        None
+    }
+    fn len(&self) -> usize {
+        usize::from(self.event.is_none())
+    }
+}
+
+impl<P: Probe> World for Settle<'_, P> {
+    type Payload = Payload;
+    fn handle<L: EventList<Payload>>(&mut self, _: Event<Payload>, cx: &mut Context<'_, Payload, L>) {
+        let key = cx.key();
+        // Creations of exactly the last instant belong to the run, later ones do not.
+        self.fabric.settle_until(cx, key, key.time().0 - 1);
+    }
+}
+
+fn start<P: Probe, L: EventList<Payload>>(fabric: Fabric<P>, list: L) -> Kernel<Fabric<P>, L> {
+    let mut first = Vec::new();
+    let mut kernel = Kernel::new(fabric, list);
+    kernel.world.bootstrap(|event| first.push(event));
+    for event in first {
+        kernel.schedule(event);
+    }
+    kernel
+}
+
+/// A ring that suits the fabric: a handful of events in a bucket, a few packet times of horizon.
+fn ring_config(config: &FabricConfig) -> RingConfig {
+    let mut longest = 1;
+    let mut per_us = 0;
+    for link in &config.links {
+        let packet = 284 * link.char_ps.0 / link.char_ps.1.max(1);
+        longest = longest.max(packet + link.propagation.0);
+        // Two directions, about one event a packet each.
+        per_us += 2_000_000 / packet.max(1);
+    }
+    RingConfig::for_rate(per_us, Duration(longest * 4))
+}

@@ -1,0 +1,455 @@
+//! VoQ backpressure in the fabric: verdicts become messages, messages stop staging queues.
+//!
+//! What is said and what it means is decided by the `voq-backpressure` crate; here are the places where a
+//! message waits for its symbol, travels, and acts on the queues of the upstream transmitter.
+
+use crate::config::{DeviceModel, FabricConfig, LossKind, PRIORITIES, StagingConfig};
+use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
+use crate::port::{NONE, Parked, Staging};
+use crate::probe::{Probe, StagingEdge};
+use crate::wire::Function;
+use sim_core::{Event, EventList, Time};
+use lp_serial::Form;
+use voq_backpressure::codec::View;
+use voq_backpressure::csr::{self, Support};
+use voq_backpressure::originator::{Options, Verdict};
+use voq_backpressure::receiver::Reception;
+use voq_backpressure::symbol::Vc;
+use voq_backpressure::{ActiveVcs, Carrier, Opportunity, Originator, Ports, QueueMap, Receiver};
+
+/// A scheduled loss and what it has seen.
+#[derive(Clone, Debug)]
+pub(crate) struct Loss {
+    port: (u32, u8),
+    kind: LossKind,
+    left: u32,
+    /// Status bits last sent, by group.
+    sent: [u8; 32],
+}
+
+pub(crate) fn losses(config: &FabricConfig) -> Vec<Loss> {
+    config
+        .symbol_losses
+        .iter()
+        .map(|l| Loss { port: (l.device, l.port), kind: l.kind, left: l.nth, sent: [0; 32] })
+        .collect()
+}
+
+/// What a message can ride on here: everything but the linked forms, because the fabric runs VC0 alone.
+const ANY_SYMBOL: Carrier = Carrier::Status;
+
+impl<P: Probe> Fabric<P> {
+    /// Builds originators and receivers from the compiled registers and staging.
+    pub fn set_up_staging(&mut self) {
+        let config = self.config.clone();
+        let mut long = vec![false; self.tx.len()];
+        for link in &config.links {
+            for (device, port) in [link.a, link.b] {
+                long[(self.first_port[device as usize] + u32::from(port)) as usize] = link.long_symbols;
+            }
+        }
+        for (d, device) in config.devices.iter().enumerate() {
+            let base = self.first_port[d];
+            let staging = match &device.model {
+                DeviceModel::Endpoint(e) => &e.staging,
+                DeviceModel::Switch(s) => &s.staging,
+            };
+            for (p, port) in device.ports.iter().enumerate() {
+                let index = base + p as u32;
+                let peer = self.tx[index as usize].peer;
+                if peer == NONE || *staging == StagingConfig::None || !port.voq.rx_sup || !long[index as usize] {
+                    continue;
+                }
+                if !self.is_switch(peer) {
+                    continue;
+                }
+                let built = self.build_staging(index, peer, staging);
+                if !self.is_switch(index) {
+                    let queues = built.receiver.map().queues().min(63);
+                    let first = self.lists.len() as u32;
+                    let lanes = u32::from(queues) + 1;
+                    self.lists.resize(self.lists.len() + lanes as usize * PRIORITIES, List::default());
+                    let tx = &mut self.tx[index as usize];
+                    (tx.lists, tx.lanes, tx.lane_count) = (first, lanes, lanes);
+                    tx.queue_lanes = queues as u8;
+                }
+                self.tx[index as usize].staging = Some(built);
+            }
+            if let DeviceModel::Switch(s) = &device.model {
+                self.build_originator(d, s, &long);
+            } else {
+                self.announce_multicast(d);
+            }
+        }
+    }
+
+    fn build_staging(&self, port: u32, peer: u32, staging: &StagingConfig) -> Box<Staging> {
+        let neighbour = &self.switches[self.owner[peer as usize] as usize];
+        let ports = neighbour.ports as u16;
+        let map = match staging {
+            StagingConfig::None => unreachable!("no staging was asked for"),
+            StagingConfig::PerPort => QueueMap::one_per_port(ports),
+            StagingConfig::Modulo(n) => QueueMap::modulo(ports, u16::from(*n)),
+            StagingConfig::Table(table) => {
+                let queues = table.iter().copied().max().map_or(1, |m| u16::from(m) + 1);
+                let of_port = (0..ports as usize).map(|p| u16::from(table.get(p).copied().unwrap_or(0)));
+                QueueMap::table(queues, of_port)
+            }
+        }
+        .expect("the scenario compiler checks staging maps");
+        let queue_of_port =
+            (0..ports).map(|p| map.queue(p).map_or(UNSTAGED, |q| q as u8)).collect::<Vec<u8>>();
+        let mut multicast: Vec<u64> = Vec::new();
+        if self.is_switch(port) {
+            let own = &self.switches[self.owner[port as usize] as usize];
+            let n = (port - own.base) as usize;
+            multicast.extend(own.mask_next_hops.iter().map(|sets| sets[n]));
+        } else {
+            multicast.extend(neighbour.masks.iter().map(|m| m & !(1u64 << (peer - neighbour.base))));
+        }
+        multicast.retain(|set| set.count_ones() > 1);
+        multicast.sort_unstable();
+        multicast.dedup();
+        assert!(multicast.len() <= 63, "more than 63 multicast sets behind one port");
+        Box::new(Staging {
+            receiver: Receiver::new(map, ActiveVcs::None, Reception::Honoured),
+            queue_of_port,
+            multicast,
+            multicast_stopped: 0,
+        })
+    }
+
+    /// An endpoint learns which of the neighbour's ports its multicast packets will use.
+    fn announce_multicast(&mut self, device: usize) {
+        let port = self.first_port[device];
+        let peer = self.tx[port as usize].peer;
+        if peer == NONE || !self.is_switch(peer) || self.tx[port as usize].staging.is_none() {
+            return;
+        }
+        let neighbour = &self.switches[self.owner[peer as usize] as usize];
+        let own = peer - neighbour.base;
+        let mut found = Vec::new();
+        for (id, hop) in neighbour.routes.iter().enumerate() {
+            if hop.egress & crate::fabric::MASK != 0 && hop.egress != crate::fabric::DROP {
+                let mask = neighbour.masks[(hop.egress & !crate::fabric::MASK) as usize];
+                found.push((id as u32, mask & !(1u64 << own)));
+            }
+        }
+        let e = !self.owner[port as usize] as usize;
+        self.endpoints[e].multicast =
+            found.into_iter().map(|(id, set)| (id, self.queue_of_set(port, set), set)).collect();
+    }
+
+    fn build_originator(&mut self, d: usize, s: &crate::config::SwitchConfig, long: &[bool]) {
+        let config = self.config.clone();
+        let device = &config.devices[d];
+        if device.ports.iter().all(|p| !p.voq.gen_en) {
+            return;
+        }
+        let support: Vec<Support> = device
+            .ports
+            .iter()
+            .map(|p| Support { generation: p.voq.gen_sup, reception: p.voq.rx_sup, linking: false })
+            .collect();
+        let verdict = match s.detector {
+            Some(d) if d.verdict == crate::config::Verdict::PerIngress => Verdict::PerIngress,
+            _ => Verdict::Shared,
+        };
+        let options = Options { verdict, refresh: s.refresh.is_some(), ..Options::default() };
+        let mut originator = Originator::new(&support, options).expect("a switch has at most 64 ports");
+        // Registers first, links afterwards: at link-up only groups with a congested port are told (VOQ-D17).
+        for (p, port) in device.ports.iter().enumerate() {
+            let bit = |on: bool, mask: u32| if on { mask } else { 0 };
+            let value = bit(port.voq.gen_en, csr::GEN_EN)
+                | bit(port.voq.part, csr::PART)
+                | bit(port.voq.xoff, csr::XOFF);
+            originator.write_csr(p as u16, value);
+        }
+        let base = self.first_port[d];
+        for p in 0..device.ports.len() {
+            let index = base as usize + p;
+            if long[index] && self.tx[index].peer != NONE {
+                originator.link_up(p as u16, Form::Long);
+            }
+        }
+        let switch = self.owner[base as usize] as usize;
+        self.switches[switch].originator = Some(Box::new(originator));
+    }
+
+    /// Messages that are due at the start of the run.
+    pub fn bootstrap_messages(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
+        for s in 0..self.switches.len() {
+            let (base, ports, device) = (self.switches[s].base, self.switches[s].ports, self.switches[s].device);
+            for p in 0..ports {
+                let due = self.switches[s].originator.as_ref().is_some_and(|o| o.needs_symbol(p as u16));
+                if due {
+                    self.tx[(base + p) as usize].voq_pending = true;
+                    let key = self.key(device, 0, class::SYMBOL);
+                    schedule(Event { key, target: base + p, payload: Payload::of(Kind::MessageDue) });
+                }
+            }
+        }
+    }
+
+    /// The detector's verdict on an egress port changed (for one upstream, or for all).
+    pub fn verdict<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        input: u32,
+        out: u32,
+        congested: bool,
+    ) {
+        let switch = &mut self.switches[s];
+        let (base, per_ingress) = (switch.base, switch.per_ingress);
+        let Some(originator) = &mut switch.originator else { return };
+        if per_ingress {
+            if originator.set_congested_for(input as u16, out as u16, congested) {
+                self.request_message(cx, base + input);
+            }
+        } else {
+            let marked: Ports = originator.set_congested(out as u16, congested);
+            for port in marked.iter() {
+                self.request_message(cx, base + u32::from(port));
+            }
+        }
+    }
+
+    /// Something is marked at `port`: a message has to leave through it.
+    fn request_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let s = self.owner[port as usize] as usize;
+        let delay = self.switches[s].generation_delay;
+        let tx = &mut self.tx[port as usize];
+        if tx.voq_pending {
+            return;
+        }
+        tx.voq_pending = true;
+        if delay == 0 {
+            self.place_message(cx, port);
+        } else {
+            let device = tx.device;
+            let key = self.key(device, cx.now().0 + delay, class::SYMBOL);
+            cx.post(key, port, Payload::of(Kind::MessageDue));
+        }
+    }
+
+    /// The message of `port` takes the next stype2 place on the wire; its content is sampled there.
+    fn place_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let now = cx.now().0;
+        let tx = &mut self.tx[port as usize];
+        let slot = tx.wire.due(now, Function::Stype2);
+        if slot.riding {
+            tx.stats.voq_riding += 1;
+        } else {
+            tx.stats.voq_standalone += 1;
+        }
+        if slot.start == now {
+            self.message_out(cx, port);
+        } else {
+            let device = tx.device;
+            let key = self.key(device, slot.start, class::SYMBOL);
+            cx.post(key, port, Payload::of(Kind::MessageOut));
+        }
+    }
+
+    pub fn message_due<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        self.place_message(cx, port);
+    }
+
+    /// The message of `port` is put on the link: its content is what is true now.
+    pub fn message_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let s = self.owner[port as usize] as usize;
+        let base = self.switches[s].base;
+        let p = (port - base) as u16;
+        self.tx[port as usize].voq_pending = false;
+        let Some(originator) = &mut self.switches[s].originator else { return };
+        let field = originator.poll_symbol(p, Opportunity::riding(ANY_SYMBOL));
+        let more = originator.needs_symbol(p);
+        if let Some(field) = field {
+            let tx = &self.tx[port as usize];
+            let at = cx.now().0 + tx.wire.symbol() + tx.timing.propagation;
+            let (peer, device) = (tx.peer, tx.device);
+            let key = self.key(device, at, class::SYMBOL);
+            if self.is_lost((device, p as u8), field) {
+                self.tx[port as usize].stats.voq_lost += 1;
+                self.schedule_refresh(cx, port);
+            } else {
+                let payload = Payload { kind: Kind::Message, field, packet: 0, extra: 0 };
+                cx.post(key, peer, payload);
+            }
+        }
+        if more {
+            self.request_message(cx, port);
+        }
+    }
+
+    fn is_lost(&mut self, port: (u32, u8), field: u16) -> bool {
+        let message = View::new(field);
+        let mut lost = false;
+        for loss in self.losses.iter_mut().filter(|l| l.port == port) {
+            let before = std::mem::replace(&mut loss.sent[message.group() as usize], message.status());
+            let counts = match loss.kind {
+                LossKind::Any => true,
+                LossKind::Xoff => message.status() & !before != 0,
+                LossKind::Xon => before & !message.status() != 0,
+            };
+            if counts && loss.left > 0 {
+                loss.left -= 1;
+                lost |= loss.left == 0;
+            }
+        }
+        lost
+    }
+
+    // --- refresh ----------------------------------------------------------------------------------------------
+
+    /// Charges the refreshes that fell due while the direction was not used: one run before the packet. They
+    /// repeat what the neighbour knows, so they are no events.
+    #[inline]
+    pub fn charge_refresh(&mut self, port: u32, now: u64) {
+        let tx = &mut self.tx[port as usize];
+        if now < tx.refresh_at {
+            return;
+        }
+        let periods = (now - tx.refresh_at) / tx.refresh_every + 1;
+        tx.refresh_at += periods * tx.refresh_every;
+        tx.stats.voq_refreshes += 1;
+        let s = self.owner[port as usize] as usize;
+        let groups = self.switches[s].ports.div_ceil(6);
+        let tx = &mut self.tx[port as usize];
+        for _ in 0..groups {
+            if tx.wire.due(now, Function::Stype2).riding {
+                tx.stats.voq_riding += 1;
+            } else {
+                tx.stats.voq_standalone += 1;
+            }
+        }
+    }
+
+    /// A message was lost: the next refresh of this port can change the neighbour, so it is an event.
+    fn schedule_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let now = cx.now().0;
+        let tx = &mut self.tx[port as usize];
+        if tx.refresh_at == u64::MAX {
+            return;
+        }
+        if tx.refresh_at <= now {
+            tx.refresh_at += ((now - tx.refresh_at) / tx.refresh_every + 1) * tx.refresh_every;
+        }
+        let (at, device) = (tx.refresh_at, tx.device);
+        let key = self.key(device, at, class::SYMBOL);
+        cx.post(key, port, Payload::of(Kind::Refresh));
+    }
+
+    pub fn refresh_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let s = self.owner[port as usize] as usize;
+        let p = (port - self.switches[s].base) as u16;
+        let tx = &mut self.tx[port as usize];
+        tx.stats.voq_refreshes += 1;
+        if tx.refresh_at <= cx.now().0 {
+            tx.refresh_at += tx.refresh_every;
+        }
+        let marked = self.switches[s].originator.as_mut().is_some_and(|o| o.refresh(p));
+        if marked {
+            self.request_message(cx, port);
+        }
+    }
+
+    // --- obeying ----------------------------------------------------------------------------------------------
+
+    /// A message reaches the upstream transmitter `port`.
+    pub fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, field: u16) {
+        let now = cx.now().0;
+        let switch = self.is_switch(port);
+        if !switch {
+            let e = !self.owner[port as usize] as usize;
+            self.materialise(cx, e, now);
+        }
+        self.trajectory.record(mark::MESSAGE, cx.now(), u64::from(port), u64::from(field));
+        if self.tx[port as usize].clock.blocked() != 0 {
+            // The clock's changes come in the order of time.
+            self.consume(cx, port, cx.key());
+        }
+        let tx = &mut self.tx[port as usize];
+        let Some(staging) = &mut tx.staging else { return };
+        tx.stats.voq_received += 1;
+        let base = u16::from(View::new(field).group()) * 6;
+        let receiver = &mut staging.receiver;
+        let before: [bool; 6] = std::array::from_fn(|k| receiver.is_congested(Vc::VC0, base + k as u16));
+        let mut edges = [(0u8, false); 6];
+        let mut count = 0;
+        receiver.apply(ANY_SYMBOL, field, |edge| {
+            edges[count] = (edge.queue as u8, edge.stopped);
+            count += 1;
+        });
+        for (k, before) in before.into_iter().enumerate() {
+            let after = receiver.is_congested(Vc::VC0, base + k as u16);
+            if after != before {
+                tx.clock.set_congested(now, (base + k as u16) as u8, after);
+            }
+        }
+        let mut sets = 0u64;
+        for (n, set) in staging.multicast.iter().enumerate() {
+            let mut ports = Ports::default();
+            (0..64).filter(|p| set >> p & 1 == 1).for_each(|p| ports.insert(p));
+            if !receiver.eligible_ports(&ports) {
+                sets |= 1 << n;
+            }
+        }
+        let mut changed = sets ^ staging.multicast_stopped;
+        staging.multicast_stopped = sets;
+        let mut released = false;
+        for &(queue, stopped) in &edges[..count] {
+            self.edge(port, queue, stopped, now);
+            released |= !stopped;
+        }
+        while changed != 0 {
+            let n = changed.trailing_zeros();
+            changed &= changed - 1;
+            let stopped = sets & (1 << n) != 0;
+            self.edge(port, MULTICAST_QUEUES + n as u8, stopped, now);
+            released |= !stopped;
+        }
+        if !switch {
+            let e = !self.owner[port as usize] as usize;
+            self.endpoint_turn(cx, e);
+        } else if released {
+            self.try_output(cx, port);
+        }
+    }
+
+    /// A staging queue of `port` stops or goes.
+    fn edge(&mut self, port: u32, queue: u8, stopped: bool, now: u64) {
+        let tx = &mut self.tx[port as usize];
+        tx.clock.set_stopped(now, queue, stopped);
+        if stopped {
+            tx.stats.xoff_edges += 1;
+        } else {
+            tx.stats.xon_edges += 1;
+        }
+        if queue < tx.queue_lanes {
+            tx.stopped_lanes ^= 1 << queue;
+            debug_assert_eq!(tx.stopped_lanes >> queue & 1 == 1, stopped);
+        }
+        match tx.parked_of(queue) {
+            _ if queue < tx.queue_lanes => {}
+            Some(n) => {
+                tx.parked[n].stopped = stopped;
+                if !stopped && tx.parked[n].count == 0 {
+                    tx.parked.swap_remove(n);
+                }
+            }
+            None => {
+                debug_assert!(stopped, "a queue that goes was stopped");
+                let lists = vec![List::default(); tx.lane_count as usize * PRIORITIES];
+                tx.parked.push(Parked { queue, stopped, count: 0, mask: [0; 4], lists });
+            }
+        }
+        let device = tx.device;
+        let number = (port - self.first_port[device as usize]) as u8;
+        let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
+        self.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));
+        self.probe.staging_edge(&StagingEdge { at: Time(now), device, port: number, queue, stopped });
+    }
+}

@@ -1,0 +1,232 @@
+//! Progress watchdog: packets that have not moved for too long, and what they wait for.
+//!
+//! Every `stall_after` the watchdog looks for packets that have waited at least that long. From each it walks:
+//! the packet waits for a packet ahead of it, for a stopped queue (and so for the congested port of the
+//! neighbour), or for a buffer of the neighbour (and so for a packet that holds one). A walk that reaches a
+//! transmitter at work is no stall; one that comes back is a deadlock; one that ends elsewhere is a stall.
+
+use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
+use crate::port::NONE;
+use crate::probe::Probe;
+use crate::run::StallReport;
+use sim_core::watch::{Walk, WaitGraph, walk};
+use sim_core::{EventKey, EventList, Time};
+use voq_backpressure::symbol::Vc;
+
+/// Why a packet does not move.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Reason {
+    /// It does, or what it waits for does.
+    Moving,
+    /// Another packet has to go first.
+    Behind(u32),
+    /// The staging queue is stopped by this port of the neighbour, where this packet waits ([`NIL`]: none does).
+    Stopped(u8, u32),
+    /// No credit; this packet holds a buffer of the neighbour ([`NIL`]: none does).
+    NoCredit(u32),
+}
+
+struct View<'a, P> {
+    fabric: &'a Fabric<P>,
+    key: EventKey,
+}
+
+impl<P: Probe> View<'_, P> {
+    fn reason(&self, packet: u32) -> Reason {
+        let f = self.fabric;
+        let record = &f.packets[packet];
+        if record.flags & WAITING == 0 {
+            return Reason::Moving;
+        }
+        let port = f.port_of(packet);
+        let tx = &f.tx[port as usize];
+        if tx.done > self.key {
+            return Reason::Moving;
+        }
+        if record.queue != UNSTAGED && tx.clock.stopped_since(record.queue).is_some() {
+            return self.stopped(port, record.queue, record.ports);
+        }
+        if tx.clock.blocked() & (1 << record.priority) != 0 {
+            let peer = tx.peer;
+            if tx.wake_posted || !tx.credits.is_empty() || !f.rx[peer as usize].in_flight.is_empty() {
+                return Reason::Moving;
+            }
+            let holder = f
+                .packets
+                .iter()
+                .filter(|(id, p)| p.flags & WAITING != 0 && *id != packet && f.input_of(*id) == peer)
+                .min_by_key(|(_, p)| p.stamp)
+                .map_or(NIL, |(id, _)| id);
+            return Reason::NoCredit(holder);
+        }
+        if record.flags & AT_INPUT != 0 {
+            let s = f.owner[port as usize] as usize;
+            let switch = &f.switches[s];
+            let n = switch.ports as usize;
+            let (priority, input) = (record.priority as usize, record.input as usize);
+            let list = if switch.fifo {
+                priority * n + input
+            } else {
+                (priority * n + (port - switch.base) as usize) * n + input
+            };
+            let head = switch.inputs[list].head;
+            if head != packet && head != NIL {
+                return Reason::Behind(head);
+            }
+        }
+        // The head of its queue: whatever else is stored at the output is ahead of it.
+        let ahead = f
+            .packets
+            .iter()
+            .filter(|(id, p)| {
+                *id != packet && p.flags & WAITING != 0 && p.flags & AT_INPUT == 0 && f.port_of(*id) == port
+            })
+            .min_by_key(|(_, p)| p.stamp);
+        match ahead {
+            Some((id, p)) if (p.stamp.wrapping_sub(record.stamp) as i32) < 0 => Reason::Behind(id),
+            _ => Reason::Moving,
+        }
+    }
+
+    fn stopped(&self, port: u32, queue: u8, set: u64) -> Reason {
+        let f = self.fabric;
+        let tx = &f.tx[port as usize];
+        let staging = tx.staging.as_ref().expect("a stopped queue has staging");
+        let base = f.base_of(tx.peer);
+        let ports = f.switches[f.owner[tx.peer as usize] as usize].ports as u16;
+        let stops = |p: u16| {
+            staging.receiver.is_congested(Vc::VC0, p)
+                && if queue >= MULTICAST_QUEUES { set >> p & 1 == 1 } else { tx.queue_of(p as u8) == queue }
+        };
+        let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, NIL) };
+        let output = base + u32::from(p);
+        let holder = f
+            .packets
+            .iter()
+            .filter(|(id, w)| w.flags & WAITING != 0 && f.port_of(*id) == output)
+            .min_by_key(|(_, w)| w.stamp)
+            .map(|(id, _)| id);
+        match holder {
+            Some(id) => Reason::Stopped(p as u8, id),
+            None if f.tx[output as usize].done > self.key => Reason::Moving,
+            None => Reason::Stopped(p as u8, NIL),
+        }
+    }
+}
+
+impl<P: Probe> WaitGraph for View<'_, P> {
+    type Node = u32;
+
+    fn waits_for(&self, node: u32) -> Option<u32> {
+        match self.reason(node) {
+            Reason::Moving => None,
+            Reason::Behind(id) | Reason::Stopped(_, id) | Reason::NoCredit(id) => (id != NIL).then_some(id),
+        }
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// The port whose transmitter a waiting packet is for.
+    pub fn port_of(&self, packet: u32) -> u32 {
+        self.packets[packet].port
+    }
+
+    /// The port through which a waiting packet came in, or [`NONE`] at its source.
+    fn input_of(&self, packet: u32) -> u32 {
+        let base = self.base_of(self.packets[packet].port);
+        if self.is_switch(base) { base + u32::from(self.packets[packet].input) } else { NONE }
+    }
+
+    fn describe(&self, view: &View<'_, P>, packet: u32) -> String {
+        let record = &self.packets[packet];
+        let port = self.port_of(packet);
+        let device = &self.config.devices[self.tx[port as usize].device as usize].path;
+        let flow = &self.config.flows[record.flow as usize].name;
+        let number = port - self.base_of(port);
+        let head = format!(
+            "packet {} of flow {flow:?} to id {} waits in {device} for port {number}",
+            record.sequence, record.destination
+        );
+        let why = match view.reason(packet) {
+            Reason::Moving => "which is at work".to_string(),
+            Reason::Behind(_) => "behind another packet".to_string(),
+            Reason::Stopped(p, id) => {
+                let peer = &self.config.devices[self.tx[self.tx[port as usize].peer as usize].device as usize].path;
+                let stop = format!("staging queue {} is stopped by port {p} of {peer}", record.queue);
+                if id == NIL {
+                    format!("{stop}, where nothing waits: the message that clears it never came")
+                } else {
+                    stop
+                }
+            }
+            Reason::NoCredit(id) => {
+                let peer = &self.config.devices[self.tx[self.tx[port as usize].peer as usize].device as usize].path;
+                if id == NIL {
+                    format!("{peer} advertises no free buffer, though no packet holds one")
+                } else {
+                    format!("{peer} has no free buffer for priority {}", record.priority)
+                }
+            }
+        };
+        format!("{head}: {why}")
+    }
+
+    pub fn watch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
+        let now = cx.now().0;
+        self.settle(cx, cx.key());
+        let deadline = now.saturating_sub(self.stall_after);
+        let mut found = Vec::new();
+        {
+            let view = View { fabric: self, key: cx.key() };
+            let mut seen: Vec<(u32, u8)> = self.stalled.clone();
+            for (id, record) in self.packets.iter() {
+                if record.flags & WAITING == 0 || record.snapshot.at > deadline {
+                    continue;
+                }
+                let port = self.port_of(id);
+                let place = (port, record.queue);
+                if seen.contains(&place) {
+                    continue;
+                }
+                // At its source a packet may wait long behind others; only a stopped queue or a transmitter
+                // that does not start anything is suspicious there.
+                let tx = &self.tx[port as usize];
+                let suspicious = match tx.clock.stopped_since(record.queue) {
+                    Some(since) => since <= deadline,
+                    None => self.is_switch(port) || tx.last_start <= deadline,
+                };
+                if !suspicious {
+                    continue;
+                }
+                seen.push(place);
+                let (cycle, nodes) = match walk(&view, id, 10_000) {
+                    Walk::Cycle(nodes) => (true, nodes),
+                    Walk::Chain(nodes) => (false, nodes),
+                    Walk::Cut(_) => continue,
+                };
+                let last = *nodes.last().expect("a walk has its start");
+                if !cycle && view.reason(last) == Reason::Moving {
+                    continue;
+                }
+                let report = StallReport {
+                    at: cx.now(),
+                    since: Time(record.snapshot.at),
+                    cycle,
+                    walk: nodes.iter().map(|n| self.describe(&view, *n)).collect(),
+                };
+                found.push((place, report));
+            }
+        }
+        let stop = self.config.stop_on_stall && !found.is_empty();
+        for (place, report) in found {
+            self.stalled.push(place);
+            self.stalls.push(report);
+        }
+        if stop {
+            cx.stop();
+        }
+        let key = self.observer.make(Time(now + self.stall_after), class::WATCH);
+        cx.post(key, 0, Payload::of(Kind::Watch));
+    }
+}

@@ -1,0 +1,44 @@
+//! Totals that the fabric keeps for itself and hands out after a run.
+
+/// Totals of one port of one device since the start of the run.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortStats {
+    /// Packets whose transmission started.
+    pub packets_sent: u64,
+    /// Picoseconds in which the transmitter carried packets with their delimiters.
+    pub packet_ps: u64,
+    /// Picoseconds in which the transmitter carried symbols of their own (acknowledgements, status, messages,
+    /// closing delimiters).
+    pub symbol_ps: u64,
+    /// Acknowledgement and status symbols that rode on a delimiter.
+    pub status_riding: u64,
+    /// Acknowledgement and status symbols that needed their own characters.
+    pub status_standalone: u64,
+    /// VoQ messages that rode on a symbol that was sent anyway.
+    pub voq_riding: u64,
+    /// VoQ messages that needed their own symbol.
+    pub voq_standalone: u64,
+    /// VoQ messages received through this port and applied.
+    pub voq_received: u64,
+    /// VoQ messages lost on purpose on their way from this port.
+    pub voq_lost: u64,
+    /// Refreshes of the whole state sent through this port.
+    pub voq_refreshes: u64,
+    /// Staging queues of this port stopped (edges).
+    pub xoff_edges: u64,
+    /// Staging queues of this port released (edges).
+    pub xon_edges: u64,
+    /// Sum over staging queues of the time stopped, picoseconds.
+    pub stopped_ps: u64,
+    /// Packets that found the egress queue of this port full although its detector was on: they blocked their
+    /// input (VOQ-2.5-5).
+    pub late_hol: u64,
+    /// Packet-picoseconds of head-of-line blocking suffered in this port's receive buffers.
+    pub hol_ps: u128,
+    /// Packet-picoseconds held by backpressure at this port's transmitter.
+    pub staged_ps: u128,
+    /// Most packets ever held in the receive buffers.
+    pub input_high_water: u32,
+    /// Most packets ever waiting for the transmitter.
+    pub output_high_water: u32,
+}

@@ -1,0 +1,694 @@
+//! A switch: what an arriving packet does, input queues, cell clock, iSLIP.
+
+use crate::config::{Arbitration, PRIORITIES};
+use crate::fabric::{Cx, DROP, Fabric, Kind, MASK, Payload, Share, class, mark};
+use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
+use crate::port::NONE;
+use crate::probe::{DropReason, Dropped, Probe};
+use sim_core::{EventKey, EventList, Time};
+
+impl<P: Probe> Fabric<P> {
+    /// Unfolded: the deciding octet has arrived; the pipeline becomes an event with the same order.
+    pub fn arrive_unfolded<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
+        let upstream = self.tx[port as usize].peer;
+        let pipeline = self.tx[upstream as usize].timing.pipeline;
+        let extra = if self.tx[upstream as usize].timing.header == 0 {
+            0
+        } else {
+            let tx = &self.tx[upstream as usize];
+            let header = (tx.timing.header + tx.timing.symbol_chars) * tx.timing.char_num / tx.timing.char_den;
+            let length = (u64::from(self.packets[packet].wire) + tx.timing.symbol_chars) * tx.timing.char_num
+                / tx.timing.char_den;
+            length.saturating_sub(header)
+        };
+        let payload = Payload { kind: Kind::Ready, field: 0, packet, extra: extra as u32 };
+        if pipeline == 0 {
+            self.arrive(cx, port, packet, extra as u32);
+        } else {
+            cx.post(delayed(cx.key(), pipeline), port, payload);
+        }
+    }
+
+    /// A packet is eligible in the switch: it is accepted, routed, and starts or waits. `extra` > 0: cut-through,
+    /// its last octet comes that much later.
+    pub fn arrive<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, extra: u32) {
+        let s = self.owner[port as usize] as usize;
+        let switch = &self.switches[s];
+        let record = &self.packets[packet];
+        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
+        let flow = record.flow;
+        let hop = match switch.routes.get(record.destination as usize) {
+            Some(hop) => *hop,
+            None => crate::fabric::Hop { egress: DROP, next_hop: crate::config::NO_PORT },
+        };
+        if extra != 0 {
+            let faster = hop.egress & MASK == 0 && {
+                let (input, output) = (&self.tx[port as usize].timing, &self.tx[(switch.base + u32::from(hop.egress)) as usize].timing);
+                output.char_num * input.char_den < input.char_num * output.char_den
+            };
+            if faster || hop.egress & MASK != 0 {
+                // Would run dry (or has to be copied): stored first.
+                self.packets[packet].parts[crate::probe::Cause::Serialization as usize] += u64::from(extra);
+                cx.post(delayed(cx.key(), u64::from(extra)), port, Payload::packet(Kind::Ready, packet));
+                return;
+            }
+            let key = self.key(self.tx[port as usize].device, cx.now().0 + u64::from(extra), class::ARRIVAL);
+            cx.post(key, port, Payload::of(Kind::Accepted));
+            self.rx[port as usize].unaccepted += 1;
+        }
+        self.trajectory.record(mark::ARRIVED, cx.now(), u64::from(port), id);
+        if hop.egress & MASK == 0 {
+            let output = self.switches[s].base + u32::from(hop.egress);
+            self.packets[packet].next_hop = hop.next_hop;
+            self.packets[packet].queue = self.tx[output as usize].queue_of(hop.next_hop);
+            self.packets[packet].share = NIL;
+            self.enqueue(cx, s, port, output, packet);
+        } else if hop.egress == DROP {
+            self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
+        } else {
+            self.replicate(cx, s, port, packet, (hop.egress & !MASK) as usize);
+        }
+        if extra == 0 {
+            self.accept(cx, port);
+        }
+    }
+
+    /// Cut-through: the last octet of a packet is in.
+    pub fn accepted<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        self.rx[port as usize].unaccepted -= 1;
+        self.accept(cx, port);
+    }
+
+    fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        if self.rx[port as usize].readers != 0 {
+            let s = self.owner[port as usize] as usize;
+            self.prune(s, port - self.switches[s].base, cx.key());
+        }
+        self.make_status(cx, port, cx.now().0, 1);
+    }
+
+    fn drop_packet<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        packet: u32,
+        port: u32,
+        flow: u16,
+        reason: DropReason,
+    ) {
+        let device = self.tx[port as usize].device;
+        let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
+        self.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
+        self.packets.remove(packet);
+        self.ledger.dropped += 1;
+        self.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
+    }
+
+    /// Copies a multicast packet to every port of its mask but the one it came through; the copies share one
+    /// receive buffer and are read one after the other.
+    fn replicate<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        port: u32,
+        packet: u32,
+        mask: usize,
+    ) {
+        let base = self.switches[s].base;
+        let mut ports = self.switches[s].masks[mask] & !(1u64 << (port - base));
+        if ports == 0 {
+            let flow = self.packets[packet].flow;
+            self.drop_packet(cx, packet, port, flow, DropReason::EmptyMask);
+            return;
+        }
+        let copies = ports.count_ones();
+        self.ledger.replicated += u64::from(copies - 1);
+        let share = if copies == 1 {
+            NIL
+        } else {
+            let group = Share { left: copies };
+            match self.free_shares.pop() {
+                Some(free) => {
+                    self.shares[free as usize] = group;
+                    free
+                }
+                None => {
+                    self.shares.push(group);
+                    (self.shares.len() - 1) as u32
+                }
+            }
+        };
+        let original = self.packets[packet].clone();
+        let mut first = true;
+        while ports != 0 {
+            let n = ports.trailing_zeros();
+            ports &= ports - 1;
+            let output = base + n;
+            let set = self.switches[s].mask_next_hops[mask][n as usize];
+            let id = if first { packet } else { self.packets.insert(original.clone()) };
+            let queue = self.queue_of_set(output, set);
+            let record = &mut self.packets[id];
+            record.share = share;
+            record.ports = set;
+            record.queue = queue;
+            record.next_hop =
+                if set.count_ones() == 1 { set.trailing_zeros() as u8 } else { crate::config::NO_PORT };
+            if !first && share != NIL {
+                // One buffer for all copies: `enqueue` counts it once, with the first.
+                self.enqueue_copy(cx, s, port, output, id);
+            } else {
+                self.enqueue(cx, s, port, output, id);
+            }
+            first = false;
+        }
+    }
+
+    /// Queue of a packet that stands for a set of the neighbour's ports.
+    pub fn queue_of_set(&self, output: u32, set: u64) -> u8 {
+        let tx = &self.tx[output as usize];
+        match set.count_ones() {
+            0 => UNSTAGED,
+            1 => tx.queue_of(set.trailing_zeros() as u8),
+            _ => match &tx.staging {
+                None => UNSTAGED,
+                Some(staging) => {
+                    let n = staging.multicast.iter().position(|m| *m == set).expect("set was announced");
+                    MULTICAST_QUEUES + n as u8
+                }
+            },
+        }
+    }
+
+    fn enqueue<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        port: u32,
+        output: u32,
+        packet: u32,
+    ) {
+        let rx = &mut self.rx[port as usize];
+        rx.occupied += 1;
+        assert!(
+            rx.occupied <= rx.buffers + rx.readers.count_ones(),
+            "a receive buffer overflows: transmitter-controlled flow control failed"
+        );
+        self.enqueue_copy(cx, s, port, output, packet);
+    }
+
+    fn enqueue_copy<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        port: u32,
+        output: u32,
+        packet: u32,
+    ) {
+        let switch = &mut self.switches[s];
+        switch.stamp = switch.stamp.wrapping_add(1);
+        let base = switch.base;
+        let (input, out) = (port - base, output - base);
+        let record = &mut self.packets[packet];
+        record.stamp = switch.stamp;
+        record.input = input as u8;
+        record.port = output;
+        let (priority, queue) = (record.priority as usize, record.queue);
+        if switch.direct {
+            let behind = switch.fifo
+                && (self.rx[port as usize].exposed[priority] != 0
+                    || switch.inputs[priority * switch.ports as usize + input as usize].head != NIL);
+            if behind {
+                self.begin_wait(cx, output, packet, true);
+                self.tx[output as usize].waiting += 1;
+                let switch = &mut self.switches[s];
+                let index = priority * switch.ports as usize + input as usize;
+                self.packets.push_back(&mut switch.inputs[index], packet);
+                self.note_waiting(cx, s, input, out, true);
+                return;
+            }
+            if switch.slot == 0
+                && self.may_start(cx, output, priority as u8, queue)
+                && self.readable(cx, output, 1 << input) != 0
+            {
+                self.start(cx, output, packet, false);
+                return;
+            }
+            self.begin_wait(cx, output, packet, false);
+            self.tx[output as usize].waiting += 1;
+            self.rx[port as usize].wanted |= 1 << out;
+            if self.switches[s].fifo {
+                self.rx[port as usize].exposed[priority] += 1;
+            }
+            self.store(output, input, packet);
+            self.note_waiting(cx, s, input, out, true);
+            self.try_output(cx, output);
+            return;
+        }
+        let (list, lane, fill) = self.depth_indices(s, priority, input, out);
+        let switch = &self.switches[s];
+        if switch.inputs[list].head == NIL && u32::from(switch.filled[fill]) < switch.depth {
+            self.leave_input(cx, packet, port, false);
+            if self.switches[s].slot == 0 && self.may_start(cx, output, priority as u8, queue) {
+                self.start(cx, output, packet, false);
+                return;
+            }
+            self.begin_wait(cx, output, packet, false);
+            self.tx[output as usize].waiting += 1;
+            self.switches[s].filled[fill] += 1;
+            self.store(output, lane, packet);
+            self.note_waiting(cx, s, input, out, true);
+            self.note_stored(cx, s, input, out);
+            self.try_output(cx, output);
+        } else {
+            self.begin_wait(cx, output, packet, true);
+            self.tx[output as usize].waiting += 1;
+            let switch = &mut self.switches[s];
+            let full = u32::from(switch.filled[fill]) >= switch.depth;
+            if switch.inputs[list].head == NIL {
+                switch.heads[priority * switch.ports as usize + out as usize] |= 1 << input;
+            }
+            self.packets.push_back(&mut switch.inputs[list], packet);
+            if full && switch.detect {
+                self.tx[output as usize].stats.late_hol += 1;
+            }
+            self.note_waiting(cx, s, input, out, true);
+        }
+    }
+
+    /// (input list, lane, fill counter) of a packet in a switch with buffers behind the inputs.
+    fn depth_indices(&self, s: usize, priority: usize, input: u32, out: u32) -> (usize, u32, usize) {
+        let switch = &self.switches[s];
+        let n = switch.ports as usize;
+        let list = if switch.fifo {
+            priority * n + input as usize
+        } else {
+            (priority * n + out as usize) * n + input as usize
+        };
+        let (lanes, lane) = if switch.crosspoint { (n, input) } else { (1, 0) };
+        (list, lane, (priority * n + out as usize) * lanes + lane as usize)
+    }
+
+    /// A packet does not need the receive buffer any more (with a depth: it moved on).
+    fn leave_input<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, packet: u32, port: u32, tell: bool) {
+        let share = std::mem::replace(&mut self.packets[packet].share, NIL);
+        if share != NIL {
+            let group = &mut self.shares[share as usize];
+            group.left -= 1;
+            if group.left != 0 {
+                return;
+            }
+            self.free_shares.push(share);
+        }
+        if tell {
+            self.release(cx, port);
+        } else {
+            self.rx[port as usize].occupied -= 1;
+        }
+    }
+
+    /// The packet begins to count for the detector and the high-water marks.
+    fn note_waiting<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        input: u32,
+        out: u32,
+        arrived: bool,
+    ) {
+        let base = self.switches[s].base;
+        let rx = &self.rx[(base + input) as usize];
+        let occupied = rx.occupied;
+        let stats = &mut self.tx[(base + input) as usize].stats;
+        stats.input_high_water = stats.input_high_water.max(occupied);
+        let tx = &mut self.tx[(base + out) as usize];
+        tx.stats.output_high_water = tx.stats.output_high_water.max(tx.waiting);
+        if arrived && self.switches[s].detect && self.counts_on_arrival(s) {
+            self.occupancy_up(cx, s, input, out);
+        }
+    }
+
+    /// A packet entered the output's own buffer.
+    fn note_stored<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
+        if self.switches[s].detect && !self.counts_on_arrival(s) {
+            self.occupancy_up(cx, s, input, out);
+        }
+    }
+
+    /// The detector watches everything that waits for the egress port in the switch, except for a shared output
+    /// buffer, where it watches the buffer (the egress queue of the output-queued model).
+    fn counts_on_arrival(&self, s: usize) -> bool {
+        let switch = &self.switches[s];
+        switch.direct || switch.crosspoint || switch.per_ingress
+    }
+
+    fn occupancy_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
+        let switch = &mut self.switches[s];
+        let (cell, word) = if switch.per_ingress {
+            ((input * switch.ports + out) as usize, input as usize)
+        } else {
+            (out as usize, 0)
+        };
+        switch.occupancy[cell] += 1;
+        if u32::from(switch.occupancy[cell]) >= switch.x_on && switch.raw[word] & (1 << out) == 0 {
+            switch.raw[word] |= 1 << out;
+            self.verdict(cx, s, input, out, true);
+        }
+    }
+
+    fn occupancy_down<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
+        let switch = &mut self.switches[s];
+        let (cell, word) = if switch.per_ingress {
+            ((input * switch.ports + out) as usize, input as usize)
+        } else {
+            (out as usize, 0)
+        };
+        switch.occupancy[cell] -= 1;
+        if u32::from(switch.occupancy[cell]) <= switch.x_off && switch.raw[word] & (1 << out) != 0 {
+            switch.raw[word] &= !(1 << out);
+            self.verdict(cx, s, input, out, false);
+        }
+    }
+
+    /// A transmission of this switch has started.
+    #[allow(clippy::too_many_arguments)]
+    pub fn started_at_switch<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        output: u32,
+        input: u8,
+        share: u32,
+        priority: u8,
+        stored: bool,
+    ) {
+        let switch = &mut self.switches[s];
+        let (input, out) = (u32::from(input), output - switch.base);
+        let port = switch.base + input;
+        let priority = priority as usize;
+        if switch.direct {
+            let rx = &mut self.rx[port as usize];
+            rx.readers |= 1 << out;
+            if rx.readers.count_ones() >= switch.reads {
+                switch.reading |= 1 << input;
+            }
+            let fifo = switch.fifo;
+            let low = rx.advertised <= rx.eager_at;
+            let tx = &mut self.tx[output as usize];
+            tx.reading = port;
+            tx.reading_share = share;
+            if low || share != NONE {
+                self.post_done(cx, output);
+            }
+            if stored {
+                if self.switches[s].detect {
+                    self.occupancy_down(cx, s, input, out);
+                }
+                if fifo {
+                    self.rx[port as usize].exposed[priority] -= 1;
+                    self.expose(cx, s, input, priority);
+                }
+            }
+            return;
+        }
+        if !stored {
+            return;
+        }
+        if switch.detect {
+            self.occupancy_down(cx, s, input, out);
+        }
+        let (_, lane, fill) = self.depth_indices(s, priority, input, out);
+        self.switches[s].filled[fill] -= 1;
+        self.pull(cx, s, out, priority, lane);
+    }
+
+    /// FIFO inputs read directly: the next head becomes a candidate at its output.
+    fn expose<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, priority: usize) {
+        let switch = &mut self.switches[s];
+        let base = switch.base;
+        let index = priority * switch.ports as usize + input as usize;
+        if switch.inputs[index].head == NIL || self.rx[(base + input) as usize].exposed[priority] != 0 {
+            return;
+        }
+        let packet = self.packets.pop_front(&mut switch.inputs[index]);
+        let output = self.packets[packet].port;
+        let out = output - base;
+        self.end_wait(cx, output, packet);
+        self.begin_wait(cx, output, packet, false);
+        let rx = &mut self.rx[(base + input) as usize];
+        rx.exposed[priority] = 1;
+        rx.wanted |= 1 << out;
+        self.store(output, input, packet);
+        self.try_output(cx, output);
+    }
+
+    /// There is room behind the inputs for (priority, output, lane): the next packet moves in.
+    fn pull<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, out: u32, priority: usize, lane: u32) {
+        let switch = &self.switches[s];
+        let cell = priority * switch.ports as usize + out as usize;
+        let mut inputs = switch.heads[cell];
+        if switch.crosspoint {
+            inputs &= 1 << lane;
+        }
+        if inputs == 0 {
+            return;
+        }
+        let input = self.choose_input(s, out, priority, inputs);
+        self.admit(cx, s, input, out, priority);
+    }
+
+    /// Which of `inputs` moves a packet into the output's buffer.
+    fn choose_input(&mut self, s: usize, out: u32, priority: usize, inputs: u64) -> u32 {
+        if inputs & (inputs - 1) == 0 {
+            return inputs.trailing_zeros();
+        }
+        let output = self.switches[s].base + out;
+        match self.switches[s].arbitration {
+            Arbitration::RoundRobin | Arbitration::Islip { .. } => {
+                let tx = &mut self.tx[output as usize];
+                let after = u32::from(tx.pointer) + 1;
+                let above = if after >= 64 { 0 } else { inputs >> after << after };
+                let input = if above != 0 { above.trailing_zeros() } else { inputs.trailing_zeros() };
+                tx.pointer = input as u8;
+                input
+            }
+            Arbitration::OldestFirst => {
+                let (mut best, mut stamp) = (NONE, 0u32);
+                let mut left = inputs;
+                while left != 0 {
+                    let input = left.trailing_zeros();
+                    left &= left - 1;
+                    let (list, _, _) = self.depth_indices(s, priority, input, out);
+                    let other = self.packets[self.switches[s].inputs[list].head].stamp;
+                    if best == NONE || (other.wrapping_sub(stamp) as i32) < 0 {
+                        best = input;
+                        stamp = other;
+                    }
+                }
+                best
+            }
+            Arbitration::Random => {
+                let rng = self.switches[s].rng.as_mut().expect("random arbitration has a stream");
+                let mut n = rng.below(u64::from(inputs.count_ones()));
+                let mut left = inputs;
+                while n > 0 {
+                    left &= left - 1;
+                    n -= 1;
+                }
+                left.trailing_zeros()
+            }
+        }
+    }
+
+    /// Moves the head of an input queue into the buffer of its output, and after it whatever it was blocking.
+    fn admit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32, priority: usize) {
+        let (list, lane, fill) = self.depth_indices(s, priority, input, out);
+        let switch = &mut self.switches[s];
+        let (base, n) = (switch.base, switch.ports as usize);
+        let output = base + out;
+        let packet = self.packets.pop_front(&mut switch.inputs[list]);
+        let next = switch.inputs[list].head;
+        if switch.fifo || next == NIL {
+            switch.heads[priority * n + out as usize] &= !(1 << input);
+        }
+        switch.filled[fill] += 1;
+        self.end_wait(cx, output, packet);
+        self.begin_wait(cx, output, packet, false);
+        self.leave_input(cx, packet, base + input, true);
+        self.store(output, lane, packet);
+        self.note_stored(cx, s, input, out);
+        if self.switches[s].fifo && next != NIL {
+            let other = self.packets[next].port - base;
+            self.switches[s].heads[priority * n + other as usize] |= 1 << input;
+            let (_, _, fill) = self.depth_indices(s, priority, input, other);
+            if u32::from(self.switches[s].filled[fill]) < self.switches[s].depth {
+                self.admit(cx, s, input, other, priority);
+            }
+        }
+        self.try_output(cx, output);
+    }
+
+    // --- cell clock and iSLIP ---------------------------------------------------------------------------------
+
+    /// The next tick of the cell clock, if none is posted.
+    pub fn post_tick<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
+        let switch = &mut self.switches[s];
+        if switch.tick_posted {
+            return;
+        }
+        switch.tick_posted = true;
+        let (device, slot) = (switch.device, switch.slot);
+        let now = cx.now().0;
+        // At a boundary this very instant still counts, because ticks come last; the tick itself asks for the
+        // next one.
+        let on_boundary = now % slot == 0 && cx.key() < EventKey::floor(Time(now), class::TICK);
+        let at = if on_boundary { now } else { (now / slot + 1) * slot };
+        let key = self.key(device, at, class::TICK);
+        cx.post(key, s as u32, Payload::of(Kind::Tick));
+    }
+
+    pub fn tick<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: u32) {
+        let s = s as usize;
+        self.switches[s].tick_posted = false;
+        let (base, ports) = (self.switches[s].base, self.switches[s].ports);
+        if matches!(self.switches[s].arbitration, Arbitration::Islip { .. }) {
+            self.match_islip(cx, s);
+        } else {
+            // Which output chooses first rotates with the slot: no output is favoured for long.
+            let first = (cx.now().0 / self.switches[s].slot % u64::from(ports)) as u32;
+            for n in 0..ports {
+                let output = base + (first + n) % ports;
+                let tx = &self.tx[output as usize];
+                if tx.stored == 0 || tx.done > cx.key() {
+                    continue;
+                }
+                if let Some(pick) = self.select(cx, output) {
+                    self.take(output, pick);
+                    self.start(cx, output, pick.packet, true);
+                }
+            }
+        }
+        if (base..base + ports).any(|o| self.tx[o as usize].stored > 0) {
+            self.post_tick(cx, s);
+        }
+    }
+
+    /// Matches all idle outputs with all readable inputs: request, grant, accept (McKeown 1999). Pointers move
+    /// only past grants accepted in the first iteration.
+    pub fn match_islip<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
+        if self.switches[s].matching {
+            // A start of the running match offered something new: matched when that is done.
+            self.switches[s].rematch = true;
+            return;
+        }
+        self.switches[s].matching = true;
+        loop {
+            self.switches[s].rematch = false;
+            self.match_once(cx, s);
+            if !self.switches[s].rematch {
+                break;
+            }
+        }
+        self.switches[s].matching = false;
+    }
+
+    fn match_once<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
+        let Arbitration::Islip { iterations } = self.switches[s].arbitration else { unreachable!() };
+        let (base, ports) = (self.switches[s].base, self.switches[s].ports);
+        // Requests of every idle output: (highest priority with a packet and credit, lanes).
+        let mut requests = [(0usize, 0u64); 64];
+        let mut outputs = 0u64;
+        for n in 0..ports {
+            let output = base + n;
+            if self.tx[output as usize].stored == 0 {
+                continue;
+            }
+            if self.tx[output as usize].done > cx.key() {
+                self.post_done(cx, output);
+                continue;
+            }
+            if self.tx[output as usize].clock.blocked() != 0 {
+                self.consume(cx, output, cx.key());
+            }
+            let mut waits_for_credit = false;
+            let mut busy = 0;
+            for priority in (0..PRIORITIES).rev() {
+                let lanes = self.eligible(output, priority);
+                if lanes == 0 {
+                    continue;
+                }
+                if self.tx[output as usize].clock.blocked() & (1 << priority) != 0 {
+                    waits_for_credit = true;
+                    continue;
+                }
+                let free = if self.switches[s].direct { self.readable(cx, output, lanes) } else { lanes };
+                busy |= lanes & !free;
+                if free != 0 {
+                    requests[n as usize] = (priority, free);
+                    outputs |= 1 << n;
+                    break;
+                }
+            }
+            self.await_inputs(cx, output, busy);
+            if waits_for_credit {
+                self.await_credit(cx, output);
+            }
+        }
+        let next_at = |set: u64, pointer: u8| -> u32 {
+            let above = set >> pointer << pointer;
+            if above != 0 { above.trailing_zeros() } else { set.trailing_zeros() }
+        };
+        let mut matched_inputs = 0u64;
+        let mut matches = [(0u32, 0u32); 64];
+        let mut count = 0;
+        for iteration in 0..iterations {
+            let mut grants = [0u64; 64];
+            let mut granted = 0u64;
+            let mut left = outputs;
+            while left != 0 {
+                let n = left.trailing_zeros();
+                left &= left - 1;
+                let lanes = requests[n as usize].1 & !matched_inputs;
+                if lanes == 0 {
+                    continue;
+                }
+                let lane = next_at(lanes, self.tx[(base + n) as usize].pointer);
+                grants[lane as usize] |= 1 << n;
+                granted |= 1 << lane;
+            }
+            if granted == 0 {
+                break;
+            }
+            while granted != 0 {
+                let lane = granted.trailing_zeros();
+                granted &= granted - 1;
+                let rx = &mut self.rx[(base + lane) as usize];
+                let n = next_at(grants[lane as usize], rx.pointer);
+                if iteration == 0 {
+                    rx.pointer = ((n + 1) % ports) as u8;
+                    self.tx[(base + n) as usize].pointer = ((lane + 1) % ports) as u8;
+                }
+                matched_inputs |= 1 << lane;
+                outputs &= !(1 << n);
+                matches[count] = (n, lane);
+                count += 1;
+            }
+        }
+        for &(n, lane) in &matches[..count] {
+            let output = base + n;
+            let pick = self.pick_of(output, requests[n as usize].0, lane);
+            self.take(output, pick);
+            self.start(cx, output, pick.packet, true);
+        }
+        // Outputs that lost to another output of the same input wait for the end of that read.
+        let mut left = outputs;
+        while left != 0 {
+            let n = left.trailing_zeros();
+            left &= left - 1;
+            self.await_inputs(cx, base + n, requests[n as usize].1 & matched_inputs);
+        }
+    }
+}
+
+/// The same order, `delay` later.
+fn delayed(key: EventKey, delay: u64) -> EventKey {
+    EventKey::from_parts(Time(key.time().0 + delay), key.class(), key.source(), key.sequence())
+}

@@ -1,0 +1,213 @@
+//! Synthetic and recorded traffic: when the next packet is created, where it goes, how long it is.
+
+use crate::config::{Arrivals, Destinations, PacketSize, Sizes, SourceConfig};
+use sim_core::{Purpose, Stream};
+
+/// A packet to be created.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Draw {
+    pub destination: u32,
+    pub flow: u16,
+    pub priority: u8,
+    pub size: PacketSize,
+}
+
+/// State of one source.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// Creation time of the next packet, ps; `u64::MAX` = none (any more).
+    pub next: u64,
+    config: SourceConfig,
+    made: u64,
+    /// Position in a trace or a destination cycle.
+    position: usize,
+    /// Slots or packets since the start, for exact rational intervals.
+    ticks: u64,
+    /// End of the current burst.
+    burst_end: u64,
+    arrivals: Stream,
+    destinations: Stream,
+    sizes: Stream,
+    weight_sum: u64,
+}
+
+impl Source {
+    pub fn new(seed: u64, config: &SourceConfig) -> Self {
+        let stream = |purpose| Stream::new(seed, &config.stream, purpose);
+        let weight_sum = match &config.sizes {
+            Sizes::Mix(mix) => mix.iter().map(|(w, _)| u64::from(*w)).sum(),
+            _ => 0,
+        };
+        let mut source = Source {
+            next: config.start.0,
+            config: config.clone(),
+            made: 0,
+            position: 0,
+            ticks: 0,
+            burst_end: 0,
+            arrivals: stream(Purpose::ARRIVALS),
+            destinations: stream(Purpose::DESTINATIONS),
+            sizes: stream(Purpose::SIZES),
+            weight_sum,
+        };
+        source.next = source.first();
+        source
+    }
+
+    /// Packets to keep waiting, for closed-loop sources.
+    pub fn backlog(&self) -> Option<u16> {
+        match self.config.arrivals {
+            Arrivals::Saturated { backlog } => Some(backlog),
+            _ => None,
+        }
+    }
+
+    fn bounded(&self, at: u64) -> u64 {
+        if self.made >= self.config.limit || at >= self.config.stop.0 { u64::MAX } else { at }
+    }
+
+    fn first(&mut self) -> u64 {
+        let start = self.config.start.0;
+        let at = match &self.config.arrivals {
+            Arrivals::Poisson { .. } => self.after(start),
+            Arrivals::Bernoulli { slot, .. } => {
+                self.ticks = start.div_ceil(slot.0);
+                self.next_slot()
+            }
+            Arrivals::Constant { phase, .. } => start + phase.0,
+            Arrivals::OnOff { off, on, .. } => {
+                let (off, on) = (*off, *on);
+                let begin = start + self.arrivals.exponential_ps(off).0;
+                self.burst_end = begin + self.arrivals.exponential_ps(on).0;
+                begin
+            }
+            Arrivals::Saturated { .. } => start,
+            Arrivals::Replay(records) => records.first().map_or(u64::MAX, |r| r.at.0),
+        };
+        self.bounded(at)
+    }
+
+    /// The slot in which the next packet comes, from `ticks` on.
+    fn next_slot(&mut self) -> u64 {
+        let Arrivals::Bernoulli { slot, numerator, denominator } = self.config.arrivals else { unreachable!() };
+        loop {
+            let tick = self.ticks;
+            self.ticks += 1;
+            if tick.saturating_mul(slot.0) >= self.config.stop.0 {
+                return u64::MAX;
+            }
+            if self.arrivals.chance(numerator, denominator) {
+                return tick * slot.0;
+            }
+        }
+    }
+
+    /// Creation of the packet after one at `at`, before bounds.
+    fn after(&mut self, at: u64) -> u64 {
+        match &self.config.arrivals {
+            Arrivals::Poisson { mean } => {
+                let mean = *mean;
+                at.saturating_add(self.arrivals.exponential_ps(mean).0)
+            }
+            Arrivals::Bernoulli { .. } => self.next_slot(),
+            Arrivals::Constant { interval, phase } => {
+                self.ticks += 1;
+                let (num, den) = *interval;
+                let offset = u128::from(self.ticks) * u128::from(num) / u128::from(den);
+                (u128::from(self.config.start.0) + u128::from(phase.0) + offset).min(u128::from(u64::MAX)) as u64
+            }
+            Arrivals::OnOff { on, off, interval } => {
+                let (on, off, interval) = (*on, *off, *interval);
+                let mut next = at.saturating_add(interval.0);
+                while next >= self.burst_end && self.burst_end < self.config.stop.0 {
+                    let begin = self.burst_end.max(at).saturating_add(self.arrivals.exponential_ps(off).0);
+                    self.burst_end = begin.saturating_add(self.arrivals.exponential_ps(on).0);
+                    next = begin;
+                }
+                next
+            }
+            Arrivals::Saturated { .. } => u64::MAX,
+            Arrivals::Replay(records) => records.get(self.position).map_or(u64::MAX, |r| r.at.0),
+        }
+    }
+
+    /// Whether a closed-loop source may create another packet at `now`.
+    pub fn may_refill(&self, now: u64) -> bool {
+        self.made < self.config.limit && now < self.config.stop.0
+    }
+
+    /// Draws the packet created at `self.next` (or, closed loop, at `now`) and moves on.
+    pub fn draw(&mut self) -> Draw {
+        let mut flow = self.config.flow;
+        let mut priority = self.config.priority;
+        let replay = match &self.config.arrivals {
+            Arrivals::Replay(records) => Some(records[self.position]),
+            _ => None,
+        };
+        let destination = match &self.config.destinations {
+            Destinations::Fixed(id) => *id,
+            Destinations::Cycle(ids) => {
+                let id = ids[self.position % ids.len()];
+                self.position += 1;
+                id
+            }
+            Destinations::Uniform { ids, except } => pick(&mut self.destinations, ids, *except),
+            Destinations::Hotspot { hot, hot_except, hot_flow, numerator, denominator, cold, cold_except } => {
+                if self.destinations.chance(*numerator, *denominator) {
+                    flow = *hot_flow;
+                    pick(&mut self.destinations, hot, *hot_except)
+                } else {
+                    pick(&mut self.destinations, cold, *cold_except)
+                }
+            }
+            Destinations::Replay => replay.expect("a trace names the destination").destination,
+        };
+        let size = match &self.config.sizes {
+            Sizes::Fixed(size) => *size,
+            Sizes::Mix(mix) => {
+                let mut point = self.sizes.below(self.weight_sum);
+                let mut found = mix[mix.len() - 1].1;
+                for (weight, size) in mix.iter() {
+                    if point < u64::from(*weight) {
+                        found = *size;
+                        break;
+                    }
+                    point -= u64::from(*weight);
+                }
+                found
+            }
+            Sizes::Replay => replay.expect("a trace names the size").size,
+        };
+        if let Some(record) = replay {
+            priority = record.priority;
+            self.position += 1;
+        }
+        self.made += 1;
+        if self.next != u64::MAX {
+            let next = self.after(self.next);
+            self.next = self.bounded(next);
+        }
+        Draw { destination, flow, priority, size }
+    }
+
+    /// Closed loop: `next` is used once, for the first backlog.
+    pub fn opened(&mut self) {
+        self.next = u64::MAX;
+    }
+
+    /// Packets created so far.
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+}
+
+/// Uniform over `ids` without position `except`.
+fn pick(stream: &mut Stream, ids: &[u32], except: Option<u32>) -> u32 {
+    match except {
+        None => ids[stream.below(ids.len() as u64) as usize],
+        Some(hole) => {
+            let n = stream.below(ids.len() as u64 - 1) as usize;
+            ids[if n >= hole as usize { n + 1 } else { n }]
+        }
+    }
+}

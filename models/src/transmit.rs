@@ -1,0 +1,712 @@
+//! A transmitter: credits, choice of the next packet, start of a transmission, buffer releases.
+
+use crate::config::{Arbitration, PRIORITIES};
+use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
+use crate::port::{CreditRecord, NONE};
+use crate::probe::{Cause, Probe};
+use crate::wire::Function;
+use sim_core::{EventKey, EventList, Time};
+
+/// A packet that may start now.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Pick {
+    pub packet: u32,
+    pub priority: u8,
+    pub lane: u8,
+    /// Index into `parked`, or [`NONE`] for the main list.
+    pub parked: u32,
+}
+
+impl<P: Probe> Fabric<P> {
+    // --- credits ------------------------------------------------------------------------------------------
+
+    /// Applies the credit records that are visible at `key` (inclusive: a wake reuses its record's key).
+    pub fn consume<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
+        let peer = self.tx[port as usize].peer;
+        if !self.rx[peer as usize].in_flight.is_empty() {
+            self.flush(cx, peer, key);
+        }
+        let tx = &mut self.tx[port as usize];
+        while let Some(&CreditRecord { key: at, buffers, acknowledged }) = tx.credits.front() {
+            if at > key {
+                break;
+            }
+            tx.credits.pop_front();
+            tx.outstanding -= u32::from(acknowledged);
+            tx.free = i32::from(buffers) - tx.outstanding as i32;
+            let blocked = tx.blocked_with(tx.free, tx.outstanding);
+            tx.clock.set_blocked(at.time().0, blocked);
+        }
+    }
+
+    /// The transmitter is blocked on credit: makes sure that the next change wakes it.
+    pub fn await_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let tx = &mut self.tx[port as usize];
+        tx.credit_waiting = true;
+        if tx.wake_posted {
+            return;
+        }
+        if let Some(record) = tx.credits.front() {
+            tx.wake_posted = true;
+            cx.post(record.key, port, Payload::of(Kind::Wake));
+            return;
+        }
+        let peer = tx.peer;
+        let rx = &mut self.rx[peer as usize];
+        if let Some(&(key, _)) = rx.in_flight.front() {
+            if !rx.deliver_posted {
+                rx.deliver_posted = true;
+                cx.post(key, peer, Payload::of(Kind::Deliver));
+            }
+        }
+    }
+
+    pub fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        self.tx[port as usize].wake_posted = false;
+        self.consume(cx, port, cx.key());
+        if self.is_switch(port) {
+            self.try_output(cx, port);
+        } else {
+            let e = !self.owner[port as usize] as usize;
+            self.endpoint_turn(cx, e);
+        }
+    }
+
+    /// The receiver of `port` tells its neighbour about its buffers, because of an acknowledgement or a release
+    /// at `t`: makes the symbol and its record.
+    pub fn make_status<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        t: u64,
+        acknowledged: u8,
+    ) {
+        let tx = &mut self.tx[port as usize];
+        let slot = tx.wire.due(t, Function::Stype0);
+        if slot.riding {
+            tx.stats.status_riding += 1;
+        } else {
+            tx.stats.status_standalone += 1;
+        }
+        let at = slot.start + tx.wire.symbol() + tx.timing.propagation;
+        let (peer, device) = (tx.peer, tx.device);
+        let key = self.key(device, at, class::SYMBOL);
+        let rx = &mut self.rx[port as usize];
+        rx.status_start = slot.start;
+        rx.any_status = true;
+        rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
+        let record = CreditRecord { key, buffers: rx.advertised as u8, acknowledged };
+        let low = rx.advertised <= rx.eager_at && rx.readers != 0;
+        let upstream = &mut self.tx[peer as usize];
+        upstream.credits.push_back(record);
+        if upstream.credit_waiting && !upstream.wake_posted {
+            upstream.wake_posted = true;
+            cx.post(key, peer, Payload::of(Kind::Wake));
+        }
+        if low {
+            // The neighbour may be short of buffers: releases under way have to be told when they happen.
+            let base = self.first_port[device as usize];
+            let mut readers = self.rx[port as usize].readers;
+            while readers != 0 {
+                let output = base + readers.trailing_zeros();
+                readers &= readers - 1;
+                if self.tx[output as usize].done > cx.key() {
+                    self.post_done(cx, output);
+                }
+            }
+        }
+    }
+
+    /// A receive buffer of `port` is free again at the current event.
+    pub fn release<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let now = cx.now().0;
+        let rx = &mut self.rx[port as usize];
+        rx.occupied -= 1;
+        if rx.advertised > rx.eager_at {
+            return;
+        }
+        if rx.any_status && rx.status_start >= now {
+            // The last symbol has not left yet: it will say so.
+            rx.advertised += 1;
+            let advertised = rx.advertised as u8;
+            let peer = self.tx[port as usize].peer;
+            let record = self.tx[peer as usize].credits.back_mut().expect("an unsent symbol has a record");
+            record.buffers = advertised;
+        } else {
+            self.make_status(cx, port, now, 0);
+        }
+    }
+
+    // --- reads of input buffers -----------------------------------------------------------------------------
+
+    /// The transmission of `output` is over: the input buffer that it read is free. With `tell` the release is
+    /// told by the rules; without, nobody can be waiting for it.
+    pub fn finish_read<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, tell: bool) {
+        let tx = &mut self.tx[output as usize];
+        let input = tx.reading;
+        tx.reading = NONE;
+        let share = std::mem::replace(&mut tx.reading_share, NONE);
+        let s = self.owner[output as usize] as usize;
+        let switch = &mut self.switches[s];
+        let base = switch.base;
+        switch.reading &= !(1 << (input - base));
+        self.rx[input as usize].readers &= !(1 << (output - base));
+        if share != NONE {
+            let group = &mut self.shares[share as usize];
+            group.left -= 1;
+            if group.left != 0 {
+                return;
+            }
+            self.free_shares.push(share);
+        }
+        if tell {
+            self.release(cx, input);
+        } else {
+            self.rx[input as usize].occupied -= 1;
+        }
+    }
+
+    /// Takes note of reads of `input` (port number) that ended before `key` without an event.
+    pub fn prune(&mut self, s: usize, input: u32, key: EventKey) {
+        let base = self.switches[s].base;
+        let mut readers = self.rx[(base + input) as usize].readers;
+        while readers != 0 {
+            let output = base + readers.trailing_zeros();
+            readers &= readers - 1;
+            let tx = &mut self.tx[output as usize];
+            if tx.done < key && tx.reading == base + input {
+                debug_assert!(!tx.done_posted);
+                debug_assert_eq!(tx.reading_share, NONE, "reads of copies end with an event");
+                tx.reading = NONE;
+                self.rx[(base + input) as usize].readers &= !(1 << (output - base));
+                self.rx[(base + input) as usize].occupied -= 1;
+                self.switches[s].reading &= !(1 << input);
+            }
+        }
+    }
+
+    /// Input `input` (port index) can be read again: outputs that idle although it has packets for them.
+    pub fn offer_input<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, input: u32) {
+        let wanted = self.rx[input as usize].wanted & !(1 << (output - self.base_of(output)));
+        if wanted == 0 {
+            return;
+        }
+        let base = self.base_of(output);
+        let lane = input - base;
+        let s = self.owner[output as usize] as usize;
+        // iSLIP keeps its accept pointer here and matches all outputs together.
+        let rotates = !matches!(self.switches[s].arbitration, Arbitration::Islip { .. });
+        let pointer = u32::from(self.rx[input as usize].pointer);
+        let rotated = wanted.rotate_right(pointer);
+        let mut left = rotated;
+        while left != 0 {
+            let n = (left.trailing_zeros() + pointer) % 64;
+            left &= left - 1;
+            let other = base + n;
+            let tx = &self.tx[other as usize];
+            if !self.lane_in_use(other, lane) {
+                self.rx[input as usize].wanted &= !(1 << n);
+                continue;
+            }
+            if tx.done <= cx.key() {
+                if rotates {
+                    self.rx[input as usize].pointer = ((n + 1) % 64) as u8;
+                }
+                self.try_output(cx, other);
+            }
+        }
+    }
+
+    #[inline]
+    pub fn base_of(&self, port: u32) -> u32 {
+        self.first_port[self.tx[port as usize].device as usize]
+    }
+
+    fn lane_in_use(&self, output: u32, lane: u32) -> bool {
+        let tx = &self.tx[output as usize];
+        let bit = 1u64 << lane;
+        let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
+        main & bit != 0 || tx.parked.iter().any(|p| p.mask.iter().any(|m| m & bit != 0))
+    }
+
+    /// Posts the end of the running transmission as an event, once.
+    #[inline]
+    pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let tx = &mut self.tx[port as usize];
+        if !tx.done_posted {
+            tx.done_posted = true;
+            cx.post(tx.done, port, Payload::of(Kind::Done));
+        }
+    }
+
+    // --- choice ---------------------------------------------------------------------------------------------
+
+    /// Starts the next packet of `port` if one may start now.
+    pub fn try_output<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let tx = &self.tx[port as usize];
+        if tx.waiting == 0 {
+            return;
+        }
+        if tx.done > cx.key() {
+            self.post_done(cx, port);
+            return;
+        }
+        if tx.stored == 0 {
+            return;
+        }
+        if self.is_switch(port) {
+            let s = self.owner[port as usize] as usize;
+            if self.switches[s].slot != 0 {
+                self.post_tick(cx, s);
+                return;
+            }
+            if matches!(self.switches[s].arbitration, Arbitration::Islip { .. }) {
+                self.match_islip(cx, s);
+                return;
+            }
+        }
+        if let Some(pick) = self.select(cx, port) {
+            self.take(port, pick);
+            self.start(cx, port, pick.packet, true);
+        }
+    }
+
+    /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the head
+    /// of a main list move aside. The result may contain lanes whose input is busy.
+    pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
+        let tx = &self.tx[port as usize];
+        let mut lanes = tx.mask[priority] & !tx.stopped_lanes;
+        if tx.parked.is_empty() {
+            return lanes;
+        }
+        // Lanes that are queues cannot hold another queue's packets.
+        let mut left = lanes >> tx.queue_lanes << tx.queue_lanes;
+        while left != 0 {
+            let lane = left.trailing_zeros();
+            left &= left - 1;
+            if !self.park_stopped(port, priority, lane) {
+                lanes &= !(1 << lane);
+            }
+        }
+        for parked in &self.tx[port as usize].parked {
+            if !parked.stopped {
+                lanes |= parked.mask[priority];
+            }
+        }
+        lanes
+    }
+
+    /// Moves packets of stopped queues from the head of a main list to their own lists; whether the main list
+    /// has a head left.
+    fn park_stopped(&mut self, port: u32, priority: usize, lane: u32) -> bool {
+        let tx = &mut self.tx[port as usize];
+        let index = (tx.lists + priority as u32 * tx.lanes + lane) as usize;
+        loop {
+            let head = self.lists[index].head;
+            if head == NIL {
+                tx.mask[priority] &= !(1 << lane);
+                return false;
+            }
+            let queue = self.packets[head].queue;
+            if queue == UNSTAGED {
+                return true;
+            }
+            match tx.parked.iter_mut().find(|p| p.queue == queue) {
+                Some(parked) if parked.stopped => {
+                    self.packets.pop_front(&mut self.lists[index]);
+                    let lanes = parked.lists.len() / PRIORITIES;
+                    self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], head);
+                    parked.mask[priority] |= 1 << lane;
+                    parked.count += 1;
+                }
+                _ => return true,
+            }
+        }
+    }
+
+    /// The oldest packet of a lane that no message stops: main list or released queue.
+    fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
+        let tx = &self.tx[port as usize];
+        let head = if tx.mask[priority] & (1 << lane) != 0 {
+            self.lists[(tx.lists + priority as u32 * tx.lanes + lane) as usize].head
+        } else {
+            NIL
+        };
+        let mut best = Pick { packet: head, priority: priority as u8, lane: lane as u8, parked: NONE };
+        for (n, parked) in tx.parked.iter().enumerate() {
+            if parked.stopped || parked.mask[priority] & (1 << lane) == 0 {
+                continue;
+            }
+            let lanes = parked.lists.len() / PRIORITIES;
+            let head = parked.lists[priority * lanes + lane as usize].head;
+            if best.packet == NIL || self.older(head, best.packet) {
+                best.packet = head;
+                best.parked = n as u32;
+            }
+        }
+        debug_assert_ne!(best.packet, NIL);
+        best
+    }
+
+    /// Arrival order at this device; stamps wrap.
+    #[inline]
+    fn older(&self, a: u32, b: u32) -> bool {
+        (self.packets[a].stamp.wrapping_sub(self.packets[b].stamp) as i32) < 0
+    }
+
+    /// Of `lanes`, those whose input can be read now.
+    #[inline]
+    pub fn readable<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, port: u32, lanes: u64) -> u64 {
+        let owner = self.owner[port as usize];
+        if owner < 0 {
+            return lanes;
+        }
+        let s = owner as usize;
+        let mut check = lanes & self.switches[s].reading;
+        while check != 0 {
+            let lane = check.trailing_zeros();
+            check &= check - 1;
+            self.prune(s, lane, cx.key());
+        }
+        lanes & !self.switches[s].reading
+    }
+
+    /// Highest priority first; within it the arbitration among lanes. When nothing can start, arranges the event
+    /// that will change it.
+    pub fn select<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Option<Pick> {
+        if self.tx[port as usize].clock.blocked() != 0 {
+            self.consume(cx, port, cx.key());
+        }
+        let mut no_credit = false;
+        let mut busy = 0u64;
+        for priority in (0..PRIORITIES).rev() {
+            if self.tx[port as usize].mask[priority] == 0 && self.tx[port as usize].parked.is_empty() {
+                continue;
+            }
+            let lanes = self.eligible(port, priority);
+            if lanes == 0 {
+                continue;
+            }
+            if self.tx[port as usize].clock.blocked() & (1 << priority) != 0 {
+                no_credit = true;
+                continue;
+            }
+            let free = self.readable(cx, port, lanes);
+            busy |= lanes & !free;
+            if free != 0 {
+                let lane = self.arbitrate(port, priority, free);
+                return Some(self.head_of(port, priority, lane));
+            }
+        }
+        self.await_inputs(cx, port, busy);
+        if no_credit {
+            self.await_credit(cx, port);
+        }
+        None
+    }
+
+    /// Candidates exist, but their inputs are being read: the ends of those reads become events.
+    pub fn await_inputs<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, mut lanes: u64) {
+        if lanes == 0 {
+            return;
+        }
+        let base = self.base_of(port);
+        while lanes != 0 {
+            let input = base + lanes.trailing_zeros();
+            lanes &= lanes - 1;
+            let mut readers = self.rx[input as usize].readers;
+            while readers != 0 {
+                let output = base + readers.trailing_zeros();
+                readers &= readers - 1;
+                self.post_done(cx, output);
+            }
+        }
+    }
+
+    fn arbitrate(&mut self, port: u32, priority: usize, lanes: u64) -> u32 {
+        if lanes & (lanes - 1) == 0 {
+            let lane = lanes.trailing_zeros();
+            self.tx[port as usize].pointer = lane as u8;
+            return lane;
+        }
+        let owner = self.owner[port as usize];
+        let policy =
+            if owner < 0 { Arbitration::RoundRobin } else { self.switches[owner as usize].arbitration };
+        match policy {
+            Arbitration::RoundRobin | Arbitration::Islip { .. } => {
+                let tx = &mut self.tx[port as usize];
+                let after = u32::from(tx.pointer) + 1;
+                let above = if after >= 64 { 0 } else { lanes >> after << after };
+                let lane = if above != 0 { above.trailing_zeros() } else { lanes.trailing_zeros() };
+                tx.pointer = lane as u8;
+                lane
+            }
+            Arbitration::OldestFirst => {
+                let mut left = lanes;
+                let mut best = left.trailing_zeros();
+                let mut head = self.head_of(port, priority, best).packet;
+                left &= left - 1;
+                while left != 0 {
+                    let lane = left.trailing_zeros();
+                    left &= left - 1;
+                    let other = self.head_of(port, priority, lane).packet;
+                    if self.older(other, head) {
+                        best = lane;
+                        head = other;
+                    }
+                }
+                best
+            }
+            Arbitration::Random => {
+                let rng = self.switches[owner as usize].rng.as_mut().expect("random arbitration has a stream");
+                let mut n = rng.below(u64::from(lanes.count_ones()));
+                let mut left = lanes;
+                while n > 0 {
+                    left &= left - 1;
+                    n -= 1;
+                }
+                left.trailing_zeros()
+            }
+        }
+    }
+
+    /// The head of a lane as a pick, for matchings that choose the lane themselves.
+    pub fn pick_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
+        self.head_of(port, priority, lane)
+    }
+
+    /// Takes a picked packet out of its list.
+    pub fn take(&mut self, port: u32, pick: Pick) {
+        let tx = &mut self.tx[port as usize];
+        let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
+        if pick.parked == NONE {
+            let index = (tx.lists + priority as u32 * tx.lanes + lane) as usize;
+            self.packets.pop_front(&mut self.lists[index]);
+            if self.lists[index].head == NIL {
+                tx.mask[priority] &= !(1 << lane);
+            }
+        } else {
+            let parked = &mut tx.parked[pick.parked as usize];
+            let lanes = parked.lists.len() / PRIORITIES;
+            let list = &mut parked.lists[priority * lanes + lane as usize];
+            self.packets.pop_front(list);
+            if list.head == NIL {
+                parked.mask[priority] &= !(1 << lane);
+            }
+            parked.count -= 1;
+            if parked.count == 0 && !parked.stopped {
+                tx.parked.swap_remove(pick.parked as usize);
+            }
+        }
+        tx.stored -= 1;
+        tx.waiting -= 1;
+    }
+
+    /// Puts a waiting packet behind the others of its lane at the output.
+    pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
+        let (priority, queue) = (self.packets[packet].priority as usize, self.packets[packet].queue);
+        let tx = &mut self.tx[port as usize];
+        tx.stored += 1;
+        if !tx.parked.is_empty() && queue != UNSTAGED {
+            if let Some(parked) = tx.parked.iter_mut().find(|p| p.queue == queue) {
+                if parked.stopped || parked.count > 0 {
+                    let lanes = parked.lists.len() / PRIORITIES;
+                    self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], packet);
+                    parked.mask[priority] |= 1 << lane;
+                    parked.count += 1;
+                    return;
+                }
+            }
+        }
+        let index = (tx.lists + priority as u32 * tx.lanes + lane) as usize;
+        self.packets.push_back(&mut self.lists[index], packet);
+        tx.mask[priority] |= 1 << lane;
+    }
+
+    /// Whether a packet that is not in any list may start on `port` at once, past nobody.
+    #[inline]
+    pub fn may_start<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        priority: u8,
+        queue: u8,
+    ) -> bool {
+        let tx = &self.tx[port as usize];
+        if tx.waiting != 0 || tx.done > cx.key() {
+            return false;
+        }
+        if tx.clock.blocked() != 0 {
+            self.consume(cx, port, cx.key());
+            if self.tx[port as usize].clock.blocked() & (1 << priority) != 0 {
+                return false;
+            }
+        }
+        let tx = &self.tx[port as usize];
+        if queue < tx.queue_lanes {
+            return tx.stopped_lanes >> queue & 1 == 0;
+        }
+        tx.parked.is_empty() || queue == UNSTAGED || !tx.parked.iter().any(|p| p.queue == queue && p.stopped)
+    }
+
+    // --- waiting --------------------------------------------------------------------------------------------
+
+    /// The packet begins to wait for `port` now.
+    #[inline]
+    pub fn begin_wait<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, at_input: bool) {
+        if self.tx[port as usize].clock.blocked() != 0 {
+            // The clock must know every change of credit up to now before it is read.
+            self.consume(cx, port, cx.key());
+        }
+        self.begin_wait_at(port, packet, cx.now().0, at_input);
+    }
+
+    /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
+    #[inline]
+    pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
+        let record = &mut self.packets[packet];
+        record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
+        record.snapshot = self.tx[port as usize].clock.snapshot(t, record.priority, record.queue, record.next_hop);
+    }
+
+    /// The wait that [`begin_wait`](Self::begin_wait) opened ends now: its time goes to its causes.
+    #[inline]
+    pub fn end_wait<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
+        if self.tx[port as usize].clock.blocked() != 0 {
+            self.consume(cx, port, cx.key());
+        }
+        let t = cx.now().0;
+        let is_switch = self.is_switch(port);
+        let record = &mut self.packets[packet];
+        let flags = std::mem::take(&mut record.flags);
+        if flags & WAITING == 0 || t == record.snapshot.at {
+            return;
+        }
+        let tx = &mut self.tx[port as usize];
+        let closed = tx.clock.closed(&record.snapshot, t, record.priority, record.queue, record.next_hop);
+        let parts = &mut record.parts;
+        // A multicast set has no single next-hop port: all its stopped time is its own.
+        let (staged, mut hol) = if record.queue >= MULTICAST_QUEUES && record.queue != UNSTAGED {
+            (closed.staged + closed.comingled, 0)
+        } else {
+            (closed.staged, closed.comingled)
+        };
+        parts[Cause::NoBuffer as usize] += closed.no_buffer;
+        if !is_switch {
+            parts[Cause::SourceQueue as usize] += closed.busy + closed.open;
+        } else {
+            parts[Cause::OutputContention as usize] += closed.busy;
+            if flags & AT_INPUT != 0 {
+                hol += closed.open;
+            } else {
+                parts[Cause::InputContention as usize] += closed.open;
+            }
+        }
+        if staged != 0 {
+            parts[Cause::Staged as usize] += staged;
+            tx.stats.staged_ps += u128::from(staged);
+        }
+        if hol != 0 {
+            parts[Cause::HeadOfLine as usize] += hol;
+            let input = self.first_port[self.tx[port as usize].device as usize] + u32::from(self.packets[packet].input);
+            self.tx[input as usize].stats.hol_ps += u128::from(hol);
+        }
+    }
+
+    // --- start ----------------------------------------------------------------------------------------------
+
+    /// Commits `packet` (in no list) to the wire of `port` now; `stored`: it was in the lists of the output before.
+    pub fn start<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        stored: bool,
+    ) {
+        let now = cx.now().0;
+        let is_switch = self.is_switch(port);
+        if self.tx[port as usize].reading != NONE {
+            // The previous read ended without an event.
+            self.finish_read(cx, port, false);
+        }
+        if !is_switch {
+            self.flush(cx, port, cx.key());
+        }
+        self.end_wait(cx, port, packet);
+        self.charge_refresh(port, now);
+        {
+            let tx = &self.tx[port as usize];
+            if tx.clock.blocked() != 0 || tx.blocked_with(tx.free - 1, tx.outstanding + 1) != 0 {
+                self.consume(cx, port, cx.key());
+            }
+        }
+        let tx = &mut self.tx[port as usize];
+        tx.free -= 1;
+        tx.outstanding += 1;
+        tx.credit_waiting = false;
+        let blocked = tx.blocked_with(tx.free, tx.outstanding);
+        tx.clock.set_blocked(now, blocked);
+        let record = &mut self.packets[packet];
+        let length = tx.timing.packet_ps(u64::from(record.wire), &mut tx.carry);
+        let start = tx.wire.start_packet(now, length);
+        let end = start + length;
+        tx.clock.transmit(now, end);
+        tx.last_start = now;
+        tx.stats.packets_sent += 1;
+        tx.stats.packet_ps += length;
+        let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
+        record.parts[delay as usize] += start - now;
+        let timing = tx.timing;
+        let (peer, device) = (tx.peer, tx.device);
+        let stored_until = if timing.header == 0 {
+            length
+        } else {
+            let header = (timing.header + timing.symbol_chars) * timing.char_num / timing.char_den;
+            header.min(length)
+        };
+        record.parts[Cause::Serialization as usize] += stored_until;
+        record.parts[Cause::Propagation as usize] += timing.propagation;
+        record.parts[Cause::Pipeline as usize] += timing.pipeline;
+        let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
+        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
+        self.trajectory.record(mark::START, Time(start), u64::from(port), id);
+        self.ledger.packet_hops += 1;
+        let keys = &mut self.keys[device as usize];
+        let done = keys.make(Time(end), class::DONE);
+        let arrival = keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
+        let tx = &mut self.tx[port as usize];
+        tx.done = done;
+        debug_assert!(!tx.done_posted);
+        if self.is_switch(peer) {
+            let at = if self.unfolded {
+                // The same key, one pipeline earlier: ties stay what they are.
+                let time = Time(arrival.time().0 - timing.pipeline);
+                EventKey::from_parts(time, arrival.class(), arrival.source(), arrival.sequence())
+            } else {
+                arrival
+            };
+            let payload =
+                Payload { kind: Kind::Arrive, field: 0, packet, extra: (length - stored_until) as u32 };
+            cx.post(at, peer, payload);
+        } else {
+            let rx = &mut self.rx[peer as usize];
+            rx.in_flight.push_back((arrival, packet));
+            if self.unfolded && !rx.deliver_posted {
+                rx.deliver_posted = true;
+                let key = rx.in_flight[0].0;
+                cx.post(key, peer, Payload::of(Kind::Deliver));
+            }
+        }
+        if is_switch {
+            let s = self.owner[port as usize] as usize;
+            self.started_at_switch(cx, s, port, input, share, priority, stored);
+            if self.unfolded || self.tx[port as usize].waiting > 0 {
+                self.post_done(cx, port);
+            }
+        } else {
+            let e = !self.owner[port as usize] as usize;
+            self.started_at_endpoint(cx, e, origin);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Events, and what every list of pending events offers.
+
+use crate::key::EventKey;
+use crate::time::Time;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// A pending event: when (and in which order) it happens, whom it concerns, what it says.
+///
+/// With a payload of 12 bytes and alignment 4 it takes 32 bytes, half a cache line.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<P> {
+    /// When the event is handled.
+    pub key: EventKey,
+    /// Who handles it; the meaning of the number is the model's.
+    pub target: u32,
+    /// What it says.
+    pub payload: P,
+}
+
+const _: () = assert!(size_of::<Event<[u32; 3]>>() == 32);
+
+/// The pending events of one kernel, taken out in the order of their keys.
+///
+/// Every list gives the same sequence for the same calls, whatever its tuning. No two keys may be equal:
+/// a list panics when two equal ones meet in it (at the latest when the first of them is taken out).
+/// Keys may be pushed in any order, also below a key that was already taken out; the kernel is stricter.
+pub trait EventList<P: Copy> {
+    /// Adds an event.
+    fn push(&mut self, event: Event<P>);
+
+    /// Takes the event with the smallest key if its time is at or before `limit` (inclusive).
+    fn pop_before(&mut self, limit: Time) -> Option<Event<P>>;
+
+    /// The smallest key.
+    fn peek_key(&mut self) -> Option<EventKey>;
+
+    /// How many events are pending.
+    fn len(&self) -> usize;
+
+    /// Whether nothing is pending.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The reference list: the binary heap of the standard library.
+///
+/// Obviously right, and fast enough up to some thousand pending events.
+#[derive(Clone, Debug)]
+pub struct HeapList<P> {
+    heap: BinaryHeap<Earliest<P>>,
+}
+
+impl<P> HeapList<P> {
+    /// An empty list.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { heap: BinaryHeap::new() }
+    }
+
+    /// An empty list with room for `events` pending events.
+    #[must_use]
+    pub fn with_capacity(events: usize) -> Self {
+        Self { heap: BinaryHeap::with_capacity(events) }
+    }
+}
+
+impl<P> Default for HeapList<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Copy> EventList<P> for HeapList<P> {
+    #[inline]
+    fn push(&mut self, event: Event<P>) {
+        self.heap.push(Earliest(event));
+    }
+
+    #[inline]
+    fn pop_before(&mut self, limit: Time) -> Option<Event<P>> {
+        if self.heap.peek()?.0.key.time() > limit {
+            return None;
+        }
+        let Earliest(event) = self.heap.pop()?;
+        if let Some(Earliest(next)) = self.heap.peek() {
+            assert!(next.key != event.key, "duplicate event key: {}", event.key);
+        }
+        Some(event)
+    }
+
+    #[inline]
+    fn peek_key(&mut self) -> Option<EventKey> {
+        self.heap.peek().map(|first| first.0.key)
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.heap.len()
+    }
+}
+
+/// Reversed order: the greatest is the earliest.
+#[derive(Clone, Debug)]
+struct Earliest<P>(Event<P>);
+
+impl<P> PartialEq for Earliest<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key == other.0.key
+    }
+}
+
+impl<P> Eq for Earliest<P> {}
+
+impl<P> Ord for Earliest<P> {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.key.cmp(&self.0.key)
+    }
+}
+
+impl<P> PartialOrd for Earliest<P> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+
+    #[inline]
+    fn le(&self, other: &Self) -> bool {
+        other.0.key <= self.0.key
+    }
+}

@@ -1,0 +1,278 @@
+//! The bucket ring against the heap: the same calls give the same answers, whatever the shape of the ring.
+
+use proptest::prelude::*;
+use sim_core::{
+    ActorId, BucketRing, Class, Duration, Event, EventKey, EventList, HeapList, RingConfig, Time,
+};
+
+#[derive(Clone, Debug)]
+enum Op {
+    /// Push an event this far after the last popped one.
+    Ahead(u64),
+    /// Push an event at this instant, possibly before the last popped one.
+    At(u64),
+    /// Push this many events at one instant, so far ahead.
+    Ties(u64, u8),
+    /// Pop up to this many events within so much time.
+    Pop(u8, u64),
+    /// Look at the next key.
+    Peek,
+}
+
+/// Spans of every order of magnitude, round ones (edges of buckets, epochs, slots) among them.
+fn span() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        4 => 0u64..4,
+        4 => (0u32..63, any::<u64>()).prop_map(|(bits, word)| word & ((1 << bits) - 1)),
+        2 => (0u32..63, 0u64..3).prop_map(|(bits, near)| (1u64 << bits) + near - 1),
+        1 => 0u64..u64::MAX / 2,
+    ]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        8 => span().prop_map(Op::Ahead),
+        1 => prop_oneof![span(), Just(u64::MAX), Just(u64::MAX / 2), Just(0)].prop_map(Op::At),
+        1 => (span(), 2u8..60).prop_map(|(ahead, count)| Op::Ties(ahead, count)),
+        8 => (1u8..8, prop_oneof![span(), Just(u64::MAX)]).prop_map(|(count, within)| Op::Pop(count, within)),
+        1 => (20u8..200, prop_oneof![span(), Just(u64::MAX)]).prop_map(|(count, within)| Op::Pop(count, within)),
+        1 => Just(Op::Peek),
+    ]
+}
+
+struct Both {
+    heap: HeapList<u32>,
+    ring: BucketRing<u32>,
+    now: u64,
+    sequence: u64,
+}
+
+impl Both {
+    fn new(config: RingConfig) -> Self {
+        Self { heap: HeapList::new(), ring: BucketRing::new(config), now: 0, sequence: 0 }
+    }
+
+    fn push(&mut self, at: u64) {
+        self.sequence += 1;
+        // Neither classes nor sources come in the order of the pushes.
+        let word = self.sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let (class, source) = (Class::new((word >> 62) as u8), ActorId::new((word >> 40) as u32 & 0xff));
+        let key = EventKey::from_parts(Time(at), class, source, self.sequence);
+        let event = Event { key, target: word as u32, payload: self.sequence as u32 };
+        self.heap.push(event);
+        self.ring.push(event);
+    }
+
+    /// Whether an event was popped.
+    fn pop(&mut self, limit: u64) -> bool {
+        let (expected, got) = (self.heap.pop_before(Time(limit)), self.ring.pop_before(Time(limit)));
+        assert_eq!(got, expected, "limit {limit}");
+        if let Some(event) = got {
+            self.now = event.key.time().0;
+        }
+        got.is_some()
+    }
+
+    fn check(&mut self) {
+        assert_eq!(self.ring.len(), self.heap.len());
+        assert_eq!(self.ring.is_empty(), self.heap.is_empty());
+        assert_eq!(self.ring.peek_key(), self.heap.peek_key());
+    }
+
+    fn apply(&mut self, op: &Op) {
+        match *op {
+            Op::Ahead(span) => self.push(self.now.saturating_add(span)),
+            Op::At(time) => self.push(time),
+            Op::Ties(span, count) => (0..count).for_each(|_| self.push(self.now.saturating_add(span))),
+            Op::Pop(count, within) => {
+                let limit = self.now.saturating_add(within);
+                for _ in 0..count {
+                    if !self.pop(limit) {
+                        break;
+                    }
+                }
+            }
+            Op::Peek => self.check(),
+        }
+    }
+
+    fn drain(&mut self) {
+        self.check();
+        while self.pop(u64::MAX) {
+            self.check();
+        }
+        assert!(self.ring.is_empty());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn ring_equals_heap(
+        bucket_width_log2_ps in 0u32..=40,
+        buckets_log2 in 1u32..=9,
+        ops in prop::collection::vec(op(), 1..200),
+    ) {
+        let mut both = Both::new(RingConfig { bucket_width_log2_ps, buckets_log2 });
+        for op in &ops {
+            both.apply(op);
+        }
+        both.drain();
+    }
+
+    /// Spans of the order of the ring itself: every case turns it many times.
+    #[test]
+    fn ring_equals_heap_around_its_horizon(
+        buckets_log2 in 1u32..=8,
+        spans in prop::collection::vec((0u64..1 << 12, 0u8..4, 0u64..1 << 10), 1..300),
+    ) {
+        let mut both = Both::new(RingConfig { bucket_width_log2_ps: 3, buckets_log2 });
+        for &(ahead, pops, within) in &spans {
+            both.push(both.now + ahead);
+            both.apply(&Op::Pop(pops, within));
+        }
+        both.drain();
+    }
+
+    #[test]
+    fn every_rate_gives_a_valid_shape(rate in any::<u64>(), horizon in any::<u64>()) {
+        for (rate, horizon) in [(rate, horizon), (rate >> 40, horizon >> 20), (rate >> 50, horizon >> 44)] {
+            let config = RingConfig::for_rate(rate, Duration(horizon));
+            let mut both = Both::new(config);
+            for ahead in [0, 1, horizon / 2, horizon, horizon.saturating_add(1)] {
+                both.push(ahead);
+            }
+            both.drain();
+        }
+    }
+}
+
+#[test]
+fn a_long_run_turns_every_level_of_the_wheel() {
+    // One bucket of one picosecond per epoch: the wheel sees every time digit.
+    let mut both = Both::new(RingConfig { bucket_width_log2_ps: 0, buckets_log2: 1 });
+    let mut word = 1u64;
+    for _ in 0..500 {
+        both.push(0);
+    }
+    for _ in 0..100_000 {
+        word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let bits = word >> 58;
+        both.push(both.now.saturating_add(word >> 8 & ((1 << bits.min(40)) - 1)));
+        assert!(both.pop(u64::MAX));
+    }
+    both.drain();
+}
+
+#[test]
+fn events_that_arrive_after_a_fruitless_pop_find_their_place() {
+    let mut both = Both::new(RingConfig { bucket_width_log2_ps: 4, buckets_log2: 6 });
+    both.push(1 << 40);
+    assert!(!both.pop(1 << 20));
+    both.check();
+    for at in [(1 << 20) + 5, (1 << 30) - 1, (1 << 20) + 1, (1 << 40) - 1, (1 << 40) + 1] {
+        both.push(at);
+        both.check();
+    }
+    assert!(!both.pop(1 << 20));
+    both.drain();
+}
+
+#[test]
+fn a_crowded_current_bucket_stays_sorted() {
+    // All in one bucket: beyond the first few, arrivals go through the heap of late ones.
+    let mut both = Both::new(RingConfig { bucket_width_log2_ps: 40, buckets_log2: 4 });
+    for n in 0..5_000u64 {
+        both.push(n * 7_919 % 10_007);
+        if n % 3 == 0 {
+            both.pop(u64::MAX);
+        }
+    }
+    both.drain();
+}
+
+#[test]
+fn the_limit_is_inclusive() {
+    for width in [0, 4, 20] {
+        let mut both = Both::new(RingConfig { bucket_width_log2_ps: width, buckets_log2: 5 });
+        both.push(1_000);
+        both.push(1_001);
+        assert!(!both.pop(999));
+        assert!(both.pop(1_000));
+        assert!(!both.pop(1_000));
+        assert!(both.pop(1_001));
+        assert!(!both.pop(u64::MAX));
+    }
+}
+
+fn event(time: u64, sequence: u64) -> Event<u32> {
+    let key = EventKey::from_parts(Time(time), Class::new(1), ActorId::new(2), sequence);
+    Event { key, target: 0, payload: 0 }
+}
+
+fn drain(mut list: impl EventList<u32>) -> usize {
+    std::iter::from_fn(|| list.pop_before(Time::MAX)).count()
+}
+
+#[test]
+#[should_panic(expected = "duplicate event key: 70 ps class 1 source 2 #7")]
+fn the_heap_panics_at_a_duplicate_key() {
+    let mut list = HeapList::new();
+    for sequence in [1, 7, 9, 7, 3] {
+        list.push(event(70, sequence));
+    }
+    drain(list);
+}
+
+/// The ways two equal keys can meet in the ring, and what else lies in their bucket.
+#[test]
+fn the_ring_panics_at_a_duplicate_key() {
+    let config = RingConfig { bucket_width_log2_ps: 6, buckets_log2: 4 };
+    type Setup = fn(&mut BucketRing<u32>);
+    let setups: [(&str, Setup); 6] = [
+        ("in a bucket of the ring", |list| {
+            [1, 7, 9, 7, 3].iter().for_each(|&n| list.push(event(70, n)));
+        }),
+        ("in a full bucket", |list| {
+            (1..100).for_each(|n| list.push(event(70, n)));
+            list.push(event(70, 50));
+        }),
+        ("in the far wheel", |list| {
+            [1, 7, 9, 7, 3].iter().for_each(|&n| list.push(event(1 << 40, n)));
+        }),
+        ("in the current bucket", |list| {
+            [1, 7, 9].iter().for_each(|&n| list.push(event(70, n)));
+            list.pop_before(Time::MAX);
+            list.push(event(70, 9));
+        }),
+        ("between the current bucket and the late arrivals", |list| {
+            (1..100).for_each(|n| list.push(event(70, n)));
+            list.pop_before(Time::MAX);
+            list.push(event(70, 80));
+        }),
+        ("among the late arrivals", |list| {
+            (1..100).for_each(|n| list.push(event(70, n)));
+            list.pop_before(Time::MAX);
+            [101, 105, 101].iter().for_each(|&n| list.push(event(70, n)));
+        }),
+    ];
+    for (name, setup) in setups {
+        let outcome = std::panic::catch_unwind(|| {
+            let mut list = BucketRing::new(config);
+            setup(&mut list);
+            drain(list)
+        });
+        let message = *outcome.expect_err(name).downcast::<String>().expect("a formatted message");
+        assert!(message.starts_with("duplicate event key"), "{name}: {message}");
+    }
+    let mut list = BucketRing::new(config);
+    (1..100).for_each(|n| list.push(event(70, n)));
+    assert_eq!(drain(list), 99);
+}
+
+#[test]
+#[should_panic(expected = "buckets_log2 outside 1..=20")]
+fn a_ring_without_buckets_panics() {
+    let _ = BucketRing::<u32>::new(RingConfig { bucket_width_log2_ps: 0, buckets_log2: 0 });
+}
