@@ -49,6 +49,19 @@ pub(crate) enum Verb {
     },
     /// Print the JSON Schema of scenario files
     Schema,
+    /// Print the fields of octets from the wire as JSON
+    Decode {
+        /// Format: lp-serial or voq
+        format: String,
+        /// Octets in hex, for example 803fc1041862; a form can stand in front, as in packet:000A...
+        #[arg(required = true)]
+        hex: Vec<String>,
+    },
+    /// Turn what decode prints, from standard input, back into hex
+    Encode {
+        /// Format: lp-serial or voq
+        format: String,
+    },
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,5 +1,6 @@
 //! Verbs that look at scenarios without running them.
 
+use crate::codec;
 use crate::cli::{CheckArgs, InitArgs, Listing, ScenarioArgs};
 use crate::console::{colours, complain, print};
 use crate::status::Failure;
@@ -77,4 +78,17 @@ pub(crate) fn list(what: Listing) -> Result<(), Failure> {
 /// `riosim schema`
 pub(crate) fn schema() -> Result<(), Failure> {
     print(&scenarios::schema())
+}
+
+/// `riosim decode`
+pub(crate) fn decode(format: &str, hex: &[String]) -> Result<(), Failure> {
+    let text = codec::decode(format, &hex.join(" ")).map_err(Failure::bad_input)?;
+    print(&(text + "\n"))
+}
+
+/// `riosim encode`
+pub(crate) fn encode(format: &str) -> Result<(), Failure> {
+    let (json, _) = read(Path::new("-"))?;
+    let text = codec::encode(format, &json).map_err(Failure::bad_input)?;
+    print(&(text + "\n"))
 }

@@ -3,6 +3,7 @@
 //! Exit status: 0 all is well, 1 an invariant broke, 2 bad input, 3 a stall ended the run, 130 interrupted.
 
 mod cli;
+mod codec;
 mod console;
 mod inspect;
 mod progress;
@@ -22,6 +23,8 @@ fn main() -> ExitCode {
         Verb::Init(args) => inspect::init(&args),
         Verb::List { what } => inspect::list(what),
         Verb::Schema => inspect::schema(),
+        Verb::Decode { format, hex } => inspect::decode(&format, &hex),
+        Verb::Encode { format } => inspect::encode(&format),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

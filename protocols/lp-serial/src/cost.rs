@@ -266,8 +266,7 @@ impl SymbolSize {
     }
 }
 
-/// What a buf_status says about the free maximum-size packet buffers of the port that sent it (Part 6 §3.4,
-/// §6.9).
+/// What a buf_status says about the free maximum-size packet buffers of the port that sent it (Part 6 §6.9).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum BufStatus {
     /// So many.

@@ -150,7 +150,7 @@ proptest! {
     fn upstream_agrees_with_what_is_reported(
         ports in 1u16..30, per_ingress: bool, linked: bool,
         vcs in proptest::sample::select(&ActiveVcs::ALL[..]),
-        verdicts in proptest::collection::vec((any::<u16>(), any::<u16>(), any::<bool>(), any::<bool>()), 0..100),
+        verdicts in proptest::collection::vec(any::<(u16, u16, bool, bool)>(), 0..100),
     ) {
         let verdict = if per_ingress { Verdict::PerIngress } else { Verdict::Shared };
         let options = Options { verdict, vcs, ..Options::default() };
@@ -159,7 +159,8 @@ proptest! {
         for port in 0..ports {
             downstream.write_csr(port, GEN_EN | PART | if linked { LINK_EN } else { 0 });
             downstream.link_up(port, Form::Long);
-            let mut receiver = Receiver::new(QueueMap::one_per_port(ports).unwrap(), vcs, Reception::Honoured);
+            let map = QueueMap::one_per_port(ports).unwrap();
+            let mut receiver = Receiver::new(map, vcs, Reception::Honoured);
             receiver.set_linked(linked);
             upstream.push(receiver);
         }
