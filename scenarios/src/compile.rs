@@ -59,7 +59,9 @@ impl Settings {
     fn preset(&self) -> &'static Preset {
         match self {
             Self::Switch(s) => s.device.as_deref().and_then(presets::switch).unwrap_or(&presets::SWITCHES[0]),
-            Self::Endpoint(e) => e.device.as_deref().and_then(presets::endpoint).unwrap_or(&presets::ENDPOINTS[0]),
+            Self::Endpoint(e) => {
+                e.device.as_deref().and_then(presets::endpoint).unwrap_or(&presets::ENDPOINTS[0])
+            }
         }
     }
 }
@@ -167,10 +169,13 @@ impl Compiler<'_> {
             let hits = match names::select(patterns.patterns(), &names) {
                 Ok(hits) => hits,
                 Err(pattern) => {
-                    let finding =
-                        Diagnostic::error("SC011", format!("{pointer}/devices"), no_match("device", &pattern))
-                            .help(format!("devices: {}", shortened(names.iter().copied())))
-                            .did_you_mean(&pattern, names.iter().copied());
+                    let finding = Diagnostic::error(
+                        "SC011",
+                        traffic::element(&format!("{pointer}/devices"), patterns, &pattern),
+                        no_match("device", &pattern),
+                    )
+                    .help(format!("devices: {}", shortened(names.iter().copied())))
+                    .did_you_mean_name(&pattern, names.iter().copied());
                     self.out.push(finding);
                     continue;
                 }
@@ -198,7 +203,8 @@ impl Compiler<'_> {
                 changed = true;
             }
             if !changed {
-                let message = "changes nothing: the pattern and the settings are not of the same kind of device";
+                let message =
+                    "changes nothing: the pattern and the settings are not of the same kind of device";
                 let help = "give \"switch\" for switches, \"endpoint\" for endpoints";
                 self.out.push(Diagnostic::error("SC064", pointer, message).help(help));
             }
@@ -218,12 +224,16 @@ impl Compiler<'_> {
             let help = "WM0 > WM1 > WM2 > 0, for example [4, 3, 2]";
             self.once(Diagnostic::error("SC031", format!("{origin}/watermarks"), message).help(help));
         } else if buffers < marks[0] {
-            let message = format!("\"{name}\" has {buffers} receive buffers, fewer than its highest watermark {}", marks[0]);
+            let message = format!(
+                "\"{name}\" has {buffers} receive buffers, fewer than its highest watermark {}",
+                marks[0]
+            );
             let help = format!("with fewer than {} no packet of priority 0 can ever be sent to it", marks[0]);
             self.once(Diagnostic::error("SC030", format!("{origin}/input_buffers"), message).help(help));
         }
         if ports > preset.ports_max {
-            let message = format!("\"{name}\" has {ports} ports, but a {} has {}", preset.name, preset.ports_max);
+            let message =
+                format!("\"{name}\" has {ports} ports, but a {} has {}", preset.name, preset.ports_max);
             let help = "use fewer ports or another device";
             let pointer = self.graph.nodes[device].pointer.clone();
             self.once(Diagnostic::error("SC018", pointer, message).help(help));
@@ -260,10 +270,13 @@ impl Compiler<'_> {
         for (i, change) in spec.overrides.iter().flatten().enumerate() {
             if let (Some(pattern), false) = (&change.link, hit[i]) {
                 let names = self.device_names();
-                let finding =
-                    Diagnostic::error("SC011", format!("/overrides/{i}/link"), no_match("end of a link", pattern))
-                        .help("write \"device:port\", or a device for all its links")
-                        .did_you_mean(pattern, names);
+                let finding = Diagnostic::error(
+                    "SC011",
+                    format!("/overrides/{i}/link"),
+                    no_match("end of a link", pattern),
+                )
+                .help("write \"device:port\", or a device for all its links")
+                .did_you_mean_name(pattern, names);
                 self.out.push(finding);
             }
         }
@@ -272,7 +285,8 @@ impl Compiler<'_> {
     fn wire(&mut self, edge: &topology::Edge, settings: &LinkSpec, pointer: &str) -> Wire {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let baud = units::rate(&text(&settings.rate)).unwrap_or(6_250_000_000);
-        let rate = LaneRate::ALL.into_iter().find(|r| r.kbaud() * 1_000 == baud).unwrap_or(LaneRate::Gbaud6_25);
+        let rate =
+            LaneRate::ALL.into_iter().find(|r| r.kbaud() * 1_000 == baud).unwrap_or(LaneRate::Gbaud6_25);
         let lanes = units::width(&text(&settings.width)).unwrap_or(4);
         let width = Width::ALL.into_iter().find(|w| w.lanes() == u32::from(lanes)).unwrap_or(Width::X4);
         let presets = [edge.a, edge.b].map(|(device, _)| (device, self.settings[device].preset()));
@@ -289,8 +303,10 @@ impl Compiler<'_> {
                 self.once(Diagnostic::error("SC038", format!("{pointer}/rate"), message).help(help));
             }
             if lanes > preset.lanes_max {
-                let message =
-                    format!("the link to \"{name}\" has {lanes} lanes, but a {} has {}", preset.name, preset.lanes_max);
+                let message = format!(
+                    "the link to \"{name}\" has {lanes} lanes, but a {} has {}",
+                    preset.name, preset.lanes_max
+                );
                 self.once(Diagnostic::error("SC038", format!("{pointer}/width"), message));
             }
         }
@@ -314,8 +330,12 @@ impl Compiler<'_> {
                 SymbolKind::Short => SymbolSize::Short,
                 SymbolKind::Long if !both_long => {
                     let names = presets.map(|(device, _)| self.graph.nodes[device].name.clone());
-                    let message = format!("the link {} - {} cannot run long control symbols", names[0], names[1]);
-                    self.once(Diagnostic::error("SC039", at, message).help("one of the devices has short ones only"));
+                    let message =
+                        format!("the link {} - {} cannot run long control symbols", names[0], names[1]);
+                    self.once(
+                        Diagnostic::error("SC039", at, message)
+                            .help("one of the devices has short ones only"),
+                    );
                     SymbolSize::Long
                 }
                 SymbolKind::Auto if !both_long => SymbolSize::Short,
@@ -336,8 +356,10 @@ impl Compiler<'_> {
         let endpoints = self.graph.endpoints.clone();
         let groups = spec.multicast.as_deref().unwrap_or_default();
         let given = |device: usize| self.graph.nodes[device].id;
-        let largest = endpoints.iter().filter_map(|&d| given(d)).chain(groups.iter().filter_map(|g| g.id)).max();
-        let needed = (endpoints.len() + groups.len()).max(largest.map_or(0, |id| (id as usize).saturating_add(1)));
+        let largest =
+            endpoints.iter().filter_map(|&d| given(d)).chain(groups.iter().filter_map(|g| g.id)).max();
+        let needed =
+            (endpoints.len() + groups.len()).max(largest.map_or(0, |id| (id as usize).saturating_add(1)));
         self.id_bits = spec.id_bits.unwrap_or(if needed > 256 { 16 } else { 8 });
         let limit = 1u32 << self.id_bits;
         let mut owner: BTreeMap<u32, String> = BTreeMap::new();
@@ -345,12 +367,15 @@ impl Compiler<'_> {
         let claims = endpoints
             .iter()
             .filter_map(|&d| Some((given(d)?, format!("{}/id", self.graph.nodes[d].pointer))))
-            .chain(groups.iter().enumerate().filter_map(|(i, g)| Some((g.id?, format!("/multicast/{i}/id")))));
+            .chain(
+                groups.iter().enumerate().filter_map(|(i, g)| Some((g.id?, format!("/multicast/{i}/id")))),
+            );
         for (id, pointer) in claims {
             if id >= limit {
                 let message = format!("destination id {id} does not fit {} bits", self.id_bits);
                 let help = format!("allowed: 0 to {}", limit - 1);
-                let wider = if self.id_bits == 8 { "or \"id_bits\": 16" } else { "wider ids are not modelled" };
+                let wider =
+                    if self.id_bits == 8 { "or \"id_bits\": 16" } else { "wider ids are not modelled" };
                 found.push(Diagnostic::error("SC017", pointer, message).help(help).help(wider));
             } else if let Some(first) = owner.get(&id) {
                 let message = format!("destination id {id} is used twice");
@@ -387,7 +412,8 @@ impl Compiler<'_> {
         }
         if short {
             let message = format!("{needed} destination ids do not fit {} bits", self.id_bits);
-            let help = if self.id_bits == 8 { "use \"id_bits\": 16" } else { "at most 65536 ids are modelled" };
+            let help =
+                if self.id_bits == 8 { "use \"id_bits\": 16" } else { "at most 65536 ids are modelled" };
             found.push(Diagnostic::error("SC017", "/id_bits", message).help(help));
         }
         self.groups = group_ids;
@@ -425,19 +451,24 @@ impl Compiler<'_> {
                 && s.input == Some(InputKind::Fifo)
                 && s.buffering == Some(BufferingKind::Direct)
             {
-                let message = format!("switch \"{name}\" cannot stage: its inputs are FIFOs without buffers behind them");
+                let message = format!(
+                    "switch \"{name}\" cannot stage: its inputs are FIFOs without buffers behind them"
+                );
                 let help = "give it \"input\": \"voq\", buffers (\"crosspoint\" or \"output\"), or \"staging\": \"none\"";
                 self.once(Diagnostic::error("SC033", pointer.clone(), message).help(help));
             }
             if let Staging::Table(table) = &staging {
                 let neighbours = self.neighbours[device].iter().flatten();
-                let needed = neighbours.map(|&(_, other, _)| usize::from(self.graph.ports(other))).max().unwrap_or(0);
+                let needed =
+                    neighbours.map(|&(_, other, _)| usize::from(self.graph.ports(other))).max().unwrap_or(0);
                 if table.len() < needed {
                     let message = format!(
                         "the table names the queues of {} ports, but a neighbour of \"{name}\" has {needed}",
                         table.len()
                     );
-                    self.once(Diagnostic::error("SC033", pointer.clone(), message).help("one entry for each port"));
+                    self.once(
+                        Diagnostic::error("SC033", pointer.clone(), message).help("one entry for each port"),
+                    );
                 }
                 if let Some(queue) = table.iter().find(|queue| **queue >= 192) {
                     let message = format!("queue {queue} does not exist");
@@ -470,7 +501,9 @@ impl Compiler<'_> {
                 let name = &self.graph.nodes[device].name;
                 let shown = self.graph.is_switch(device);
                 for (number, slot) in ports.iter_mut().enumerate() {
-                    if names::matches(port, &format!("{name}:{number}")) || (!shown && names::matches(port, name)) {
+                    if names::matches(port, &format!("{name}:{number}"))
+                        || (!shown && names::matches(port, name))
+                    {
                         *slot = (registers.over(&slot.0), format!("/overrides/{i}/voq"));
                         hit = true;
                     }
@@ -481,11 +514,15 @@ impl Compiler<'_> {
                 let (name, _) = port.rsplit_once(':').unwrap_or((port, ""));
                 let known = self.graph.find(name).map(|d| self.graph.ports(d));
                 let finding = match known {
-                    Some(n) => Diagnostic::error("SC012", format!("/overrides/{i}/port"), no_match("port", port))
-                        .help(format!("\"{name}\" has ports 0 to {}", n - 1)),
-                    None => Diagnostic::error("SC011", format!("/overrides/{i}/port"), no_match("port", port))
-                        .help("write \"device:port\"")
-                        .did_you_mean(name, names),
+                    Some(n) => {
+                        Diagnostic::error("SC012", format!("/overrides/{i}/port"), no_match("port", port))
+                            .help(format!("\"{name}\" has ports 0 to {}", n - 1))
+                    }
+                    None => {
+                        Diagnostic::error("SC011", format!("/overrides/{i}/port"), no_match("port", port))
+                            .help("write \"device:port\"")
+                            .did_you_mean_name(name, names)
+                    }
                 };
                 self.out.push(finding);
             }
@@ -510,10 +547,12 @@ impl Compiler<'_> {
                 let (own, pointer) = &registers[device][usize::from(port)];
                 let gen_sup = own.gen_sup == Some(true);
                 let neighbour = self.neighbours[device][usize::from(port)];
-                let willing = neighbour.is_some_and(|(_, other, other_port)| honours(self, other, other_port));
+                let willing =
+                    neighbour.is_some_and(|(_, other, other_port)| honours(self, other, other_port));
                 let symbol = neighbour.map(|(link, _, _)| self.wires[link].symbol);
                 let forced = own.gen_en == Some(true);
-                let wants = enabled && own.gen_en.unwrap_or(gen_sup && willing) && (neighbour.is_some() || forced);
+                let wants =
+                    enabled && own.gen_en.unwrap_or(gen_sup && willing) && (neighbour.is_some() || forced);
                 if wants {
                     self.check_generation(device, port, gen_sup, willing, symbol, pointer);
                 }
@@ -533,7 +572,8 @@ impl Compiler<'_> {
             all.push(ports);
         }
         if enabled && !generating {
-            let message = "VoQ backpressure is enabled, but no port sends messages to a neighbour that honours them";
+            let message =
+                "VoQ backpressure is enabled, but no port sends messages to a neighbour that honours them";
             let help = "give switches gen_sup and their neighbours rx_sup and staging, or disable it";
             self.once(Diagnostic::error("SC037", "/voq/enabled", message).help(help));
         }
@@ -552,18 +592,23 @@ impl Compiler<'_> {
         let name = self.graph.port_name((device, port));
         let off = format!("set \"gen_en\": false for port \"{name}\" in \"overrides\"");
         if !gen_sup {
-            let message = format!("GEN_EN is set on \"{name}\", which cannot generate messages (GEN_SUP = 0)");
+            let message =
+                format!("GEN_EN is set on \"{name}\", which cannot generate messages (GEN_SUP = 0)");
             let help = "remove gen_en, or give the device gen_sup";
             self.once(Diagnostic::error("SC036", format!("{pointer}/gen_en"), message).help(help));
         }
         if !willing {
-            let message = format!("GEN_EN is set on \"{name}\", but its neighbour does not honour messages (RX_SUP = 0)");
+            let message = format!(
+                "GEN_EN is set on \"{name}\", but its neighbour does not honour messages (RX_SUP = 0)"
+            );
             let help = "remove gen_en (it is then set only where the neighbour honours messages)";
             self.once(Diagnostic::error("SC036", format!("{pointer}/gen_en"), message).help(help));
         }
         match symbol {
             Some(SymbolSize::Short) => {
-                let message = format!("the link of \"{name}\" runs short control symbols: a message has no place in them");
+                let message = format!(
+                    "the link of \"{name}\" runs short control symbols: a message has no place in them"
+                );
                 let help = format!("use \"symbol\": \"long\", or {off}");
                 self.once(Diagnostic::error("SC034", "/voq/enabled", message).help(help));
             }
@@ -594,7 +639,8 @@ impl Compiler<'_> {
                 None => {
                     let message = format!("there is no switch \"{name}\"");
                     let names = self.device_names();
-                    let finding = Diagnostic::error("SC011", "/routing/root", message).did_you_mean(name, names);
+                    let finding =
+                        Diagnostic::error("SC011", "/routing/root", message).did_you_mean_name(name, names);
                     self.out.push(finding);
                 }
             }
@@ -639,10 +685,13 @@ impl Compiler<'_> {
         for (device, ports) in ports.into_iter().enumerate() {
             let model = match &self.settings[device] {
                 Settings::Switch(_) => {
-                    let mut entries = vec![Route { egress: Egress::Drop, next_hop: NO_PORT }; id_space as usize];
+                    let mut entries =
+                        vec![Route { egress: Egress::Drop, next_hop: NO_PORT }; id_space as usize];
                     for (position, &endpoint) in self.graph.endpoints.iter().enumerate() {
                         let port = tables[device][position];
-                        if let (true, Some(entry)) = (port != NO_PORT, entries.get_mut(self.ids[endpoint] as usize)) {
+                        if let (true, Some(entry)) =
+                            (port != NO_PORT, entries.get_mut(self.ids[endpoint] as usize))
+                        {
                             entry.egress = Egress::Port(port);
                         }
                     }
@@ -772,7 +821,8 @@ impl Compiler<'_> {
                 let links = self.neighbours[device].iter().flatten();
                 let slowest = links.map(|&(link, _, _)| self.wires[link].rate).min()?;
                 let one = slowest.lane_character_ps();
-                let groups = lp_serial::cost::VC_REFRESH_MANDATORY_UNITS * lp_serial::cost::VC_REFRESH_UNIT_CODE_GROUPS;
+                let groups = lp_serial::cost::VC_REFRESH_MANDATORY_UNITS
+                    * lp_serial::cost::VC_REFRESH_UNIT_CODE_GROUPS;
                 Some(Duration(u64::from(groups) * one.numerator / one.denominator))
             }
             Some(text) => units::time(text).ok().map(Duration),
@@ -788,7 +838,8 @@ impl Compiler<'_> {
             let Some(device) = self.graph.find(switch).filter(|&d| self.graph.is_switch(d)) else {
                 let message = format!("there is no switch \"{switch}\"");
                 let names = self.device_names();
-                let finding = Diagnostic::error("SC011", at, message).did_you_mean(switch, names).at_key();
+                let finding =
+                    Diagnostic::error("SC011", at, message).did_you_mean_name(switch, names).at_key();
                 self.out.push(finding);
                 continue;
             };
@@ -814,13 +865,14 @@ impl Compiler<'_> {
                     vec![id]
                 } else {
                     let endpoints: Vec<usize> = self.graph.endpoints.clone();
-                    let names: Vec<&str> = endpoints.iter().map(|&e| self.graph.nodes[e].name.as_str()).collect();
+                    let names: Vec<&str> =
+                        endpoints.iter().map(|&e| self.graph.nodes[e].name.as_str()).collect();
                     match names::select(std::slice::from_ref(key), &names) {
                         Ok(hits) => hits.into_iter().map(|i| self.ids[endpoints[i]]).collect(),
                         Err(_) => {
                             let finding = Diagnostic::error("SC024", pointer, no_match("endpoint", key))
                                 .help("write an endpoint, a pattern, a destination id or \"default\"")
-                                .did_you_mean(key, names)
+                                .did_you_mean_name(key, names)
                                 .at_key();
                             self.out.push(finding);
                             continue;
@@ -836,7 +888,9 @@ impl Compiler<'_> {
                         None => {
                             let message = format!("destination id {id} belongs to nobody");
                             let help = format!("ids in use: up to {}", owners.len() - 1);
-                            self.out.push(Diagnostic::error("SC024", pointer.clone(), message).help(help).at_key());
+                            self.out.push(
+                                Diagnostic::error("SC024", pointer.clone(), message).help(help).at_key(),
+                            );
                         }
                     }
                 }
@@ -854,9 +908,13 @@ impl Compiler<'_> {
             let members: Vec<usize> = match names::select(group.members.patterns(), &names) {
                 Ok(hits) => hits.into_iter().map(|h| endpoints[h]).collect(),
                 Err(pattern) => {
-                    let finding = Diagnostic::error("SC023", pointer, no_match("endpoint", &pattern))
-                        .help(format!("endpoints: {}", shortened(names.iter().copied())))
-                        .did_you_mean(&pattern, names.iter().copied());
+                    let finding = Diagnostic::error(
+                        "SC023",
+                        traffic::element(&pointer, &group.members, &pattern),
+                        no_match("endpoint", &pattern),
+                    )
+                    .help(format!("endpoints: {}", shortened(names.iter().copied())))
+                    .did_you_mean_name(&pattern, names.iter().copied());
                     self.out.push(finding);
                     continue;
                 }
@@ -872,7 +930,8 @@ impl Compiler<'_> {
                 let DeviceModel::Switch(own) = &mut config.devices[device].model else { continue };
                 let index = own.routes.masks.len();
                 if index >= limit {
-                    let message = format!("\"{}\" has only {limit} multicast masks", self.graph.nodes[device].name);
+                    let message =
+                        format!("\"{}\" has only {limit} multicast masks", self.graph.nodes[device].name);
                     self.once(Diagnostic::error("SC023", format!("/multicast/{i}"), message));
                     continue;
                 }
@@ -927,15 +986,20 @@ impl Compiler<'_> {
         let accepted = self.spec.routing.as_ref().and_then(|r| r.allow_deadlock) == Some(true);
         let name = |device: u32| config.devices[device as usize].path.as_str();
         let mut found = Vec::new();
-        if let Some(((id, _), Fate::Loop(cycle))) = walk.lost.iter().find(|(_, fate)| matches!(fate, Fate::Loop(_))) {
+        if let Some(((id, _), Fate::Loop(cycle))) =
+            walk.lost.iter().find(|(_, fate)| matches!(fate, Fate::Loop(_)))
+        {
             let mut names: Vec<&str> = cycle.iter().map(|&d| name(d)).collect();
             names.push(names[0]);
             let target = name(config.owners[*id as usize]);
-            let message = format!("packets for \"{target}\" (id {id}) go round for ever: {}", names.join(" -> "));
-            found.push(Diagnostic::error("SC021", "/routing/tables", message).help("correct one of these switches"));
-        }
-        if let Some(cycle) = fabric::channel_cycle(config, &walk) {
-            let mut steps: Vec<String> = cycle.iter().map(|&(d, p)| fabric::port_name(config, d, p)).collect();
+            let message =
+                format!("packets for \"{target}\" (id {id}) go round for ever: {}", names.join(" -> "));
+            found.push(
+                Diagnostic::error("SC021", "/routing/tables", message).help("correct one of these switches"),
+            );
+        } else if let Some(cycle) = fabric::channel_cycle(config, &walk) {
+            let mut steps: Vec<String> =
+                cycle.iter().map(|&(d, p)| fabric::port_name(config, d, p)).collect();
             const SHOWN: usize = 12;
             if steps.len() > SHOWN {
                 let more = steps.len() - SHOWN;
@@ -973,8 +1037,16 @@ impl Compiler<'_> {
             Fate::Astray(at) => format!("it arrives at \"{}\"", name(at)),
             Fate::Loop(_) => "it goes round for ever".into(),
         };
-        let message = format!("a packet for \"{}\" (id {id}) that enters at \"{}\" is lost: {why}", name(target), name(switch));
-        let more = if count > 1 { format!("{count} pairs of entry switch and destination are concerned") } else { String::new() };
+        let message = format!(
+            "a packet for \"{}\" (id {id}) that enters at \"{}\" is lost: {why}",
+            name(target),
+            name(switch)
+        );
+        let more = if count > 1 {
+            format!("{count} pairs of entry switch and destination are concerned")
+        } else {
+            String::new()
+        };
         let finding = Diagnostic::warning("SC073", "/routing", message);
         let finding = if more.is_empty() { finding } else { finding.help(more) };
         self.out.push(finding);
@@ -1015,10 +1087,13 @@ impl Compiler<'_> {
                     Some(index) => list.push(index as u16),
                     None => {
                         let flows = labels.flows.iter().map(String::as_str);
-                        let finding =
-                            Diagnostic::error("SC062", format!("/declare/{key}/{i}"), format!("there is no flow \"{name}\""))
-                                .help(format!("flows: {}", shortened(flows.clone())))
-                                .did_you_mean(&name, flows);
+                        let finding = Diagnostic::error(
+                            "SC062",
+                            format!("/declare/{key}/{i}"),
+                            format!("there is no flow \"{name}\""),
+                        )
+                        .help(format!("flows: {}", shortened(flows.clone())))
+                        .did_you_mean(&name, flows);
                         self.out.push(finding);
                     }
                 }
@@ -1069,7 +1144,7 @@ impl Compiler<'_> {
                 let message = format!("there is no device \"{}\"", loss.device);
                 let finding = Diagnostic::error("SC011", format!("{pointer}/device"), message)
                     .help(format!("devices: {}", shortened(names.iter().copied())))
-                    .did_you_mean(&loss.device, names.iter().copied());
+                    .did_you_mean_name(&loss.device, names.iter().copied());
                 self.out.push(finding);
                 continue;
             };
@@ -1140,7 +1215,12 @@ pub fn next_hops(config: &mut FabricConfig) {
             let bits = own.routes.masks[usize::from(mask)];
             for port in (0..ports.len()).filter(|p| bits >> p & 1 == 1) {
                 if let Some((_, next, ingress)) = ports[port] {
-                    masks.push((device, usize::from(mask), port, fabric::mask_behind(config, next, ingress, id as u32)));
+                    masks.push((
+                        device,
+                        usize::from(mask),
+                        port,
+                        fabric::mask_behind(config, next, ingress, id as u32),
+                    ));
                 }
             }
         }
@@ -1156,8 +1236,9 @@ pub fn next_hops(config: &mut FabricConfig) {
                 for (id, route) in own.routes.entries.iter_mut().enumerate() {
                     let Egress::Port(port) = route.egress else { continue };
                     let next = ports.get(usize::from(port)).copied().flatten();
-                    route.next_hop =
-                        next.and_then(|(_, next, _)| egress[next as usize].get(id).copied()).unwrap_or(NO_PORT);
+                    route.next_hop = next
+                        .and_then(|(_, next, _)| egress[next as usize].get(id).copied())
+                        .unwrap_or(NO_PORT);
                 }
             }
             DeviceModel::Endpoint(own) => {

@@ -94,7 +94,9 @@ fn check_entry(
                 let next = wires[device as usize].get(usize::from(port)).copied().flatten();
                 let right = next.map_or(0, |(_, next, ingress)| mask_behind(config, next, ingress, id));
                 if found != Some(right) {
-                    wrong.push(format!("{path}: group {id}, port {port}: next hops {found:x?}, neighbour {right:x}"));
+                    wrong.push(format!(
+                        "{path}: group {id}, port {port}: next hops {found:x?}, neighbour {right:x}"
+                    ));
                 }
             }
         }
@@ -170,7 +172,8 @@ fn groups(config: &FabricConfig) -> BTreeSet<u32> {
     let mut groups = BTreeSet::new();
     for device in &config.devices {
         if let DeviceModel::Switch(own) = &device.model {
-            let copied = |(_, route): &(usize, &models::config::Route)| matches!(route.egress, Egress::Multicast(_));
+            let copied =
+                |(_, route): &(usize, &models::config::Route)| matches!(route.egress, Egress::Multicast(_));
             groups.extend(own.routes.entries.iter().enumerate().filter(copied).map(|(id, _)| id as u32));
         }
     }
@@ -245,7 +248,8 @@ fn turns_of_group(config: &FabricConfig, wires: &Wires, entries: &[u32], id: u32
         let from_switch = wires[device as usize][usize::from(ingress)]
             .is_some_and(|(_, other, _)| switch(config, other).is_some());
         for port in (0..64u8).filter(|p| bits >> p & 1 == 1) {
-            let Some((_, other, other_port)) = wires[device as usize].get(usize::from(port)).copied().flatten()
+            let Some((_, other, other_port)) =
+                wires[device as usize].get(usize::from(port)).copied().flatten()
             else {
                 continue;
             };

@@ -150,7 +150,8 @@ fn parse(text: &str, out: &mut Vec<Diagnostic>) -> Option<Value> {
             Some(value)
         }
         Err(error) => {
-            let start: usize = clean.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+            let start: usize =
+                clean.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
             let mut at = (start + error.column().saturating_sub(1)).min(clean.len());
             while !clean.is_char_boundary(at) {
                 at -= 1;
@@ -186,7 +187,8 @@ fn compile_variants(
         if let Some((spec, paths)) = variant_spec(value, variant, &at, &mut found) {
             let mut later = Vec::new();
             let full = expand::expand(&spec, read, &mut later);
-            let run = if later.is_empty() { compile::compile(&variant.name, &full, &mut later) } else { None };
+            let run =
+                if later.is_empty() { compile::compile(&variant.name, &full, &mut later) } else { None };
             found.extend(later.into_iter().map(|item| blame(item, &paths)));
             runs.push((full, run));
         }
@@ -242,7 +244,9 @@ fn blame(mut item: Diagnostic, paths: &[(String, String)]) -> Diagnostic {
     let within = |long: &str, short: &str| long == short || long.starts_with(&format!("{short}/"));
     let hit = paths
         .iter()
-        .filter(|(path, _)| within(&item.pointer, path) || (item.code != "SC004" && within(path, &item.pointer)))
+        .filter(|(path, _)| {
+            within(&item.pointer, path) || (item.code != "SC004" && within(path, &item.pointer))
+        })
         .max_by_key(|(path, _)| path.len());
     if let Some((path, place)) = hit {
         if item.pointer != *path {

@@ -60,7 +60,10 @@ pub(crate) fn set(root: &mut Value, pointer: &str, new: Value) -> Result<String,
             }
             other => {
                 return Err(Wrong {
-                    message: format!("\"{path}\" is {}, which has no field \"{part}\"", crate::structure::describe(other)),
+                    message: format!(
+                        "\"{path}\" is {}, which has no field \"{part}\"",
+                        crate::structure::describe(other)
+                    ),
                     help: "set the value there as a whole".into(),
                     found: part,
                     names: Vec::new(),

@@ -24,7 +24,13 @@ pub(crate) struct Demand {
 /// Adds flows and sources to a fabric.
 pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Walk) -> Demand {
     let spec = c.spec;
-    let mut t = Traffic { demand: Demand::default(), flows: Vec::new(), sources: Vec::new(), loads: BTreeMap::new(), walk };
+    let mut t = Traffic {
+        demand: Demand::default(),
+        flows: Vec::new(),
+        sources: Vec::new(),
+        loads: BTreeMap::new(),
+        walk,
+    };
     if spec.traffic.is_empty() {
         let message = "there is no traffic";
         c.out.push(Diagnostic::error("SC043", "/traffic", message).help("add at least one flow"));
@@ -85,7 +91,9 @@ impl Traffic<'_> {
         let sources = self.senders(c, &at, flow);
         let (start, stop) = window(c, &at, flow);
         let Some(to) = &flow.to else {
-            c.out.push(Diagnostic::error("SC005", at, "field \"to\" is missing").help("only a trace does without"));
+            c.out.push(
+                Diagnostic::error("SC005", at, "field \"to\" is missing").help("only a trace does without"),
+            );
             return;
         };
         let (Some(sizes), Some(sources)) = (sizes, sources) else { return };
@@ -119,7 +127,8 @@ impl Traffic<'_> {
             used += 1;
         }
         if used == 0 {
-            let message = format!("flow \"{}\" sends nothing: every source would send to itself only", flow.name);
+            let message =
+                format!("flow \"{}\" sends nothing: every source would send to itself only", flow.name);
             c.out.push(Diagnostic::error("SC047", at, message).help("add sources or destinations"));
         }
         self.demand.offered.push(Offered { flow: index, sources: used, load });
@@ -221,7 +230,9 @@ impl Traffic<'_> {
                 }
                 if ids.is_empty() {
                     let message = "the list is empty";
-                    c.out.push(Diagnostic::error("SC008", format!("{at}/cycle"), message).help("name at least one"));
+                    c.out.push(
+                        Diagnostic::error("SC008", format!("{at}/cycle"), message).help("name at least one"),
+                    );
                     return None;
                 }
                 let ids = Arc::new(ids);
@@ -280,7 +291,9 @@ impl Traffic<'_> {
                         cold_except,
                     },
                     // The only hot endpoint sends to the others alone, and the reverse.
-                    (false, true) => Destinations::Uniform { ids: Arc::clone(&cold_ids), except: cold_except },
+                    (false, true) => {
+                        Destinations::Uniform { ids: Arc::clone(&cold_ids), except: cold_except }
+                    }
                     (true, false) => Destinations::Uniform { ids: Arc::clone(&hot_ids), except: hot_except },
                     (false, false) => continue,
                 },
@@ -295,7 +308,11 @@ impl Traffic<'_> {
             return;
         }
         let Some((_, switch, _)) = c.neighbours[source][0] else { return };
-        let lost = |id: &&u32| self.walk.lost.contains_key(&(**id, switch as u32)) && c.ids[source] != **id;
+        let lost = |id: &&u32| {
+            // A loop is an error of the routing, reported once for the whole fabric.
+            self.walk.lost.get(&(**id, switch as u32)).is_some_and(|fate| !matches!(fate, Fate::Loop(_)))
+                && c.ids[source] != **id
+        };
         let bad = match destinations {
             Destinations::Fixed(id) => Some(id).filter(lost),
             Destinations::Cycle(ids) => ids.iter().find(lost),
@@ -308,10 +325,11 @@ impl Traffic<'_> {
         let target = c.ids.iter().position(|own| *own == id).map_or_else(|| id.to_string(), name);
         let why = match &self.walk.lost[&(id, switch as u32)] {
             Fate::Dropped(switch) => format!("switch \"{}\" has no route for it", name(*switch as usize)),
-            Fate::Loop(_) => "it goes round for ever".into(),
+            Fate::Loop(_) => return,
             Fate::Astray(device) => format!("it arrives at \"{}\"", name(*device as usize)),
         };
-        let message = format!("a packet from \"{}\" to \"{target}\" (id {id}) does not arrive: {why}", name(source));
+        let message =
+            format!("a packet from \"{}\" to \"{target}\" (id {id}) does not arrive: {why}", name(source));
         let help = "add a link, a route or a default route, or send elsewhere";
         c.once(Diagnostic::error("SC020", format!("{at}/to"), message).help(help));
     }
@@ -431,7 +449,12 @@ impl Traffic<'_> {
         let sources = by_source.len() as u32;
         for (source, mut packets) in by_source {
             packets.sort_by_key(|packet| packet.at);
-            self.check_reach(c, at, source, &Destinations::Cycle(Arc::new(packets.iter().map(|p| p.destination).collect())));
+            self.check_reach(
+                c,
+                at,
+                source,
+                &Destinations::Cycle(Arc::new(packets.iter().map(|p| p.destination).collect())),
+            );
             self.sources.push(SourceConfig {
                 endpoint: source as u32,
                 flow: index,
@@ -449,7 +472,8 @@ impl Traffic<'_> {
     }
 
     fn warn_overload(&self, c: &mut Compiler<'_>) {
-        let over: Vec<usize> = self.loads.iter().filter(|(_, load)| load.above_one()).map(|(d, _)| *d).collect();
+        let over: Vec<usize> =
+            self.loads.iter().filter(|(_, load)| load.above_one()).map(|(d, _)| *d).collect();
         let Some(&first) = over.first() else { return };
         let message = format!(
             "the flows offer \"{}\" {} of what its link carries; its source queue grows without bound",
@@ -478,10 +502,22 @@ fn endpoints(c: &mut Compiler<'_>, at: &str, patterns: &Names) -> Option<Vec<usi
                 true => format!("\"{pattern}\" is a switch; only endpoints send and receive"),
                 false => format!("endpoints: {}", shortened(names.iter().copied())),
             };
-            let finding = Diagnostic::error("SC011", at, no_match("endpoint", &pattern)).help(help);
-            let finding = if switch { finding } else { finding.did_you_mean(&pattern, names.iter().copied()) };
+            let place = element(at, patterns, &pattern);
+            let finding = Diagnostic::error("SC011", place, no_match("endpoint", &pattern)).help(help);
+            let finding =
+                if switch { finding } else { finding.did_you_mean_name(&pattern, names.iter().copied()) };
             c.out.push(finding);
             None
+        }
+    }
+}
+
+/// Place of one pattern of a list.
+pub(crate) fn element(at: &str, names: &Names, pattern: &str) -> String {
+    match names {
+        Names::One(_) => at.to_owned(),
+        Names::Many(list) => {
+            list.iter().position(|p| p == pattern).map_or_else(|| at.to_owned(), |i| format!("{at}/{i}"))
         }
     }
 }
@@ -503,7 +539,7 @@ fn destination(c: &mut Compiler<'_>, at: &str, name: &str) -> Option<u32> {
     let message = format!("there is no endpoint or multicast group \"{name}\"");
     let finding = Diagnostic::error("SC011", at, message)
         .help(format!("destinations: {}", shortened(names.iter().copied())))
-        .did_you_mean(name, names.iter().copied());
+        .did_you_mean_name(name, names.iter().copied());
     c.out.push(finding);
     None
 }
@@ -514,7 +550,12 @@ fn known_destination(c: &Compiler<'_>, name: &str) -> Option<u32> {
 }
 
 /// Positions to destinations; who is mapped to itself sends nothing.
-fn mapped(c: &Compiler<'_>, sources: &[usize], devices: &[usize], map: &[usize]) -> Vec<(usize, Destinations)> {
+fn mapped(
+    c: &Compiler<'_>,
+    sources: &[usize],
+    devices: &[usize],
+    map: &[usize],
+) -> Vec<(usize, Destinations)> {
     let place: BTreeMap<usize, usize> = devices.iter().enumerate().map(|(i, &d)| (d, i)).collect();
     let target = |source: usize| place.get(&source).map(|&i| devices[map[i]]).filter(|&t| t != source);
     sources.iter().filter_map(|&s| Some((s, Destinations::Fixed(c.ids[target(s)?])))).collect()
@@ -690,7 +731,10 @@ fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> 
 fn on_link(c: &Compiler<'_>, source: usize, sizes: &[Sized]) -> Vec<Sized> {
     let Some((link, _, _)) = c.neighbours[source][0] else { return sizes.to_vec() };
     let symbol = c.wires[link].symbol;
-    let longer = |size: PacketSize| PacketSize { wire: symbol.packet_bytes_on_link(u32::from(size.wire)) as u16, ..size };
+    let longer = |size: PacketSize| PacketSize {
+        wire: symbol.packet_bytes_on_link(u32::from(size.wire)) as u16,
+        ..size
+    };
     sizes.iter().map(|&(weight, size)| (weight, longer(size))).collect()
 }
 
@@ -700,7 +744,8 @@ fn mean_packet_time(c: &Compiler<'_>, source: usize, sizes: &[Sized]) -> Ratio {
     let wire = &c.wires[link];
     let delimiter = u128::from(wire.symbol.delimiter_chars());
     let weights: u128 = sizes.iter().map(|(w, _)| u128::from(*w)).sum();
-    let chars: u128 = sizes.iter().map(|(w, size)| u128::from(*w) * (u128::from(size.wire) + delimiter)).sum();
+    let chars: u128 =
+        sizes.iter().map(|(w, size)| u128::from(*w) * (u128::from(size.wire) + delimiter)).sum();
     let one = wire.rate.character_ps(wire.width);
     Ratio::new(chars * u128::from(one.numerator), weights.max(1) * u128::from(one.denominator))
 }
