@@ -674,7 +674,7 @@ impl Compiler<'_> {
         tables: &routing::Tables,
     ) -> FabricConfig {
         let largest = self.ids.iter().filter(|id| **id != NO_OWNER).chain(self.groups.values()).max();
-        let id_space = largest.map_or(1, |id| id + 1).min(65_536);
+        let id_space = largest.map_or(1, |id| id.saturating_add(1)).min(65_536);
         let mut owners = vec![NO_OWNER; id_space as usize];
         for &endpoint in &self.graph.endpoints {
             if let Some(slot) = owners.get_mut(self.ids[endpoint] as usize) {

@@ -22,6 +22,9 @@ impl Wrong {
     }
 }
 
+/// Most parts of a pointer: no scenario is nearly as deep, and values that are would exhaust the stack.
+const DEPTH_MAX: usize = 32;
+
 /// Sets the value at `pointer`; gives the pointer back with positions instead of names. Members of objects that
 /// do not exist yet are made: whether such a field may exist is a question of structure.
 pub(crate) fn set(root: &mut Value, pointer: &str, new: Value) -> Result<String, Wrong> {
@@ -30,6 +33,14 @@ pub(crate) fn set(root: &mut Value, pointer: &str, new: Value) -> Result<String,
             message: format!("\"{pointer}\" is not a JSON pointer"),
             help: "a pointer starts with \"/\", for example \"/run/until\"".into(),
             found: format!("/{pointer}"),
+            names: Vec::new(),
+        });
+    }
+    if pointer.matches('/').count() > DEPTH_MAX {
+        return Err(Wrong {
+            message: "the pointer has too many parts".into(),
+            help: format!("allowed: at most {DEPTH_MAX}"),
+            found: String::new(),
             names: Vec::new(),
         });
     }

@@ -166,7 +166,8 @@ pub fn fat_tree(graph: &Graph, neighbours: &Neighbours) -> Option<Tables> {
                 let choice = up_choice(tree, rank, level - 1) as usize;
                 ports[choice / (tree.up as usize / ports.len()).max(1) % ports.len()]
             } else {
-                ups[up_choice(tree, rank, level) as usize % ups.len()]
+                let choice = up_choice(tree, rank, level) as usize;
+                ups.get(choice % ups.len().max(1)).copied().unwrap_or(NO_PORT)
             };
         }
     }

@@ -1,7 +1,7 @@
 //! Flows to sources: who sends, when, how much, where to.
 
 use crate::compile::{Compiler, no_match};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::fabric::{Fate, Walk};
 use crate::names;
 use crate::plan::Offered;
@@ -21,6 +21,9 @@ pub(crate) struct Demand {
     pub(crate) offered: Vec<Offered>,
 }
 
+/// Most flows of a scenario; hot flows of hotspots come on top and still fit a 16-bit index.
+const FLOWS_MAX: usize = 10_000;
+
 /// Adds flows and sources to a fabric.
 pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Walk) -> Demand {
     let spec = c.spec;
@@ -34,6 +37,13 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     if spec.traffic.is_empty() {
         let message = "there is no traffic";
         c.out.push(Diagnostic::error("SC043", "/traffic", message).help("add at least one flow"));
+    }
+    if spec.traffic.len() > FLOWS_MAX {
+        let message = format!("{} flows are too many", spec.traffic.len());
+        c.out.push(
+            Diagnostic::error("SC008", "/traffic", message).help(format!("allowed: at most {FLOWS_MAX}")),
+        );
+        return t.demand;
     }
     let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
     for (i, flow) in spec.traffic.iter().enumerate() {
@@ -103,7 +113,16 @@ impl Traffic<'_> {
         for (source, destinations) in places {
             self.check_reach(c, &at, source, &destinations);
             let sizes = on_link(c, source, &sizes);
-            let Some((arrivals, own)) = self.arrivals(c, &at, flow, source, &sizes) else { return };
+            let Some((arrivals, own)) = self.arrivals(c, &at, flow, source, &sizes) else {
+                if !c.out.iter().any(|item| item.severity == Severity::Error) {
+                    let message = "the arrivals need numbers that do not fit 64 bits";
+                    c.out.push(
+                        Diagnostic::error("SC040", format!("{at}/arrivals"), message)
+                            .help("use rounder numbers"),
+                    );
+                }
+                return;
+            };
             if let Some(own) = own {
                 load = own.pair();
                 let sum = self.loads.entry(source).or_insert(Ratio::whole(0));
@@ -259,7 +278,11 @@ impl Traffic<'_> {
             c.out.push(finding.help("allowed: more than 0, at most 1"));
             return None;
         }
-        let (numerator, denominator) = share.pair().unwrap_or((1, 1));
+        let Some((numerator, denominator)) = share.pair() else {
+            let finding = Diagnostic::error("SC008", format!("{at}/share"), "the share has too many digits");
+            c.out.push(finding.help("use rounder numbers"));
+            return None;
+        };
         let name = spec.hot_flow.clone().unwrap_or_else(|| format!("{}.hot", flow.name));
         if let Err(why) = good_name(&name) {
             c.out.push(Diagnostic::error("SC009", format!("{at}/hot_flow"), why));
@@ -304,10 +327,30 @@ impl Traffic<'_> {
 
     /// Reports destinations of a source that its packets do not reach.
     fn check_reach(&self, c: &mut Compiler<'_>, at: &str, source: usize, destinations: &Destinations) {
+        let Some((_, switch, _)) = c.neighbours[source][0] else { return };
+        if !c.graph.is_switch(switch) {
+            let all = |ids: &[u32]| ids.iter().all(|id| *id == c.ids[switch] || *id == c.ids[source]);
+            let reached = match destinations {
+                Destinations::Fixed(id) => *id == c.ids[switch],
+                Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => all(ids),
+                Destinations::Hotspot { hot, cold, .. } => all(hot) && all(cold),
+                Destinations::Replay => true,
+            };
+            if !reached {
+                let name = |device: usize| c.graph.nodes[device].name.clone();
+                let message = format!(
+                    "\"{}\" is linked to \"{}\" alone and reaches nobody else",
+                    name(source),
+                    name(switch)
+                );
+                let help = "link both to a switch, or send to each other only";
+                c.once(Diagnostic::error("SC020", format!("{at}/to"), message).help(help));
+            }
+            return;
+        }
         if self.walk.lost.is_empty() {
             return;
         }
-        let Some((_, switch, _)) = c.neighbours[source][0] else { return };
         let lost = |id: &&u32| {
             // A loop is an error of the routing, reported once for the whole fabric.
             self.walk.lost.get(&(**id, switch as u32)).is_some_and(|fate| !matches!(fate, Fate::Loop(_)))
