@@ -234,7 +234,8 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     }
     if let Some((port, usable, needed)) = tight {
         let message = format!(
-            "\"{port}\" gives packets of priority 0 {usable} buffers, but its link needs {needed} for full rate"
+            "\"{port}\" gives packets of priority 0 {usable} buffers, but its link needs {needed} \
+             for full rate"
         );
         let help = "more input_buffers, lower watermarks, or a shorter link";
         c.once(Diagnostic::warning("SC071", "/links", message).help(help));

@@ -1,6 +1,7 @@
 //! Fills in every default. The result is again a scenario, and it says the same thing without any default.
 //!
-//! Generators stay generators: what they build is a function of their numbers alone. Traces move into the file.
+//! Generators stay generators: what they build is a function of their numbers alone. Traces move into the
+//! file.
 
 use crate::diagnostic::Diagnostic;
 use crate::presets;

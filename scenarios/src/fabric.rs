@@ -1,4 +1,5 @@
-//! Checks on a compiled fabric: do the two levels of routing agree, does every packet arrive, can it deadlock.
+//! Checks on a compiled fabric: do the two levels of routing agree, does every packet arrive, can it
+//! deadlock?
 
 use models::config::{DeviceModel, Egress, FabricConfig, NO_OWNER, NO_PORT, SwitchConfig};
 use petgraph::algo::tarjan_scc;
@@ -263,7 +264,7 @@ fn turns_of_group(config: &FabricConfig, wires: &Wires, entries: &[u32], id: u32
     }
 }
 
-/// A cycle of links that can wait for each other, as (device, output port), or `None`: no deadlock is possible.
+/// A cycle of links that can wait for each other, as (device, output port); `None`: no deadlock is possible.
 ///
 /// Vertices are the directed links between switches, edges the turns that some packet makes.
 pub fn channel_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8)>> {

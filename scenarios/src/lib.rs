@@ -11,8 +11,8 @@
 //! - [`fabric`]: checks on the compiled fabric, among them [`check_next_hops`].
 //! - [`plan`]: what comes out: a [`RunPlan`] with one [`Variant`] for each run.
 //!
-//! Nothing here looks at the environment: a file that is valid here is valid everywhere. The only files that are
-//! read besides the scenario are the traces that it names, through a function that the caller gives.
+//! Nothing here looks at the environment: a file that is valid here is valid everywhere. The only files that
+//! are read besides the scenario are the traces that it names, through a function that the caller gives.
 
 mod check;
 mod compile;
@@ -28,17 +28,19 @@ pub mod routing;
 pub mod source;
 pub mod spec;
 pub mod structure;
+mod tables;
 mod templates;
 pub mod topology;
 mod traffic;
 pub mod units;
+mod voq;
 
 pub use check::round_trip_packets;
-pub use compile::next_hops;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use fabric::check_next_hops;
 pub use plan::{Labels, Offered, RunPlan, Variant, Warmup};
 pub use report::{check_report, list_devices, list_studies, list_topologies};
+pub use tables::next_hops;
 pub use templates::{Template, templates};
 
 use crate::expand::ReadFile;
@@ -198,7 +200,8 @@ fn compile_variants(
     runs
 }
 
-/// The file with the values of one variant, and where each value went: (pointer in the file, place of its setting).
+/// The file with the values of one variant, and where each value went: (pointer in the file, place of its
+/// setting).
 fn variant_spec(
     value: &Value,
     variant: &VariantSpec,

@@ -3,8 +3,8 @@
 /// Most wild cards in one pattern: matching takes time exponential in their number.
 const STARS_MAX: usize = 4;
 
-/// Whether `name` matches `pattern`: `*` any characters (at most four times), `?` one, `{2..5}` a number from 2
-/// to 5.
+/// Whether `name` matches `pattern`: `*` any characters (at most four times), `?` one, `{2..5}` a number from
+/// 2 to 5.
 pub fn matches(pattern: &str, name: &str) -> bool {
     pattern.matches('*').count() <= STARS_MAX && rest_matches(pattern, name)
 }
@@ -40,7 +40,8 @@ fn range(pattern: &str) -> Option<(u64, u64, &str)> {
     Some((low.trim().parse().ok()?, high.trim().parse().ok()?, rest))
 }
 
-/// Positions of `names` that the patterns select, in the order of `names`; or the pattern that selects nothing.
+/// Positions of `names` that the patterns select, in the order of `names`; or the pattern that selects
+/// nothing.
 pub fn select(patterns: &[String], names: &[&str]) -> Result<Vec<usize>, String> {
     let mut chosen = vec![false; names.len()];
     for pattern in patterns {

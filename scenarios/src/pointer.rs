@@ -25,8 +25,8 @@ impl Wrong {
 /// Most parts of a pointer: no scenario is nearly as deep, and values that are would exhaust the stack.
 const DEPTH_MAX: usize = 32;
 
-/// Sets the value at `pointer`; gives the pointer back with positions instead of names. Members of objects that
-/// do not exist yet are made: whether such a field may exist is a question of structure.
+/// Sets the value at `pointer`; gives the pointer back with positions instead of names. Members of objects
+/// that do not exist yet are made: whether such a field may exist is a question of structure.
 pub(crate) fn set(root: &mut Value, pointer: &str, new: Value) -> Result<String, Wrong> {
     if !pointer.starts_with('/') {
         return Err(Wrong {

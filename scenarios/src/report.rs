@@ -144,7 +144,8 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
         .map(|(link, name)| {
             let gigabits = 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64;
             let text = format!(
-                "{} lanes, {gigabits:.3} Gb/s, {}-character symbols, one way {}, {} packets of 276 octets in a round trip",
+                "{}x, {gigabits:.3} Gb/s, {}-character symbols, one way {}, {} packets of 276 octets in a \
+                 round trip",
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),

@@ -18,8 +18,8 @@ pub fn schema_value() -> &'static Value {
     })
 }
 
-/// Removes the `null` that schemars allows for optional fields (a field is either left out or has a value) and
-/// adds the upper bounds of 32-bit integers.
+/// Removes the `null` that schemars allows for optional fields (a field is left out or has a value) and adds
+/// the upper bounds of 32-bit integers.
 fn tighten(schema: &mut Value) {
     let Value::Object(map) = schema else {
         if let Value::Array(list) = schema {
@@ -31,7 +31,7 @@ fn tighten(schema: &mut Value) {
         options.retain(|option| option.get("type").and_then(Value::as_str) != Some("null"));
         if let [Value::Object(only)] = &options[..] {
             let only = only.clone();
-            map.remove("anyOf");
+            map.shift_remove("anyOf");
             map.extend(only);
         }
     }
@@ -43,7 +43,7 @@ fn tighten(schema: &mut Value) {
         }
     }
     if map.get("default").is_some_and(Value::is_null) {
-        map.remove("default");
+        map.shift_remove("default");
     }
     if map.get("format").and_then(Value::as_str) == Some("uint32") && !map.contains_key("maximum") {
         map.insert("maximum".into(), u32::MAX.into());

@@ -374,7 +374,9 @@ fn two_levels(spec: &FatTreeSpec, down: u64, leaves: u64, out: &mut Vec<Diagnost
     let parallel = match (spec.parallel, spec.spines) {
         (Some(parallel), _) => u64::from(parallel),
         (None, Some(spines)) => up_max.checked_div(u64::from(spines)).unwrap_or(0).min(ports / leaves),
-        (None, None) => (1..=wanted).rev().find(|p| p * leaves <= ports && wanted % p == 0).unwrap_or(1),
+        (None, None) => {
+            (1..=wanted).rev().find(|p| p * leaves <= ports && wanted.is_multiple_of(*p)).unwrap_or(1)
+        }
     };
     let spines = spec.spines.map_or(wanted.checked_div(parallel).unwrap_or(0), u64::from);
     if !within(out, &format!("{at}/spines"), spines, 1, up_max) {
@@ -382,8 +384,8 @@ fn two_levels(spec: &FatTreeSpec, down: u64, leaves: u64, out: &mut Vec<Diagnost
     }
     if parallel == 0 || spines * parallel > up_max || leaves * parallel > ports {
         let message = format!(
-            "{leaves} leaves with {down} endpoints each and {spines} spines with {parallel} parallel links do not \
-             fit switches of {ports} ports"
+            "{leaves} leaves with {down} endpoints each and {spines} spines with {parallel} parallel links \
+             do not fit switches of {ports} ports"
         );
         let help = "spines x parallel <= ports - endpoints_per_leaf, and leaves x parallel <= ports";
         out.push(Diagnostic::error("SC019", at, message).help(help));
@@ -443,9 +445,9 @@ fn three_levels(spec: &FatTreeSpec, down: u64, leaves: u64, out: &mut Vec<Diagno
     let most = ports.checked_div(pods).unwrap_or(0).min(half);
     let parallel = match spec.parallel {
         Some(parallel) => u64::from(parallel),
-        None => (1..=most).rev().find(|p| half % p == 0).unwrap_or(0),
+        None => (1..=most).rev().find(|p| half.is_multiple_of(*p)).unwrap_or(0),
     };
-    if parallel == 0 || parallel * pods > ports || half % parallel != 0 {
+    if parallel == 0 || parallel * pods > ports || !half.is_multiple_of(parallel) {
         let message =
             format!("{pods} pods with {parallel} parallel links do not fit switches of {ports} ports");
         let help = "pods x parallel <= ports, and parallel divides half of the ports";

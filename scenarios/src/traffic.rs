@@ -11,7 +11,7 @@ use crate::units::{self, Ratio};
 use lp_serial::cost::{AddressSize, IdSize, PacketClass, packet_bytes};
 use models::config::*;
 use sim_core::{Duration, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the flows come to.
@@ -203,7 +203,8 @@ impl Traffic<'_> {
             ToPattern::Uniform(spec) => {
                 let devices = among(c, &format!("{at}/uniform/among"), spec.among.as_ref())?;
                 let ids = Arc::new(devices.iter().map(|&d| c.ids[d]).collect::<Vec<u32>>());
-                let own = |s: usize| devices.iter().position(|&d| d == s).map(|p| p as u32);
+                let place = positions(&devices);
+                let own = |s: usize| place.get(&s).copied();
                 let keep_self = spec.include_self == Some(true);
                 let places = sources.iter().filter_map(|&s| {
                     let except = if keep_self { None } else { own(s) };
@@ -295,10 +296,10 @@ impl Traffic<'_> {
         let cold: Vec<usize> = c.graph.endpoints.iter().copied().filter(|d| !hot.contains(d)).collect();
         let of = |list: &[usize]| Arc::new(list.iter().map(|&d| c.ids[d]).collect::<Vec<u32>>());
         let (hot_ids, cold_ids) = (of(&hot), of(&cold));
-        let own = |list: &[usize], s: usize| list.iter().position(|&d| d == s).map(|p| p as u32);
+        let (hot_place, cold_place) = (positions(&hot), positions(&cold));
         let mut places = Vec::new();
         for &s in sources {
-            let (hot_except, cold_except) = (own(&hot, s), own(&cold, s));
+            let (hot_except, cold_except) = (hot_place.get(&s).copied(), cold_place.get(&s).copied());
             let some_hot = hot.len() > usize::from(hot_except.is_some());
             let some_cold = cold.len() > usize::from(cold_except.is_some());
             places.push((
@@ -469,9 +470,11 @@ impl Traffic<'_> {
         let rows_at = format!("{at}/arrivals/trace");
         let rows = trace.rows.as_deref().unwrap_or_default();
         let mut by_source: BTreeMap<usize, Vec<ReplayPacket>> = BTreeMap::new();
+        let owned = c.ids.iter().enumerate().filter(|(_, id)| **id != NO_OWNER);
+        let owners: BTreeMap<u32, usize> = owned.map(|(device, &id)| (id, device)).collect();
         let mut faults = 0;
         for (i, row) in rows.iter().enumerate() {
-            match trace_row(c, row) {
+            match trace_row(c, &owners, row) {
                 Ok((source, packet)) => by_source.entry(source).or_default().push(packet),
                 Err(why) => {
                     faults += 1;
@@ -592,6 +595,11 @@ fn known_destination(c: &Compiler<'_>, name: &str) -> Option<u32> {
     device.map(|d| c.ids[d]).or_else(|| c.groups.get(name).copied())
 }
 
+/// Position of every device in a list.
+fn positions(devices: &[usize]) -> BTreeMap<usize, u32> {
+    devices.iter().zip(0..).map(|(&device, position)| (device, position)).collect()
+}
+
 /// Positions to destinations; who is mapped to itself sends nothing.
 fn mapped(
     c: &Compiler<'_>,
@@ -644,7 +652,7 @@ fn random_cycle(n: usize, seed: u64) -> Vec<usize> {
     };
     let mut map: Vec<usize> = (0..n).collect();
     for i in (1..n).rev() {
-        let j = (u128::from(next()) * i as u128 >> 64) as usize;
+        let j = ((u128::from(next()) * i as u128) >> 64) as usize;
         map.swap(i, j);
     }
     map
@@ -794,18 +802,21 @@ fn mean_packet_time(c: &Compiler<'_>, source: usize, sizes: &[Sized]) -> Ratio {
 }
 
 /// One line of a trace: source device and packet.
-fn trace_row(c: &Compiler<'_>, row: &str) -> Result<(usize, ReplayPacket), String> {
+fn trace_row(
+    c: &Compiler<'_>,
+    owners: &BTreeMap<u32, usize>,
+    row: &str,
+) -> Result<(usize, ReplayPacket), String> {
     let fields: Vec<&str> = row.split(',').map(str::trim).collect();
     let [time, src, dst, bytes, prio, ftype] = fields[..] else {
         return Err(format!("{} fields instead of 6", fields.len()));
     };
-    let owner: BTreeSet<u32> = c.ids.iter().copied().filter(|id| *id != NO_OWNER).collect();
     let id = |text: &str| match known_destination(c, text) {
         Some(id) => Some(id),
-        None => text.parse().ok().filter(|id| owner.contains(id) || c.groups.values().any(|g| g == id)),
+        None => text.parse().ok().filter(|id| owners.contains_key(id) || c.groups.values().any(|g| g == id)),
     };
     let at = time.parse::<u64>().map_err(|_| format!("\"{time}\" is not a time in picoseconds"))?;
-    let source = id(src).and_then(|id| c.ids.iter().position(|own| *own == id));
+    let source = id(src).and_then(|id| owners.get(&id).copied());
     let source = source.ok_or_else(|| format!("\"{src}\" is not an endpoint"))?;
     let destination = id(dst).ok_or_else(|| format!("\"{dst}\" is not a destination"))?;
     let payload = bytes.parse::<u32>().map_err(|_| format!("\"{bytes}\" is not a number of octets"))?;

@@ -1,4 +1,5 @@
-//! Every kind of mistake has a file in `scenarios/bad` and a golden message beside it. `BLESS=1` rewrites them.
+//! Every kind of mistake has a file in `scenarios/bad` and a golden message beside it. `BLESS=1` rewrites
+//! them.
 
 use scenarios::diagnostic::CODES;
 use scenarios::load;

@@ -11,7 +11,10 @@ fn scenario(topology: Value) -> Value {
         "name": "t",
         "topology": topology,
         "voq": {"enabled": true},
-        "traffic": [{"name": "random", "from": "all", "to": {"uniform": {"include_self": true}}, "arrivals": {"poisson": {"load": 0.1}}}]
+        "traffic": [{
+            "name": "random", "from": "all", "to": {"uniform": {"include_self": true}},
+            "arrivals": {"poisson": {"load": 0.1}}
+        }]
     })
 }
 

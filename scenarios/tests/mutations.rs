@@ -21,21 +21,28 @@ fn texts() -> Vec<String> {
 const KITCHEN_SINK: &str = r#"{
   "name": "sink", "seed": 3, "shake": 1, "id_bits": 16,
   "topology": {"dragonfly": {"groups": 3, "switches_per_group": 2, "endpoints_per_switch": 1}},
-  "switch": {"buffering": "crosspoint", "slot": "117 ns", "staging": {"table": [0, 1, 2, 3]}, "watermarks": [4, 3, 2]},
+  "switch": {"buffering": "crosspoint", "slot": "117 ns", "staging": {"table": [0, 1, 2, 3]},
+    "watermarks": [4, 3, 2]},
   "endpoint": {"device": "generic", "staging": {"modulo": 2}, "voq": {"rx_sup": true}},
   "voq": {"enabled": true, "refresh": "30 us", "thresholds": {"on": 6, "off": 2}},
-  "overrides": [{"devices": ["g0/*", "!g0/sw1"], "switch": {"input_buffers": 12}}, {"port": "g1/sw0:0", "voq": {"xoff": true}}],
-  "routing": {"root": "g1/sw0", "tables": {"g0/sw0": {"ep/{0..0}": 0, "default": "drop"}}, "allow_deadlock": true},
+  "overrides": [{"devices": ["g0/*", "!g0/sw1"], "switch": {"input_buffers": 12}},
+    {"port": "g1/sw0:0", "voq": {"xoff": true}}],
+  "routing": {"root": "g1/sw0", "tables": {"g0/sw0": {"ep/{0..0}": 0, "default": "drop"}},
+    "allow_deadlock": true},
   "multicast": [{"name": "group", "id": 40, "members": "ep/*"}],
   "traffic": [
-    {"name": "a", "from": "all", "to": {"hotspot": {"hot": "ep/0", "share": "1/3"}}, "arrivals": {"poisson": {"load": 0.1}}},
+    {"name": "a", "from": "all", "to": {"hotspot": {"hot": "ep/0", "share": "1/3"}},
+     "arrivals": {"poisson": {"load": 0.1}}},
     {"name": "b", "from": "ep/1", "to": "group", "arrivals": {"bernoulli": {"load": 0.1, "slot": "200 ns"}}},
-    {"name": "c", "from": "ep/2", "to": 3, "arrivals": {"constant": {"interval": "1 us"}}, "size": [{"payload": 8, "weight": 1}]},
-    {"name": "d", "from": "ep/3", "to": {"permutation": {"kind": "random"}}, "arrivals": {"on_off": {"load": 0.1, "on": "1 us", "off": "2 us"}}},
+    {"name": "c", "from": "ep/2", "to": 3,
+     "arrivals": {"constant": {"interval": "1 us"}}, "size": [{"payload": 8, "weight": 1}]},
+    {"name": "d", "from": "ep/3", "to": {"permutation": {"kind": "random"}},
+     "arrivals": {"on_off": {"load": 0.1, "on": "1 us", "off": "2 us"}}},
     {"name": "e", "arrivals": {"trace": {"rows": ["0,ep/0,ep/1,256,0,5"]}}}
   ],
   "declare": {"victims": ["b"], "hot": ["a.hot"]},
-  "variants": [{"name": "x", "set": {"/traffic/a/arrivals/poisson/load": 0.2}}, {"name": "y", "set": {"/routing/method": "shortest"}}]
+  "variants": [{"name": "x", "set": {"/traffic/a/arrivals/poisson/load": 0.2}},
+    {"name": "y", "set": {"/routing/method": "shortest"}}]
 }"#;
 
 /// Values that are wrong in many places, and right in some. None builds a large fabric.
@@ -152,7 +159,11 @@ fn try_load(text: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 1_500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn damaged_values(
@@ -169,7 +180,12 @@ proptest! {
     }
 
     #[test]
-    fn damaged_text(file in 0usize..9, at in any::<usize>(), cut in 0usize..6, put in "[\\[\\]{}\",:/0-9a-zé \\\\]{0,4}") {
+    fn damaged_text(
+        file in 0usize..9,
+        at in any::<usize>(),
+        cut in 0usize..6,
+        put in "[\\[\\]{}\",:/0-9a-zé \\\\]{0,4}",
+    ) {
         let texts = texts();
         let mut chars: Vec<char> = texts[file % texts.len()].chars().collect();
         let at = at % chars.len();
