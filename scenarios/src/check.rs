@@ -97,7 +97,8 @@ impl Quantities<'_> {
             && let Some(baud) = self.report(&format!("{at}/rate"), units::rate(text))
             && !LaneRate::ALL.iter().any(|rate| rate.kbaud() * 1_000 == baud)
         {
-            let help = "allowed: 1.25, 2.5, 3.125, 5, 6.25 Gbaud (8b/10b), 10.3125, 12.5, 25.78125 Gbaud (64b/67b)";
+            let help =
+                "allowed: 1.25, 2.5, 3.125, 5, 6.25 Gbaud (8b/10b), 10.3125, 12.5, 25.78125 Gbaud (64b/67b)";
             let message = format!("\"{text}\" is not a lane rate of RapidIO");
             self.out.push(Diagnostic::error("SC038", format!("{at}/rate"), message).help(help));
         }
@@ -170,7 +171,9 @@ impl Quantities<'_> {
         }
         if self.time_or("/voq/refresh", voq.refresh.as_ref(), &["default", "off"]) == Some(0) {
             let message = "a refresh period of 0 is not possible";
-            self.out.push(Diagnostic::error("SC008", "/voq/refresh", message).help("use \"off\" or a positive time"));
+            self.out.push(
+                Diagnostic::error("SC008", "/voq/refresh", message).help("use \"off\" or a positive time"),
+            );
         }
         self.time("/voq/generation_delay", voq.generation_delay.as_ref());
     }
@@ -224,14 +227,15 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
             let port = &config.devices[end.0 as usize].ports[usize::from(end.1)];
             // Packets of priority 0 may use what is above the highest watermark, and that one.
             let usable = u64::from(port.buffers + 1).saturating_sub(u64::from(port.watermarks[0]));
-            if usable < needed && tight.as_ref().is_none_or(|(_, old, _)| usable < *old) {
+            if usable > 0 && usable < needed && tight.as_ref().is_none_or(|(_, old, _)| usable < *old) {
                 tight = Some((c.graph.port_name((end.0 as usize, end.1)), usable, needed));
             }
         }
     }
     if let Some((port, usable, needed)) = tight {
         let message = format!(
-            "\"{port}\" gives packets of priority 0 {usable} buffers, but its link needs {needed} for full rate"
+            "\"{port}\" gives packets of priority 0 {usable} buffers, but its link needs {needed} \
+             for full rate"
         );
         let help = "more input_buffers, lower watermarks, or a shorter link";
         c.once(Diagnostic::warning("SC071", "/links", message).help(help));
@@ -242,7 +246,8 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
             .map(|&(num, den)| format!("{:.2} Gb/s", 8_000.0 * den as f64 / num as f64))
             .collect();
         let message = format!("links of different speed: {}", list.join(", "));
-        let help = "loads refer to the injection link of each source; cut-through waits where the output is faster";
+        let help =
+            "loads refer to the injection link of each source; cut-through waits where the output is faster";
         c.once(Diagnostic::warning("SC074", "/links", message).help(help));
     }
 }

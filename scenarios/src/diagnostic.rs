@@ -79,6 +79,14 @@ impl Diagnostic {
         }
     }
 
+    /// As [`Diagnostic::did_you_mean`], but a name that differs in its number alone is no likely slip.
+    #[must_use]
+    pub fn did_you_mean_name<'a>(self, found: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let letters = |name: &str| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+        let own = letters(found);
+        self.did_you_mean(found, names.into_iter().filter(|name| letters(name) != own))
+    }
+
     /// Adds a second place.
     #[must_use]
     pub fn also(mut self, pointer: impl Into<String>, role: impl Into<String>) -> Self {
@@ -158,7 +166,8 @@ impl Diagnostics {
         let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(1);
         let mut out = String::new();
         for item in self.items.iter().take(SHOWN_MAX) {
-            let shown = Shown { item, all: self, source: NamedSource::new(&self.file, Arc::clone(&self.text)) };
+            let shown =
+                Shown { item, all: self, source: NamedSource::new(&self.file, Arc::clone(&self.text)) };
             let mut one = String::new();
             if handler.render_report(&mut one, &shown).is_err() {
                 one = format!("{} {}: {}\n", item.code, item.pointer, item.message);
@@ -209,8 +218,11 @@ impl fmt::Display for Shown<'_> {
         if let Some(variant) = &self.item.variant {
             write!(f, "variant \"{variant}\": ")?;
         }
-        if !self.item.pointer.is_empty() {
-            write!(f, "{}: ", self.item.pointer)?;
+        match self.item.pointer.split_once("/set/~1") {
+            // The key of a variant's setting is a pointer itself: unescaped it can be read.
+            Some((variant, key)) => write!(f, "{variant}/set \"/{}\": ", source::unescape(key))?,
+            None if self.item.pointer.is_empty() => {}
+            None => write!(f, "{}: ", self.item.pointer)?,
         }
         f.write_str(&self.item.message)
     }
@@ -247,7 +259,7 @@ impl miette::Diagnostic for Shown<'_> {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let span = self.item.span.as_ref()?;
         let text = &*self.all.text;
-        let mut labels = vec![LabeledSpan::new_with_span(Some("here".into()), first_line(text, span))];
+        let mut labels = vec![LabeledSpan::new_with_span(None, first_line(text, span))];
         if let Some((pointer, role)) = &self.item.also {
             let place = source::locate(&source::blank_comments(text), pointer);
             labels.push(LabeledSpan::new_with_span(Some(role.clone()), first_line(text, &place.value)));

@@ -1,6 +1,7 @@
 //! Fills in every default. The result is again a scenario, and it says the same thing without any default.
 //!
-//! Generators stay generators: what they build is a function of their numbers alone. Traces move into the file.
+//! Generators stay generators: what they build is a function of their numbers alone. Traces move into the
+//! file.
 
 use crate::diagnostic::Diagnostic;
 use crate::presets;
@@ -121,7 +122,8 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     full.run = Some(spec.run.clone().unwrap_or_default().over(&run_defaults()));
     full.links = Some(spec.links.clone().unwrap_or_default().over(&link_defaults()));
     full.switch = Some(with_switch_preset(&spec.switch.clone().unwrap_or_default(), &switch_defaults()));
-    full.endpoint = Some(with_endpoint_preset(&spec.endpoint.clone().unwrap_or_default(), &endpoint_defaults()));
+    full.endpoint =
+        Some(with_endpoint_preset(&spec.endpoint.clone().unwrap_or_default(), &endpoint_defaults()));
     full.voq = Some(spec.voq.clone().unwrap_or_default().over(&voq_defaults()));
     full.routing = Some(spec.routing.clone().unwrap_or_default().over(&RoutingSpec {
         method: Some(RoutingMethod::Auto),

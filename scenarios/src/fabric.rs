@@ -1,4 +1,5 @@
-//! Checks on a compiled fabric: do the two levels of routing agree, does every packet arrive, can it deadlock.
+//! Checks on a compiled fabric: do the two levels of routing agree, does every packet arrive, can it
+//! deadlock?
 
 use models::config::{DeviceModel, Egress, FabricConfig, NO_OWNER, NO_PORT, SwitchConfig};
 use petgraph::algo::tarjan_scc;
@@ -94,7 +95,9 @@ fn check_entry(
                 let next = wires[device as usize].get(usize::from(port)).copied().flatten();
                 let right = next.map_or(0, |(_, next, ingress)| mask_behind(config, next, ingress, id));
                 if found != Some(right) {
-                    wrong.push(format!("{path}: group {id}, port {port}: next hops {found:x?}, neighbour {right:x}"));
+                    wrong.push(format!(
+                        "{path}: group {id}, port {port}: next hops {found:x?}, neighbour {right:x}"
+                    ));
                 }
             }
         }
@@ -170,7 +173,8 @@ fn groups(config: &FabricConfig) -> BTreeSet<u32> {
     let mut groups = BTreeSet::new();
     for device in &config.devices {
         if let DeviceModel::Switch(own) = &device.model {
-            let copied = |(_, route): &(usize, &models::config::Route)| matches!(route.egress, Egress::Multicast(_));
+            let copied =
+                |(_, route): &(usize, &models::config::Route)| matches!(route.egress, Egress::Multicast(_));
             groups.extend(own.routes.entries.iter().enumerate().filter(copied).map(|(id, _)| id as u32));
         }
     }
@@ -245,7 +249,8 @@ fn turns_of_group(config: &FabricConfig, wires: &Wires, entries: &[u32], id: u32
         let from_switch = wires[device as usize][usize::from(ingress)]
             .is_some_and(|(_, other, _)| switch(config, other).is_some());
         for port in (0..64u8).filter(|p| bits >> p & 1 == 1) {
-            let Some((_, other, other_port)) = wires[device as usize].get(usize::from(port)).copied().flatten()
+            let Some((_, other, other_port)) =
+                wires[device as usize].get(usize::from(port)).copied().flatten()
             else {
                 continue;
             };
@@ -259,7 +264,7 @@ fn turns_of_group(config: &FabricConfig, wires: &Wires, entries: &[u32], id: u32
     }
 }
 
-/// A cycle of links that can wait for each other, as (device, output port), or `None`: no deadlock is possible.
+/// A cycle of links that can wait for each other, as (device, output port); `None`: no deadlock is possible.
 ///
 /// Vertices are the directed links between switches, edges the turns that some packet makes.
 pub fn channel_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8)>> {

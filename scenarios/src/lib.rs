@@ -11,8 +11,8 @@
 //! - [`fabric`]: checks on the compiled fabric, among them [`check_next_hops`].
 //! - [`plan`]: what comes out: a [`RunPlan`] with one [`Variant`] for each run.
 //!
-//! Nothing here looks at the environment: a file that is valid here is valid everywhere. The only files that are
-//! read besides the scenario are the traces that it names, through a function that the caller gives.
+//! Nothing here looks at the environment: a file that is valid here is valid everywhere. The only files that
+//! are read besides the scenario are the traces that it names, through a function that the caller gives.
 
 mod check;
 mod compile;
@@ -28,17 +28,19 @@ pub mod routing;
 pub mod source;
 pub mod spec;
 pub mod structure;
+mod tables;
 mod templates;
 pub mod topology;
 mod traffic;
 pub mod units;
+mod voq;
 
 pub use check::round_trip_packets;
-pub use compile::next_hops;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use fabric::check_next_hops;
 pub use plan::{Labels, Offered, RunPlan, Variant, Warmup};
 pub use report::{check_report, list_devices, list_studies, list_topologies};
+pub use tables::next_hops;
 pub use templates::{Template, templates};
 
 use crate::expand::ReadFile;
@@ -150,7 +152,8 @@ fn parse(text: &str, out: &mut Vec<Diagnostic>) -> Option<Value> {
             Some(value)
         }
         Err(error) => {
-            let start: usize = clean.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+            let start: usize =
+                clean.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
             let mut at = (start + error.column().saturating_sub(1)).min(clean.len());
             while !clean.is_char_boundary(at) {
                 at -= 1;
@@ -186,7 +189,8 @@ fn compile_variants(
         if let Some((spec, paths)) = variant_spec(value, variant, &at, &mut found) {
             let mut later = Vec::new();
             let full = expand::expand(&spec, read, &mut later);
-            let run = if later.is_empty() { compile::compile(&variant.name, &full, &mut later) } else { None };
+            let run =
+                if later.is_empty() { compile::compile(&variant.name, &full, &mut later) } else { None };
             found.extend(later.into_iter().map(|item| blame(item, &paths)));
             runs.push((full, run));
         }
@@ -196,7 +200,8 @@ fn compile_variants(
     runs
 }
 
-/// The file with the values of one variant, and where each value went: (pointer in the file, place of its setting).
+/// The file with the values of one variant, and where each value went: (pointer in the file, place of its
+/// setting).
 fn variant_spec(
     value: &Value,
     variant: &VariantSpec,
@@ -242,7 +247,9 @@ fn blame(mut item: Diagnostic, paths: &[(String, String)]) -> Diagnostic {
     let within = |long: &str, short: &str| long == short || long.starts_with(&format!("{short}/"));
     let hit = paths
         .iter()
-        .filter(|(path, _)| within(&item.pointer, path) || (item.code != "SC004" && within(path, &item.pointer)))
+        .filter(|(path, _)| {
+            within(&item.pointer, path) || (item.code != "SC004" && within(path, &item.pointer))
+        })
         .max_by_key(|(path, _)| path.len());
     if let Some((path, place)) = hit {
         if item.pointer != *path {

@@ -1,33 +1,36 @@
 //! Patterns for names of devices.
 
-/// Whether `name` matches `pattern`: `*` any characters, `?` one, `{2..5}` a number from 2 to 5.
+/// Most wild cards in one pattern: matching takes time exponential in their number.
+const STARS_MAX: usize = 4;
+
+/// Whether `name` matches `pattern`: `*` any characters (at most four times), `?` one, `{2..5}` a number from
+/// 2 to 5.
 pub fn matches(pattern: &str, name: &str) -> bool {
-    let Some(first) = pattern.chars().next() else { return name.is_empty() };
-    match first {
-        '*' => {
-            let rest = &pattern[1..];
-            let starts = name.char_indices().map(|(i, _)| i).chain([name.len()]);
-            // Consecutive stars mean one star; without this a row of them would take exponential time.
-            if rest.starts_with('*') {
-                return matches(rest, name);
-            }
-            starts.into_iter().any(|i| matches(rest, &name[i..]))
+    pattern.matches('*').count() <= STARS_MAX && rest_matches(pattern, name)
+}
+
+fn rest_matches(mut pattern: &str, mut name: &str) -> bool {
+    while let Some(first) = pattern.chars().next() {
+        if first == '*' {
+            let mut starts = name.char_indices().map(|(i, _)| i).chain([name.len()]);
+            return starts.any(|i| rest_matches(&pattern[1..], &name[i..]));
         }
-        '?' => {
-            let mut chars = name.chars();
-            chars.next().is_some() && matches(&pattern[1..], chars.as_str())
-        }
-        '{' => match range(pattern) {
-            Some((low, high, rest)) => {
-                let digits = name.len() - name.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-                // The whole run of digits is the number, or `{1..2}` would match the start of 15.
-                name[..digits].parse::<u64>().is_ok_and(|n| (low..=high).contains(&n))
-                    && matches(rest, &name[digits..])
+        if let Some((low, high, rest)) = range(pattern) {
+            // The whole run of digits is the number, or `{1..2}` would match the start of 15.
+            let digits = name.len() - name.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            if !name[..digits].parse::<u64>().is_ok_and(|n| (low..=high).contains(&n)) {
+                return false;
             }
-            None => name.strip_prefix('{').is_some_and(|name| matches(&pattern[1..], name)),
-        },
-        _ => name.strip_prefix(first).is_some_and(|name| matches(&pattern[first.len_utf8()..], name)),
+            (pattern, name) = (rest, &name[digits..]);
+            continue;
+        }
+        let Some(found) = name.chars().next() else { return false };
+        if first != '?' && first != found {
+            return false;
+        }
+        (pattern, name) = (&pattern[first.len_utf8()..], &name[found.len_utf8()..]);
     }
+    name.is_empty()
 }
 
 /// `{2..5}rest` as (2, 5, "rest").
@@ -37,10 +40,8 @@ fn range(pattern: &str) -> Option<(u64, u64, &str)> {
     Some((low.trim().parse().ok()?, high.trim().parse().ok()?, rest))
 }
 
-/// Most wild cards in one pattern: matching takes time exponential in their number.
-const STARS_MAX: usize = 4;
-
-/// Positions of `names` that the patterns select, in the order of `names`; or the pattern that selects nothing.
+/// Positions of `names` that the patterns select, in the order of `names`; or the pattern that selects
+/// nothing.
 pub fn select(patterns: &[String], names: &[&str]) -> Result<Vec<usize>, String> {
     let mut chosen = vec![false; names.len()];
     for pattern in patterns {
@@ -49,9 +50,6 @@ pub fn select(patterns: &[String], names: &[&str]) -> Result<Vec<usize>, String>
             None => (pattern.as_str(), true),
         };
         let mut hit = false;
-        if text.matches('*').count() > STARS_MAX {
-            return Err(pattern.clone());
-        }
         for (slot, name) in chosen.iter_mut().zip(names) {
             if text == "all" || matches(text, name) {
                 *slot = wanted;
@@ -74,6 +72,7 @@ mod tests {
         assert!(matches("ep/*", "ep/007") && matches("*", "") && matches("g?/sw*", "g1/sw3"));
         assert!(matches("ep/{5..12}", "ep/007") && matches("ep/{5..12}", "ep/12"));
         assert!(!matches("ep/{5..12}", "ep/120") && !matches("ep/{5..12}", "ep/4"));
+        assert!(matches("{a}", "{a}") && !matches("*****", "x"));
         assert!(!matches("ep/?", "ep/10") && matches("é?", "éß"));
         let names = ["ep/0", "ep/1", "ep/2"];
         let pick = |list: &[&str]| select(&list.iter().map(|s| s.to_string()).collect::<Vec<_>>(), &names);

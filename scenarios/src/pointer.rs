@@ -22,14 +22,25 @@ impl Wrong {
     }
 }
 
-/// Sets the value at `pointer`; gives the pointer back with positions instead of names. Members of objects that
-/// do not exist yet are made: whether such a field may exist is a question of structure.
+/// Most parts of a pointer: no scenario is nearly as deep, and values that are would exhaust the stack.
+const DEPTH_MAX: usize = 32;
+
+/// Sets the value at `pointer`; gives the pointer back with positions instead of names. Members of objects
+/// that do not exist yet are made: whether such a field may exist is a question of structure.
 pub(crate) fn set(root: &mut Value, pointer: &str, new: Value) -> Result<String, Wrong> {
     if !pointer.starts_with('/') {
         return Err(Wrong {
             message: format!("\"{pointer}\" is not a JSON pointer"),
             help: "a pointer starts with \"/\", for example \"/run/until\"".into(),
             found: format!("/{pointer}"),
+            names: Vec::new(),
+        });
+    }
+    if pointer.matches('/').count() > DEPTH_MAX {
+        return Err(Wrong {
+            message: "the pointer has too many parts".into(),
+            help: format!("allowed: at most {DEPTH_MAX}"),
+            found: String::new(),
             names: Vec::new(),
         });
     }
@@ -60,7 +71,10 @@ pub(crate) fn set(root: &mut Value, pointer: &str, new: Value) -> Result<String,
             }
             other => {
                 return Err(Wrong {
-                    message: format!("\"{path}\" is {}, which has no field \"{part}\"", crate::structure::describe(other)),
+                    message: format!(
+                        "\"{path}\" is {}, which has no field \"{part}\"",
+                        crate::structure::describe(other)
+                    ),
                     help: "set the value there as a whole".into(),
                     found: part,
                     names: Vec::new(),

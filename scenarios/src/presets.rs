@@ -1,5 +1,5 @@
-//! Device presets. They carry only values that vendors or the standard publish; everything else keeps the generic
-//! default, which is a choice of this project and no statement about the device.
+//! Device presets. They carry only values that vendors or the standard publish; everything else keeps the
+//! generic default, which is a choice of this project and no statement about the device.
 
 use crate::spec::{BufferingKind, EndpointSpec, InputKind, PortVoqSpec, SwitchSpec};
 
@@ -34,7 +34,7 @@ pub const SWITCHES: &[Preset] = &[
     },
     Preset {
         name: "CPS-1848",
-        about: "18 ports, 48 lanes to 6.25 Gbaud, VOQs and crosspoints, 40 multicast masks; buffer sizes not public",
+        about: "18 ports, 48 lanes to 6.25 Gbaud, VOQs, crosspoints, 40 multicast masks; buffers not public",
         ports_max: 18,
         baud_max: 6_250_000_000,
         lanes_max: 4,
@@ -43,7 +43,7 @@ pub const SWITCHES: &[Preset] = &[
     },
     Preset {
         name: "CPS-1616",
-        about: "16 ports, 16 lanes to 6.25 Gbaud, 40 multicast masks; buffer sizes not public",
+        about: "16 ports, 16 lanes to 6.25 Gbaud, 40 multicast masks; buffers not public",
         ports_max: 16,
         baud_max: 6_250_000_000,
         lanes_max: 4,
@@ -61,7 +61,7 @@ pub const SWITCHES: &[Preset] = &[
     },
     Preset {
         name: "RXS2448",
-        about: "24 ports, 48 lanes to 12.5 Gbaud, VOQs and crosspoints, 256 multicast masks; buffer sizes not public",
+        about: "24 ports to 12.5 Gbaud, VOQs and crosspoints, 256 multicast masks; buffers not public",
         ports_max: 24,
         baud_max: 12_500_000_000,
         lanes_max: 4,

@@ -1,6 +1,7 @@
 //! What a scenario comes to, in text: for `check` and for lists.
 
 use crate::check::round_trip_packets;
+use crate::diagnostic::count;
 use crate::fabric;
 use crate::plan::{RunPlan, Variant, Warmup};
 use crate::presets;
@@ -15,14 +16,33 @@ const LINES_MAX: usize = 24;
 /// What every variant of a scenario comes to: devices, links, routes, lookahead, loads.
 pub fn check_report(plan: &RunPlan) -> String {
     let mut out = format!("{}: {}\n", plan.name, plan.title);
+    let mut first: Option<String> = None;
     for variant in &plan.variants {
         let _ = writeln!(out, "\nvariant {}", variant.name);
-        describe(variant, &mut out);
+        let mut text = String::new();
+        describe(variant, &mut text);
+        match &first {
+            None => out.push_str(&text),
+            Some(first) => {
+                // Only what differs: a reader compares variants.
+                let known: std::collections::BTreeSet<&str> = first.lines().collect();
+                let new: Vec<&str> = text.lines().filter(|line| !known.contains(line)).collect();
+                out.extend(new.iter().map(|line| format!("{line}\n")));
+                if new.is_empty() {
+                    out.push_str("  as above, except for settings that this report does not show\n");
+                }
+            }
+        }
+        first.get_or_insert(text);
     }
     if !plan.warnings.items.is_empty() {
         let _ = write!(out, "\n{}", plan.warnings.render());
     }
     out
+}
+
+fn plural(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 fn describe(variant: &Variant, out: &mut String) {
@@ -31,11 +51,13 @@ fn describe(variant: &Variant, out: &mut String) {
     let endpoints = config.devices.len() - switches;
     let _ = writeln!(
         out,
-        "  {switches} switches, {endpoints} endpoints, {} links, ids 0 to {}, {} sources in {} flows",
-        config.links.len(),
+        "  {}, {}, {}, ids up to {}, {} in {}",
+        plural(switches, "switch", "switches"),
+        count(endpoints, "endpoint"),
+        count(config.links.len(), "link"),
         config.id_space - 1,
-        config.sources.len(),
-        config.flows.len()
+        count(config.sources.len(), "source"),
+        count(config.flows.len(), "flow")
     );
     let warmup = match variant.warmup {
         Warmup::Auto => "auto".to_owned(),
@@ -49,7 +71,10 @@ fn describe(variant: &Variant, out: &mut String) {
     if let Some(lookahead) = config.links.iter().map(lookahead).min() {
         let _ = writeln!(out, "  smallest lookahead: {}", time_text(lookahead));
     }
-    table(out, "offered load of each source", load_lines(variant));
+    let _ = writeln!(out, "  flows:");
+    for (name, text) in load_lines(variant) {
+        let _ = writeln!(out, "    {name}: {text}");
+    }
 }
 
 /// Prints equal lines once, with their number.
@@ -119,7 +144,8 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
         .map(|(link, name)| {
             let gigabits = 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64;
             let text = format!(
-                "{} lanes, {gigabits:.3} Gb/s, {}-character symbols, one way {}, {} packets of 276 octets in a round trip",
+                "{}x, {gigabits:.3} Gb/s, {}-character symbols, one way {}, {} packets of 276 octets in a \
+                 round trip",
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),
@@ -138,8 +164,13 @@ fn routes(config: &FabricConfig, out: &mut String) {
         Some(cycle) => format!("a circle of {} links can deadlock", cycle.len()),
         None => "no deadlock possible".into(),
     };
-    let agree = if wrong.is_empty() { "both levels agree".into() } else { format!("{} next hops differ", wrong.len()) };
-    let _ = writeln!(out, "  routes: {agree}; {turns} turns between links, {verdict}; {} lost", walk.lost.len());
+    let agree = if wrong.is_empty() {
+        "both levels agree".into()
+    } else {
+        format!("{} next hops differ", wrong.len())
+    };
+    let _ =
+        writeln!(out, "  routes: {agree}; {turns} turns between links, {verdict}; {} lost", walk.lost.len());
 }
 
 fn load_lines(variant: &Variant) -> Vec<(String, String)> {
@@ -149,7 +180,7 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
             Some((num, den)) => Ratio::new(u128::from(num), u128::from(den)).to_string(),
             None => "closed loop or trace".into(),
         };
-        (name, format!("{} sources, load {load}", offered.sources))
+        (name, format!("{}, load {load}", count(offered.sources as usize, "source")))
     };
     variant.offered.iter().map(line).collect()
 }
@@ -187,7 +218,10 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
     &[
         ("hol-blocking.json", "head-of-line blocking in one switch, without and with VoQ backpressure"),
         ("hol-staging-queues.json", "how many staging queues it takes"),
-        ("hol-saturation.json", "saturation throughput of FIFO inputs from 2 to 64 ports, and of VOQs with iSLIP"),
+        (
+            "hol-saturation.json",
+            "saturation throughput of FIFO inputs from 2 to 64 ports, and of VOQs with iSLIP",
+        ),
         ("voq-headroom.json", "buffers above and below the thresholds"),
         ("voq-chatter.json", "messages against hysteresis"),
         ("voq-shared-threshold.json", "one verdict for all upstream devices"),

@@ -4,7 +4,7 @@ use crate::topology::{Graph, Shape, Tree};
 use models::config::NO_PORT;
 use std::collections::{BTreeMap, VecDeque};
 
-/// `tables[device][position of the endpoint in Graph::endpoints]` = port, or [`NO_PORT`]; empty for endpoints.
+/// `tables[device][position of the endpoint in Graph::endpoints]` = port or [`NO_PORT`]; empty for endpoints.
 pub type Tables = Vec<Vec<u8>>;
 
 /// (link, neighbour, port of the neighbour) of every port of every device.
@@ -89,7 +89,7 @@ pub fn up_down(graph: &Graph, neighbours: &Neighbours, root: usize) -> Tables {
     by_height.sort_by_key(|&d| (level[d], d));
     let mut tables = empty(graph);
     for (target, hosts) in attached(graph, neighbours) {
-        let down = distances(graph, neighbours, target, |from, to| higher(from, to));
+        let down = distances(graph, neighbours, target, higher);
         let mut total = down.clone();
         let mut port_to = vec![NO_PORT; graph.nodes.len()];
         // From the top downwards: every higher neighbour has its final distance already.
@@ -166,7 +166,8 @@ pub fn fat_tree(graph: &Graph, neighbours: &Neighbours) -> Option<Tables> {
                 let choice = up_choice(tree, rank, level - 1) as usize;
                 ports[choice / (tree.up as usize / ports.len()).max(1) % ports.len()]
             } else {
-                ups[up_choice(tree, rank, level) as usize % ups.len()]
+                let choice = up_choice(tree, rank, level) as usize;
+                ups.get(choice % ups.len().max(1)).copied().unwrap_or(NO_PORT)
             };
         }
     }

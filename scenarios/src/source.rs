@@ -60,7 +60,7 @@ pub fn locate(text: &str, pointer: &str) -> Place {
     place
 }
 
-/// First key that an object of the (valid JSON) text has twice: pointer of the object, key, place of the second.
+/// First key that an object of valid JSON text has twice: pointer of the object, key, place of the second.
 pub fn duplicate_key(text: &str) -> Option<(String, String, Range<usize>)> {
     let mut scanner = Scanner { bytes: text.as_bytes(), at: 0 };
     scanner.space();

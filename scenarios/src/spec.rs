@@ -150,7 +150,7 @@ impl JsonSchema for Names {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A pattern or a list of patterns for names: * any characters, ? one, {2..5} numbers; \
+            "description": "A pattern or a list of patterns: * any characters, ? one, {2..5} numbers; \
                             a leading ! removes; \"all\" is every endpoint.",
             "type": ["string", "array"], "items": {"type": "string"}
         })
@@ -251,7 +251,7 @@ pub struct SwitchSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub iterations: Option<u8>,
-    /// Cell clock: packets start only at its ticks, all outputs are matched at once. "off" (default) or a time.
+    /// Cell clock: packets start only at its ticks, all outputs are matched at once: "off" (default), a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<String>,
     /// Packets that may leave one input buffer at the same time (default 1).
@@ -555,8 +555,8 @@ pub struct GridSpec {
     pub endpoints_per_switch: Option<u32>,
 }
 
-/// A folded Clos network of equal switches: `leaf/<n>` and `spine/<n>`; with 3 levels `leaf`, `middle`, `top`.
-/// Down ports come first.
+/// A folded Clos network of equal switches: `leaf/<n>` and `spine/<n>`; with 3 levels `leaf`, `middle` and
+/// `top`. Down ports come first.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTreeSpec {
@@ -579,8 +579,8 @@ pub struct FatTreeSpec {
     pub parallel: Option<u32>,
 }
 
-/// Groups of switches `g<i>/sw<j>`. Ports 0.. lead to endpoints, then to the other switches of the group, then
-/// to other groups.
+/// Groups of switches `g<i>/sw<j>`. Ports 0.. lead to endpoints, then to the other switches of the group,
+/// then to other groups.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflySpec {
@@ -889,7 +889,8 @@ pub struct SaturatedSpec {
     pub backlog: Option<u16>,
 }
 
-/// Recorded packets: lines `time_ps,src,dst,bytes,prio,ftype` with a header line; `src` and `dst` are names or ids.
+/// Recorded packets: lines `time_ps,src,dst,bytes,prio,ftype` after a header line; `src` and `dst` are names
+/// or ids.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceSpec {

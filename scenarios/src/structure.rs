@@ -18,8 +18,8 @@ pub fn schema_value() -> &'static Value {
     })
 }
 
-/// Removes the `null` that schemars allows for optional fields (a field is either left out or has a value) and
-/// adds the upper bounds of 32-bit integers.
+/// Removes the `null` that schemars allows for optional fields (a field is left out or has a value) and adds
+/// the upper bounds of 32-bit integers.
 fn tighten(schema: &mut Value) {
     let Value::Object(map) = schema else {
         if let Value::Array(list) = schema {
@@ -31,7 +31,7 @@ fn tighten(schema: &mut Value) {
         options.retain(|option| option.get("type").and_then(Value::as_str) != Some("null"));
         if let [Value::Object(only)] = &options[..] {
             let only = only.clone();
-            map.remove("anyOf");
+            map.shift_remove("anyOf");
             map.extend(only);
         }
     }
@@ -43,7 +43,7 @@ fn tighten(schema: &mut Value) {
         }
     }
     if map.get("default").is_some_and(Value::is_null) {
-        map.remove("default");
+        map.shift_remove("default");
     }
     if map.get("format").and_then(Value::as_str) == Some("uint32") && !map.contains_key("maximum") {
         map.insert("maximum".into(), u32::MAX.into());
@@ -53,7 +53,8 @@ fn tighten(schema: &mut Value) {
 
 fn validator() -> &'static Validator {
     static VALIDATOR: OnceLock<Validator> = OnceLock::new();
-    VALIDATOR.get_or_init(|| jsonschema::validator_for(schema_value()).expect("the generated schema is valid"))
+    VALIDATOR
+        .get_or_init(|| jsonschema::validator_for(schema_value()).expect("the generated schema is valid"))
 }
 
 /// Reads a value as a scenario, or says everything that is wrong with its structure.
@@ -65,9 +66,8 @@ pub fn read(value: &Value) -> Result<Spec, Vec<Diagnostic>> {
     if !found.is_empty() {
         return Err(found);
     }
-    serde_json::from_value(value.clone()).map_err(|error| {
-        vec![Diagnostic::error("SC003", "", format!("the structure is wrong: {error}"))]
-    })
+    serde_json::from_value(value.clone())
+        .map_err(|error| vec![Diagnostic::error("SC003", "", format!("the structure is wrong: {error}"))])
 }
 
 fn explain(error: &ValidationError<'_>, out: &mut Vec<Diagnostic>) {
@@ -87,7 +87,8 @@ fn explain(error: &ValidationError<'_>, out: &mut Vec<Diagnostic>) {
         }
         Kind::Enum { options } => {
             let texts: Vec<String> = options.as_array().into_iter().flatten().map(Value::to_string).collect();
-            let choices: Vec<Choice> = texts.into_iter().map(|text| Choice { name: text.clone(), text }).collect();
+            let choices: Vec<Choice> =
+                texts.into_iter().map(|text| Choice { name: text.clone(), text }).collect();
             out.push(wrong_choice(pointer, instance, &choices));
         }
         Kind::Constant { expected_value } => {
@@ -139,7 +140,10 @@ fn range(pointer: &str, found: &str, limit: &str) -> Diagnostic {
 fn meant(branch: &[ValidationError<'_>], pointer: &str) -> bool {
     let at_root = |error: &&ValidationError<'_>| error.instance_path().as_str() == pointer;
     let tag = |error: &ValidationError<'_>| {
-        matches!(error.kind(), Kind::Type { .. } | Kind::Constant { .. } | Kind::Enum { .. } | Kind::Required { .. })
+        matches!(
+            error.kind(),
+            Kind::Type { .. } | Kind::Constant { .. } | Kind::Enum { .. } | Kind::Required { .. }
+        )
     };
     let nested = |error: &ValidationError<'_>| match error.kind() {
         // A choice within a choice is meant if one of its branches is.
@@ -225,14 +229,17 @@ fn choices(path: &str) -> Vec<Choice> {
 
 fn collect(branch: &'static Value, out: &mut Vec<Choice>) {
     let Some(schema) = dereference(branch) else { return };
-    let word = |text: &Value| Choice { name: text.as_str().unwrap_or_default().into(), text: text.to_string() };
+    let word =
+        |text: &Value| Choice { name: text.as_str().unwrap_or_default().into(), text: text.to_string() };
     if let Some(inner) = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array) {
         inner.iter().for_each(|branch| collect(branch, out));
     } else if let Some(constant) = schema.get("const") {
         out.push(word(constant));
     } else if let Some(options) = schema.get("enum").and_then(Value::as_array) {
         out.extend(options.iter().map(word));
-    } else if let Some([Value::String(key)]) = schema.get("required").and_then(Value::as_array).map(Vec::as_slice) {
+    } else if let Some([Value::String(key)]) =
+        schema.get("required").and_then(Value::as_array).map(Vec::as_slice)
+    {
         out.push(Choice { name: key.clone(), text: format!("{{\"{key}\": ...}}") });
     } else if let Some(kind) = schema.get("type").and_then(Value::as_str) {
         out.push(Choice { name: String::new(), text: article(kind) });

@@ -2,7 +2,8 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::spec::{
-    ChainSpec, DragonflySpec, ExplicitSpec, FatTreeSpec, GridSpec, LinkSpec, SingleSwitchSpec, StarSpec, Topology,
+    ChainSpec, DragonflySpec, ExplicitSpec, FatTreeSpec, GridSpec, LinkSpec, SingleSwitchSpec, StarSpec,
+    Topology,
 };
 use models::config::PORTS_MAX;
 use std::collections::BTreeMap;
@@ -223,7 +224,9 @@ fn ports_fit(out: &mut Vec<Diagnostic>, pointer: &str, what: &str, ports: u64) -
 
 fn single_switch(spec: &SingleSwitchSpec, out: &mut Vec<Diagnostic>) -> Option<Graph> {
     let at = "/topology/single_switch/ports";
-    if !ports_fit(out, at, "the switch", u64::from(spec.ports)) || !within(out, at, u64::from(spec.ports), 1, 64) {
+    if !ports_fit(out, at, "the switch", u64::from(spec.ports))
+        || !within(out, at, u64::from(spec.ports), 1, 64)
+    {
         return None;
     }
     let mut b = Builder::default();
@@ -275,7 +278,9 @@ fn grid(spec: &GridSpec, torus: bool, out: &mut Vec<Diagnostic>) -> Option<Graph
     let size = &spec.size;
     if !(2..=3).contains(&size.len()) {
         let message = format!("{} dimensions are not possible", size.len());
-        out.push(Diagnostic::error("SC019", format!("{at}/size"), message).help("allowed: 2 or 3 dimensions"));
+        out.push(
+            Diagnostic::error("SC019", format!("{at}/size"), message).help("allowed: 2 or 3 dimensions"),
+        );
         return None;
     }
     let each = spec.endpoints_per_switch.unwrap_or(1);
@@ -285,7 +290,9 @@ fn grid(spec: &GridSpec, torus: bool, out: &mut Vec<Diagnostic>) -> Option<Graph
         let pointer = format!("{at}/size/{d}");
         if torus && n == 1 {
             let message = "a ring of one switch would be a link from a switch to itself";
-            out.push(Diagnostic::error("SC019", pointer, message).help("use 2 or more, or one dimension fewer"));
+            out.push(
+                Diagnostic::error("SC019", pointer, message).help("use 2 or more, or one dimension fewer"),
+            );
             good = false;
         } else {
             good &= within(out, &pointer, u64::from(n), if torus { 2 } else { 1 }, 1_024);
@@ -295,7 +302,8 @@ fn grid(spec: &GridSpec, torus: bool, out: &mut Vec<Diagnostic>) -> Option<Graph
     good &= within(out, &pointer, u64::from(each), 1, u64::MAX)
         && ports_fit(out, &pointer, "a switch", u64::from(each) + u64::from(directions));
     let total = size.iter().fold(1u64, |t, &n| t.saturating_mul(u64::from(n)));
-    good = good && within(out, &format!("{at}/size"), total.saturating_mul(u64::from(each) + 1), 2, DEVICES_MAX);
+    good =
+        good && within(out, &format!("{at}/size"), total.saturating_mul(u64::from(each) + 1), 2, DEVICES_MAX);
     if !good {
         return None;
     }
@@ -366,7 +374,9 @@ fn two_levels(spec: &FatTreeSpec, down: u64, leaves: u64, out: &mut Vec<Diagnost
     let parallel = match (spec.parallel, spec.spines) {
         (Some(parallel), _) => u64::from(parallel),
         (None, Some(spines)) => up_max.checked_div(u64::from(spines)).unwrap_or(0).min(ports / leaves),
-        (None, None) => (1..=wanted).rev().find(|p| p * leaves <= ports && wanted % p == 0).unwrap_or(1),
+        (None, None) => {
+            (1..=wanted).rev().find(|p| p * leaves <= ports && wanted.is_multiple_of(*p)).unwrap_or(1)
+        }
     };
     let spines = spec.spines.map_or(wanted.checked_div(parallel).unwrap_or(0), u64::from);
     if !within(out, &format!("{at}/spines"), spines, 1, up_max) {
@@ -374,18 +384,20 @@ fn two_levels(spec: &FatTreeSpec, down: u64, leaves: u64, out: &mut Vec<Diagnost
     }
     if parallel == 0 || spines * parallel > up_max || leaves * parallel > ports {
         let message = format!(
-            "{leaves} leaves with {down} endpoints each and {spines} spines with {parallel} parallel links do not \
-             fit switches of {ports} ports"
+            "{leaves} leaves with {down} endpoints each and {spines} spines with {parallel} parallel links \
+             do not fit switches of {ports} ports"
         );
         let help = "spines x parallel <= ports - endpoints_per_leaf, and leaves x parallel <= ports";
         out.push(Diagnostic::error("SC019", at, message).help(help));
         return None;
     }
     let mut b = Builder::default();
-    let leaf: Vec<usize> =
-        (0..leaves as u32).map(|i| b.switch(format!("leaf/{}", padded(i, leaves as u32)), spec.ports)).collect();
-    let spine: Vec<usize> =
-        (0..spines as u32).map(|i| b.switch(format!("spine/{}", padded(i, spines as u32)), spec.ports)).collect();
+    let leaf: Vec<usize> = (0..leaves as u32)
+        .map(|i| b.switch(format!("leaf/{}", padded(i, leaves as u32)), spec.ports))
+        .collect();
+    let spine: Vec<usize> = (0..spines as u32)
+        .map(|i| b.switch(format!("spine/{}", padded(i, spines as u32)), spec.ports))
+        .collect();
     let hosts = hang_endpoints(&mut b, &leaf, spec.endpoints, down as u32);
     for k in 0..parallel as u32 {
         for (s, &spine) in spine.iter().enumerate() {
@@ -433,10 +445,11 @@ fn three_levels(spec: &FatTreeSpec, down: u64, leaves: u64, out: &mut Vec<Diagno
     let most = ports.checked_div(pods).unwrap_or(0).min(half);
     let parallel = match spec.parallel {
         Some(parallel) => u64::from(parallel),
-        None => (1..=most).rev().find(|p| half % p == 0).unwrap_or(0),
+        None => (1..=most).rev().find(|p| half.is_multiple_of(*p)).unwrap_or(0),
     };
-    if parallel == 0 || parallel * pods > ports || half % parallel != 0 {
-        let message = format!("{pods} pods with {parallel} parallel links do not fit switches of {ports} ports");
+    if parallel == 0 || parallel * pods > ports || !half.is_multiple_of(parallel) {
+        let message =
+            format!("{pods} pods with {parallel} parallel links do not fit switches of {ports} ports");
         let help = "pods x parallel <= ports, and parallel divides half of the ports";
         out.push(Diagnostic::error("SC019", at, message).help(help));
         return None;
@@ -491,16 +504,16 @@ fn dragonfly(spec: &DragonflySpec, out: &mut Vec<Diagnostic>) -> Option<Graph> {
     let h = spec.global_per_switch.unwrap_or(needed);
     let ports = u64::from(each) + u64::from(a) - 1 + u64::from(h);
     let total = u64::from(groups) * u64::from(a) * (u64::from(each) + 1);
-    let good = within(out, &format!("{at}/global_per_switch"), u64::from(h), u64::from(needed), PORTS_MAX as u64)
-        && ports_fit(out, at, "a switch", ports)
-        && within(out, &format!("{at}/groups"), total, 1, DEVICES_MAX);
+    let good =
+        within(out, &format!("{at}/global_per_switch"), u64::from(h), u64::from(needed), PORTS_MAX as u64)
+            && ports_fit(out, at, "a switch", ports)
+            && within(out, &format!("{at}/groups"), total, 1, DEVICES_MAX);
     if !good {
         return None;
     }
     let mut b = Builder::default();
     let name = |g: u32, s: u32| format!("g{}/sw{}", padded(g, groups), padded(s, a));
-    let switches: Vec<usize> =
-        (0..groups * a).map(|i| b.switch(name(i / a, i % a), ports as u32)).collect();
+    let switches: Vec<usize> = (0..groups * a).map(|i| b.switch(name(i / a, i % a), ports as u32)).collect();
     b.populate(&switches, each, 0);
     let switch = |g: u32, s: u32| switches[(g * a + s) as usize];
     // Local port of switch x towards switch y of its group.
@@ -549,8 +562,15 @@ fn explicit(spec: &ExplicitSpec, out: &mut Vec<Diagnostic>) -> Option<Graph> {
             within(out, &at, ports, 1, PORTS_MAX as u64);
         }
         if let (Some(_), Some(_)) = (device.ports, device.id) {
-            let message = format!("\"{}\" has ports, so it is a switch, and a switch has no destination id", device.name);
-            out.push(Diagnostic::error("SC004", format!("{pointer}/id"), message).help("remove id or ports").at_key());
+            let message = format!(
+                "\"{}\" has ports, so it is a switch, and a switch has no destination id",
+                device.name
+            );
+            out.push(
+                Diagnostic::error("SC004", format!("{pointer}/id"), message)
+                    .help("remove id or ports")
+                    .at_key(),
+            );
         }
     }
     if before != out.len() {
@@ -580,7 +600,8 @@ fn explicit(spec: &ExplicitSpec, out: &mut Vec<Diagnostic>) -> Option<Graph> {
             b.edges.push(Edge { a: x, b: y, set: link.set.clone(), pointer });
         }
     }
-    for node in b.nodes.iter().enumerate().filter(|(i, n)| n.ports.is_none() && !used.contains_key(&(*i, 0))) {
+    for node in b.nodes.iter().enumerate().filter(|(i, n)| n.ports.is_none() && !used.contains_key(&(*i, 0)))
+    {
         let message = format!("endpoint \"{}\" has no link", node.1.name);
         let help = "link it to a port of a switch, or remove it";
         out.push(Diagnostic::error("SC025", node.1.pointer.clone(), message).help(help));
@@ -636,7 +657,9 @@ fn resolve_end(
 pub fn good_name(name: &str) -> Result<(), String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
     if name.is_empty() || !name.chars().all(allowed) || name == "all" || name == "default" {
-        return Err(format!("\"{name}\" is not a name: use letters, digits, / - _ . (not \"all\" or \"default\")"));
+        return Err(format!(
+            "\"{name}\" is not a name: use letters, digits, / - _ . (not \"all\" or \"default\")"
+        ));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Flows to sources: who sends, when, how much, where to.
 
 use crate::compile::{Compiler, no_match};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::fabric::{Fate, Walk};
 use crate::names;
 use crate::plan::Offered;
@@ -11,7 +11,7 @@ use crate::units::{self, Ratio};
 use lp_serial::cost::{AddressSize, IdSize, PacketClass, packet_bytes};
 use models::config::*;
 use sim_core::{Duration, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the flows come to.
@@ -21,13 +21,29 @@ pub(crate) struct Demand {
     pub(crate) offered: Vec<Offered>,
 }
 
+/// Most flows of a scenario; hot flows of hotspots come on top and still fit a 16-bit index.
+const FLOWS_MAX: usize = 10_000;
+
 /// Adds flows and sources to a fabric.
 pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Walk) -> Demand {
     let spec = c.spec;
-    let mut t = Traffic { demand: Demand::default(), flows: Vec::new(), sources: Vec::new(), loads: BTreeMap::new(), walk };
+    let mut t = Traffic {
+        demand: Demand::default(),
+        flows: Vec::new(),
+        sources: Vec::new(),
+        loads: BTreeMap::new(),
+        walk,
+    };
     if spec.traffic.is_empty() {
         let message = "there is no traffic";
         c.out.push(Diagnostic::error("SC043", "/traffic", message).help("add at least one flow"));
+    }
+    if spec.traffic.len() > FLOWS_MAX {
+        let message = format!("{} flows are too many", spec.traffic.len());
+        c.out.push(
+            Diagnostic::error("SC008", "/traffic", message).help(format!("allowed: at most {FLOWS_MAX}")),
+        );
+        return t.demand;
     }
     let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
     for (i, flow) in spec.traffic.iter().enumerate() {
@@ -85,7 +101,9 @@ impl Traffic<'_> {
         let sources = self.senders(c, &at, flow);
         let (start, stop) = window(c, &at, flow);
         let Some(to) = &flow.to else {
-            c.out.push(Diagnostic::error("SC005", at, "field \"to\" is missing").help("only a trace does without"));
+            c.out.push(
+                Diagnostic::error("SC005", at, "field \"to\" is missing").help("only a trace does without"),
+            );
             return;
         };
         let (Some(sizes), Some(sources)) = (sizes, sources) else { return };
@@ -95,7 +113,16 @@ impl Traffic<'_> {
         for (source, destinations) in places {
             self.check_reach(c, &at, source, &destinations);
             let sizes = on_link(c, source, &sizes);
-            let Some((arrivals, own)) = self.arrivals(c, &at, flow, source, &sizes) else { return };
+            let Some((arrivals, own)) = self.arrivals(c, &at, flow, source, &sizes) else {
+                if !c.out.iter().any(|item| item.severity == Severity::Error) {
+                    let message = "the arrivals need numbers that do not fit 64 bits";
+                    c.out.push(
+                        Diagnostic::error("SC040", format!("{at}/arrivals"), message)
+                            .help("use rounder numbers"),
+                    );
+                }
+                return;
+            };
             if let Some(own) = own {
                 load = own.pair();
                 let sum = self.loads.entry(source).or_insert(Ratio::whole(0));
@@ -119,7 +146,8 @@ impl Traffic<'_> {
             used += 1;
         }
         if used == 0 {
-            let message = format!("flow \"{}\" sends nothing: every source would send to itself only", flow.name);
+            let message =
+                format!("flow \"{}\" sends nothing: every source would send to itself only", flow.name);
             c.out.push(Diagnostic::error("SC047", at, message).help("add sources or destinations"));
         }
         self.demand.offered.push(Offered { flow: index, sources: used, load });
@@ -175,7 +203,8 @@ impl Traffic<'_> {
             ToPattern::Uniform(spec) => {
                 let devices = among(c, &format!("{at}/uniform/among"), spec.among.as_ref())?;
                 let ids = Arc::new(devices.iter().map(|&d| c.ids[d]).collect::<Vec<u32>>());
-                let own = |s: usize| devices.iter().position(|&d| d == s).map(|p| p as u32);
+                let place = positions(&devices);
+                let own = |s: usize| place.get(&s).copied();
                 let keep_self = spec.include_self == Some(true);
                 let places = sources.iter().filter_map(|&s| {
                     let except = if keep_self { None } else { own(s) };
@@ -221,7 +250,9 @@ impl Traffic<'_> {
                 }
                 if ids.is_empty() {
                     let message = "the list is empty";
-                    c.out.push(Diagnostic::error("SC008", format!("{at}/cycle"), message).help("name at least one"));
+                    c.out.push(
+                        Diagnostic::error("SC008", format!("{at}/cycle"), message).help("name at least one"),
+                    );
                     return None;
                 }
                 let ids = Arc::new(ids);
@@ -248,7 +279,11 @@ impl Traffic<'_> {
             c.out.push(finding.help("allowed: more than 0, at most 1"));
             return None;
         }
-        let (numerator, denominator) = share.pair().unwrap_or((1, 1));
+        let Some((numerator, denominator)) = share.pair() else {
+            let finding = Diagnostic::error("SC008", format!("{at}/share"), "the share has too many digits");
+            c.out.push(finding.help("use rounder numbers"));
+            return None;
+        };
         let name = spec.hot_flow.clone().unwrap_or_else(|| format!("{}.hot", flow.name));
         if let Err(why) = good_name(&name) {
             c.out.push(Diagnostic::error("SC009", format!("{at}/hot_flow"), why));
@@ -261,10 +296,10 @@ impl Traffic<'_> {
         let cold: Vec<usize> = c.graph.endpoints.iter().copied().filter(|d| !hot.contains(d)).collect();
         let of = |list: &[usize]| Arc::new(list.iter().map(|&d| c.ids[d]).collect::<Vec<u32>>());
         let (hot_ids, cold_ids) = (of(&hot), of(&cold));
-        let own = |list: &[usize], s: usize| list.iter().position(|&d| d == s).map(|p| p as u32);
+        let (hot_place, cold_place) = (positions(&hot), positions(&cold));
         let mut places = Vec::new();
         for &s in sources {
-            let (hot_except, cold_except) = (own(&hot, s), own(&cold, s));
+            let (hot_except, cold_except) = (hot_place.get(&s).copied(), cold_place.get(&s).copied());
             let some_hot = hot.len() > usize::from(hot_except.is_some());
             let some_cold = cold.len() > usize::from(cold_except.is_some());
             places.push((
@@ -280,7 +315,9 @@ impl Traffic<'_> {
                         cold_except,
                     },
                     // The only hot endpoint sends to the others alone, and the reverse.
-                    (false, true) => Destinations::Uniform { ids: Arc::clone(&cold_ids), except: cold_except },
+                    (false, true) => {
+                        Destinations::Uniform { ids: Arc::clone(&cold_ids), except: cold_except }
+                    }
                     (true, false) => Destinations::Uniform { ids: Arc::clone(&hot_ids), except: hot_except },
                     (false, false) => continue,
                 },
@@ -291,11 +328,35 @@ impl Traffic<'_> {
 
     /// Reports destinations of a source that its packets do not reach.
     fn check_reach(&self, c: &mut Compiler<'_>, at: &str, source: usize, destinations: &Destinations) {
+        let Some((_, switch, _)) = c.neighbours[source][0] else { return };
+        if !c.graph.is_switch(switch) {
+            let all = |ids: &[u32]| ids.iter().all(|id| *id == c.ids[switch] || *id == c.ids[source]);
+            let reached = match destinations {
+                Destinations::Fixed(id) => *id == c.ids[switch],
+                Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => all(ids),
+                Destinations::Hotspot { hot, cold, .. } => all(hot) && all(cold),
+                Destinations::Replay => true,
+            };
+            if !reached {
+                let name = |device: usize| c.graph.nodes[device].name.clone();
+                let message = format!(
+                    "\"{}\" is linked to \"{}\" alone and reaches nobody else",
+                    name(source),
+                    name(switch)
+                );
+                let help = "link both to a switch, or send to each other only";
+                c.once(Diagnostic::error("SC020", format!("{at}/to"), message).help(help));
+            }
+            return;
+        }
         if self.walk.lost.is_empty() {
             return;
         }
-        let Some((_, switch, _)) = c.neighbours[source][0] else { return };
-        let lost = |id: &&u32| self.walk.lost.contains_key(&(**id, switch as u32)) && c.ids[source] != **id;
+        let lost = |id: &&u32| {
+            // A loop is an error of the routing, reported once for the whole fabric.
+            self.walk.lost.get(&(**id, switch as u32)).is_some_and(|fate| !matches!(fate, Fate::Loop(_)))
+                && c.ids[source] != **id
+        };
         let bad = match destinations {
             Destinations::Fixed(id) => Some(id).filter(lost),
             Destinations::Cycle(ids) => ids.iter().find(lost),
@@ -308,10 +369,11 @@ impl Traffic<'_> {
         let target = c.ids.iter().position(|own| *own == id).map_or_else(|| id.to_string(), name);
         let why = match &self.walk.lost[&(id, switch as u32)] {
             Fate::Dropped(switch) => format!("switch \"{}\" has no route for it", name(*switch as usize)),
-            Fate::Loop(_) => "it goes round for ever".into(),
+            Fate::Loop(_) => return,
             Fate::Astray(device) => format!("it arrives at \"{}\"", name(*device as usize)),
         };
-        let message = format!("a packet from \"{}\" to \"{target}\" (id {id}) does not arrive: {why}", name(source));
+        let message =
+            format!("a packet from \"{}\" to \"{target}\" (id {id}) does not arrive: {why}", name(source));
         let help = "add a link, a route or a default route, or send elsewhere";
         c.once(Diagnostic::error("SC020", format!("{at}/to"), message).help(help));
     }
@@ -408,9 +470,11 @@ impl Traffic<'_> {
         let rows_at = format!("{at}/arrivals/trace");
         let rows = trace.rows.as_deref().unwrap_or_default();
         let mut by_source: BTreeMap<usize, Vec<ReplayPacket>> = BTreeMap::new();
+        let owned = c.ids.iter().enumerate().filter(|(_, id)| **id != NO_OWNER);
+        let owners: BTreeMap<u32, usize> = owned.map(|(device, &id)| (id, device)).collect();
         let mut faults = 0;
         for (i, row) in rows.iter().enumerate() {
-            match trace_row(c, row) {
+            match trace_row(c, &owners, row) {
                 Ok((source, packet)) => by_source.entry(source).or_default().push(packet),
                 Err(why) => {
                     faults += 1;
@@ -431,7 +495,12 @@ impl Traffic<'_> {
         let sources = by_source.len() as u32;
         for (source, mut packets) in by_source {
             packets.sort_by_key(|packet| packet.at);
-            self.check_reach(c, at, source, &Destinations::Cycle(Arc::new(packets.iter().map(|p| p.destination).collect())));
+            self.check_reach(
+                c,
+                at,
+                source,
+                &Destinations::Cycle(Arc::new(packets.iter().map(|p| p.destination).collect())),
+            );
             self.sources.push(SourceConfig {
                 endpoint: source as u32,
                 flow: index,
@@ -449,7 +518,8 @@ impl Traffic<'_> {
     }
 
     fn warn_overload(&self, c: &mut Compiler<'_>) {
-        let over: Vec<usize> = self.loads.iter().filter(|(_, load)| load.above_one()).map(|(d, _)| *d).collect();
+        let over: Vec<usize> =
+            self.loads.iter().filter(|(_, load)| load.above_one()).map(|(d, _)| *d).collect();
         let Some(&first) = over.first() else { return };
         let message = format!(
             "the flows offer \"{}\" {} of what its link carries; its source queue grows without bound",
@@ -478,10 +548,22 @@ fn endpoints(c: &mut Compiler<'_>, at: &str, patterns: &Names) -> Option<Vec<usi
                 true => format!("\"{pattern}\" is a switch; only endpoints send and receive"),
                 false => format!("endpoints: {}", shortened(names.iter().copied())),
             };
-            let finding = Diagnostic::error("SC011", at, no_match("endpoint", &pattern)).help(help);
-            let finding = if switch { finding } else { finding.did_you_mean(&pattern, names.iter().copied()) };
+            let place = element(at, patterns, &pattern);
+            let finding = Diagnostic::error("SC011", place, no_match("endpoint", &pattern)).help(help);
+            let finding =
+                if switch { finding } else { finding.did_you_mean_name(&pattern, names.iter().copied()) };
             c.out.push(finding);
             None
+        }
+    }
+}
+
+/// Place of one pattern of a list.
+pub(crate) fn element(at: &str, names: &Names, pattern: &str) -> String {
+    match names {
+        Names::One(_) => at.to_owned(),
+        Names::Many(list) => {
+            list.iter().position(|p| p == pattern).map_or_else(|| at.to_owned(), |i| format!("{at}/{i}"))
         }
     }
 }
@@ -503,7 +585,7 @@ fn destination(c: &mut Compiler<'_>, at: &str, name: &str) -> Option<u32> {
     let message = format!("there is no endpoint or multicast group \"{name}\"");
     let finding = Diagnostic::error("SC011", at, message)
         .help(format!("destinations: {}", shortened(names.iter().copied())))
-        .did_you_mean(name, names.iter().copied());
+        .did_you_mean_name(name, names.iter().copied());
     c.out.push(finding);
     None
 }
@@ -513,8 +595,18 @@ fn known_destination(c: &Compiler<'_>, name: &str) -> Option<u32> {
     device.map(|d| c.ids[d]).or_else(|| c.groups.get(name).copied())
 }
 
+/// Position of every device in a list.
+fn positions(devices: &[usize]) -> BTreeMap<usize, u32> {
+    devices.iter().zip(0..).map(|(&device, position)| (device, position)).collect()
+}
+
 /// Positions to destinations; who is mapped to itself sends nothing.
-fn mapped(c: &Compiler<'_>, sources: &[usize], devices: &[usize], map: &[usize]) -> Vec<(usize, Destinations)> {
+fn mapped(
+    c: &Compiler<'_>,
+    sources: &[usize],
+    devices: &[usize],
+    map: &[usize],
+) -> Vec<(usize, Destinations)> {
     let place: BTreeMap<usize, usize> = devices.iter().enumerate().map(|(i, &d)| (d, i)).collect();
     let target = |source: usize| place.get(&source).map(|&i| devices[map[i]]).filter(|&t| t != source);
     sources.iter().filter_map(|&s| Some((s, Destinations::Fixed(c.ids[target(s)?])))).collect()
@@ -560,7 +652,7 @@ fn random_cycle(n: usize, seed: u64) -> Vec<usize> {
     };
     let mut map: Vec<usize> = (0..n).collect();
     for i in (1..n).rev() {
-        let j = (u128::from(next()) * i as u128 >> 64) as usize;
+        let j = ((u128::from(next()) * i as u128) >> 64) as usize;
         map.swap(i, j);
     }
     map
@@ -690,7 +782,10 @@ fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> 
 fn on_link(c: &Compiler<'_>, source: usize, sizes: &[Sized]) -> Vec<Sized> {
     let Some((link, _, _)) = c.neighbours[source][0] else { return sizes.to_vec() };
     let symbol = c.wires[link].symbol;
-    let longer = |size: PacketSize| PacketSize { wire: symbol.packet_bytes_on_link(u32::from(size.wire)) as u16, ..size };
+    let longer = |size: PacketSize| PacketSize {
+        wire: symbol.packet_bytes_on_link(u32::from(size.wire)) as u16,
+        ..size
+    };
     sizes.iter().map(|&(weight, size)| (weight, longer(size))).collect()
 }
 
@@ -700,24 +795,28 @@ fn mean_packet_time(c: &Compiler<'_>, source: usize, sizes: &[Sized]) -> Ratio {
     let wire = &c.wires[link];
     let delimiter = u128::from(wire.symbol.delimiter_chars());
     let weights: u128 = sizes.iter().map(|(w, _)| u128::from(*w)).sum();
-    let chars: u128 = sizes.iter().map(|(w, size)| u128::from(*w) * (u128::from(size.wire) + delimiter)).sum();
+    let chars: u128 =
+        sizes.iter().map(|(w, size)| u128::from(*w) * (u128::from(size.wire) + delimiter)).sum();
     let one = wire.rate.character_ps(wire.width);
     Ratio::new(chars * u128::from(one.numerator), weights.max(1) * u128::from(one.denominator))
 }
 
 /// One line of a trace: source device and packet.
-fn trace_row(c: &Compiler<'_>, row: &str) -> Result<(usize, ReplayPacket), String> {
+fn trace_row(
+    c: &Compiler<'_>,
+    owners: &BTreeMap<u32, usize>,
+    row: &str,
+) -> Result<(usize, ReplayPacket), String> {
     let fields: Vec<&str> = row.split(',').map(str::trim).collect();
     let [time, src, dst, bytes, prio, ftype] = fields[..] else {
         return Err(format!("{} fields instead of 6", fields.len()));
     };
-    let owner: BTreeSet<u32> = c.ids.iter().copied().filter(|id| *id != NO_OWNER).collect();
     let id = |text: &str| match known_destination(c, text) {
         Some(id) => Some(id),
-        None => text.parse().ok().filter(|id| owner.contains(id) || c.groups.values().any(|g| g == id)),
+        None => text.parse().ok().filter(|id| owners.contains_key(id) || c.groups.values().any(|g| g == id)),
     };
     let at = time.parse::<u64>().map_err(|_| format!("\"{time}\" is not a time in picoseconds"))?;
-    let source = id(src).and_then(|id| c.ids.iter().position(|own| *own == id));
+    let source = id(src).and_then(|id| owners.get(&id).copied());
     let source = source.ok_or_else(|| format!("\"{src}\" is not an endpoint"))?;
     let destination = id(dst).ok_or_else(|| format!("\"{dst}\" is not a destination"))?;
     let payload = bytes.parse::<u32>().map_err(|_| format!("\"{bytes}\" is not a number of octets"))?;

@@ -91,7 +91,8 @@ pub fn decimal(text: &str) -> Result<Ratio, String> {
     let bad = || format!("\"{text}\" is not a plain decimal number");
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(fraction) || (text.contains('.') && fraction.is_empty()) {
+    if whole.is_empty() || !digits(whole) || !digits(fraction) || (text.contains('.') && fraction.is_empty())
+    {
         return Err(bad());
     }
     if whole.len() + fraction.len() > DIGITS_MAX {
@@ -144,7 +145,8 @@ pub fn time(text: &str) -> Result<u64, String> {
 
 /// Writes picoseconds in the largest unit that shows them exactly.
 pub fn time_text(ps: u64) -> String {
-    let units = [(1_000_000_000_000u64, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns"), (1, "ps")];
+    let units =
+        [(1_000_000_000_000u64, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns"), (1, "ps")];
     for (size, name) in units {
         if ps >= size || size == 1 {
             let (whole, rest) = (ps / size, ps % size);
@@ -183,8 +185,12 @@ const PICOSECONDS_PER_METRE: u128 = 5_000;
 
 /// Propagation in picoseconds of a length: `2 m`, `30 cm`.
 pub fn length(text: &str) -> Result<u64, String> {
-    let units =
-        [("mm", Ratio::new(1, 1_000)), ("cm", Ratio::new(1, 100)), ("m", Ratio::whole(1)), ("km", Ratio::whole(1_000))];
+    let units = [
+        ("mm", Ratio::new(1, 1_000)),
+        ("cm", Ratio::new(1, 100)),
+        ("m", Ratio::whole(1)),
+        ("km", Ratio::whole(1_000)),
+    ];
     let metres = scaled(text, &units, "length")?;
     let ps = metres.times(Ratio::whole(PICOSECONDS_PER_METRE)).and_then(Ratio::rounded);
     match ps {

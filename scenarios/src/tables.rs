@@ -1,0 +1,353 @@
+//! Routing tables: the method, entries by hand, multicast masks, next hops, and whether it all works.
+
+use crate::compile::{Compiler, no_match};
+use crate::diagnostic::Diagnostic;
+use crate::fabric::{self, Fate};
+use crate::names;
+use crate::routing;
+use crate::source::escape;
+use crate::spec::*;
+use crate::topology::{Shape, shortened};
+use crate::traffic;
+use models::config::*;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+impl Compiler<'_> {
+    pub(crate) fn routes(&mut self) -> Option<routing::Tables> {
+        let spec = self.spec.routing.clone().unwrap_or_default();
+        let method = match (spec.method.unwrap_or(RoutingMethod::Auto), &self.graph.shape) {
+            (RoutingMethod::Auto, Shape::Plain) => RoutingMethod::Shortest,
+            (RoutingMethod::Auto, Shape::Grid { torus: false, .. }) => RoutingMethod::DimensionOrder,
+            (RoutingMethod::Auto, Shape::Grid { .. } | Shape::Dragonfly) => RoutingMethod::UpDown,
+            (RoutingMethod::Auto, Shape::FatTree(_)) => RoutingMethod::FatTree,
+            (method, _) => method,
+        };
+        let mut root = (0..self.graph.nodes.len()).find(|&d| self.graph.is_switch(d)).unwrap_or(0);
+        if let Some(name) = &spec.root {
+            match self.graph.find(name).filter(|&d| self.graph.is_switch(d)) {
+                Some(device) => root = device,
+                None => {
+                    let message = format!("there is no switch \"{name}\"");
+                    let names = self.device_names();
+                    let finding =
+                        Diagnostic::error("SC011", "/routing/root", message).did_you_mean_name(name, names);
+                    self.out.push(finding);
+                }
+            }
+        }
+        let tables = match method {
+            RoutingMethod::Shortest | RoutingMethod::Auto => {
+                Some(routing::shortest(&self.graph, &self.neighbours))
+            }
+            RoutingMethod::UpDown => Some(routing::up_down(&self.graph, &self.neighbours, root)),
+            RoutingMethod::DimensionOrder => routing::dimension_order(&self.graph, &self.neighbours),
+            RoutingMethod::FatTree => routing::fat_tree(&self.graph, &self.neighbours),
+            RoutingMethod::Tables => Some(routing::none(&self.graph)),
+        };
+        if tables.is_none() {
+            let (word, shape) = match method {
+                RoutingMethod::DimensionOrder => ("dimension_order", "a mesh"),
+                _ => ("fat_tree", "a fat tree"),
+            };
+            let message = format!("\"{word}\" needs {shape}");
+            let help = "use \"auto\", \"shortest\" or \"up_down\"";
+            self.out.push(Diagnostic::error("SC026", "/routing/method", message).help(help));
+        }
+        tables
+    }
+
+    /// Routing entries that the file gives.
+    pub(crate) fn explicit_tables(&mut self, devices: &mut [DeviceConfig], owners: &[u32]) {
+        let spec = self.spec;
+        let Some(tables) = spec.routing.as_ref().and_then(|r| r.tables.as_ref()) else { return };
+        for (switch, rows) in tables {
+            let at = format!("/routing/tables/{}", escape(switch));
+            let Some(device) = self.graph.find(switch).filter(|&d| self.graph.is_switch(d)) else {
+                let message = format!("there is no switch \"{switch}\"");
+                let names = self.device_names();
+                let finding =
+                    Diagnostic::error("SC011", at, message).did_you_mean_name(switch, names).at_key();
+                self.out.push(finding);
+                continue;
+            };
+            let DeviceModel::Switch(config) = &mut devices[device].model else { continue };
+            // "default" fills what is left, so it comes last; patterns are applied from general to special by
+            // the order of the file's keys, which a map does not keep: names without wild cards win.
+            let mut keys: Vec<&String> = rows.keys().collect();
+            keys.sort_by_key(|key| (*key == "default", !key.contains(['*', '?', '{']), *key));
+            let mut set = vec![false; config.routes.entries.len()];
+            for key in keys {
+                let pointer = format!("{at}/{}", escape(key));
+                let egress = match route_target(&rows[key], self.graph.ports(device), switch) {
+                    Ok(egress) => egress,
+                    Err((message, help)) => {
+                        self.out.push(Diagnostic::error("SC024", pointer, message).help(help));
+                        continue;
+                    }
+                };
+                let ids: Vec<u32> = if key == "default" {
+                    let open = |id: &usize| !set[*id] && config.routes.entries[*id].egress == Egress::Drop;
+                    (0..config.routes.entries.len()).filter(open).map(|id| id as u32).collect()
+                } else if let Ok(id) = key.parse::<u32>() {
+                    vec![id]
+                } else {
+                    let endpoints: Vec<usize> = self.graph.endpoints.clone();
+                    let names: Vec<&str> =
+                        endpoints.iter().map(|&e| self.graph.nodes[e].name.as_str()).collect();
+                    match names::select(std::slice::from_ref(key), &names) {
+                        Ok(hits) => hits.into_iter().map(|i| self.ids[endpoints[i]]).collect(),
+                        Err(_) => {
+                            let finding = Diagnostic::error("SC024", pointer, no_match("endpoint", key))
+                                .help("write an endpoint, a pattern, a destination id or \"default\"")
+                                .did_you_mean_name(key, names)
+                                .at_key();
+                            self.out.push(finding);
+                            continue;
+                        }
+                    }
+                };
+                for id in ids {
+                    match config.routes.entries.get_mut(id as usize) {
+                        Some(entry) => {
+                            entry.egress = egress;
+                            set[id as usize] = true;
+                        }
+                        None => {
+                            let message = format!("destination id {id} belongs to nobody");
+                            let help = format!("ids in use: up to {}", owners.len() - 1);
+                            self.out.push(
+                                Diagnostic::error("SC024", pointer.clone(), message).help(help).at_key(),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Multicast masks: one tree of shortest paths over the members, the same from every side.
+    pub(crate) fn multicast(&mut self, config: &mut FabricConfig) {
+        let spec = self.spec;
+        for (i, group) in spec.multicast.iter().flatten().enumerate() {
+            let pointer = format!("/multicast/{i}/members");
+            let endpoints = self.graph.endpoints.clone();
+            let names: Vec<&str> = endpoints.iter().map(|&e| self.graph.nodes[e].name.as_str()).collect();
+            let members: Vec<usize> = match names::select(group.members.patterns(), &names) {
+                Ok(hits) => hits.into_iter().map(|h| endpoints[h]).collect(),
+                Err(pattern) => {
+                    let finding = Diagnostic::error(
+                        "SC023",
+                        traffic::element(&pointer, &group.members, &pattern),
+                        no_match("endpoint", &pattern),
+                    )
+                    .help(format!("endpoints: {}", shortened(names.iter().copied())))
+                    .did_you_mean_name(&pattern, names.iter().copied());
+                    self.out.push(finding);
+                    continue;
+                }
+            };
+            let id = self.groups[&group.name];
+            let Some(masks) = self.tree(&members) else {
+                let message = format!("the members of \"{}\" are not connected", group.name);
+                self.out.push(Diagnostic::error("SC023", pointer, message));
+                continue;
+            };
+            for (device, mask) in masks {
+                let limit = self.settings[device].preset().masks_max;
+                let DeviceModel::Switch(own) = &mut config.devices[device].model else { continue };
+                let index = own.routes.masks.len();
+                if index >= limit {
+                    let message =
+                        format!("\"{}\" has only {limit} multicast masks", self.graph.nodes[device].name);
+                    self.once(Diagnostic::error("SC023", format!("/multicast/{i}"), message));
+                    continue;
+                }
+                own.routes.masks.push(mask);
+                own.routes.mask_next_hops.push(vec![0; usize::from(self.graph.ports(device))]);
+                if let Some(entry) = own.routes.entries.get_mut(id as usize) {
+                    *entry = Route { egress: Egress::Multicast(index as u8), next_hop: NO_PORT };
+                }
+            }
+        }
+    }
+
+    /// Port masks of the tree over the members, for every switch; a switch off the tree sends towards it.
+    fn tree(&self, members: &[usize]) -> Option<BTreeMap<usize, u64>> {
+        let first = self.neighbours[*members.first()?][0]?.1;
+        // Breadth-first from the switch of the first member: every switch knows the port towards it.
+        let mut towards: BTreeMap<usize, (usize, u8, u8)> = BTreeMap::new();
+        let mut queue = VecDeque::from([first]);
+        let mut order = vec![first];
+        while let Some(at) = queue.pop_front() {
+            for (port, link) in self.neighbours[at].iter().enumerate() {
+                let Some((_, other, other_port)) = *link else { continue };
+                if self.graph.is_switch(other) && other != first && !towards.contains_key(&other) {
+                    towards.insert(other, (at, other_port, port as u8));
+                    queue.push_back(other);
+                    order.push(other);
+                }
+            }
+        }
+        let mut masks: BTreeMap<usize, u64> = BTreeMap::new();
+        for &member in members {
+            let (_, mut at, port) = self.neighbours[member][0]?;
+            *masks.entry(at).or_default() |= 1 << port;
+            while at != first {
+                let &(before, up, down) = towards.get(&at)?;
+                *masks.entry(at).or_default() |= 1 << up;
+                *masks.entry(before).or_default() |= 1 << down;
+                at = before;
+            }
+        }
+        for at in order {
+            if let (false, Some(&(_, up, _))) = (masks.contains_key(&at), towards.get(&at)) {
+                masks.insert(at, 1 << up);
+            }
+        }
+        Some(masks)
+    }
+
+    /// Follows every route: does everything arrive, can the fabric deadlock?
+    pub(crate) fn follow(&mut self, config: &FabricConfig) -> fabric::Walk {
+        let walk = fabric::walk(config);
+        let accepted = self.spec.routing.as_ref().and_then(|r| r.allow_deadlock) == Some(true);
+        let name = |device: u32| config.devices[device as usize].path.as_str();
+        let mut found = Vec::new();
+        if let Some(((id, _), Fate::Loop(cycle))) =
+            walk.lost.iter().find(|(_, fate)| matches!(fate, Fate::Loop(_)))
+        {
+            let mut names: Vec<&str> = cycle.iter().map(|&d| name(d)).collect();
+            names.push(names[0]);
+            let target = name(config.owners[*id as usize]);
+            let message =
+                format!("packets for \"{target}\" (id {id}) go round for ever: {}", names.join(" -> "));
+            found.push(
+                Diagnostic::error("SC021", "/routing/tables", message).help("correct one of these switches"),
+            );
+        } else if let Some(cycle) = fabric::channel_cycle(config, &walk) {
+            let mut steps: Vec<String> =
+                cycle.iter().map(|&(d, p)| fabric::port_name(config, d, p)).collect();
+            const SHOWN: usize = 12;
+            if steps.len() > SHOWN {
+                let more = steps.len() - SHOWN;
+                steps.truncate(SHOWN);
+                steps.push(format!("... {more} more ..."));
+            }
+            steps.push(steps[0].clone());
+            let message = format!("links can wait for each other in a circle: {}", steps.join(" -> "));
+            let finding = if accepted {
+                Diagnostic::warning("SC075", "/routing/allow_deadlock", message)
+            } else {
+                Diagnostic::error("SC022", "/routing", message)
+                    .help("use another routing method, or accept it with \"allow_deadlock\": true")
+            };
+            found.push(finding);
+        }
+        self.out.append(&mut found);
+        walk
+    }
+
+    /// Destinations that some endpoints cannot reach; where traffic needs them, the traffic finds the error.
+    pub(crate) fn lost(&mut self, config: &FabricConfig, walk: &fabric::Walk) {
+        let strays = walk.lost.iter().filter(|(_, fate)| !matches!(fate, Fate::Loop(_)));
+        let mut count = 0;
+        let mut first = None;
+        for ((id, switch), fate) in strays {
+            count += 1;
+            first.get_or_insert((*id, *switch, fate.clone()));
+        }
+        let Some((id, switch, fate)) = first else { return };
+        let name = |device: u32| config.devices[device as usize].path.as_str();
+        let target = config.owners[id as usize];
+        let why = match fate {
+            Fate::Dropped(at) => format!("\"{}\" has no route for it", name(at)),
+            Fate::Astray(at) => format!("it arrives at \"{}\"", name(at)),
+            Fate::Loop(_) => "it goes round for ever".into(),
+        };
+        let message = format!(
+            "a packet for \"{}\" (id {id}) that enters at \"{}\" is lost: {why}",
+            name(target),
+            name(switch)
+        );
+        let more = if count > 1 {
+            format!("{count} pairs of entry switch and destination are concerned")
+        } else {
+            String::new()
+        };
+        let finding = Diagnostic::warning("SC073", "/routing", message);
+        let finding = if more.is_empty() { finding } else { finding.help(more) };
+        self.out.push(finding);
+    }
+}
+
+fn route_target(target: &RouteTarget, ports: u8, switch: &str) -> Result<Egress, (String, String)> {
+    let help = format!("allowed: \"drop\" or a port, 0 to {}", ports - 1);
+    match target {
+        RouteTarget::Port(port) if *port < u32::from(ports) => Ok(Egress::Port(*port as u8)),
+        RouteTarget::Port(port) => Err((format!("port {port} of \"{switch}\" does not exist"), help)),
+        RouteTarget::Word(word) if word == "drop" => Ok(Egress::Drop),
+        RouteTarget::Word(word) => Err((format!("\"{word}\" is not a route"), help)),
+    }
+}
+
+/// Fills in the second level of routing from the tables of the neighbours (VOQ-2.2-5).
+pub fn next_hops(config: &mut FabricConfig) {
+    let wires = fabric::wires(config);
+    // Egress port of every switch by id; shared with the endpoints that hang on the switch.
+    let mut egress: Vec<Arc<Vec<u8>>> = Vec::with_capacity(config.devices.len());
+    for device in &config.devices {
+        let ports = match &device.model {
+            DeviceModel::Switch(own) => own.routes.entries.iter().map(|route| match route.egress {
+                Egress::Port(port) => port,
+                Egress::Multicast(_) | Egress::Drop => NO_PORT,
+            }),
+            DeviceModel::Endpoint(_) => {
+                egress.push(Arc::default());
+                continue;
+            }
+        };
+        egress.push(Arc::new(ports.collect()));
+    }
+    let mut masks: Vec<(usize, usize, usize, u64)> = Vec::new();
+    for (device, ports) in wires.iter().enumerate() {
+        let Some(own) = fabric::switch(config, device as u32) else { continue };
+        for (id, route) in own.routes.entries.iter().enumerate() {
+            let Egress::Multicast(mask) = route.egress else { continue };
+            let bits = own.routes.masks[usize::from(mask)];
+            for port in (0..ports.len()).filter(|p| bits >> p & 1 == 1) {
+                if let Some((_, next, ingress)) = ports[port] {
+                    masks.push((
+                        device,
+                        usize::from(mask),
+                        port,
+                        fabric::mask_behind(config, next, ingress, id as u32),
+                    ));
+                }
+            }
+        }
+    }
+    for (device, mask, port, bits) in masks {
+        if let DeviceModel::Switch(own) = &mut config.devices[device].model {
+            own.routes.mask_next_hops[mask][port] = bits;
+        }
+    }
+    for (device, ports) in wires.iter().enumerate() {
+        match &mut config.devices[device].model {
+            DeviceModel::Switch(own) => {
+                for (id, route) in own.routes.entries.iter_mut().enumerate() {
+                    let Egress::Port(port) = route.egress else { continue };
+                    let next = ports.get(usize::from(port)).copied().flatten();
+                    route.next_hop = next
+                        .and_then(|(_, next, _)| egress[next as usize].get(id).copied())
+                        .unwrap_or(NO_PORT);
+                }
+            }
+            DeviceModel::Endpoint(own) => {
+                if let (Some((_, next, _)), true) = (ports[0], own.staging != StagingConfig::None) {
+                    own.next_hop = Arc::clone(&egress[next as usize]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Part 12 settings: which port may and does send messages, who stages, when a port counts as congested.
+
+use crate::compile::{Compiler, Settings, no_match};
+use crate::diagnostic::Diagnostic;
+use crate::expand::Layer;
+use crate::names;
+use crate::spec::*;
+use crate::units;
+use lp_serial::cost::{SymbolSize, VC_REFRESH_MANDATORY_UNITS, VC_REFRESH_UNIT_CODE_GROUPS};
+use models::config::*;
+use sim_core::Duration;
+
+impl Compiler<'_> {
+    pub(crate) fn voq_spec(&self) -> VoqSpec {
+        self.spec.voq.clone().unwrap_or_default()
+    }
+
+    pub(crate) fn voq_enabled(&self) -> bool {
+        self.voq_spec().enabled == Some(true)
+    }
+
+    /// Staging of every device.
+    pub(crate) fn staging(&mut self) -> Vec<StagingConfig> {
+        let voq = self.voq_spec();
+        let common = voq.staging.clone().unwrap_or(Staging::PerPort);
+        let mut all = Vec::new();
+        for device in 0..self.graph.nodes.len() {
+            if !self.voq_enabled() {
+                // Off means off: the fabric behaves as if Part 12 did not exist (VOQ-1.1-4).
+                all.push(StagingConfig::None);
+                continue;
+            }
+            let staging = self.settings[device].staging(&common).clone();
+            let own = match &self.settings[device] {
+                Settings::Switch(s) => s.staging.is_some(),
+                Settings::Endpoint(e) => e.staging.is_some(),
+            };
+            let pointer =
+                if own { format!("{}/staging", self.origins[device]) } else { "/voq/staging".to_owned() };
+            let name = self.graph.nodes[device].name.clone();
+            if let (Settings::Switch(s), true) = (&self.settings[device], staging != Staging::None)
+                && s.input == Some(InputKind::Fifo)
+                && s.buffering == Some(BufferingKind::Direct)
+            {
+                let message = format!(
+                    "switch \"{name}\" cannot stage: its inputs are FIFOs without buffers behind them"
+                );
+                let help =
+                    "use \"input\": \"voq\", buffers (\"crosspoint\", \"output\"), or \"staging\": \"none\"";
+                self.once(Diagnostic::error("SC033", pointer.clone(), message).help(help));
+            }
+            if let Staging::Table(table) = &staging {
+                let neighbours = self.neighbours[device].iter().flatten();
+                let needed =
+                    neighbours.map(|&(_, other, _)| usize::from(self.graph.ports(other))).max().unwrap_or(0);
+                if table.len() < needed {
+                    let message = format!(
+                        "the table names the queues of {} ports, but a neighbour of \"{name}\" has {needed}",
+                        table.len()
+                    );
+                    self.once(
+                        Diagnostic::error("SC033", pointer.clone(), message).help("one entry for each port"),
+                    );
+                }
+                if let Some(queue) = table.iter().find(|queue| **queue >= 192) {
+                    let message = format!("queue {queue} does not exist");
+                    self.once(Diagnostic::error("SC033", pointer, message).help("allowed: queues 0 to 191"));
+                }
+            }
+            all.push(match staging {
+                Staging::None => StagingConfig::None,
+                Staging::PerPort => StagingConfig::PerPort,
+                Staging::Modulo(n) => StagingConfig::Modulo(n),
+                Staging::Table(table) => StagingConfig::Table(table),
+            });
+        }
+        all
+    }
+
+    /// Registers of every port, with where each setting comes from.
+    fn registers(&mut self) -> Vec<Vec<(PortVoqSpec, String)>> {
+        let mut all: Vec<Vec<(PortVoqSpec, String)>> = (0..self.graph.nodes.len())
+            .map(|device| {
+                let one = (self.settings[device].voq(), format!("{}/voq", self.origins[device]));
+                vec![one; usize::from(self.graph.ports(device))]
+            })
+            .collect();
+        let spec = self.spec;
+        for (i, change) in spec.overrides.iter().flatten().enumerate() {
+            let (Some(port), Some(registers)) = (&change.port, &change.voq) else { continue };
+            let mut hit = false;
+            for (device, ports) in all.iter_mut().enumerate() {
+                let name = &self.graph.nodes[device].name;
+                let shown = self.graph.is_switch(device);
+                for (number, slot) in ports.iter_mut().enumerate() {
+                    if names::matches(port, &format!("{name}:{number}"))
+                        || (!shown && names::matches(port, name))
+                    {
+                        *slot = (registers.over(&slot.0), format!("/overrides/{i}/voq"));
+                        hit = true;
+                    }
+                }
+            }
+            if !hit {
+                let names = self.device_names();
+                let (name, _) = port.rsplit_once(':').unwrap_or((port, ""));
+                let known = self.graph.find(name).map(|d| self.graph.ports(d));
+                let finding = match known {
+                    Some(n) => {
+                        Diagnostic::error("SC012", format!("/overrides/{i}/port"), no_match("port", port))
+                            .help(format!("\"{name}\" has ports 0 to {}", n - 1))
+                    }
+                    None => {
+                        Diagnostic::error("SC011", format!("/overrides/{i}/port"), no_match("port", port))
+                            .help("write \"device:port\"")
+                            .did_you_mean_name(name, names)
+                    }
+                };
+                self.out.push(finding);
+            }
+        }
+        all
+    }
+
+    pub(crate) fn ports(&mut self) -> Vec<Vec<PortConfig>> {
+        let registers = self.registers();
+        let enabled = self.voq_enabled();
+        let common = self.voq_spec().staging.unwrap_or(Staging::PerPort);
+        let honours = |c: &Self, device: usize, port: u8| {
+            registers[device][usize::from(port)].0.rx_sup == Some(true)
+                // Who has no queues to stop cannot honour a message (VOQ-2.2-8).
+                && (!enabled || *c.settings[device].staging(&common) != Staging::None)
+        };
+        let mut generating = false;
+        let mut all = Vec::new();
+        for (device, slots) in registers.iter().enumerate() {
+            let mut ports = Vec::new();
+            for (port, (own, pointer)) in (0..).zip(slots) {
+                let gen_sup = own.gen_sup == Some(true);
+                let neighbour = self.neighbours[device][usize::from(port)];
+                let willing =
+                    neighbour.is_some_and(|(_, other, other_port)| honours(self, other, other_port));
+                let symbol = neighbour.map(|(link, _, _)| self.wires[link].symbol);
+                let forced = own.gen_en == Some(true);
+                let wants =
+                    enabled && own.gen_en.unwrap_or(gen_sup && willing) && (neighbour.is_some() || forced);
+                if wants {
+                    self.check_generation(device, port, gen_sup, willing, symbol, pointer);
+                }
+                generating |= wants;
+                ports.push(PortConfig {
+                    buffers: self.settings[device].input_buffers(),
+                    watermarks: self.settings[device].watermarks(),
+                    voq: PortVoq {
+                        gen_sup,
+                        rx_sup: honours(self, device, port),
+                        gen_en: wants,
+                        part: enabled && own.part.unwrap_or(true) && self.graph.is_switch(device),
+                        xoff: enabled && own.xoff.unwrap_or(false),
+                    },
+                });
+            }
+            all.push(ports);
+        }
+        if enabled && !generating {
+            let message =
+                "VoQ backpressure is enabled, but no port sends messages to a neighbour that honours them";
+            let help = "give switches gen_sup and their neighbours rx_sup and staging, or disable it";
+            self.once(Diagnostic::error("SC037", "/voq/enabled", message).help(help));
+        }
+        all
+    }
+
+    fn check_generation(
+        &mut self,
+        device: usize,
+        port: u8,
+        gen_sup: bool,
+        willing: bool,
+        symbol: Option<SymbolSize>,
+        pointer: &str,
+    ) {
+        let name = self.graph.port_name((device, port));
+        let off = format!("set \"gen_en\": false for port \"{name}\" in \"overrides\"");
+        if !gen_sup {
+            let message =
+                format!("GEN_EN is set on \"{name}\", which cannot generate messages (GEN_SUP = 0)");
+            let help = "remove gen_en, or give the device gen_sup";
+            self.once(Diagnostic::error("SC036", format!("{pointer}/gen_en"), message).help(help));
+        }
+        if !willing {
+            let message = format!(
+                "GEN_EN is set on \"{name}\", but its neighbour does not honour messages (RX_SUP = 0)"
+            );
+            let help = "remove gen_en (it is then set only where the neighbour honours messages)";
+            self.once(Diagnostic::error("SC036", format!("{pointer}/gen_en"), message).help(help));
+        }
+        match symbol {
+            Some(SymbolSize::Short) => {
+                let message = format!(
+                    "the link of \"{name}\" runs short control symbols: a message has no place in them"
+                );
+                let help = format!("use \"symbol\": \"long\", or {off}");
+                self.once(Diagnostic::error("SC034", "/voq/enabled", message).help(help));
+            }
+            Some(SymbolSize::Idle3) => {
+                let message = format!(
+                    "the link of \"{name}\" is 64b/67b: Part 12 of revision 2 lives in the 48-bit symbol of \
+                     8b/10b links"
+                );
+                let help = format!("use 6.25 Gbaud or less, or {off}");
+                self.once(Diagnostic::error("SC035", "/voq/enabled", message).help(help));
+            }
+            Some(SymbolSize::Long) | None => {}
+        }
+    }
+
+    /// Warns of a threshold that the switch cannot reach.
+    pub(crate) fn check_threshold(&mut self, device: usize, config: &SwitchConfig, detector: Detector) {
+        let inputs = u64::from(self.settings[device].input_buffers());
+        let ports = u64::from(self.graph.ports(device));
+        let sources = if detector.verdict == Verdict::Shared { ports } else { 1 };
+        let behind = match config.buffering {
+            Buffering::Direct => 0,
+            Buffering::Crosspoint { depth } => u64::from(depth) * sources,
+            Buffering::Output { packets } => u64::from(packets),
+        };
+        let most = inputs * sources + behind;
+        if u64::from(detector.x_on) > most {
+            let message = format!(
+                "\"{}\" never holds {} packets for one port: at most {most}",
+                self.graph.nodes[device].name, detector.x_on
+            );
+            let help = "lower thresholds.on, or give it more buffers";
+            self.once(Diagnostic::warning("SC072", "/voq/thresholds", message).help(help));
+        }
+    }
+
+    /// Refresh period of a switch: 16 x 1024 code-groups of its slowest link unless the file says otherwise.
+    pub(crate) fn refresh(&self, device: usize, text: Option<&str>) -> Option<Duration> {
+        match text {
+            Some("off") => None,
+            None | Some("default") => {
+                let links = self.neighbours[device].iter().flatten();
+                let slowest = links.map(|&(link, _, _)| self.wires[link].rate).min()?;
+                let one = slowest.lane_character_ps();
+                let groups = VC_REFRESH_MANDATORY_UNITS * VC_REFRESH_UNIT_CODE_GROUPS;
+                Some(Duration(u64::from(groups) * one.numerator / one.denominator))
+            }
+            Some(text) => units::time(text).ok().map(Duration),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Every kind of mistake has a file in `scenarios/bad` and a golden message beside it. `BLESS=1` rewrites
+//! them.
+
+use scenarios::diagnostic::CODES;
+use scenarios::load;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_mistake_has_its_message() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bad");
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .expect("the folder exists")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".json"))
+        .collect();
+    names.sort();
+    assert!(names.len() >= 32, "only {} files", names.len());
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut wrong = Vec::new();
+    let mut codes = BTreeSet::new();
+    for name in &names {
+        let text = fs::read_to_string(folder.join(name)).expect("readable");
+        let read =
+            |file: &str| fs::read_to_string(folder.join(file)).map_err(|_| "it does not exist".to_owned());
+        let errors = scenarios::load_with(&text, name, &[], &read).expect_err(name);
+        codes.extend(errors.items.iter().map(|item| item.code));
+        let golden = folder.join(name.replace(".json", ".txt"));
+        let found = errors.render();
+        if bless {
+            fs::write(&golden, &found).expect("writable");
+        } else if fs::read_to_string(&golden).unwrap_or_default() != found {
+            wrong.push(format!("{name}:\n{found}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} messages changed (BLESS=1 accepts them):\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    // Codes that only warn need no failing file.
+    let silent: Vec<&str> = CODES.iter().map(|code| code.0).filter(|code| !codes.contains(code)).collect();
+    assert!(silent.iter().all(|code| *code >= "SC070"), "codes without a file: {silent:?}");
+}
+
+#[test]
+fn settings_from_the_command_line_are_checked_too() {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/minimal.json"))
+        .expect("readable");
+    let set = |pointer: &str, value: serde_json::Value| load(&text, "x.json", &[(pointer.into(), value)]);
+    assert_eq!(set("/seed", 7.into()).expect("valid").variants[0].config.seed, 7);
+    let far = set("/traffic/nobody/priority", 1.into()).expect_err("no such flow");
+    assert_eq!(far.items[0].code, "SC060");
+    assert!(far.items[0].message.starts_with("--set /traffic/nobody/priority"));
+    assert_eq!(set("/sede", 7.into()).expect_err("unknown field").items[0].code, "SC004");
+}

@@ -1,0 +1,322 @@
+//! From text to plan: exact loads, defaults that can be written out, the schema, comments.
+
+use models::config::{Arrivals, Destinations, PacketSize, Sizes};
+use scenarios::{RunPlan, Warmup, load, schema, templates};
+use serde_json::{Value, json};
+use sim_core::{Duration, Time};
+use std::fs;
+use std::path::Path;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn plan(value: &Value) -> RunPlan {
+    load(&value.to_string(), "t.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()))
+}
+
+fn scenario(flow: Value) -> Value {
+    json!({"name": "t", "topology": {"single_switch": {"ports": 4}}, "traffic": [flow]})
+}
+
+fn arrivals(flow: Value) -> Arrivals {
+    plan(&scenario(flow)).variants[0].config.sources[0].arrivals.clone()
+}
+
+/// A packet of 272 octets and its delimiter of 8 take 280 characters of 400 ps on 4x 6.25 Gbaud: 112 ns.
+#[test]
+fn load_is_the_share_of_time_with_delimiters() {
+    let flow = |arrivals: Value| json!({"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": arrivals});
+    match arrivals(flow(json!({"poisson": {"load": 0.3}}))) {
+        // 112 ns / 0.3 = 373.333.. ns, rounded once.
+        Arrivals::Poisson { mean } => assert_eq!(mean, Duration(373_333)),
+        other => panic!("{other:?}"),
+    }
+    match arrivals(flow(json!({"constant": {"load": 0.3, "phase": "5 ns"}}))) {
+        Arrivals::Constant { interval, phase } => {
+            assert_eq!((interval, phase), ((1_120_000, 3), Duration(5_000)));
+        }
+        other => panic!("{other:?}"),
+    }
+    match arrivals(flow(json!({"constant": {"interval": "200 ns"}}))) {
+        Arrivals::Constant { interval, .. } => assert_eq!(interval, (200_000, 1)),
+        other => panic!("{other:?}"),
+    }
+    match arrivals(flow(json!({"bernoulli": {"load": "30 %", "slot": "117 ns"}}))) {
+        // 0.3 x 117 / 112.
+        Arrivals::Bernoulli { slot, numerator, denominator } => {
+            assert_eq!((slot, numerator, denominator), (Duration(117_000), 351, 1_120));
+        }
+        other => panic!("{other:?}"),
+    }
+    match arrivals(flow(json!({"on_off": {"load": "1/4", "on": "10 us", "off": "10 us"}}))) {
+        // Within bursts twice the load: a packet every 224 ns.
+        Arrivals::OnOff { on, off, interval } => {
+            assert_eq!((on, off, interval), (Duration(10_000_000), Duration(10_000_000), Duration(224_000)));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn load_follows_link_symbol_and_mix_of_sizes() {
+    let mut value = scenario(json!({
+        "name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"constant": {"load": 1}},
+        "size": [{"payload": 8, "weight": 3}, {"payload": 256, "weight": 1}]
+    }));
+    // 1x 1.25 Gbaud, short symbols: 8 ns a character; (3 x (20 + 4) + (272 + 4)) / 4 = 87 characters.
+    value["links"] = json!({"rate": "1.25 Gbaud", "width": "1x", "symbol": "short"});
+    let config = plan(&value).variants[0].config.clone();
+    match &config.sources[0].arrivals {
+        Arrivals::Constant { interval, .. } => assert_eq!(*interval, (87 * 8_000, 1)),
+        other => panic!("{other:?}"),
+    }
+    match &config.sources[0].sizes {
+        Sizes::Mix(list) => assert_eq!(list[0], (3, PacketSize { payload: 8, wire: 20 })),
+        other => panic!("{other:?}"),
+    }
+    // 64b/67b: 272 + 4 octets of link CRC, padded to 280, and 8 of delimiter; 67/8 bits for each.
+    value["links"] = json!({"rate": "10.3125 Gbaud", "width": "4x"});
+    value["traffic"][0]["size"] = json!(256);
+    let config = plan(&value).variants[0].config.clone();
+    match &config.sources[0].arrivals {
+        Arrivals::Constant { interval: (num, den), .. } => {
+            let link = &config.links[0];
+            assert_eq!(link.char_ps, (6_700, 33), "67/8 bits at 4 x 10.3125 Gbaud");
+            assert_eq!(num * link.char_ps.1, 288 * link.char_ps.0 * den);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_extended_address_makes_the_largest_packet() {
+    let flow = json!({
+        "name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"saturated": {}},
+        "size": 256, "address_bits": 66
+    });
+    for bits in [8, 16] {
+        let mut value = scenario(flow.clone());
+        value["id_bits"] = json!(bits);
+        match plan(&value).variants[0].config.sources[0].sizes {
+            Sizes::Fixed(size) => assert_eq!(size, PacketSize { payload: 256, wire: 276 }),
+            ref other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn destinations_are_what_their_names_say() {
+    let target = |to: Value| {
+        let value = scenario(json!({"name": "f", "from": "all", "to": to, "arrivals": {"saturated": {}}}));
+        let sources = plan(&value).variants[0].config.sources.clone();
+        let fixed = |d: &Destinations| match d {
+            Destinations::Fixed(id) => *id,
+            other => panic!("{other:?}"),
+        };
+        sources.iter().map(|s| fixed(&s.destinations)).collect::<Vec<u32>>()
+    };
+    let permutation = |kind: &str| target(json!({"permutation": {"kind": kind}}));
+    assert_eq!(permutation("bit_complement"), [3, 2, 1, 0]);
+    // 0 and 3 are mapped to themselves and send nothing.
+    assert_eq!(permutation("bit_reverse"), [2, 1]);
+    assert_eq!(permutation("transpose"), [2, 1]);
+    assert_eq!(permutation("shuffle"), [2, 1]);
+    assert_eq!(target(json!({"tornado": {}})), [1, 2, 3, 0]);
+    assert_eq!(target(json!({"neighbour": {}})), [1, 2, 3, 0]);
+    assert_eq!(target(json!({"incast": {"target": "ep/2"}})), [2, 2, 2]);
+    let random = permutation("random");
+    assert_eq!(random, permutation("random"), "the same seed");
+    let mut sorted = random.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, [0, 1, 2, 3]);
+    assert!(random.iter().enumerate().all(|(i, &to)| i as u32 != to));
+}
+
+#[test]
+fn hotspots_report_under_their_own_flow_and_never_hit_themselves() {
+    let value = scenario(json!({
+        "name": "f", "from": "all",
+        "to": {"hotspot": {"hot": ["ep/0", "ep/2"], "share": "10 %"}}, "arrivals": {"poisson": {"load": 0.5}}
+    }));
+    let variant = plan(&value).variants.remove(0);
+    assert_eq!(variant.labels.flows, ["f", "f.hot"]);
+    assert_eq!(variant.hot, [1]);
+    for (i, source) in variant.config.sources.iter().enumerate() {
+        match &source.destinations {
+            Destinations::Hotspot {
+                hot,
+                hot_except,
+                cold,
+                cold_except,
+                numerator,
+                denominator,
+                hot_flow,
+            } => {
+                assert_eq!((&hot[..], &cold[..]), (&[0, 2][..], &[1, 3][..]));
+                assert_eq!((*numerator, *denominator, *hot_flow), (1, 10, 1));
+                let own = i as u32;
+                assert_eq!(hot_except.map(|p| hot[p as usize]), own.is_multiple_of(2).then_some(own));
+                assert_eq!(cold_except.map(|p| cold[p as usize]), (own % 2 == 1).then_some(own));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn traces_become_replays_and_move_into_the_resolved_file() {
+    let value = scenario(json!({"name": "f", "arrivals": {"trace": {"file": "x.csv"}}}));
+    let csv = "time_ps,src,dst,bytes,prio,ftype\n500,ep/0,ep/1,256,0,5\n100,0,3,8,2,6\n\n200,ep/1,2,0,1,10\n";
+    let read = |name: &str| if name == "x.csv" { Ok(csv.to_owned()) } else { Err("none".to_owned()) };
+    let plan = scenarios::load_with(&value.to_string(), "t.json", &[], &read).expect("valid");
+    let sources = &plan.variants[0].config.sources;
+    assert_eq!(sources.len(), 2);
+    match &sources[0].arrivals {
+        Arrivals::Replay(list) => {
+            assert_eq!(list.iter().map(|p| p.at).collect::<Vec<_>>(), [Time(100), Time(500)]);
+            assert_eq!(list[0].size, PacketSize { payload: 8, wire: 20 });
+            assert_eq!((list[0].destination, list[0].priority), (3, 2));
+        }
+        other => panic!("{other:?}"),
+    }
+    let none = |_: &str| Err("no file is needed".to_owned());
+    let again = scenarios::load_with(&plan.resolved, "resolved.json", &[], &none).expect("alone");
+    assert_eq!(format!("{:?}", again.variants), format!("{:?}", plan.variants));
+}
+
+/// The resolved file gives the same plan without any default, trace or override.
+#[test]
+fn resolved_files_reproduce_the_plan() {
+    let mut files: Vec<(String, String)> =
+        templates().iter().map(|t| (t.name.into(), t.text.into())).collect();
+    for folder in [root().to_owned(), root().join("perf")] {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("readable").path();
+            // Three levels would say the same, more slowly.
+            let name = path.display().to_string();
+            if path.extension().is_some_and(|ext| ext == "json") && !name.contains("fattree3") {
+                files.push((name, fs::read_to_string(&path).expect("readable")));
+            }
+        }
+    }
+    for (name, text) in files {
+        let changes = [("/seed".to_owned(), json!(77))];
+        let first = load(&text, &name, &changes).unwrap_or_else(|e| panic!("{}", e.render()));
+        let second = load(&first.resolved, &name, &[]).unwrap_or_else(|e| panic!("{}", e.render()));
+        assert_eq!(first.resolved, second.resolved, "{name}: resolving twice changes something");
+        assert_eq!(format!("{:?}", first.variants), format!("{:?}", second.variants), "{name}");
+        assert_eq!(
+            (first.name, first.title, first.description),
+            (second.name, second.title, second.description)
+        );
+        assert_eq!(first.variants[0].config.seed, 77);
+    }
+}
+
+#[test]
+fn templates_say_what_they_are() {
+    for template in templates() {
+        assert!(template.text.starts_with("//"), "{}: no comment at the top", template.name);
+        let plan = load(template.text, template.name, &[]).unwrap_or_else(|e| panic!("{}", e.render()));
+        let report = scenarios::check_report(&plan);
+        assert!(report.contains("both levels agree") && report.contains("smallest lookahead"), "{report}");
+    }
+}
+
+#[test]
+fn variants_share_the_seed_and_differ_where_they_say() {
+    let mut value =
+        scenario(json!({"name": "f", "from": "all", "to": "ep/1", "arrivals": {"poisson": {"load": 0.1}}}));
+    value["seed"] = json!(5);
+    value["run"] = json!({"warmup": "10 us"});
+    value["variants"] = json!([
+        {"name": "a", "set": {}},
+        {"name": "b", "set": {"/traffic/f/priority": 2, "/traffic/0/arrivals/poisson/load": 0.2}},
+        {"name": "c", "set": {"/topology/single_switch/ports": 8, "/voq/enabled": true}}
+    ]);
+    let plan = plan(&value);
+    assert_eq!(plan.variants.iter().map(|v| v.name.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert!(plan.variants.iter().all(|v| v.config.seed == 5 && v.warmup == Warmup::Until(Time(10_000_000))));
+    let priority = |i: usize| plan.variants[i].config.sources[0].priority;
+    assert_eq!([priority(0), priority(1), priority(2)], [0, 2, 0]);
+    assert_eq!(plan.variants[2].config.devices.len(), 9);
+    assert_eq!(plan.variants[1].offered[0].load, Some((1, 5)));
+}
+
+#[test]
+fn devices_are_sorted_and_ids_follow_the_file() {
+    let value = json!({
+        "name": "t",
+        "topology": {"explicit": {
+            "devices": [
+                {"name": "z", "ports": 3}, {"name": "cpu"}, {"name": "b", "id": 0}, {"name": "a"}
+            ],
+            "links": [{"a": "z:0", "b": "cpu"}, {"a": "b", "b": "z:1"}, {"a": "z:2", "b": "a:0"}]
+        }},
+        "traffic": [{"name": "f", "from": "cpu", "to": 0, "arrivals": {"saturated": {}}}]
+    });
+    let variant = plan(&value).variants.remove(0);
+    assert_eq!(variant.labels.devices, ["a", "b", "cpu", "z"]);
+    assert_eq!(variant.labels.links, ["z:0-cpu", "b-z:1", "z:2-a"]);
+    // b asked for 0; cpu and a get the lowest free ids in the order of the file.
+    assert_eq!(variant.config.owners, [1, 2, 0]);
+    assert_eq!(variant.config.sources[0].stream, "cpu/f/0");
+}
+
+#[test]
+fn refresh_follows_the_slowest_link() {
+    let mut value =
+        scenario(json!({"name": "f", "from": "all", "to": "ep/1", "arrivals": {"poisson": {"load": 0.1}}}));
+    value["voq"] = json!({"enabled": true});
+    let refresh = |value: &Value| {
+        let config = plan(value).variants[0].config.clone();
+        config.devices.iter().find_map(|d| match &d.model {
+            models::config::DeviceModel::Switch(s) => s.refresh,
+            models::config::DeviceModel::Endpoint(_) => None,
+        })
+    };
+    assert_eq!(refresh(&value), Some(Duration(26_214_400)), "16 x 1024 code-groups of 1.6 ns");
+    value["links"] = json!({"rate": "3.125 Gbaud"});
+    assert_eq!(refresh(&value), Some(Duration(52_428_800)));
+    value["voq"]["refresh"] = json!("off");
+    assert_eq!(refresh(&value), None);
+    value["voq"]["refresh"] = json!("5 us");
+    assert_eq!(refresh(&value), Some(Duration(5_000_000)));
+}
+
+#[test]
+fn suspicious_settings_are_warned_of() {
+    let mut value =
+        scenario(json!({"name": "f", "from": "all", "to": "ep/1", "arrivals": {"poisson": {"load": 0.7}}}));
+    let codes = |value: &Value| plan(value).warnings.items.iter().map(|i| i.code).collect::<Vec<_>>();
+    assert!(codes(&value).is_empty());
+    let mut more = value.clone();
+    more["traffic"]
+        .as_array_mut()
+        .expect("a list")
+        .push(json!({"name": "g", "from": "ep/0", "to": "ep/2", "arrivals": {"poisson": {"load": 0.6}}}));
+    assert_eq!(codes(&more), ["SC070"]);
+    let mut tight = value.clone();
+    tight["switch"] = json!({"input_buffers": 5});
+    assert_eq!(codes(&tight), ["SC071"]);
+    let mut deaf = value.clone();
+    deaf["voq"] = json!({"enabled": true, "thresholds": {"on": 99, "off": 4}});
+    assert_eq!(codes(&deaf), ["SC072"]);
+    let mut lost = value.clone();
+    lost["routing"] = json!({"tables": {"sw": {"ep/3": "drop"}}});
+    assert_eq!(codes(&lost), ["SC073"]);
+    value["overrides"] = json!([{"link": "sw:3", "links": {"width": "1x"}}]);
+    assert_eq!(codes(&value), ["SC074"]);
+}
+
+/// `BLESS=1` writes the file.
+#[test]
+fn committed_schema_is_fresh() {
+    let file = root().join("../docs/scenario.schema.json");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&file, schema()).expect("writable");
+    }
+    let committed = fs::read_to_string(&file).unwrap_or_default();
+    assert!(committed == schema(), "docs/scenario.schema.json is stale: BLESS=1 rewrites it");
+}

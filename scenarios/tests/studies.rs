@@ -1,0 +1,53 @@
+//! Every scenario file of the project loads, checks and compiles.
+
+use scenarios::{RunPlan, load};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the folder exists")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "json"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn load_file(path: &Path) -> RunPlan {
+    let text = fs::read_to_string(path).expect("readable");
+    let name = path.display().to_string();
+    load(&text, &name, &[]).unwrap_or_else(|errors| panic!("{}", errors.render()))
+}
+
+#[test]
+fn studies_compile_without_a_word() {
+    for path in files(&folder(".")).into_iter().chain(files(&folder("perf"))) {
+        let plan = load_file(&path);
+        assert!(!plan.description.is_empty(), "{}: no description", path.display());
+        let allowed = ["voq-shared-threshold", "voq-headroom"];
+        if !allowed.contains(&plan.name.as_str()) {
+            assert!(plan.warnings.items.is_empty(), "{}", plan.warnings.render());
+        }
+        for variant in &plan.variants {
+            let wrong = scenarios::check_next_hops(&variant.config);
+            assert!(wrong.is_empty(), "{}: {wrong:?}", path.display());
+        }
+    }
+}
+
+#[test]
+fn studies_are_listed() {
+    let listed: Vec<&str> = scenarios::list_studies().iter().map(|study| study.0).collect();
+    for path in files(&folder(".")) {
+        let name = path.file_name().and_then(|n| n.to_str()).expect("a name");
+        assert!(listed.contains(&name), "{name} is not in the list");
+    }
+    for name in listed {
+        assert!(folder(name).exists(), "{name} is listed but missing");
+    }
+}
