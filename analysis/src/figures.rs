@@ -665,7 +665,7 @@ mod tests {
         long.name = "a variant with a name that is much longer than anybody should ever choose".into();
         let mut empty = run(WITH);
         empty.collector = Collector::new(&CollectorConfig::new(&empty.config, LENGTH));
-        empty.outcome.end = sim_core::Time(0);
+        empty.outcome.end = models::sim_core::Time(0);
         let caption =
             Caption { scenario: "hotspot-single-switch".into(), note: "protocol clock x 1000".into() };
         for (case, runs) in [

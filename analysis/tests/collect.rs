@@ -7,7 +7,7 @@ use analysis::{Collector, CollectorConfig};
 use models::Probe;
 use models::probe::{Cause, DropReason, Dropped, Sample};
 use proptest::prelude::*;
-use sim_core::Time;
+use models::sim_core::Time;
 use std::sync::Arc;
 use synthetic::{LENGTH, WITH, deliveries, fabric, offer, plain};
 

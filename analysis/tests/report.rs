@@ -6,7 +6,7 @@ use analysis::report::baselines;
 use analysis::table::{conclusion, variant};
 use analysis::{Collector, CollectorConfig, Role, RunData, Summary, VariantReport, Warmup, series};
 use models::probe::{Cause, Probe};
-use sim_core::Time;
+use models::sim_core::Time;
 use std::sync::Arc;
 use synthetic::{LENGTH, WITH, WITHOUT, fabric, plain, run};
 

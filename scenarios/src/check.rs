@@ -6,7 +6,7 @@ use crate::presets;
 use crate::spec::*;
 use crate::topology::good_name;
 use crate::units;
-use lp_serial::cost::LaneRate;
+use models::lp_serial::cost::LaneRate;
 use models::config::*;
 
 /// Reads every quantity of the file where it stands, so that an error names that place.

@@ -11,9 +11,9 @@ use crate::tables;
 use crate::topology::{self, Graph, shortened};
 use crate::traffic;
 use crate::units;
-use lp_serial::cost::{LaneRate, SymbolSize, Width};
+use models::lp_serial::cost::{LaneRate, SymbolSize, Width};
 use models::config::*;
-use sim_core::{Duration, Time};
+use models::sim_core::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

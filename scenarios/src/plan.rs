@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostics;
 use models::config::FabricConfig;
-use sim_core::Time;
+use models::sim_core::Time;
 use std::sync::Arc;
 
 /// A loaded scenario: everything needed to run it and to write about it.

@@ -8,9 +8,9 @@ use crate::plan::Offered;
 use crate::spec::*;
 use crate::topology::{good_name, shortened};
 use crate::units::{self, Ratio};
-use lp_serial::cost::{AddressSize, IdSize, PacketClass, packet_bytes};
+use models::lp_serial::cost::{AddressSize, IdSize, PacketClass, packet_bytes};
 use models::config::*;
-use sim_core::{Duration, Time};
+use models::sim_core::{Duration, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

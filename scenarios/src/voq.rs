@@ -6,9 +6,9 @@ use crate::expand::Layer;
 use crate::names;
 use crate::spec::*;
 use crate::units;
-use lp_serial::cost::{SymbolSize, VC_REFRESH_MANDATORY_UNITS, VC_REFRESH_UNIT_CODE_GROUPS};
+use models::lp_serial::cost::{SymbolSize, VC_REFRESH_MANDATORY_UNITS, VC_REFRESH_UNIT_CODE_GROUPS};
 use models::config::*;
-use sim_core::Duration;
+use models::sim_core::Duration;
 
 impl Compiler<'_> {
     pub(crate) fn voq_spec(&self) -> VoqSpec {

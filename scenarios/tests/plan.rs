@@ -3,7 +3,7 @@
 use models::config::{Arrivals, Destinations, PacketSize, Sizes};
 use scenarios::{RunPlan, Warmup, load, schema, templates};
 use serde_json::{Value, json};
-use sim_core::{Duration, Time};
+use models::sim_core::{Duration, Time};
 use std::fs;
 use std::path::Path;
 

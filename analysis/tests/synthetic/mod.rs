@@ -12,7 +12,7 @@ use models::config::{
 use models::probe::{Cause, Delivery, Offered, Parts, Probe, Sample, StagingEdge};
 use models::stats::PortStats;
 use models::{Outcome, probe};
-use sim_core::{Duration, Fingerprint, Time};
+use models::sim_core::{Duration, Fingerprint, Time};
 use std::sync::Arc;
 
 /// Endpoints around the one switch.
