@@ -260,6 +260,8 @@ pub(crate) struct Fabric<P> {
     pub sample: Sample,
     /// Keys of sampling and watching come from an actor of their own.
     pub observer: KeySource,
+    /// Posted events of sampling and watching.
+    pub observers_pending: usize,
     pub sample_every: u64,
     pub stall_after: u64,
 }
@@ -308,6 +310,7 @@ impl<P: Probe> Fabric<P> {
             losses: staging::losses(&config),
             sample: Sample::default(),
             observer: KeySource::new(ActorId::MAX, Shake::NONE),
+            observers_pending: 0,
             sample_every: config.sample_every.map_or(0, |d| d.0),
             stall_after: config.stall_after.map_or(0, |d| d.0),
             config: config.clone(),
@@ -521,10 +524,12 @@ impl<P: Probe> Fabric<P> {
         self.bootstrap_messages(&mut schedule);
         if self.sample_every != 0 {
             let key = self.observer.make(Time(self.sample_every), class::SAMPLE);
+            self.observers_pending += 1;
             schedule(Event { key, target: 0, payload: Payload::of(Kind::Sample) });
         }
         if self.stall_after != 0 {
             let key = self.observer.make(Time(self.stall_after), class::WATCH);
+            self.observers_pending += 1;
             schedule(Event { key, target: 0, payload: Payload::of(Kind::Watch) });
         }
     }
@@ -575,8 +580,13 @@ impl<P: Probe> Fabric<P> {
         self.check_conservation();
         self.probe.sample(&sample);
         self.sample = sample;
-        let key = self.observer.make(Time(cx.now().0 + self.sample_every), class::SAMPLE);
-        cx.post(key, 0, Payload::of(Kind::Sample));
+        self.observers_pending -= 1;
+        // Observers alone do not keep a run going.
+        if cx.pending() > self.observers_pending {
+            self.observers_pending += 1;
+            let key = self.observer.make(Time(cx.now().0 + self.sample_every), class::SAMPLE);
+            cx.post(key, 0, Payload::of(Kind::Sample));
+        }
     }
 
     /// Totals at the end of a run.

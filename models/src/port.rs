@@ -169,6 +169,8 @@ pub(crate) struct Cold {
     pub refresh_every: u64,
     /// Packets on their way to this sink that nobody needs to see arrive yet.
     pub in_flight: VecDeque<(EventKey, u32)>,
+    /// VoQ messages sent from this port that have not arrived.
+    pub messages_on_wire: u32,
     pub stats: PortStats,
 }
 

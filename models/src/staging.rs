@@ -281,6 +281,7 @@ impl<P: Probe> Fabric<P> {
                 self.cold[port as usize].stats.voq_lost += 1;
                 self.schedule_refresh(cx, port);
             } else {
+                self.cold[port as usize].messages_on_wire += 1;
                 let payload = Payload::new(Kind::Message, field, 0, 0);
                 cx.post(key, peer, payload);
             }
@@ -380,6 +381,8 @@ impl<P: Probe> Fabric<P> {
             let e = !self.owner[port as usize] as usize;
             self.materialise(cx, e, now);
         }
+        let sender = self.tx[port as usize].peer;
+        self.cold[sender as usize].messages_on_wire -= 1;
         self.trajectory.record(mark::MESSAGE, cx.now(), u64::from(port), u64::from(field));
         if self.tx[port as usize].clock.blocked() != 0 {
             // The clock's changes come in the order of time.

@@ -102,6 +102,15 @@ impl<P: Probe> View<'_, P> {
         };
         let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, NIL) };
         let output = base + u32::from(p);
+        // The neighbour calls the port clear and has nothing more to say: the message that says so was lost.
+        let neighbour = &f.switches[f.owner[tx.peer as usize] as usize];
+        let own = (tx.peer - base) as u16;
+        let told = neighbour.originator.as_ref().is_some_and(|o| {
+            o.reported(own, p) || o.pending_messages(own) > 0 || f.cold[tx.peer as usize].messages_on_wire > 0
+        });
+        if !told {
+            return Reason::Stopped(p as u8, NIL);
+        }
         let holder = f
             .packets
             .iter()
@@ -156,7 +165,7 @@ impl<P: Probe> Fabric<P> {
                 let peer = &self.config.devices[self.rx[self.tx[port as usize].peer as usize].device as usize].path;
                 let stop = format!("staging queue {} is stopped by port {p} of {peer}", record.queue);
                 if id == NIL {
-                    format!("{stop}, where nothing waits: the message that clears it never came")
+                    format!("{stop}, which is clear: the message that says so never came")
                 } else {
                     stop
                 }
@@ -176,7 +185,10 @@ impl<P: Probe> Fabric<P> {
     pub fn watch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         let now = cx.now().0;
         self.settle(cx, cx.key());
-        let deadline = now.saturating_sub(self.stall_after);
+        self.observers_pending -= 1;
+        let idle = cx.pending() == self.observers_pending;
+        // Without any event left, whatever waits now waits for ever.
+        let deadline = if idle { now } else { now.saturating_sub(self.stall_after) };
         let mut found = Vec::new();
         {
             let view = View { fabric: self, key: cx.key() };
@@ -227,7 +239,10 @@ impl<P: Probe> Fabric<P> {
         if stop {
             cx.stop();
         }
-        let key = self.observer.make(Time(now + self.stall_after), class::WATCH);
-        cx.post(key, 0, Payload::of(Kind::Watch));
+        if !idle {
+            self.observers_pending += 1;
+            let key = self.observer.make(Time(now + self.stall_after), class::WATCH);
+            cx.post(key, 0, Payload::of(Kind::Watch));
+        }
     }
 }
