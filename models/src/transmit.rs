@@ -541,21 +541,12 @@ impl<P: Probe> Fabric<P> {
     /// Puts a waiting packet behind the others of its lane at the output.
     #[inline(always)]
     pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
-        let (priority, queue) = (self.packets[packet].priority as usize, self.packets[packet].queue);
+        // Also packets of a stopped queue come here first, because older ones of that queue may still be in the
+        // list; they move aside when they reach its head, in their order.
+        let priority = self.packets[packet].priority as usize;
         let index = self.list_of(port, priority, lane);
         let tx = &mut self.tx[port as usize];
         tx.stored += 1;
-        if tx.parked_any && queue != UNSTAGED {
-            if let Some(parked) = self.cold[port as usize].parked.iter_mut().find(|p| p.queue == queue) {
-                if parked.stopped || parked.count > 0 {
-                    let lanes = parked.lists.len() / PRIORITIES;
-                    self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], packet);
-                    parked.mask[priority] |= 1 << lane;
-                    parked.count += 1;
-                    return;
-                }
-            }
-        }
         self.packets.push_back(&mut self.lists[index], packet);
         tx.mask[priority] |= 1 << lane;
     }
