@@ -273,7 +273,6 @@ pub(crate) mod mark {
     pub const STOPPED: u32 = 3;
     pub const RELEASED: u32 = 4;
     pub const START: u32 = 5;
-    pub const ARRIVED: u32 = 6;
     pub const MESSAGE: u32 = 7;
 }
 
@@ -535,12 +534,12 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The key of device `device` for `at`.
-    #[inline]
+    #[inline(always)]
     pub fn key(&mut self, device: u32, at: u64, class: Class) -> EventKey {
         self.keys[device as usize].make(Time(at), class)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn is_switch(&self, port: u32) -> bool {
         self.owner[port as usize] >= 0
     }
@@ -635,7 +634,7 @@ impl<P: Probe> Fabric<P> {
         );
     }
 
-    #[inline]
+    #[inline(always)]
     fn done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         self.tx[port as usize].done_posted = false;
         if !self.is_switch(port) {

@@ -63,6 +63,10 @@ impl LinkTiming {
         if outstanding >= self.ack_window {
             return 0b1111;
         }
+        // Watermarks fall with priority: enough for the lowest is enough for all.
+        if free >= i16::from(self.watermarks[0]) {
+            return 0;
+        }
         let below = |limit: u8, bit: u8| if free < i16::from(limit) { bit } else { 0 };
         below(self.watermarks[0], 1) | below(self.watermarks[1], 2) | below(self.watermarks[2], 4) | below(1, 8)
     }
@@ -124,6 +128,8 @@ pub(crate) struct Tx {
     pub timing: u16,
     /// The staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
     pub identity_queues: u8,
+    /// The packet being read is one of several copies: `Cold::reading_share` says of which group.
+    pub reading_shared: bool,
     pub packets_sent: u32,
     pub high_water: u32,
 
@@ -193,6 +199,7 @@ impl Tx {
             peer: NONE,
             timing: 0,
             identity_queues: 0,
+            reading_shared: false,
             packets_sent: 0,
             high_water: 0,
             done: EventKey::MIN,
@@ -206,6 +213,12 @@ impl Tx {
             packet_ps: 0,
             refresh_at,
         }
+    }
+
+    /// Whether a record is visible at `key`.
+    #[inline]
+    pub fn has_record(&self, key: EventKey) -> bool {
+        self.pending > 0 && self.keys[0] <= key
     }
 
     /// The oldest record that has not been consumed.
@@ -231,8 +244,11 @@ impl Tx {
         self.pending += 1;
     }
 
+    /// Takes the oldest record; there is one.
     #[inline]
-    pub fn pop_record(&mut self, cold: &mut Cold) {
+    pub fn pop_record(&mut self, cold: &mut Cold) -> CreditRecord {
+        let first =
+            CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
         self.keys[0] = self.keys[1];
         self.buffers[0] = self.buffers[1];
@@ -243,6 +259,14 @@ impl Tx {
             self.buffers[1] = next.buffers;
             self.acknowledged[1] = next.acknowledged;
         }
+        first
+    }
+
+    /// Priorities with packets in the main lists, one bit each.
+    #[inline]
+    pub fn priorities(&self) -> u32 {
+        let bit = |p: usize| u32::from(self.mask[p] != 0) << p;
+        bit(0) | bit(1) | bit(2) | bit(3)
     }
 
     /// Corrects the buffers told by the youngest record.

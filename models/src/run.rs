@@ -75,7 +75,7 @@ pub struct Outcome {
     pub ports: Vec<(u32, u8, PortStats)>,
     /// Hash of deliveries, drops and staging edges with their times.
     pub outcome: Fingerprint,
-    /// Hash of every effect: packet starts, arrivals, symbols, with their times.
+    /// Hash of every effect: packet starts (arrivals follow from them) and messages, with their times.
     pub trajectory: Fingerprint,
     /// Stalls found.
     pub stalls: Vec<StallReport>,

@@ -34,7 +34,6 @@ impl<P: Probe> Fabric<P> {
         let s = self.owner[port as usize] as usize;
         let switch = &self.switches[s];
         let record = &self.packets[packet];
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         let flow = record.flow;
         let hop = match switch.routes.get(record.destination as usize) {
             Some(hop) => *hop,
@@ -57,7 +56,6 @@ impl<P: Probe> Fabric<P> {
             cx.post(key, port, Payload::of(Kind::Accepted));
             self.rx[port as usize].unaccepted += 1;
         }
-        self.trajectory.record(mark::ARRIVED, cx.now(), u64::from(port), id);
         if hop.egress & MASK == 0 {
             let output = self.switches[s].base + u32::from(hop.egress);
             self.packets[packet].next_hop = hop.next_hop;
@@ -80,6 +78,7 @@ impl<P: Probe> Fabric<P> {
         self.accept(cx, port);
     }
 
+    #[inline(always)]
     fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let s = self.owner[port as usize] as usize;
         let input = port - self.switches[s].base;
@@ -165,7 +164,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
-    #[inline]
+    #[inline(always)]
     pub fn queue_of(&self, output: u32, next_hop: u8) -> u8 {
         match self.tx[output as usize].identity_queues {
             0 => UNSTAGED,
@@ -198,6 +197,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    #[inline(always)]
     fn enqueue<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -327,6 +327,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The packet begins to count for the detector and the high-water marks.
+    #[inline(always)]
     fn note_waiting<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -359,6 +360,7 @@ impl<P: Probe> Fabric<P> {
         switch.direct || switch.crosspoint || switch.per_ingress
     }
 
+    #[inline(always)]
     fn occupancy_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
         let switch = &mut self.switches[s];
         let (cell, word) = if switch.per_ingress {
@@ -373,6 +375,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    #[inline(always)]
     fn occupancy_down<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
         let switch = &mut self.switches[s];
         let (cell, word) = if switch.per_ingress {
@@ -389,6 +392,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A transmission of this switch has started.
     #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
     pub fn started_at_switch<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -414,6 +418,7 @@ impl<P: Probe> Fabric<P> {
             let tx = &mut self.tx[output as usize];
             tx.reading = port;
             if share != NONE {
+                tx.reading_shared = true;
                 self.cold[output as usize].reading_share = share;
             }
             if low || share != NONE {

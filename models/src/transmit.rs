@@ -36,17 +36,14 @@ impl<P: Probe> Fabric<P> {
         self.apply_records(port, key);
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply_records(&mut self, port: u32, key: EventKey) {
         let tx = &mut self.tx[port as usize];
-        while let Some(record) = tx.first_record() {
-            if record.key > key {
-                break;
-            }
-            tx.pop_record(&mut self.cold[port as usize]);
+        let timing = &self.timings[tx.timing as usize];
+        while tx.has_record(key) {
+            let record = tx.pop_record(&mut self.cold[port as usize]);
             tx.outstanding -= u16::from(record.acknowledged);
             tx.free = i16::from(record.buffers) - tx.outstanding as i16;
-            let timing = &self.timings[tx.timing as usize];
             let blocked = timing.blocked(tx.free, tx.outstanding);
             tx.clock.set_blocked(record.key.time().0, blocked);
         }
@@ -158,13 +155,14 @@ impl<P: Probe> Fabric<P> {
         let tx = &mut self.tx[output as usize];
         let input = tx.reading;
         tx.reading = NONE;
-        let share = std::mem::replace(&mut self.cold[output as usize].reading_share, NONE);
+        let shared = std::mem::take(&mut tx.reading_shared);
         let s = self.owner[output as usize] as usize;
         let switch = &mut self.switches[s];
         let base = switch.base;
         switch.reading &= !(1 << (input - base));
         switch.readers[(input - base) as usize] &= !(1 << (output - base));
-        if share != NONE {
+        if shared {
+            let share = self.cold[output as usize].reading_share;
             let group = &mut self.shares[share as usize];
             group.left -= 1;
             if group.left != 0 {
@@ -189,7 +187,7 @@ impl<P: Probe> Fabric<P> {
             let tx = &mut self.tx[output as usize];
             if tx.done < key && tx.reading == base + input {
                 debug_assert!(!tx.done_posted);
-                debug_assert_eq!(self.cold[output as usize].reading_share, NONE, "reads of copies end with an event");
+                debug_assert!(!tx.reading_shared, "reads of copies end with an event");
                 tx.reading = NONE;
                 self.switches[s].readers[input as usize] &= !(1 << (output - base));
                 self.rx[(base + input) as usize].occupied -= 1;
@@ -230,7 +228,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn base_of(&self, port: u32) -> u32 {
         self.first_port[self.rx[port as usize].device as usize]
     }
@@ -243,7 +241,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Index of the main list of (output, priority, lane).
-    #[inline]
+    #[inline(always)]
     fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
         let first = self.tx[port as usize].lists + lane;
         // The stride lies apart: most packets have the lowest priority.
@@ -295,6 +293,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the head
     /// of a main list move aside. The result may contain lanes whose input is busy.
+    #[inline(always)]
     pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
         let tx = &self.tx[port as usize];
         let mut lanes = tx.mask[priority];
@@ -351,6 +350,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The oldest packet of a lane that no message stops: main list or released queue.
+    #[inline(always)]
     fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
         let tx = &self.tx[port as usize];
         let head = if tx.mask[priority] & (1 << lane) != 0 {
@@ -384,7 +384,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Of `lanes`, those whose input can be read now.
-    #[inline]
+    #[inline(always)]
     pub fn readable<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, port: u32, lanes: u64) -> u64 {
         let owner = self.owner[port as usize];
         if owner < 0 {
@@ -402,16 +402,18 @@ impl<P: Probe> Fabric<P> {
 
     /// Highest priority first; within it the arbitration among lanes. When nothing can start, arranges the event
     /// that will change it.
+    #[inline(always)]
     pub fn select<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Pick {
         if self.tx[port as usize].clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
         }
         let mut no_credit = false;
         let mut busy = 0u64;
-        for priority in (0..PRIORITIES).rev() {
-            if self.tx[port as usize].mask[priority] == 0 && !self.tx[port as usize].parked_any {
-                continue;
-            }
+        let tx = &self.tx[port as usize];
+        let mut priorities = if tx.parked_any { 0b1111 } else { tx.priorities() };
+        while priorities != 0 {
+            let priority = priorities.ilog2() as usize;
+            priorities &= !(1 << priority);
             let lanes = self.eligible(port, priority);
             if lanes == 0 {
                 continue;
@@ -506,6 +508,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Takes a picked packet out of its list.
+    #[inline(always)]
     pub fn take(&mut self, port: u32, pick: Pick) {
         let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
         let index = self.list_of(port, priority, lane);
@@ -536,28 +539,20 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Puts a waiting packet behind the others of its lane at the output.
+    #[inline(always)]
     pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
-        let (priority, queue) = (self.packets[packet].priority as usize, self.packets[packet].queue);
+        // Also packets of a stopped queue come here first, because older ones of that queue may still be in the
+        // list; they move aside when they reach its head, in their order.
+        let priority = self.packets[packet].priority as usize;
         let index = self.list_of(port, priority, lane);
         let tx = &mut self.tx[port as usize];
         tx.stored += 1;
-        if tx.parked_any && queue != UNSTAGED {
-            if let Some(parked) = self.cold[port as usize].parked.iter_mut().find(|p| p.queue == queue) {
-                if parked.stopped || parked.count > 0 {
-                    let lanes = parked.lists.len() / PRIORITIES;
-                    self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], packet);
-                    parked.mask[priority] |= 1 << lane;
-                    parked.count += 1;
-                    return;
-                }
-            }
-        }
         self.packets.push_back(&mut self.lists[index], packet);
         tx.mask[priority] |= 1 << lane;
     }
 
     /// Whether a packet that is not in any list may start on `port` at once, past nobody.
-    #[inline]
+    #[inline(always)]
     pub fn may_start<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -587,7 +582,7 @@ impl<P: Probe> Fabric<P> {
     // --- waiting --------------------------------------------------------------------------------------------
 
     /// The packet begins to wait for `port` now.
-    #[inline]
+    #[inline(always)]
     pub fn begin_wait<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, at_input: bool) {
         if self.tx[port as usize].clock.blocked() != 0 {
             // The clock must know every change of credit up to now before it is read.
@@ -597,7 +592,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
-    #[inline]
+    #[inline(always)]
     pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
         let record = &mut self.packets[packet];
         record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
@@ -605,7 +600,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The wait that [`begin_wait`](Self::begin_wait) opened ends now: its time goes to its causes.
-    #[inline]
+    #[inline(always)]
     pub fn end_wait<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
         if self.tx[port as usize].clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
@@ -676,60 +671,56 @@ impl<P: Probe> Fabric<P> {
                 self.consume(cx, port, cx.key());
             }
         }
-        let tx = &mut self.tx[port as usize];
+        let index = port as usize;
+        let Fabric { tx, rx, cold, packets, timings, keys, trajectory, ledger, unfolded, .. } = &mut *self;
+        let (tx, transmit) = (&mut tx[index], &mut rx[index]);
+        let timing = &timings[tx.timing as usize];
+        let record = &mut packets[packet];
         tx.free -= 1;
         tx.outstanding += 1;
         tx.credit_waiting = false;
-        let timing = self.timings[tx.timing as usize];
-        let blocked = timing.blocked(tx.free, tx.outstanding);
-        tx.clock.set_blocked(now, blocked);
-        let record = &mut self.packets[packet];
-        let length = if timing.char_den == 1 {
-            timing.packet_ps(u64::from(record.wire), &mut 0)
-        } else {
-            timing.packet_ps(u64::from(record.wire), &mut self.cold[port as usize].carry)
+        tx.clock.set_blocked(now, timing.blocked(tx.free, tx.outstanding));
+        let octets = u64::from(record.wire);
+        let length = match timing.char_den {
+            1 => (octets + timing.symbol_chars) * timing.char_num,
+            _ => timing.packet_ps(octets, &mut cold[index].carry),
         };
-        let rx = &mut self.rx[port as usize];
-        let start = rx.wire.start_packet(now, length, timing.wire);
+        let start = transmit.wire.start_packet(now, length, timing.wire);
         let end = start + length;
         tx.clock.transmit(now, end);
         tx.packets_sent += 1;
         tx.packet_ps += length;
+        let stored_until = match timing.header {
+            0 => length,
+            octets => {
+                ((octets + timing.symbol_chars) * timing.char_num / timing.char_den).min(length)
+            }
+        };
         let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
         record.parts[delay as usize] += start - now;
-        let (peer, device) = (rx.peer, rx.device);
-        let stored_until = if timing.header == 0 {
-            length
-        } else {
-            let header = (timing.header + timing.symbol_chars) * timing.char_num / timing.char_den;
-            header.min(length)
-        };
         record.parts[Cause::Serialization as usize] += stored_until;
         record.parts[Cause::Propagation as usize] += timing.propagation;
         record.parts[Cause::Pipeline as usize] += timing.pipeline;
-        let destination = record.destination as u16;
         let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        self.trajectory.record(mark::START, Time(start), u64::from(port), id);
-        self.ledger.packet_hops += 1;
-        let keys = &mut self.keys[device as usize];
-        let done = keys.make(Time(end), class::DONE);
+        trajectory.record(mark::START, Time(start), u64::from(port), id);
+        ledger.packet_hops += 1;
+        let keys = &mut keys[transmit.device as usize];
         let arrival = keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
-        let tx = &mut self.tx[port as usize];
-        tx.done = done;
+        tx.done = keys.make(Time(end), class::DONE);
         debug_assert!(!tx.done_posted);
+        let peer = transmit.peer;
         if !timing.to_sink {
             // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
-            let at = arrival.earlier(Duration(if self.unfolded { timing.pipeline } else { 0 }));
-            let payload =
-                Payload::new(Kind::Arrive, destination, packet, (length - stored_until) as u32);
-            cx.post(at, peer, payload);
+            let at = arrival.earlier(Duration(if *unfolded { timing.pipeline } else { 0 }));
+            let behind = (length - stored_until) as u32;
+            cx.post(at, peer, Payload::new(Kind::Arrive, record.destination as u16, packet, behind));
         } else {
-            let rx = &mut self.rx[peer as usize];
-            let in_flight = &mut self.cold[peer as usize].in_flight;
+            let in_flight = &mut cold[peer as usize].in_flight;
             in_flight.push_back((arrival, packet));
-            if self.unfolded && !rx.deliver_posted {
-                rx.deliver_posted = true;
+            let sink = &mut rx[peer as usize];
+            if *unfolded && !sink.deliver_posted {
+                sink.deliver_posted = true;
                 let key = in_flight[0].0;
                 cx.post(key, peer, Payload::of(Kind::Deliver));
             }
