@@ -260,7 +260,8 @@ fn copies(config: &FabricConfig, flow: u16) -> (u64, u64) {
         let mut add = |id: u32| {
             let group = config.owners.get(id as usize) == Some(&NO_OWNER);
             let entry = known.entry((source.endpoint, id));
-            let count = *entry.or_insert_with(|| if group { members(config, source.endpoint, id) } else { 1 });
+            let count =
+                *entry.or_insert_with(|| if group { members(config, source.endpoint, id) } else { 1 });
             // what reaches nobody is dropped, and counts as that
             if count > 0 {
                 sum = (sum.0 + count, sum.1 + 1);
@@ -300,7 +301,8 @@ fn members(config: &FabricConfig, endpoint: u32, id: u32) -> u64 {
             Some(Egress::Port(port)) => heads.extend(peer((device, port))),
             Some(Egress::Multicast(mask)) => {
                 let mask = switch.routes.masks[usize::from(mask)] & !(1 << ingress);
-                heads.extend((0..64u8).filter(|port| mask >> port & 1 == 1).filter_map(|p| peer((device, p))));
+                heads
+                    .extend((0..64u8).filter(|port| mask >> port & 1 == 1).filter_map(|p| peer((device, p))));
             }
             Some(Egress::Drop) | None => {}
         }
@@ -320,18 +322,34 @@ fn counted_once(bins: &[Bin], (deliveries, packets): (u64, u64)) -> Vec<Bin> {
 
 /// The variant that each variant is compared with; itself if there is none.
 ///
-/// That is the first one; but if all names end in a dash and a word, and at least two words come more than once
-/// (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`), it is the first with the same word: the scenario has a second
-/// dimension, across which a comparison would say nothing.
+/// That is the first one, unless all names end in a dash and a word (`fifo-30`). Names that cross families with
+/// words (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`: at least two words come again, and the first family has all
+/// of them) are compared with the first of the same word; other names of several families (`on-1`, `on-2`,
+/// `off-1`, `off-3`: two sweeps in one file) with the first of the same family. Across the second dimension of a
+/// scenario a comparison would say nothing.
 pub fn baselines(reports: &[VariantReport]) -> Vec<usize> {
-    let words: Option<Vec<&str>> =
-        reports.iter().map(|report| report.run.name.rsplit_once('-').map(|(_, word)| word)).collect();
-    let words = words.unwrap_or_default();
-    let firsts: Vec<usize> =
-        words.iter().map(|word| words.iter().position(|other| other == word).unwrap_or(0)).collect();
-    let again = |first: usize| firsts.iter().filter(|other| **other == first).count() > 1;
-    let groups = (0..firsts.len()).filter(|index| firsts[*index] == *index && again(*index)).count();
-    if groups > 1 { firsts } else { vec![0; reports.len()] }
+    let names: Option<Vec<(&str, &str)>> =
+        reports.iter().map(|report| report.run.name.rsplit_once('-')).collect();
+    let names = names.unwrap_or_default();
+    let first_of = |part: fn(&(&str, &str)) -> String| -> Vec<usize> {
+        let parts: Vec<String> = names.iter().map(part).collect();
+        parts.iter().map(|one| parts.iter().position(|other| other == one).unwrap_or(0)).collect()
+    };
+    // groups with more than one member
+    let groups = |firsts: &[usize]| {
+        let again = |first: usize| firsts.iter().filter(|other| **other == first).count() > 1;
+        (0..firsts.len()).filter(|index| firsts[*index] == *index && again(*index)).count()
+    };
+    let words = first_of(|name| name.1.to_string());
+    let families = first_of(|name| name.0.to_string());
+    let crossed = words.iter().all(|first| names[*first].0 == names[0].0);
+    if crossed && groups(&words) > 1 {
+        words
+    } else if groups(&families) > 1 {
+        families
+    } else {
+        vec![0; reports.len()]
+    }
 }
 
 /// Sums over flows before they are estimated.

@@ -164,18 +164,34 @@ struct Class {
     hol_ps: u128,
     latency_ps: u128,
     packets: u64,
+    role: Option<Role>,
 }
 
 impl Class {
+    /// The flows that cause the congestion.
+    fn hot(report: &VariantReport) -> Self {
+        let flows: Vec<&FlowReport> = report.flows.iter().filter(|f| f.role == Some(Role::Hot)).collect();
+        let name = if let [only] = flows[..] { only.name.clone() } else { "hot flows".into() };
+        Self::of(&name, flows.into_iter())
+    }
+
     fn of<'a>(name: &str, flows: impl Iterator<Item = &'a FlowReport>) -> Self {
-        let empty =
-            Class { name: name.into(), goodput_gbps: 0.0, network_ps: 0, hol_ps: 0, latency_ps: 0, packets: 0 };
+        let empty = Class {
+            name: name.into(),
+            goodput_gbps: 0.0,
+            network_ps: 0,
+            hol_ps: 0,
+            latency_ps: 0,
+            packets: 0,
+            role: None,
+        };
         flows.fold(empty, |class, flow| Class {
             goodput_gbps: class.goodput_gbps + flow.goodput_gbps.value,
             network_ps: class.network_ps + flow.delivered.network_ps,
             hol_ps: class.hol_ps + u128::from(flow.delivered.hol_ps),
             latency_ps: class.latency_ps + flow.delivered.latency_ps,
             packets: class.packets + flow.delivered.packets,
+            role: flow.role,
             ..class
         })
     }
@@ -235,10 +251,19 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
             text += &format!(", head-of-line blocking {a} \u{2192} {b}");
         }
     }
+    let (hot_before, hot_after) = (Class::hot(first), Class::hot(other));
+    let (a, b) = (hot_before.goodput_gbps, hot_after.goodput_gbps);
+    let moved = if a > 0.0 { libm::fabs(change(a, b)) > 0.1 } else { b > 0.0 };
+    if moved && before.role == Some(Role::Victim) {
+        let percent = percent(a, b);
+        let (a, b) = (three_digits(a), three_digits(b));
+        text += &format!(", {} goodput {a} \u{2192} {b} Gb/s ({percent})", hot_after.name);
+    }
     let (a, b) = (messages(first), messages(other));
     if a > 0.0 && b > 0.0 && libm::fabs(change(a, b)) > 0.25 {
         let percent = percent(a, b);
-        text += &format!(", VoQ messages {}/ms \u{2192} {}/ms ({percent})", three_digits(a), three_digits(b));
+        let (a, b) = (count_text(libm::round(a) as u64), count_text(libm::round(b) as u64));
+        text += &format!(", VoQ messages {a} \u{2192} {b} in a millisecond ({percent})");
     }
     text
 }

@@ -1,7 +1,7 @@
 //! Verbs that look at scenarios without running them.
 
-use crate::codec;
 use crate::cli::{CheckArgs, InitArgs, Listing, ScenarioArgs};
+use crate::codec;
 use crate::console::{colours, complain, print};
 use crate::status::Failure;
 use scenarios::{Diagnostics, RunPlan};
