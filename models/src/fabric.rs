@@ -235,6 +235,8 @@ pub(crate) struct Ledger {
 pub(crate) struct Fabric<P> {
     pub config: Arc<FabricConfig>,
     pub unfolded: bool,
+    /// The state is larger than a second-level cache: fetch ahead of events.
+    pub foresight: bool,
     pub probe: P,
     pub packets: Packets,
     pub lists: Vec<List>,
@@ -287,6 +289,7 @@ impl<P: Probe> Fabric<P> {
         }
         let mut fabric = Fabric {
             unfolded: pipeline == PipelineMode::Unfolded,
+            foresight: crate::run::is_large(&config),
             probe,
             packets: Packets::default(),
             lists: Vec::new(),
@@ -588,6 +591,11 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    /// Arrival of the last packet that is on its way to a sink.
+    pub fn last_arrival(&self) -> Time {
+        self.cold.iter().filter_map(|c| c.in_flight.back()).map(|(key, _)| key.time()).max().unwrap_or(Time::ZERO)
+    }
+
     /// Totals at the end of a run.
     pub fn totals(&mut self, end: Time, events: u64) -> crate::run::Outcome {
         let mut ports = Vec::with_capacity(self.tx.len());
@@ -656,6 +664,9 @@ impl<P: Probe> World for Fabric<P> {
 
     #[inline]
     fn foresee(&self, event: &Event<Payload>, near: bool) {
+        if !self.foresight {
+            return;
+        }
         let port = event.target as usize;
         match event.payload.kind() {
             Kind::Arrive => {

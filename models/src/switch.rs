@@ -58,9 +58,11 @@ impl<P: Probe> Fabric<P> {
         }
         if hop.egress & MASK == 0 {
             let output = self.switches[s].base + u32::from(hop.egress);
-            self.packets[packet].next_hop = hop.next_hop;
-            self.packets[packet].queue = self.queue_of(output, hop.next_hop);
-            self.packets[packet].share = NIL;
+            let queue = self.queue_of(output, hop.next_hop);
+            let record = &mut self.packets[packet];
+            record.next_hop = hop.next_hop;
+            record.queue = queue;
+            record.share = NIL;
             self.enqueue(cx, s, port, output, packet);
         } else if hop.egress == DROP {
             self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
