@@ -156,6 +156,13 @@ pub(crate) struct Tx {
 
 const _: () = assert!(size_of::<Tx>() == 192 && size_of::<Rx>() == 64);
 
+/// What a hop touches of a port: four lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub tx: Tx,
+    pub rx: Rx,
+}
+
 /// The rest of a port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cold {
