@@ -435,7 +435,6 @@ impl Net {
         let n = self.neighbours.clone();
         let mask = |d: usize| members.iter().fold(0u64, |mask, &m| mask | 1 << Self::egress(&n, d, m));
         for d in 0..self.config.devices.len() {
-            let own = mask(d);
             if let DeviceModel::Switch(s) = &mut self.config.devices[d].model {
                 let sets = n[d].iter().map(|&(peer, back)| {
                     if peer < self.endpoints { 0 } else { mask(peer as usize) & !(1 << back) }
@@ -444,7 +443,7 @@ impl Net {
                     .entries
                     .push(Route { egress: Egress::Multicast(s.routes.masks.len() as u8), next_hop: NO_PORT });
                 s.routes.mask_next_hops.push(sets.collect());
-                s.routes.masks.push(own);
+                s.routes.masks.push(mask(d));
             }
         }
         id
