@@ -170,7 +170,7 @@ fn a_lost_clear_message_waits_for_the_refresh() {
     assert_eq!(outcome.stalls.len(), 1, "{:?}", outcome.stalls);
     let stall = &outcome.stalls[0];
     assert!(!stall.cycle);
-    assert!(stall.walk[0].contains("the message that clears it never came"), "{:?}", stall.walk);
+    assert!(stall.walk[0].contains("the message that says so never came"), "{:?}", stall.walk);
 
     for period in [7 * T / 2, 10 * T, 37 * T, 100 * T, 250 * T] {
         let (log, outcome) = lossy(Some(period), Some(LossKind::Xon));
