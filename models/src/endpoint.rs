@@ -151,11 +151,11 @@ impl<P: Probe> Fabric<P> {
     pub fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         self.ports[port as usize].rx.deliver_posted = false;
         self.flush(cx, port, cx.key());
-        if self.unfolded {
-            if let Some(&(key, _)) = self.cold[port as usize].in_flight.front() {
-                self.ports[port as usize].rx.deliver_posted = true;
-                cx.post(key, port, Payload::of(Kind::Deliver));
-            }
+        if self.unfolded
+            && let Some(&(key, _)) = self.cold[port as usize].in_flight.front()
+        {
+            self.ports[port as usize].rx.deliver_posted = true;
+            cx.post(key, port, Payload::of(Kind::Deliver));
         }
     }
 

@@ -10,8 +10,8 @@
 //! buffer releases are records with keys, consumed when somebody needs them.
 
 use crate::config::{
-    Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES, StagingConfig,
-    Verdict,
+    Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
+    StagingConfig, Verdict,
 };
 use crate::packet::{List, Packets};
 use crate::port::{Cold, LinkTiming, NONE, Port, Rx, Tx};
@@ -20,7 +20,10 @@ use crate::run::{PipelineMode, StallReport};
 use crate::staging;
 use crate::traffic::Source;
 use crate::wire::{Wire, WireTiming};
-use sim_core::{ActorId, Class, Context, Event, EventKey, EventList, Fingerprint, KeySource, Purpose, Shake, Stream, Time, World, prefetch};
+use sim_core::{
+    ActorId, Class, Context, Event, EventKey, EventList, Fingerprint, KeySource, Purpose, Shake, Stream,
+    Time, World, prefetch,
+};
 use std::sync::Arc;
 use voq_backpressure::Originator;
 
@@ -590,7 +593,12 @@ impl<P: Probe> Fabric<P> {
 
     /// Arrival of the last packet that is on its way to a sink.
     pub fn last_arrival(&self) -> Time {
-        self.cold.iter().filter_map(|c| c.in_flight.back()).map(|(key, _)| key.time()).max().unwrap_or(Time::ZERO)
+        self.cold
+            .iter()
+            .filter_map(|c| c.in_flight.back())
+            .map(|(key, _)| key.time())
+            .max()
+            .unwrap_or(Time::ZERO)
     }
 
     /// Totals at the end of a run.
@@ -678,7 +686,8 @@ impl<P: Probe> World for Fabric<P> {
                         self.ports[output].tx.prefetch();
                         prefetch(&self.ports[output].rx);
                         let input = port as u32 - switch.base;
-                        let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
+                        let lane =
+                            if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
                         prefetch(&self.lists[(switch.lists + lane) as usize]);
                     }
                 } else {
@@ -732,4 +741,3 @@ impl<P: Probe> World for Fabric<P> {
         }
     }
 }
-

@@ -68,7 +68,10 @@ impl LinkTiming {
             return 0;
         }
         let below = |limit: u8, bit: u8| if free < i16::from(limit) { bit } else { 0 };
-        below(self.watermarks[0], 1) | below(self.watermarks[1], 2) | below(self.watermarks[2], 4) | below(1, 8)
+        below(self.watermarks[0], 1)
+            | below(self.watermarks[1], 2)
+            | below(self.watermarks[2], 4)
+            | below(1, 8)
     }
 }
 

@@ -5,8 +5,8 @@ use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
 use crate::stats::PortStats;
 use sim_core::{
-    BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time,
-    World,
+    BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
+    RunEnd, Time, World,
 };
 use std::sync::Arc;
 

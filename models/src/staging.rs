@@ -9,8 +9,8 @@ use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
 use crate::port::{NONE, Parked, Staging};
 use crate::probe::{Probe, StagingEdge};
 use crate::wire::Function;
-use sim_core::{Event, EventList, Time};
 use lp_serial::Form;
+use sim_core::{Event, EventList, Time};
 use voq_backpressure::codec::View;
 use voq_backpressure::csr::{self, Support};
 use voq_backpressure::originator::{Options, Verdict};
@@ -58,7 +58,11 @@ impl<P: Probe> Fabric<P> {
             for (p, port) in device.ports.iter().enumerate() {
                 let index = base + p as u32;
                 let peer = self.ports[index as usize].tx.peer;
-                if peer == NONE || *staging == StagingConfig::None || !port.voq.rx_sup || !long[index as usize] {
+                if peer == NONE
+                    || *staging == StagingConfig::None
+                    || !port.voq.rx_sup
+                    || !long[index as usize]
+                {
                     continue;
                 }
                 if !self.is_switch(peer) {
@@ -184,7 +188,8 @@ impl<P: Probe> Fabric<P> {
     /// Messages that are due at the start of the run.
     pub fn bootstrap_messages(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for s in 0..self.switches.len() {
-            let (base, ports, device) = (self.switches[s].base, self.switches[s].ports, self.switches[s].device);
+            let (base, ports, device) =
+                (self.switches[s].base, self.switches[s].ports, self.switches[s].device);
             for p in 0..ports {
                 let due = self.switches[s].originator.as_ref().is_some_and(|o| o.needs_symbol(p as u16));
                 if due {

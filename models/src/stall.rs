@@ -10,7 +10,7 @@ use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
 use crate::port::NONE;
 use crate::probe::Probe;
 use crate::run::StallReport;
-use sim_core::watch::{Walk, WaitGraph, walk};
+use sim_core::watch::{WaitGraph, Walk, walk};
 use sim_core::{EventKey, EventList, Time};
 use voq_backpressure::symbol::Vc;
 
@@ -162,7 +162,9 @@ impl<P: Probe> Fabric<P> {
             Reason::Moving => "which is at work".to_string(),
             Reason::Behind(_) => "behind another packet".to_string(),
             Reason::Stopped(p, id) => {
-                let peer = &self.config.devices[self.ports[self.ports[port as usize].tx.peer as usize].rx.device as usize].path;
+                let peer = &self.config.devices
+                    [self.ports[self.ports[port as usize].tx.peer as usize].rx.device as usize]
+                    .path;
                 let stop = format!("staging queue {} is stopped by port {p} of {peer}", record.queue);
                 if id == NIL {
                     format!("{stop}, which is clear: the message that says so never came")
@@ -171,7 +173,9 @@ impl<P: Probe> Fabric<P> {
                 }
             }
             Reason::NoCredit(id) => {
-                let peer = &self.config.devices[self.ports[self.ports[port as usize].tx.peer as usize].rx.device as usize].path;
+                let peer = &self.config.devices
+                    [self.ports[self.ports[port as usize].tx.peer as usize].rx.device as usize]
+                    .path;
                 if id == NIL {
                     format!("{peer} advertises no free buffer, though no packet holds one")
                 } else {

@@ -49,10 +49,15 @@ impl<P: Probe> Fabric<P> {
             if faster || hop.egress & MASK != 0 {
                 // Would run dry (or has to be copied): stored first.
                 self.packets[packet].parts[crate::probe::Cause::Serialization as usize] += u64::from(extra);
-                cx.post(cx.key().later(Duration(u64::from(extra))), port, Payload::new(Kind::Ready, 0, packet, 0));
+                cx.post(
+                    cx.key().later(Duration(u64::from(extra))),
+                    port,
+                    Payload::new(Kind::Ready, 0, packet, 0),
+                );
                 return;
             }
-            let key = self.key(self.ports[port as usize].rx.device, cx.now().0 + u64::from(extra), class::ARRIVAL);
+            let key =
+                self.key(self.ports[port as usize].rx.device, cx.now().0 + u64::from(extra), class::ARRIVAL);
             cx.post(key, port, Payload::of(Kind::Accepted));
             self.ports[port as usize].rx.unaccepted += 1;
         }
@@ -468,7 +473,14 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// There is room behind the inputs for (priority, output, lane): the next packet moves in.
-    fn pull<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, out: u32, priority: usize, lane: u32) {
+    fn pull<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        out: u32,
+        priority: usize,
+        lane: u32,
+    ) {
         let switch = &self.switches[s];
         let cell = priority * switch.ports as usize + out as usize;
         let mut inputs = switch.heads[cell];
@@ -526,7 +538,14 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Moves the head of an input queue into the buffer of its output, and after it whatever it was blocking.
-    fn admit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32, priority: usize) {
+    fn admit<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        input: u32,
+        out: u32,
+        priority: usize,
+    ) {
         let (list, lane, fill) = self.depth_indices(s, priority, input, out);
         let switch = &mut self.switches[s];
         let (base, n) = (switch.base, switch.ports as usize);
@@ -566,7 +585,7 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         // At a boundary this very instant still counts, because ticks come last; the tick itself asks for the
         // next one.
-        let on_boundary = now % slot == 0 && cx.key() < EventKey::floor(Time(now), class::TICK);
+        let on_boundary = now.is_multiple_of(slot) && cx.key() < EventKey::floor(Time(now), class::TICK);
         let at = if on_boundary { now } else { (now / slot + 1) * slot };
         let key = self.key(device, at, class::TICK);
         cx.post(key, s as u32, Payload::of(Kind::Tick));

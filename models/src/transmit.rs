@@ -237,7 +237,8 @@ impl<P: Probe> Fabric<P> {
         let tx = &self.ports[output as usize].tx;
         let bit = 1u64 << lane;
         let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
-        main & bit != 0 || self.cold[output as usize].parked.iter().any(|p| p.mask.iter().any(|m| m & bit != 0))
+        main & bit != 0
+            || self.cold[output as usize].parked.iter().any(|p| p.mask.iter().any(|m| m & bit != 0))
     }
 
     /// Index of the main list of (output, priority, lane).
@@ -245,7 +246,11 @@ impl<P: Probe> Fabric<P> {
     fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
         let first = self.ports[port as usize].tx.lists + lane;
         // The stride lies apart: most packets have the lowest priority.
-        if priority == 0 { first as usize } else { (first + priority as u32 * self.cold[port as usize].stride) as usize }
+        if priority == 0 {
+            first as usize
+        } else {
+            (first + priority as u32 * self.cold[port as usize].stride) as usize
+        }
     }
 
     /// Posts the end of the running transmission as an event, once.
@@ -490,7 +495,8 @@ impl<P: Probe> Fabric<P> {
                 best
             }
             Arbitration::Random => {
-                let rng = self.switches[owner as usize].rng.as_mut().expect("random arbitration has a stream");
+                let rng =
+                    self.switches[owner as usize].rng.as_mut().expect("random arbitration has a stream");
                 let mut n = rng.below(u64::from(lanes.count_ones()));
                 let mut left = lanes;
                 while n > 0 {
@@ -583,7 +589,13 @@ impl<P: Probe> Fabric<P> {
 
     /// The packet begins to wait for `port` now.
     #[inline(always)]
-    pub fn begin_wait<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, at_input: bool) {
+    pub fn begin_wait<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        at_input: bool,
+    ) {
         if self.ports[port as usize].tx.clock.blocked() != 0 {
             // The clock must know every change of credit up to now before it is read.
             self.consume(cx, port, cx.key());
@@ -596,7 +608,8 @@ impl<P: Probe> Fabric<P> {
     pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
         let record = &mut self.packets[packet];
         record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
-        record.snapshot = self.ports[port as usize].tx.clock.snapshot(t, record.priority, record.queue, record.next_hop);
+        record.snapshot =
+            self.ports[port as usize].tx.clock.snapshot(t, record.priority, record.queue, record.next_hop);
     }
 
     /// The wait that [`begin_wait`](Self::begin_wait) opened ends now: its time goes to its causes.
@@ -646,13 +659,7 @@ impl<P: Probe> Fabric<P> {
     // --- start ----------------------------------------------------------------------------------------------
 
     /// Commits `packet` (in no list) to the wire of `port` now; `stored`: it was in the lists of the output before.
-    pub fn start<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        stored: bool,
-    ) {
+    pub fn start<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, stored: bool) {
         let now = cx.now().0;
         let is_switch = self.is_switch(port);
         if self.ports[port as usize].tx.reading != NONE {
@@ -692,9 +699,7 @@ impl<P: Probe> Fabric<P> {
         tx.packet_ps += length;
         let stored_until = match timing.header {
             0 => length,
-            octets => {
-                ((octets + timing.symbol_chars) * timing.char_num / timing.char_den).min(length)
-            }
+            octets => ((octets + timing.symbol_chars) * timing.char_num / timing.char_den).min(length),
         };
         let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
         record.parts[delay as usize] += start - now;
@@ -706,7 +711,8 @@ impl<P: Probe> Fabric<P> {
         trajectory.record(mark::START, Time(start), u64::from(port), id);
         ledger.packet_hops += 1;
         let keys = &mut keys[transmit.device as usize];
-        let arrival = keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
+        let arrival =
+            keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
         tx.done = keys.make(Time(end), class::DONE);
         debug_assert!(!tx.done_posted);
         let peer = transmit.peer;
