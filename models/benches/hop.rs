@@ -32,11 +32,11 @@ const CASES: [Case; 6] = [
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    if let [verb, name, hops] = &arguments[..] {
-        if verb == "window" {
-            window(name, hops.parse().expect("a number of hops"));
-            return;
-        }
+    if let [verb, name, hops] = &arguments[..]
+        && verb == "window"
+    {
+        window(name, hops.parse().expect("a number of hops"));
+        return;
     }
     let filter = arguments.first().cloned().unwrap_or_default();
     println!(
