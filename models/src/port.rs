@@ -68,7 +68,10 @@ impl LinkTiming {
             return 0;
         }
         let below = |limit: u8, bit: u8| if free < i16::from(limit) { bit } else { 0 };
-        below(self.watermarks[0], 1) | below(self.watermarks[1], 2) | below(self.watermarks[2], 4) | below(1, 8)
+        below(self.watermarks[0], 1)
+            | below(self.watermarks[1], 2)
+            | below(self.watermarks[2], 4)
+            | below(1, 8)
     }
 }
 
@@ -155,6 +158,13 @@ pub(crate) struct Tx {
 }
 
 const _: () = assert!(size_of::<Tx>() == 192 && size_of::<Rx>() == 64);
+
+/// What a hop touches of a port: four lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub tx: Tx,
+    pub rx: Rx,
+}
 
 /// The rest of a port.
 #[derive(Clone, Debug, Default)]
@@ -250,14 +260,16 @@ impl Tx {
         let first =
             CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
-        self.keys[0] = self.keys[1];
-        self.buffers[0] = self.buffers[1];
-        self.acknowledged[0] = self.acknowledged[1];
-        if self.pending >= 2 {
-            let next = cold.credits.pop_front().expect("the third record is kept apart");
-            self.keys[1] = next.key;
-            self.buffers[1] = next.buffers;
-            self.acknowledged[1] = next.acknowledged;
+        if self.pending > 0 {
+            self.keys[0] = self.keys[1];
+            self.buffers[0] = self.buffers[1];
+            self.acknowledged[0] = self.acknowledged[1];
+            if self.pending >= 2 {
+                let next = cold.credits.pop_front().expect("the third record is kept apart");
+                self.keys[1] = next.key;
+                self.buffers[1] = next.buffers;
+                self.acknowledged[1] = next.acknowledged;
+            }
         }
         first
     }

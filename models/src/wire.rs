@@ -218,7 +218,11 @@ mod tests {
         assert_eq!(w.clone().start_packet(T, T, FOUR), T, "both ride on the next start-of-packet");
         let c = w.due(30, Function::Stype2, FOUR);
         assert_eq!(c, SymbolSlot { start: T + TC, riding: false });
-        assert_eq!(w.start_packet(T, T, FOUR), T + TC, "the further one costs its characters before the packet");
+        assert_eq!(
+            w.start_packet(T, T, FOUR),
+            T + TC,
+            "the further one costs its characters before the packet"
+        );
         assert_eq!(w.own_symbols, 1);
     }
 
@@ -233,7 +237,11 @@ mod tests {
         assert_eq!(w.start_packet(53_200, T, FOUR), 53_200);
         let mut w = wire();
         w.due(50_000, Function::Stype0, FOUR);
-        assert_eq!(w.start_packet(50_000, T, FOUR), 50_000, "at the same instant the symbol is the delimiter");
+        assert_eq!(
+            w.start_packet(50_000, T, FOUR),
+            50_000,
+            "at the same instant the symbol is the delimiter"
+        );
         assert_eq!(w.own_symbols, 0);
     }
 

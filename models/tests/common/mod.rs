@@ -329,7 +329,8 @@ impl Net {
         fn reaches(n: &[Vec<(u32, u8)>], at: usize, came: usize, id: usize) -> bool {
             at == id || n[at].iter().any(|&(d, _)| d as usize != came && reaches(n, d as usize, at, id))
         }
-        let port = neighbours[from].iter().position(|&(d, _)| reaches(neighbours, d as usize, from, id as usize));
+        let port =
+            neighbours[from].iter().position(|&(d, _)| reaches(neighbours, d as usize, from, id as usize));
         port.expect("the tree is connected") as u8
     }
 
@@ -353,7 +354,13 @@ impl Net {
     }
 
     /// A new flow with one source of its own.
-    pub fn source(&mut self, from: u32, priority: u8, arrivals: Arrivals, to: Destinations) -> &mut SourceConfig {
+    pub fn source(
+        &mut self,
+        from: u32,
+        priority: u8,
+        arrivals: Arrivals,
+        to: Destinations,
+    ) -> &mut SourceConfig {
         let flow = self.config.sources.len();
         self.config.flows.push(FlowConfig { name: format!("flow {flow}") });
         self.config.sources.push(SourceConfig {
@@ -378,7 +385,14 @@ impl Net {
     }
 
     /// Packets from `from` to `to` at `percent` of the link rate, evenly spaced from `phase` on.
-    pub fn constant(&mut self, from: u32, priority: u8, to: u32, percent: u64, phase: u64) -> &mut SourceConfig {
+    pub fn constant(
+        &mut self,
+        from: u32,
+        priority: u8,
+        to: u32,
+        percent: u64,
+        phase: u64,
+    ) -> &mut SourceConfig {
         let arrivals = Arrivals::Constant { interval: (T * 100, percent), phase: Duration(phase) };
         self.source(from, priority, arrivals, Destinations::Fixed(to))
     }
@@ -420,18 +434,16 @@ impl Net {
         self.config.owners.push(NO_OWNER);
         let n = self.neighbours.clone();
         let mask = |d: usize| members.iter().fold(0u64, |mask, &m| mask | 1 << Self::egress(&n, d, m));
-        for d in 0..self.config.devices.len() {
-            let own = mask(d);
-            if let DeviceModel::Switch(s) = &mut self.config.devices[d].model {
+        for (d, device) in self.config.devices.iter_mut().enumerate() {
+            if let DeviceModel::Switch(s) = &mut device.model {
                 let sets = n[d].iter().map(|&(peer, back)| {
                     if peer < self.endpoints { 0 } else { mask(peer as usize) & !(1 << back) }
                 });
-                s.routes.entries.push(Route {
-                    egress: Egress::Multicast(s.routes.masks.len() as u8),
-                    next_hop: NO_PORT,
-                });
+                s.routes
+                    .entries
+                    .push(Route { egress: Egress::Multicast(s.routes.masks.len() as u8), next_hop: NO_PORT });
                 s.routes.mask_next_hops.push(sets.collect());
-                s.routes.masks.push(own);
+                s.routes.masks.push(mask(d));
             }
         }
         id
@@ -510,8 +522,11 @@ pub fn injected_at(d: &Delivery) -> u64 {
     d.created.0 + waits.iter().sum::<u64>()
 }
 
+/// Runs to `until` exactly; a last sample there checks conservation.
 pub fn log(config: &FabricConfig, until: u64) -> (Log, Outcome) {
-    let mut sim = Simulation::new(Arc::new(config.clone()), RunOptions::default(), Log::default());
+    let mut config = config.clone();
+    config.sample_every.get_or_insert(Duration(until));
+    let mut sim = Simulation::new(Arc::new(config), RunOptions::default(), Log::default());
     while sim.run(Time(until), u64::MAX) == Progress::Running {}
     sim.finish()
 }
