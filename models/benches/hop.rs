@@ -22,12 +22,12 @@ use std::time::Instant;
 type Case = (&'static str, fn(Load) -> FabricConfig, Load, usize);
 
 const CASES: [Case; 6] = [
-    ("a-uniform", one_switch, Load::Uniform, 128 << 10),
-    ("a-hotspot", one_switch, Load::Hotspot, 128 << 10),
-    ("b-uniform", two_levels, Load::Uniform, 2 << 20),
-    ("b-hotspot", two_levels, Load::Hotspot, 2 << 20),
-    ("c-uniform", three_levels, Load::Uniform, 32 << 20),
-    ("c-hotspot", three_levels, Load::Hotspot, 32 << 20),
+    ("a-uniform", one_switch, Load::Uniform, 62 << 10),
+    ("a-hotspot", one_switch, Load::Hotspot, 62 << 10),
+    ("b-uniform", two_levels, Load::Uniform, 1_254 << 10),
+    ("b-hotspot", two_levels, Load::Hotspot, 1_254 << 10),
+    ("c-uniform", three_levels, Load::Uniform, 28_147 << 10),
+    ("c-hotspot", three_levels, Load::Hotspot, 28_147 << 10),
 ];
 
 fn main() {

@@ -85,7 +85,7 @@ struct Cold {
 
 impl TransmitClock {
     /// The transmitter is committed from `from` to `until`; intervals do not overlap.
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, from: u64, until: u64) {
         debug_assert!(from >= self.busy_until);
         self.busy += self.busy_until - self.busy_from;
@@ -99,7 +99,7 @@ impl TransmitClock {
     }
 
     /// Busy integral at `t`, which is not before the last commitment.
-    #[inline]
+    #[inline(always)]
     fn busy_at(&self, t: u64) -> u64 {
         self.busy + t.min(self.busy_until).saturating_sub(self.busy_from)
     }
@@ -111,7 +111,7 @@ impl TransmitClock {
     }
 
     /// The set of priorities without credit changes at `t`.
-    #[inline]
+    #[inline(always)]
     pub fn set_blocked(&mut self, t: u64, blocked: u8) {
         if blocked != self.blocked {
             self.flip_blocked(t, blocked);
@@ -139,7 +139,7 @@ impl TransmitClock {
     }
 
     /// (time without credit, busy time with credit) for a priority at `t`.
-    #[inline]
+    #[inline(always)]
     fn credit_at(&self, t: u64, priority: usize) -> (u64, u64) {
         let busy = self.busy_at(t);
         let Some(cold) = &self.cold else { return (0, busy) };
@@ -209,7 +209,7 @@ impl TransmitClock {
     }
 
     /// State of the target (queue, priority) at `t`; `port` is the packet's own next-hop port.
-    #[inline]
+    #[inline(always)]
     pub fn snapshot(&self, t: u64, priority: u8, queue: u8, port: u8) -> Snapshot {
         let p = priority as usize;
         let (none, busy) = self.credit_at(t, p);
@@ -233,7 +233,7 @@ impl TransmitClock {
     }
 
     /// How the time from `from` to `t` divides for the same target.
-    #[inline]
+    #[inline(always)]
     pub fn closed(&self, from: &Snapshot, t: u64, priority: u8, queue: u8, port: u8) -> Closed {
         let now = self.snapshot(t, priority, queue, port);
         let stopped = now.stopped - from.stopped;

@@ -22,7 +22,7 @@ impl<P: Probe> Fabric<P> {
         let port = self.endpoints[e].port;
         self.materialise(cx, e, now);
         self.try_output(cx, port);
-        if self.tx[port as usize].done <= cx.key() {
+        if self.ports[port as usize].tx.done <= cx.key() {
             self.post_create(cx, e);
         }
     }
@@ -72,7 +72,7 @@ impl<P: Probe> Fabric<P> {
         endpoint.stamp = endpoint.stamp.wrapping_add(1);
         let stamp = endpoint.stamp;
         let device = endpoint.device;
-        let timing = &self.timings[self.tx[port as usize].timing as usize];
+        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
         let link_ps = timing.packet_ps(u64::from(draw.size.wire), &mut 0);
         let mut queue = UNSTAGED;
         let mut next_hop = crate::config::NO_PORT;
@@ -117,15 +117,15 @@ impl<P: Probe> Fabric<P> {
             parts: [0; 9],
             snapshot: Default::default(),
         });
-        if self.tx[port as usize].clock.blocked() != 0 {
+        if self.ports[port as usize].tx.clock.blocked() != 0 {
             // Credit changes up to the creation come first, later ones belong to the wait.
             let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);
             self.consume(cx, port, upto.min(cx.key()));
         }
         self.begin_wait_at(port, packet, at, false);
-        let lane = u32::from(queue.min(self.tx[port as usize].queue_lanes));
+        let lane = u32::from(queue.min(self.ports[port as usize].tx.queue_lanes));
         self.store(port, lane, packet);
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         tx.waiting += 1;
         tx.high_water = tx.high_water.max(tx.waiting);
     }
@@ -138,7 +138,7 @@ impl<P: Probe> Fabric<P> {
             self.make_packet(cx, e, origin as usize, now);
         }
         let endpoint = &self.endpoints[e];
-        let tx = &self.tx[endpoint.port as usize];
+        let tx = &self.ports[endpoint.port as usize].tx;
         if self.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
             let port = endpoint.port;
             self.post_done(cx, port);
@@ -149,13 +149,13 @@ impl<P: Probe> Fabric<P> {
 
     /// The posted delivery is due.
     pub fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.rx[port as usize].deliver_posted = false;
+        self.ports[port as usize].rx.deliver_posted = false;
         self.flush(cx, port, cx.key());
-        if self.unfolded {
-            if let Some(&(key, _)) = self.cold[port as usize].in_flight.front() {
-                self.rx[port as usize].deliver_posted = true;
-                cx.post(key, port, Payload::of(Kind::Deliver));
-            }
+        if self.unfolded
+            && let Some(&(key, _)) = self.cold[port as usize].in_flight.front()
+        {
+            self.ports[port as usize].rx.deliver_posted = true;
+            cx.post(key, port, Payload::of(Kind::Deliver));
         }
     }
 
@@ -174,7 +174,7 @@ impl<P: Probe> Fabric<P> {
 
     fn deliver(&mut self, port: u32, packet: u32, at: Time) {
         let record = &self.packets[packet];
-        let device = self.rx[port as usize].device;
+        let device = self.ports[port as usize].rx.device;
         let owner = self.config.owners[record.destination as usize];
         assert!(
             owner == device || owner == crate::config::NO_OWNER,

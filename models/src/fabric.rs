@@ -10,17 +10,20 @@
 //! buffer releases are records with keys, consumed when somebody needs them.
 
 use crate::config::{
-    Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES, StagingConfig,
-    Verdict,
+    Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
+    StagingConfig, Verdict,
 };
 use crate::packet::{List, Packets};
-use crate::port::{Cold, LinkTiming, NONE, Rx, Tx};
+use crate::port::{Cold, LinkTiming, NONE, Port, Rx, Tx};
 use crate::probe::{Probe, Sample};
 use crate::run::{PipelineMode, StallReport};
 use crate::staging;
 use crate::traffic::Source;
 use crate::wire::{Wire, WireTiming};
-use sim_core::{ActorId, Class, Context, Event, EventKey, EventList, Fingerprint, KeySource, Purpose, Shake, Stream, Time, World, prefetch};
+use sim_core::{
+    ActorId, Class, Context, Event, EventKey, EventList, Fingerprint, KeySource, Purpose, Shake, Stream,
+    Time, World, prefetch,
+};
 use std::sync::Arc;
 use voq_backpressure::Originator;
 
@@ -235,11 +238,12 @@ pub(crate) struct Ledger {
 pub(crate) struct Fabric<P> {
     pub config: Arc<FabricConfig>,
     pub unfolded: bool,
+    /// The state is larger than a second-level cache: fetch ahead of events.
+    pub foresight: bool,
     pub probe: P,
     pub packets: Packets,
     pub lists: Vec<List>,
-    pub tx: Vec<Tx>,
-    pub rx: Vec<Rx>,
+    pub ports: Vec<Port>,
     pub cold: Vec<Cold>,
     pub timings: Vec<LinkTiming>,
     /// Port index -> switch index, or `!endpoint index`.
@@ -273,7 +277,6 @@ pub(crate) mod mark {
     pub const STOPPED: u32 = 3;
     pub const RELEASED: u32 = 4;
     pub const START: u32 = 5;
-    pub const ARRIVED: u32 = 6;
     pub const MESSAGE: u32 = 7;
 }
 
@@ -288,11 +291,11 @@ impl<P: Probe> Fabric<P> {
         }
         let mut fabric = Fabric {
             unfolded: pipeline == PipelineMode::Unfolded,
+            foresight: crate::run::is_large(&config),
             probe,
             packets: Packets::default(),
             lists: Vec::new(),
-            tx: Vec::with_capacity(ports as usize),
-            rx: Vec::with_capacity(ports as usize),
+            ports: Vec::with_capacity(ports as usize),
             cold: Vec::with_capacity(ports as usize),
             timings: Vec::new(),
             owner: Vec::with_capacity(ports as usize),
@@ -341,7 +344,7 @@ impl<P: Probe> Fabric<P> {
     fn add_device(&mut self, index: u32, ports: u32) {
         let config = self.config.clone();
         let device = &config.devices[index as usize];
-        let base = self.tx.len() as u32;
+        let base = self.ports.len() as u32;
         let (lanes, owner) = match &device.model {
             DeviceModel::Endpoint(_) => (1, !(self.endpoints.len() as i32)),
             DeviceModel::Switch(s) => {
@@ -357,7 +360,6 @@ impl<P: Probe> Fabric<P> {
                 DeviceModel::Switch(s) if port.voq.gen_en => s.refresh.map_or(u64::MAX, |d| d.0),
                 _ => u64::MAX,
             };
-            self.tx.push(Tx::new(first_list + p as u32 * lanes, refresh));
             self.cold.push(Cold {
                 stride: per_priority,
                 lane_count: lanes,
@@ -365,7 +367,7 @@ impl<P: Probe> Fabric<P> {
                 refresh_every: refresh,
                 ..Cold::default()
             });
-            self.rx.push(Rx {
+            let rx = Rx {
                 wire: Wire::new(),
                 status_standalone: 0,
                 peer: NONE,
@@ -378,7 +380,8 @@ impl<P: Probe> Fabric<P> {
                 eager_at: port.watermarks[0],
                 high_water: 0,
                 deliver_posted: false,
-            });
+            };
+            self.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes, refresh), rx });
             self.owner.push(owner);
         }
         match &device.model {
@@ -501,11 +504,10 @@ impl<P: Probe> Fabric<P> {
                     self.timings.len() - 1
                 }
             };
-            let tx = &mut self.tx[from_index as usize];
+            let Port { tx, rx } = &mut self.ports[from_index as usize];
             tx.peer = to_index;
             tx.free = i16::from(receiver.buffers);
             tx.timing = u16::try_from(number).expect("at most 65 536 kinds of links");
-            let rx = &mut self.rx[from_index as usize];
             rx.peer = to_index;
             rx.timing = tx.timing;
         }
@@ -535,12 +537,12 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The key of device `device` for `at`.
-    #[inline]
+    #[inline(always)]
     pub fn key(&mut self, device: u32, at: u64, class: Class) -> EventKey {
         self.keys[device as usize].make(Time(at), class)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn is_switch(&self, port: u32) -> bool {
         self.owner[port as usize] >= 0
     }
@@ -569,9 +571,9 @@ impl<P: Probe> Fabric<P> {
         let mut sample = std::mem::take(&mut self.sample);
         sample.at = cx.now();
         sample.input_occupancy.clear();
-        sample.input_occupancy.extend(self.rx.iter().map(|r| u32::from(r.occupied)));
+        sample.input_occupancy.extend(self.ports.iter().map(|p| u32::from(p.rx.occupied)));
         sample.output_waiting.clear();
-        sample.output_waiting.extend(self.tx.iter().map(|t| t.waiting));
+        sample.output_waiting.extend(self.ports.iter().map(|p| p.tx.waiting));
         sample.injected = self.ledger.injected;
         sample.replicated = self.ledger.replicated;
         sample.delivered = self.ledger.delivered;
@@ -589,11 +591,20 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    /// Arrival of the last packet that is on its way to a sink.
+    pub fn last_arrival(&self) -> Time {
+        self.cold
+            .iter()
+            .filter_map(|c| c.in_flight.back())
+            .map(|(key, _)| key.time())
+            .max()
+            .unwrap_or(Time::ZERO)
+    }
+
     /// Totals at the end of a run.
     pub fn totals(&mut self, end: Time, events: u64) -> crate::run::Outcome {
-        let mut ports = Vec::with_capacity(self.tx.len());
-        for (index, tx) in self.tx.iter().enumerate() {
-            let rx = &self.rx[index];
+        let mut ports = Vec::with_capacity(self.ports.len());
+        for (index, Port { tx, rx }) in self.ports.iter().enumerate() {
             let number = (index as u32 - self.first_port[rx.device as usize]) as u8;
             let mut stats = self.cold[index].stats;
             if tx.peer != NONE {
@@ -635,15 +646,15 @@ impl<P: Probe> Fabric<P> {
         );
     }
 
-    #[inline]
+    #[inline(always)]
     fn done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.tx[port as usize].done_posted = false;
+        self.ports[port as usize].tx.done_posted = false;
         if !self.is_switch(port) {
             let e = !self.owner[port as usize] as usize;
             self.endpoint_turn(cx, e);
             return;
         }
-        let input = self.tx[port as usize].reading;
+        let input = self.ports[port as usize].tx.reading;
         if input != NONE {
             self.finish_read(cx, port, true);
             self.offer_input(cx, port, input);
@@ -657,27 +668,31 @@ impl<P: Probe> World for Fabric<P> {
 
     #[inline]
     fn foresee(&self, event: &Event<Payload>, near: bool) {
+        if !self.foresight {
+            return;
+        }
         let port = event.target as usize;
         match event.payload.kind() {
             Kind::Arrive => {
                 let destination = event.payload.field() as usize;
                 let Some(switch) = self.switches.get(self.owner[port] as usize) else { return };
                 if near {
-                    let rx = &self.rx[port];
-                    prefetch(&self.tx[rx.peer as usize]);
+                    let rx = &self.ports[port].rx;
+                    prefetch(&self.ports[rx.peer as usize].tx);
                     let Some(hop) = switch.routes.get(destination) else { return };
                     if u32::from(hop.egress) < switch.ports {
                         let out = u32::from(hop.egress);
                         let output = (switch.base + out) as usize;
-                        self.tx[output].prefetch();
-                        prefetch(&self.rx[output]);
+                        self.ports[output].tx.prefetch();
+                        prefetch(&self.ports[output].rx);
                         let input = port as u32 - switch.base;
-                        let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
+                        let lane =
+                            if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
                         prefetch(&self.lists[(switch.lists + lane) as usize]);
                     }
                 } else {
                     self.packets.prefetch(event.payload.packet());
-                    prefetch(&self.rx[port]);
+                    prefetch(&self.ports[port].rx);
                     if let Some(hop) = switch.routes.get(destination) {
                         prefetch(hop);
                     }
@@ -685,15 +700,15 @@ impl<P: Probe> World for Fabric<P> {
             }
             Kind::Done => {
                 if !near {
-                    self.tx[port].prefetch();
-                    prefetch(&self.rx[port]);
-                } else if let Some(input) = self.rx.get(self.tx[port].reading as usize) {
-                    prefetch(input);
+                    self.ports[port].tx.prefetch();
+                    prefetch(&self.ports[port].rx);
+                } else if let Some(input) = self.ports.get(self.ports[port].tx.reading as usize) {
+                    prefetch(&input.rx);
                 }
             }
             Kind::Create if !near => {
-                self.tx[port].prefetch();
-                prefetch(&self.rx[port]);
+                self.ports[port].tx.prefetch();
+                prefetch(&self.ports[port].rx);
             }
             _ => {}
         }
@@ -726,4 +741,3 @@ impl<P: Probe> World for Fabric<P> {
         }
     }
 }
-

@@ -63,8 +63,15 @@ impl LinkTiming {
         if outstanding >= self.ack_window {
             return 0b1111;
         }
+        // Watermarks fall with priority: enough for the lowest is enough for all.
+        if free >= i16::from(self.watermarks[0]) {
+            return 0;
+        }
         let below = |limit: u8, bit: u8| if free < i16::from(limit) { bit } else { 0 };
-        below(self.watermarks[0], 1) | below(self.watermarks[1], 2) | below(self.watermarks[2], 4) | below(1, 8)
+        below(self.watermarks[0], 1)
+            | below(self.watermarks[1], 2)
+            | below(self.watermarks[2], 4)
+            | below(1, 8)
     }
 }
 
@@ -124,6 +131,8 @@ pub(crate) struct Tx {
     pub timing: u16,
     /// The staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
     pub identity_queues: u8,
+    /// The packet being read is one of several copies: `Cold::reading_share` says of which group.
+    pub reading_shared: bool,
     pub packets_sent: u32,
     pub high_water: u32,
 
@@ -149,6 +158,13 @@ pub(crate) struct Tx {
 }
 
 const _: () = assert!(size_of::<Tx>() == 192 && size_of::<Rx>() == 64);
+
+/// What a hop touches of a port: four lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub tx: Tx,
+    pub rx: Rx,
+}
 
 /// The rest of a port.
 #[derive(Clone, Debug, Default)]
@@ -193,6 +209,7 @@ impl Tx {
             peer: NONE,
             timing: 0,
             identity_queues: 0,
+            reading_shared: false,
             packets_sent: 0,
             high_water: 0,
             done: EventKey::MIN,
@@ -206,6 +223,12 @@ impl Tx {
             packet_ps: 0,
             refresh_at,
         }
+    }
+
+    /// Whether a record is visible at `key`.
+    #[inline]
+    pub fn has_record(&self, key: EventKey) -> bool {
+        self.pending > 0 && self.keys[0] <= key
     }
 
     /// The oldest record that has not been consumed.
@@ -231,18 +254,31 @@ impl Tx {
         self.pending += 1;
     }
 
+    /// Takes the oldest record; there is one.
     #[inline]
-    pub fn pop_record(&mut self, cold: &mut Cold) {
+    pub fn pop_record(&mut self, cold: &mut Cold) -> CreditRecord {
+        let first =
+            CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
-        self.keys[0] = self.keys[1];
-        self.buffers[0] = self.buffers[1];
-        self.acknowledged[0] = self.acknowledged[1];
-        if self.pending >= 2 {
-            let next = cold.credits.pop_front().expect("the third record is kept apart");
-            self.keys[1] = next.key;
-            self.buffers[1] = next.buffers;
-            self.acknowledged[1] = next.acknowledged;
+        if self.pending > 0 {
+            self.keys[0] = self.keys[1];
+            self.buffers[0] = self.buffers[1];
+            self.acknowledged[0] = self.acknowledged[1];
+            if self.pending >= 2 {
+                let next = cold.credits.pop_front().expect("the third record is kept apart");
+                self.keys[1] = next.key;
+                self.buffers[1] = next.buffers;
+                self.acknowledged[1] = next.acknowledged;
+            }
         }
+        first
+    }
+
+    /// Priorities with packets in the main lists, one bit each.
+    #[inline]
+    pub fn priorities(&self) -> u32 {
+        let bit = |p: usize| u32::from(self.mask[p] != 0) << p;
+        bit(0) | bit(1) | bit(2) | bit(3)
     }
 
     /// Corrects the buffers told by the youngest record.

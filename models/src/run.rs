@@ -5,8 +5,8 @@ use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
 use crate::stats::PortStats;
 use sim_core::{
-    BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time,
-    World,
+    BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
+    RunEnd, Time, World,
 };
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ pub struct Outcome {
     pub ports: Vec<(u32, u8, PortStats)>,
     /// Hash of deliveries, drops and staging edges with their times.
     pub outcome: Fingerprint,
-    /// Hash of every effect: packet starts, arrivals, symbols, with their times.
+    /// Hash of every effect: packet starts (arrivals follow from them) and messages, with their times.
     pub trajectory: Fingerprint,
     /// Stalls found.
     pub stalls: Vec<StallReport>,
@@ -103,6 +103,9 @@ enum Lists<P: Probe> {
 /// A run in progress.
 pub struct Simulation<P: Probe> {
     kernel: Lists<P>,
+    /// Limit of the last slice, if no event was left before it: what is still on its way to a sink arrives without
+    /// any.
+    drained: Option<Time>,
 }
 
 impl<P: Probe> Simulation<P> {
@@ -114,7 +117,7 @@ impl<P: Probe> Simulation<P> {
             ListKind::Heap => Lists::Heap(start(fabric, HeapList::new())),
             ListKind::Ring => Lists::Ring(start(fabric, BucketRing::new(ring))),
         };
-        Simulation { kernel }
+        Simulation { kernel, drained: None }
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
@@ -123,6 +126,7 @@ impl<P: Probe> Simulation<P> {
             Lists::Heap(k) => (k.run_events(limit, max_events), k.world.stalls.len()),
             Lists::Ring(k) => (k.run_events(limit, max_events), k.world.stalls.len()),
         };
+        self.drained = (end == RunEnd::Empty).then_some(limit);
         match end {
             RunEnd::Limit => Progress::Limit,
             RunEnd::Empty => Progress::Drained,
@@ -172,6 +176,10 @@ impl<P: Probe> Simulation<P> {
         let mut fabric = match self.kernel {
             Lists::Heap(k) => k.into_world(),
             Lists::Ring(k) => k.into_world(),
+        };
+        let now = match self.drained {
+            Some(limit) => now.max(fabric.last_arrival().min(limit)),
+            None => now,
         };
         let key = EventKey::floor(Time(now.0 + 1), class::ARRIVAL);
         let mut last = Kernel::new(Settle { fabric: &mut fabric }, OneShot { event: None, key });
@@ -228,8 +236,16 @@ fn start<P: Probe, L: EventList<Payload>>(fabric: Fabric<P>, list: L) -> Kernel<
     kernel
 }
 
-/// A ring that suits the fabric: several events in a bucket, so that what they will touch can be fetched ahead of
-/// them, and a few packet times of horizon.
+/// Links from which on the state does not fit a second-level cache (about 2 KiB a link).
+const LARGE_LINKS: usize = 1_000;
+
+/// Whether what events will touch is worth fetching ahead of them.
+pub(crate) fn is_large(config: &FabricConfig) -> bool {
+    config.links.len() >= LARGE_LINKS
+}
+
+/// A ring that suits the fabric: a few packet times of horizon, and two events in a bucket, or eight where they are
+/// looked at ahead of time.
 fn ring_config(config: &FabricConfig) -> RingConfig {
     let mut longest = 1;
     let mut per_us = 0;
@@ -239,7 +255,8 @@ fn ring_config(config: &FabricConfig) -> RingConfig {
         // Two directions, about one event a packet each.
         per_us += 2_000_000 / packet.max(1);
     }
-    let bucket_width_log2_ps = (8_000_000 / per_us.max(1)).max(1).ilog2().min(40);
+    let in_bucket = if is_large(config) { 8 } else { 2 };
+    let bucket_width_log2_ps = (in_bucket * 1_000_000 / per_us.max(1)).max(1).ilog2().min(40);
     let horizon = Duration(longest * 4).0 >> bucket_width_log2_ps;
     let buckets_log2 = (u64::BITS - horizon.leading_zeros() + 1).clamp(6, 16);
     RingConfig { bucket_width_log2_ps, buckets_log2 }

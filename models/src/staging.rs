@@ -9,8 +9,8 @@ use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
 use crate::port::{NONE, Parked, Staging};
 use crate::probe::{Probe, StagingEdge};
 use crate::wire::Function;
-use sim_core::{Event, EventList, Time};
 use lp_serial::Form;
+use sim_core::{Event, EventList, Time};
 use voq_backpressure::codec::View;
 use voq_backpressure::csr::{self, Support};
 use voq_backpressure::originator::{Options, Verdict};
@@ -43,7 +43,7 @@ impl<P: Probe> Fabric<P> {
     /// Builds originators and receivers from the compiled registers and staging.
     pub fn set_up_staging(&mut self) {
         let config = self.config.clone();
-        let mut long = vec![false; self.tx.len()];
+        let mut long = vec![false; self.ports.len()];
         for link in &config.links {
             for (device, port) in [link.a, link.b] {
                 long[(self.first_port[device as usize] + u32::from(port)) as usize] = link.long_symbols;
@@ -57,8 +57,12 @@ impl<P: Probe> Fabric<P> {
             };
             for (p, port) in device.ports.iter().enumerate() {
                 let index = base + p as u32;
-                let peer = self.tx[index as usize].peer;
-                if peer == NONE || *staging == StagingConfig::None || !port.voq.rx_sup || !long[index as usize] {
+                let peer = self.ports[index as usize].tx.peer;
+                if peer == NONE
+                    || *staging == StagingConfig::None
+                    || !port.voq.rx_sup
+                    || !long[index as usize]
+                {
                     continue;
                 }
                 if !self.is_switch(peer) {
@@ -70,14 +74,14 @@ impl<P: Probe> Fabric<P> {
                     let first = self.lists.len() as u32;
                     let lanes = u32::from(queues) + 1;
                     self.lists.resize(self.lists.len() + lanes as usize * PRIORITIES, List::default());
-                    self.tx[index as usize].lists = first;
-                    self.tx[index as usize].queue_lanes = queues as u8;
+                    self.ports[index as usize].tx.lists = first;
+                    self.ports[index as usize].tx.queue_lanes = queues as u8;
                     self.cold[index as usize].stride = lanes;
                     self.cold[index as usize].lane_count = lanes;
                 }
                 let ports = built.queue_of_port.len();
                 let identity = built.queue_of_port.iter().enumerate().all(|(p, q)| usize::from(*q) == p);
-                self.tx[index as usize].identity_queues = if identity { ports as u8 } else { 0xFF };
+                self.ports[index as usize].tx.identity_queues = if identity { ports as u8 } else { 0xFF };
                 self.cold[index as usize].staging = Some(built);
             }
             if let DeviceModel::Switch(s) = &device.model {
@@ -127,7 +131,7 @@ impl<P: Probe> Fabric<P> {
     /// An endpoint learns which of the neighbour's ports its multicast packets will use.
     fn announce_multicast(&mut self, device: usize) {
         let port = self.first_port[device];
-        let peer = self.tx[port as usize].peer;
+        let peer = self.ports[port as usize].tx.peer;
         if peer == NONE || !self.is_switch(peer) || self.cold[port as usize].staging.is_none() {
             return;
         }
@@ -173,7 +177,7 @@ impl<P: Probe> Fabric<P> {
         let base = self.first_port[d];
         for p in 0..device.ports.len() {
             let index = base as usize + p;
-            if long[index] && self.tx[index].peer != NONE {
+            if long[index] && self.ports[index].tx.peer != NONE {
                 originator.link_up(p as u16, Form::Long);
             }
         }
@@ -184,11 +188,12 @@ impl<P: Probe> Fabric<P> {
     /// Messages that are due at the start of the run.
     pub fn bootstrap_messages(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for s in 0..self.switches.len() {
-            let (base, ports, device) = (self.switches[s].base, self.switches[s].ports, self.switches[s].device);
+            let (base, ports, device) =
+                (self.switches[s].base, self.switches[s].ports, self.switches[s].device);
             for p in 0..ports {
                 let due = self.switches[s].originator.as_ref().is_some_and(|o| o.needs_symbol(p as u16));
                 if due {
-                    self.tx[(base + p) as usize].voq_pending = true;
+                    self.ports[(base + p) as usize].tx.voq_pending = true;
                     let key = self.key(device, 0, class::SYMBOL);
                     schedule(Event { key, target: base + p, payload: Payload::of(Kind::MessageDue) });
                 }
@@ -224,7 +229,7 @@ impl<P: Probe> Fabric<P> {
     fn request_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let s = self.owner[port as usize] as usize;
         let delay = self.switches[s].generation_delay;
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         if tx.voq_pending {
             return;
         }
@@ -232,7 +237,7 @@ impl<P: Probe> Fabric<P> {
         if delay == 0 {
             self.place_message(cx, port);
         } else {
-            let device = self.rx[port as usize].device;
+            let device = self.ports[port as usize].rx.device;
             let key = self.key(device, cx.now().0 + delay, class::SYMBOL);
             cx.post(key, port, Payload::of(Kind::MessageDue));
         }
@@ -241,7 +246,7 @@ impl<P: Probe> Fabric<P> {
     /// The message of `port` takes the next stype2 place on the wire; its content is sampled there.
     fn place_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        let rx = &mut self.rx[port as usize];
+        let rx = &mut self.ports[port as usize].rx;
         let slot = rx.wire.due(now, Function::Stype2, self.timings[rx.timing as usize].wire);
         let device = rx.device;
         let stats = &mut self.cold[port as usize].stats;
@@ -267,12 +272,12 @@ impl<P: Probe> Fabric<P> {
         let s = self.owner[port as usize] as usize;
         let base = self.switches[s].base;
         let p = (port - base) as u16;
-        self.tx[port as usize].voq_pending = false;
+        self.ports[port as usize].tx.voq_pending = false;
         let Some(originator) = &mut self.switches[s].originator else { return };
         let field = originator.poll_symbol(p, Opportunity::riding(ANY_SYMBOL));
         let more = originator.needs_symbol(p);
         if let Some(field) = field {
-            let rx = &self.rx[port as usize];
+            let rx = &self.ports[port as usize].rx;
             let timing = &self.timings[rx.timing as usize];
             let at = cx.now().0 + timing.wire.symbol + timing.propagation;
             let (peer, device) = (rx.peer, rx.device);
@@ -315,21 +320,21 @@ impl<P: Probe> Fabric<P> {
     /// repeat what the neighbour knows, so they are no events.
     #[inline]
     pub fn charge_refresh(&mut self, port: u32, now: u64) {
-        if now >= self.tx[port as usize].refresh_at {
+        if now >= self.ports[port as usize].tx.refresh_at {
             self.charge_due_refresh(port, now);
         }
     }
 
     #[cold]
     fn charge_due_refresh(&mut self, port: u32, now: u64) {
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         let cold = &mut self.cold[port as usize];
         let periods = (now - tx.refresh_at) / cold.refresh_every + 1;
         tx.refresh_at += periods * cold.refresh_every;
         cold.stats.voq_refreshes += 1;
         let s = self.owner[port as usize] as usize;
         let groups = self.switches[s].ports.div_ceil(6);
-        let rx = &mut self.rx[port as usize];
+        let rx = &mut self.ports[port as usize].rx;
         let timing = self.timings[rx.timing as usize].wire;
         for _ in 0..groups {
             if rx.wire.due(now, Function::Stype2, timing).riding {
@@ -343,7 +348,7 @@ impl<P: Probe> Fabric<P> {
     /// A message was lost: the next refresh of this port can change the neighbour, so it is an event.
     fn schedule_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         if tx.refresh_at == u64::MAX {
             return;
         }
@@ -351,7 +356,7 @@ impl<P: Probe> Fabric<P> {
             let every = self.cold[port as usize].refresh_every;
             tx.refresh_at += ((now - tx.refresh_at) / every + 1) * every;
         }
-        let (at, device) = (tx.refresh_at, self.rx[port as usize].device);
+        let (at, device) = (tx.refresh_at, self.ports[port as usize].rx.device);
         let key = self.key(device, at, class::SYMBOL);
         cx.post(key, port, Payload::of(Kind::Refresh));
     }
@@ -359,7 +364,7 @@ impl<P: Probe> Fabric<P> {
     pub fn refresh_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let s = self.owner[port as usize] as usize;
         let p = (port - self.switches[s].base) as u16;
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         let cold = &mut self.cold[port as usize];
         cold.stats.voq_refreshes += 1;
         if tx.refresh_at <= cx.now().0 {
@@ -381,14 +386,14 @@ impl<P: Probe> Fabric<P> {
             let e = !self.owner[port as usize] as usize;
             self.materialise(cx, e, now);
         }
-        let sender = self.tx[port as usize].peer;
+        let sender = self.ports[port as usize].tx.peer;
         self.cold[sender as usize].messages_on_wire -= 1;
         self.trajectory.record(mark::MESSAGE, cx.now(), u64::from(port), u64::from(field));
-        if self.tx[port as usize].clock.blocked() != 0 {
+        if self.ports[port as usize].tx.clock.blocked() != 0 {
             // The clock's changes come in the order of time.
             self.consume(cx, port, cx.key());
         }
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         let cold = &mut self.cold[port as usize];
         let Some(staging) = &mut cold.staging else { return };
         cold.stats.voq_received += 1;
@@ -439,7 +444,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A staging queue of `port` stops or goes.
     fn edge(&mut self, port: u32, queue: u8, stopped: bool, now: u64) {
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         tx.clock.set_stopped(now, queue, stopped);
         let cold = &mut self.cold[port as usize];
         if stopped {
@@ -471,7 +476,7 @@ impl<P: Probe> Fabric<P> {
             }
         }
         tx.parked_any = !cold.parked.is_empty();
-        let device = self.rx[port as usize].device;
+        let device = self.ports[port as usize].rx.device;
         let number = (port - self.first_port[device as usize]) as u8;
         let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
         self.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));

@@ -10,7 +10,7 @@ use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
 use crate::port::NONE;
 use crate::probe::Probe;
 use crate::run::StallReport;
-use sim_core::watch::{Walk, WaitGraph, walk};
+use sim_core::watch::{WaitGraph, Walk, walk};
 use sim_core::{EventKey, EventList, Time};
 use voq_backpressure::symbol::Vc;
 
@@ -40,7 +40,7 @@ impl<P: Probe> View<'_, P> {
             return Reason::Moving;
         }
         let port = f.port_of(packet);
-        let tx = &f.tx[port as usize];
+        let tx = &f.ports[port as usize].tx;
         if tx.done > self.key {
             return Reason::Moving;
         }
@@ -91,7 +91,7 @@ impl<P: Probe> View<'_, P> {
 
     fn stopped(&self, port: u32, queue: u8, set: u64) -> Reason {
         let f = self.fabric;
-        let tx = &f.tx[port as usize];
+        let tx = &f.ports[port as usize].tx;
         let cold = &f.cold[port as usize];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
         let base = f.base_of(tx.peer);
@@ -119,7 +119,7 @@ impl<P: Probe> View<'_, P> {
             .map(|(id, _)| id);
         match holder {
             Some(id) => Reason::Stopped(p as u8, id),
-            None if f.tx[output as usize].done > self.key => Reason::Moving,
+            None if f.ports[output as usize].tx.done > self.key => Reason::Moving,
             None => Reason::Stopped(p as u8, NIL),
         }
     }
@@ -151,7 +151,7 @@ impl<P: Probe> Fabric<P> {
     fn describe(&self, view: &View<'_, P>, packet: u32) -> String {
         let record = &self.packets[packet];
         let port = self.port_of(packet);
-        let device = &self.config.devices[self.rx[port as usize].device as usize].path;
+        let device = &self.config.devices[self.ports[port as usize].rx.device as usize].path;
         let flow = &self.config.flows[record.flow as usize].name;
         let number = port - self.base_of(port);
         let head = format!(
@@ -162,7 +162,9 @@ impl<P: Probe> Fabric<P> {
             Reason::Moving => "which is at work".to_string(),
             Reason::Behind(_) => "behind another packet".to_string(),
             Reason::Stopped(p, id) => {
-                let peer = &self.config.devices[self.rx[self.tx[port as usize].peer as usize].device as usize].path;
+                let peer = &self.config.devices
+                    [self.ports[self.ports[port as usize].tx.peer as usize].rx.device as usize]
+                    .path;
                 let stop = format!("staging queue {} is stopped by port {p} of {peer}", record.queue);
                 if id == NIL {
                     format!("{stop}, which is clear: the message that says so never came")
@@ -171,7 +173,9 @@ impl<P: Probe> Fabric<P> {
                 }
             }
             Reason::NoCredit(id) => {
-                let peer = &self.config.devices[self.rx[self.tx[port as usize].peer as usize].device as usize].path;
+                let peer = &self.config.devices
+                    [self.ports[self.ports[port as usize].tx.peer as usize].rx.device as usize]
+                    .path;
                 if id == NIL {
                     format!("{peer} advertises no free buffer, though no packet holds one")
                 } else {
@@ -204,7 +208,7 @@ impl<P: Probe> Fabric<P> {
                 }
                 // At its source a packet may wait long behind others; only a stopped queue or a transmitter
                 // that does not start anything is suspicious there.
-                let tx = &self.tx[port as usize];
+                let tx = &self.ports[port as usize].tx;
                 let suspicious = match tx.clock.stopped_since(record.queue) {
                     Some(since) => since <= deadline,
                     None => self.is_switch(port) || tx.clock.last_start() <= deadline,

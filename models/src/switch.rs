@@ -10,8 +10,8 @@ use sim_core::{Duration, EventKey, EventList, Time};
 impl<P: Probe> Fabric<P> {
     /// Unfolded: the deciding octet has arrived; the pipeline becomes an event with the same order.
     pub fn arrive_unfolded<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
-        let upstream = self.rx[port as usize].peer;
-        let timing = self.timings[self.tx[upstream as usize].timing as usize];
+        let upstream = self.ports[port as usize].rx.peer;
+        let timing = self.timings[self.ports[upstream as usize].tx.timing as usize];
         let pipeline = timing.pipeline;
         let extra = if timing.header == 0 {
             0
@@ -34,7 +34,6 @@ impl<P: Probe> Fabric<P> {
         let s = self.owner[port as usize] as usize;
         let switch = &self.switches[s];
         let record = &self.packets[packet];
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         let flow = record.flow;
         let hop = match switch.routes.get(record.destination as usize) {
             Some(hop) => *hop,
@@ -43,26 +42,32 @@ impl<P: Probe> Fabric<P> {
         if extra != 0 {
             let faster = hop.egress & MASK == 0 && {
                 let output = switch.base + u32::from(hop.egress);
-                let timing_of = |p: u32| &self.timings[self.tx[p as usize].timing as usize];
+                let timing_of = |p: u32| &self.timings[self.ports[p as usize].tx.timing as usize];
                 let (input, output) = (timing_of(port), timing_of(output));
                 output.char_num * input.char_den < input.char_num * output.char_den
             };
             if faster || hop.egress & MASK != 0 {
                 // Would run dry (or has to be copied): stored first.
                 self.packets[packet].parts[crate::probe::Cause::Serialization as usize] += u64::from(extra);
-                cx.post(cx.key().later(Duration(u64::from(extra))), port, Payload::new(Kind::Ready, 0, packet, 0));
+                cx.post(
+                    cx.key().later(Duration(u64::from(extra))),
+                    port,
+                    Payload::new(Kind::Ready, 0, packet, 0),
+                );
                 return;
             }
-            let key = self.key(self.rx[port as usize].device, cx.now().0 + u64::from(extra), class::ARRIVAL);
+            let key =
+                self.key(self.ports[port as usize].rx.device, cx.now().0 + u64::from(extra), class::ARRIVAL);
             cx.post(key, port, Payload::of(Kind::Accepted));
-            self.rx[port as usize].unaccepted += 1;
+            self.ports[port as usize].rx.unaccepted += 1;
         }
-        self.trajectory.record(mark::ARRIVED, cx.now(), u64::from(port), id);
         if hop.egress & MASK == 0 {
             let output = self.switches[s].base + u32::from(hop.egress);
-            self.packets[packet].next_hop = hop.next_hop;
-            self.packets[packet].queue = self.queue_of(output, hop.next_hop);
-            self.packets[packet].share = NIL;
+            let queue = self.queue_of(output, hop.next_hop);
+            let record = &mut self.packets[packet];
+            record.next_hop = hop.next_hop;
+            record.queue = queue;
+            record.share = NIL;
             self.enqueue(cx, s, port, output, packet);
         } else if hop.egress == DROP {
             self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
@@ -76,10 +81,11 @@ impl<P: Probe> Fabric<P> {
 
     /// Cut-through: the last octet of a packet is in.
     pub fn accepted<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.rx[port as usize].unaccepted -= 1;
+        self.ports[port as usize].rx.unaccepted -= 1;
         self.accept(cx, port);
     }
 
+    #[inline(always)]
     fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let s = self.owner[port as usize] as usize;
         let input = port - self.switches[s].base;
@@ -97,7 +103,7 @@ impl<P: Probe> Fabric<P> {
         flow: u16,
         reason: DropReason,
     ) {
-        let device = self.rx[port as usize].device;
+        let device = self.ports[port as usize].rx.device;
         let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
         self.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
         self.packets.remove(packet);
@@ -165,9 +171,9 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
-    #[inline]
+    #[inline(always)]
     pub fn queue_of(&self, output: u32, next_hop: u8) -> u8 {
-        match self.tx[output as usize].identity_queues {
+        match self.ports[output as usize].tx.identity_queues {
             0 => UNSTAGED,
             0xFF => self.cold[output as usize].queue_of(next_hop),
             ports if next_hop < ports => next_hop,
@@ -179,7 +185,7 @@ impl<P: Probe> Fabric<P> {
     #[cold]
     fn overlapping_reads(&mut self, s: usize, port: u32, key: EventKey) -> bool {
         self.prune(s, port - self.switches[s].base, key);
-        self.rx[port as usize].occupied <= self.rx[port as usize].buffers
+        self.ports[port as usize].rx.occupied <= self.ports[port as usize].rx.buffers
     }
 
     /// Queue of a packet that stands for a set of the neighbour's ports.
@@ -198,6 +204,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    #[inline(always)]
     fn enqueue<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -206,7 +213,7 @@ impl<P: Probe> Fabric<P> {
         output: u32,
         packet: u32,
     ) {
-        let rx = &mut self.rx[port as usize];
+        let rx = &mut self.ports[port as usize].rx;
         rx.occupied += 1;
         let fits = rx.occupied <= rx.buffers;
         assert!(
@@ -239,7 +246,7 @@ impl<P: Probe> Fabric<P> {
                     || switch.inputs[priority * switch.ports as usize + input as usize].head != NIL);
             if behind {
                 self.begin_wait(cx, output, packet, true);
-                self.tx[output as usize].waiting += 1;
+                self.ports[output as usize].tx.waiting += 1;
                 let switch = &mut self.switches[s];
                 let index = priority * switch.ports as usize + input as usize;
                 self.packets.push_back(&mut switch.inputs[index], packet);
@@ -254,8 +261,8 @@ impl<P: Probe> Fabric<P> {
                 return;
             }
             self.begin_wait(cx, output, packet, false);
-            self.tx[output as usize].waiting += 1;
-            self.tx[port as usize].wanted |= 1 << out;
+            self.ports[output as usize].tx.waiting += 1;
+            self.ports[port as usize].tx.wanted |= 1 << out;
             if self.switches[s].fifo {
                 self.switches[s].exposed[input as usize][priority] += 1;
             }
@@ -273,7 +280,7 @@ impl<P: Probe> Fabric<P> {
                 return;
             }
             self.begin_wait(cx, output, packet, false);
-            self.tx[output as usize].waiting += 1;
+            self.ports[output as usize].tx.waiting += 1;
             self.switches[s].filled[fill] += 1;
             self.store(output, lane, packet);
             self.note_waiting(cx, s, input, out, true);
@@ -281,7 +288,7 @@ impl<P: Probe> Fabric<P> {
             self.try_output(cx, output);
         } else {
             self.begin_wait(cx, output, packet, true);
-            self.tx[output as usize].waiting += 1;
+            self.ports[output as usize].tx.waiting += 1;
             let switch = &mut self.switches[s];
             let full = u32::from(switch.filled[fill]) >= switch.depth;
             if switch.inputs[list].head == NIL {
@@ -322,11 +329,12 @@ impl<P: Probe> Fabric<P> {
         if tell {
             self.release(cx, port);
         } else {
-            self.rx[port as usize].occupied -= 1;
+            self.ports[port as usize].rx.occupied -= 1;
         }
     }
 
     /// The packet begins to count for the detector and the high-water marks.
+    #[inline(always)]
     fn note_waiting<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -336,9 +344,9 @@ impl<P: Probe> Fabric<P> {
         arrived: bool,
     ) {
         let base = self.switches[s].base;
-        let rx = &mut self.rx[(base + input) as usize];
+        let rx = &mut self.ports[(base + input) as usize].rx;
         rx.high_water = rx.high_water.max(rx.occupied);
-        let tx = &mut self.tx[(base + out) as usize];
+        let tx = &mut self.ports[(base + out) as usize].tx;
         tx.high_water = tx.high_water.max(tx.waiting);
         if arrived && self.switches[s].detect && self.counts_on_arrival(s) {
             self.occupancy_up(cx, s, input, out);
@@ -359,6 +367,7 @@ impl<P: Probe> Fabric<P> {
         switch.direct || switch.crosspoint || switch.per_ingress
     }
 
+    #[inline(always)]
     fn occupancy_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
         let switch = &mut self.switches[s];
         let (cell, word) = if switch.per_ingress {
@@ -373,6 +382,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    #[inline(always)]
     fn occupancy_down<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
         let switch = &mut self.switches[s];
         let (cell, word) = if switch.per_ingress {
@@ -389,6 +399,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A transmission of this switch has started.
     #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
     pub fn started_at_switch<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -404,16 +415,17 @@ impl<P: Probe> Fabric<P> {
         let port = switch.base + input;
         let priority = priority as usize;
         if switch.direct {
-            let rx = &mut self.rx[port as usize];
+            let rx = &mut self.ports[port as usize].rx;
             switch.readers[input as usize] |= 1 << out;
             if switch.readers[input as usize].count_ones() >= switch.reads {
                 switch.reading |= 1 << input;
             }
             let fifo = switch.fifo;
             let low = rx.advertised <= rx.eager_at;
-            let tx = &mut self.tx[output as usize];
+            let tx = &mut self.ports[output as usize].tx;
             tx.reading = port;
             if share != NONE {
+                tx.reading_shared = true;
                 self.cold[output as usize].reading_share = share;
             }
             if low || share != NONE {
@@ -455,13 +467,20 @@ impl<P: Probe> Fabric<P> {
         self.end_wait(cx, output, packet);
         self.begin_wait(cx, output, packet, false);
         self.switches[s].exposed[input as usize][priority] = 1;
-        self.tx[(base + input) as usize].wanted |= 1 << out;
+        self.ports[(base + input) as usize].tx.wanted |= 1 << out;
         self.store(output, input, packet);
         self.try_output(cx, output);
     }
 
     /// There is room behind the inputs for (priority, output, lane): the next packet moves in.
-    fn pull<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, out: u32, priority: usize, lane: u32) {
+    fn pull<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        out: u32,
+        priority: usize,
+        lane: u32,
+    ) {
         let switch = &self.switches[s];
         let cell = priority * switch.ports as usize + out as usize;
         let mut inputs = switch.heads[cell];
@@ -483,7 +502,7 @@ impl<P: Probe> Fabric<P> {
         let output = self.switches[s].base + out;
         match self.switches[s].arbitration {
             Arbitration::RoundRobin | Arbitration::Islip { .. } => {
-                let tx = &mut self.tx[output as usize];
+                let tx = &mut self.ports[output as usize].tx;
                 let after = u32::from(tx.pointer) + 1;
                 let above = if after >= 64 { 0 } else { inputs >> after << after };
                 let input = if above != 0 { above.trailing_zeros() } else { inputs.trailing_zeros() };
@@ -519,7 +538,14 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Moves the head of an input queue into the buffer of its output, and after it whatever it was blocking.
-    fn admit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32, priority: usize) {
+    fn admit<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        input: u32,
+        out: u32,
+        priority: usize,
+    ) {
         let (list, lane, fill) = self.depth_indices(s, priority, input, out);
         let switch = &mut self.switches[s];
         let (base, n) = (switch.base, switch.ports as usize);
@@ -559,7 +585,7 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         // At a boundary this very instant still counts, because ticks come last; the tick itself asks for the
         // next one.
-        let on_boundary = now % slot == 0 && cx.key() < EventKey::floor(Time(now), class::TICK);
+        let on_boundary = now.is_multiple_of(slot) && cx.key() < EventKey::floor(Time(now), class::TICK);
         let at = if on_boundary { now } else { (now / slot + 1) * slot };
         let key = self.key(device, at, class::TICK);
         cx.post(key, s as u32, Payload::of(Kind::Tick));
@@ -576,7 +602,7 @@ impl<P: Probe> Fabric<P> {
             let first = (cx.now().0 / self.switches[s].slot % u64::from(ports)) as u32;
             for n in 0..ports {
                 let output = base + (first + n) % ports;
-                let tx = &self.tx[output as usize];
+                let tx = &self.ports[output as usize].tx;
                 if tx.stored == 0 || tx.done > cx.key() {
                     continue;
                 }
@@ -587,7 +613,7 @@ impl<P: Probe> Fabric<P> {
                 }
             }
         }
-        if (base..base + ports).any(|o| self.tx[o as usize].stored > 0) {
+        if (base..base + ports).any(|o| self.ports[o as usize].tx.stored > 0) {
             self.post_tick(cx, s);
         }
     }
@@ -619,14 +645,14 @@ impl<P: Probe> Fabric<P> {
         let mut outputs = 0u64;
         for n in 0..ports {
             let output = base + n;
-            if self.tx[output as usize].stored == 0 {
+            if self.ports[output as usize].tx.stored == 0 {
                 continue;
             }
-            if self.tx[output as usize].done > cx.key() {
+            if self.ports[output as usize].tx.done > cx.key() {
                 self.post_done(cx, output);
                 continue;
             }
-            if self.tx[output as usize].clock.blocked() != 0 {
+            if self.ports[output as usize].tx.clock.blocked() != 0 {
                 self.consume(cx, output, cx.key());
             }
             let mut waits_for_credit = false;
@@ -636,7 +662,7 @@ impl<P: Probe> Fabric<P> {
                 if lanes == 0 {
                     continue;
                 }
-                if self.tx[output as usize].clock.blocked() & (1 << priority) != 0 {
+                if self.ports[output as usize].tx.clock.blocked() & (1 << priority) != 0 {
                     waits_for_credit = true;
                     continue;
                 }
@@ -671,7 +697,7 @@ impl<P: Probe> Fabric<P> {
                 if lanes == 0 {
                     continue;
                 }
-                let lane = next_at(lanes, self.tx[(base + n) as usize].pointer);
+                let lane = next_at(lanes, self.ports[(base + n) as usize].tx.pointer);
                 grants[lane as usize] |= 1 << n;
                 granted |= 1 << lane;
             }
@@ -685,7 +711,7 @@ impl<P: Probe> Fabric<P> {
                 let n = next_at(grants[lane as usize], *accept);
                 if iteration == 0 {
                     *accept = ((n + 1) % ports) as u8;
-                    self.tx[(base + n) as usize].pointer = ((lane + 1) % ports) as u8;
+                    self.ports[(base + n) as usize].tx.pointer = ((lane + 1) % ports) as u8;
                 }
                 matched_inputs |= 1 << lane;
                 outputs &= !(1 << n);

@@ -89,7 +89,9 @@ impl Source {
 
     /// The slot in which the next packet comes, from `ticks` on.
     fn next_slot(&mut self) -> u64 {
-        let Arrivals::Bernoulli { slot, numerator, denominator } = self.config.arrivals else { unreachable!() };
+        let Arrivals::Bernoulli { slot, numerator, denominator } = self.config.arrivals else {
+            unreachable!()
+        };
         loop {
             let tick = self.ticks;
             self.ticks += 1;
@@ -114,7 +116,8 @@ impl Source {
                 self.ticks += 1;
                 let (num, den) = *interval;
                 let offset = u128::from(self.ticks) * u128::from(num) / u128::from(den);
-                (u128::from(self.config.start.0) + u128::from(phase.0) + offset).min(u128::from(u64::MAX)) as u64
+                (u128::from(self.config.start.0) + u128::from(phase.0) + offset).min(u128::from(u64::MAX))
+                    as u64
             }
             Arrivals::OnOff { on, off, interval } => {
                 let (on, off, interval) = (*on, *off, *interval);
@@ -152,7 +155,15 @@ impl Source {
                 id
             }
             Destinations::Uniform { ids, except } => pick(&mut self.destinations, ids, *except),
-            Destinations::Hotspot { hot, hot_except, hot_flow, numerator, denominator, cold, cold_except } => {
+            Destinations::Hotspot {
+                hot,
+                hot_except,
+                hot_flow,
+                numerator,
+                denominator,
+                cold,
+                cold_except,
+            } => {
                 if self.destinations.chance(*numerator, *denominator) {
                     flow = *hot_flow;
                     pick(&mut self.destinations, hot, *hot_except)

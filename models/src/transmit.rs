@@ -3,7 +3,7 @@
 use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
-use crate::port::{CreditRecord, NONE};
+use crate::port::{CreditRecord, NONE, Port};
 use crate::probe::{Cause, Probe};
 use crate::wire::Function;
 use sim_core::{Duration, EventKey, EventList, Time};
@@ -28,25 +28,22 @@ impl<P: Probe> Fabric<P> {
 
     /// Applies the credit records that are visible at `key` (inclusive: a wake reuses its record's key).
     pub fn consume<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
-        let timing = &self.timings[self.tx[port as usize].timing as usize];
+        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
         if timing.to_sink {
-            let peer = self.tx[port as usize].peer;
+            let peer = self.ports[port as usize].tx.peer;
             self.flush(cx, peer, key);
         }
         self.apply_records(port, key);
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply_records(&mut self, port: u32, key: EventKey) {
-        let tx = &mut self.tx[port as usize];
-        while let Some(record) = tx.first_record() {
-            if record.key > key {
-                break;
-            }
-            tx.pop_record(&mut self.cold[port as usize]);
+        let tx = &mut self.ports[port as usize].tx;
+        let timing = &self.timings[tx.timing as usize];
+        while tx.has_record(key) {
+            let record = tx.pop_record(&mut self.cold[port as usize]);
             tx.outstanding -= u16::from(record.acknowledged);
             tx.free = i16::from(record.buffers) - tx.outstanding as i16;
-            let timing = &self.timings[tx.timing as usize];
             let blocked = timing.blocked(tx.free, tx.outstanding);
             tx.clock.set_blocked(record.key.time().0, blocked);
         }
@@ -54,7 +51,7 @@ impl<P: Probe> Fabric<P> {
 
     /// The transmitter is blocked on credit: makes sure that the next change wakes it.
     pub fn await_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         tx.credit_waiting = true;
         if tx.wake_posted {
             return;
@@ -66,7 +63,7 @@ impl<P: Probe> Fabric<P> {
         }
         let peer = tx.peer;
         if let Some(&(key, _)) = self.cold[peer as usize].in_flight.front() {
-            let rx = &mut self.rx[peer as usize];
+            let rx = &mut self.ports[peer as usize].rx;
             if !rx.deliver_posted {
                 rx.deliver_posted = true;
                 cx.post(key, peer, Payload::of(Kind::Deliver));
@@ -75,7 +72,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     pub fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.tx[port as usize].wake_posted = false;
+        self.ports[port as usize].tx.wake_posted = false;
         self.consume(cx, port, cx.key());
         if self.is_switch(port) {
             self.try_output(cx, port);
@@ -94,7 +91,7 @@ impl<P: Probe> Fabric<P> {
         t: u64,
         acknowledged: u8,
     ) {
-        let rx = &mut self.rx[port as usize];
+        let rx = &mut self.ports[port as usize].rx;
         let timing = &self.timings[rx.timing as usize];
         let slot = rx.wire.due(t, Function::Stype0, timing.wire);
         if slot.riding {
@@ -110,7 +107,7 @@ impl<P: Probe> Fabric<P> {
         let key = self.key(device, at, class::SYMBOL);
         // Records that are visible by now are applied: only those still on the wire are kept.
         self.apply_records(peer, cx.key());
-        let upstream = &mut self.tx[peer as usize];
+        let upstream = &mut self.ports[peer as usize].tx;
         upstream.push_record(&mut self.cold[peer as usize], CreditRecord { key, buffers, acknowledged });
         if upstream.credit_waiting && !upstream.wake_posted {
             upstream.wake_posted = true;
@@ -124,7 +121,7 @@ impl<P: Probe> Fabric<P> {
             while readers != 0 {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
-                if self.tx[output as usize].done > cx.key() {
+                if self.ports[output as usize].tx.done > cx.key() {
                     self.post_done(cx, output);
                 }
             }
@@ -134,7 +131,7 @@ impl<P: Probe> Fabric<P> {
     /// A receive buffer of `port` is free again at the current event.
     pub fn release<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        let rx = &mut self.rx[port as usize];
+        let rx = &mut self.ports[port as usize].rx;
         rx.occupied -= 1;
         if rx.advertised > rx.eager_at {
             return;
@@ -144,7 +141,7 @@ impl<P: Probe> Fabric<P> {
             // The last symbol has not left yet: it will say so.
             rx.advertised += 1;
             let (peer, advertised) = (rx.peer, rx.advertised);
-            self.tx[peer as usize].amend_last(&mut self.cold[peer as usize], advertised);
+            self.ports[peer as usize].tx.amend_last(&mut self.cold[peer as usize], advertised);
         } else {
             self.make_status(cx, port, now, 0);
         }
@@ -155,16 +152,17 @@ impl<P: Probe> Fabric<P> {
     /// The transmission of `output` is over: the input buffer that it read is free. With `tell` the release is
     /// told by the rules; without, nobody can be waiting for it.
     pub fn finish_read<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, tell: bool) {
-        let tx = &mut self.tx[output as usize];
+        let tx = &mut self.ports[output as usize].tx;
         let input = tx.reading;
         tx.reading = NONE;
-        let share = std::mem::replace(&mut self.cold[output as usize].reading_share, NONE);
+        let shared = std::mem::take(&mut tx.reading_shared);
         let s = self.owner[output as usize] as usize;
         let switch = &mut self.switches[s];
         let base = switch.base;
         switch.reading &= !(1 << (input - base));
         switch.readers[(input - base) as usize] &= !(1 << (output - base));
-        if share != NONE {
+        if shared {
+            let share = self.cold[output as usize].reading_share;
             let group = &mut self.shares[share as usize];
             group.left -= 1;
             if group.left != 0 {
@@ -175,7 +173,7 @@ impl<P: Probe> Fabric<P> {
         if tell {
             self.release(cx, input);
         } else {
-            self.rx[input as usize].occupied -= 1;
+            self.ports[input as usize].rx.occupied -= 1;
         }
     }
 
@@ -186,13 +184,13 @@ impl<P: Probe> Fabric<P> {
         while readers != 0 {
             let output = base + readers.trailing_zeros();
             readers &= readers - 1;
-            let tx = &mut self.tx[output as usize];
+            let tx = &mut self.ports[output as usize].tx;
             if tx.done < key && tx.reading == base + input {
                 debug_assert!(!tx.done_posted);
-                debug_assert_eq!(self.cold[output as usize].reading_share, NONE, "reads of copies end with an event");
+                debug_assert!(!tx.reading_shared, "reads of copies end with an event");
                 tx.reading = NONE;
                 self.switches[s].readers[input as usize] &= !(1 << (output - base));
-                self.rx[(base + input) as usize].occupied -= 1;
+                self.ports[(base + input) as usize].rx.occupied -= 1;
                 self.switches[s].reading &= !(1 << input);
             }
         }
@@ -200,7 +198,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Input `input` (port index) can be read again: outputs that idle although it has packets for them.
     pub fn offer_input<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, input: u32) {
-        let wanted = self.tx[input as usize].wanted & !(1 << (output - self.base_of(output)));
+        let wanted = self.ports[input as usize].tx.wanted & !(1 << (output - self.base_of(output)));
         if wanted == 0 {
             return;
         }
@@ -216,9 +214,9 @@ impl<P: Probe> Fabric<P> {
             let n = (left.trailing_zeros() + pointer) % 64;
             left &= left - 1;
             let other = base + n;
-            let tx = &self.tx[other as usize];
+            let tx = &self.ports[other as usize].tx;
             if !self.lane_in_use(other, lane) {
-                self.tx[input as usize].wanted &= !(1 << n);
+                self.ports[input as usize].tx.wanted &= !(1 << n);
                 continue;
             }
             if tx.done <= cx.key() {
@@ -230,30 +228,35 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn base_of(&self, port: u32) -> u32 {
-        self.first_port[self.rx[port as usize].device as usize]
+        self.first_port[self.ports[port as usize].rx.device as usize]
     }
 
     fn lane_in_use(&self, output: u32, lane: u32) -> bool {
-        let tx = &self.tx[output as usize];
+        let tx = &self.ports[output as usize].tx;
         let bit = 1u64 << lane;
         let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
-        main & bit != 0 || self.cold[output as usize].parked.iter().any(|p| p.mask.iter().any(|m| m & bit != 0))
+        main & bit != 0
+            || self.cold[output as usize].parked.iter().any(|p| p.mask.iter().any(|m| m & bit != 0))
     }
 
     /// Index of the main list of (output, priority, lane).
-    #[inline]
+    #[inline(always)]
     fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
-        let first = self.tx[port as usize].lists + lane;
+        let first = self.ports[port as usize].tx.lists + lane;
         // The stride lies apart: most packets have the lowest priority.
-        if priority == 0 { first as usize } else { (first + priority as u32 * self.cold[port as usize].stride) as usize }
+        if priority == 0 {
+            first as usize
+        } else {
+            (first + priority as u32 * self.cold[port as usize].stride) as usize
+        }
     }
 
     /// Posts the end of the running transmission as an event, once.
     #[inline]
     pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         if !tx.done_posted {
             tx.done_posted = true;
             cx.post(tx.done, port, Payload::of(Kind::Done));
@@ -264,7 +267,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Starts the next packet of `port` if one may start now.
     pub fn try_output<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &self.tx[port as usize];
+        let tx = &self.ports[port as usize].tx;
         if tx.waiting == 0 {
             return;
         }
@@ -295,8 +298,9 @@ impl<P: Probe> Fabric<P> {
 
     /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the head
     /// of a main list move aside. The result may contain lanes whose input is busy.
+    #[inline(always)]
     pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
-        let tx = &self.tx[port as usize];
+        let tx = &self.ports[port as usize].tx;
         let mut lanes = tx.mask[priority];
         if tx.queue_lanes != 0 {
             lanes &= !self.cold[port as usize].stopped_lanes;
@@ -324,7 +328,7 @@ impl<P: Probe> Fabric<P> {
     /// Moves packets of stopped queues from the head of a main list to their own lists; whether the main list
     /// has a head left.
     fn park_stopped(&mut self, port: u32, priority: usize, lane: u32) -> bool {
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         let cold = &mut self.cold[port as usize];
         let index = (tx.lists + priority as u32 * cold.stride + lane) as usize;
         loop {
@@ -351,8 +355,9 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The oldest packet of a lane that no message stops: main list or released queue.
+    #[inline(always)]
     fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
-        let tx = &self.tx[port as usize];
+        let tx = &self.ports[port as usize].tx;
         let head = if tx.mask[priority] & (1 << lane) != 0 {
             self.lists[self.list_of(port, priority, lane)].head
         } else {
@@ -384,7 +389,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Of `lanes`, those whose input can be read now.
-    #[inline]
+    #[inline(always)]
     pub fn readable<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, port: u32, lanes: u64) -> u64 {
         let owner = self.owner[port as usize];
         if owner < 0 {
@@ -402,21 +407,23 @@ impl<P: Probe> Fabric<P> {
 
     /// Highest priority first; within it the arbitration among lanes. When nothing can start, arranges the event
     /// that will change it.
+    #[inline(always)]
     pub fn select<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Pick {
-        if self.tx[port as usize].clock.blocked() != 0 {
+        if self.ports[port as usize].tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
         }
         let mut no_credit = false;
         let mut busy = 0u64;
-        for priority in (0..PRIORITIES).rev() {
-            if self.tx[port as usize].mask[priority] == 0 && !self.tx[port as usize].parked_any {
-                continue;
-            }
+        let tx = &self.ports[port as usize].tx;
+        let mut priorities = if tx.parked_any { 0b1111 } else { tx.priorities() };
+        while priorities != 0 {
+            let priority = priorities.ilog2() as usize;
+            priorities &= !(1 << priority);
             let lanes = self.eligible(port, priority);
             if lanes == 0 {
                 continue;
             }
-            if self.tx[port as usize].clock.blocked() & (1 << priority) != 0 {
+            if self.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
                 no_credit = true;
                 continue;
             }
@@ -456,7 +463,7 @@ impl<P: Probe> Fabric<P> {
     fn arbitrate(&mut self, port: u32, priority: usize, lanes: u64) -> u32 {
         if lanes & (lanes - 1) == 0 {
             let lane = lanes.trailing_zeros();
-            self.tx[port as usize].pointer = lane as u8;
+            self.ports[port as usize].tx.pointer = lane as u8;
             return lane;
         }
         let owner = self.owner[port as usize];
@@ -464,7 +471,7 @@ impl<P: Probe> Fabric<P> {
             if owner < 0 { Arbitration::RoundRobin } else { self.switches[owner as usize].arbitration };
         match policy {
             Arbitration::RoundRobin | Arbitration::Islip { .. } => {
-                let tx = &mut self.tx[port as usize];
+                let tx = &mut self.ports[port as usize].tx;
                 let after = u32::from(tx.pointer) + 1;
                 let above = if after >= 64 { 0 } else { lanes >> after << after };
                 let lane = if above != 0 { above.trailing_zeros() } else { lanes.trailing_zeros() };
@@ -488,7 +495,8 @@ impl<P: Probe> Fabric<P> {
                 best
             }
             Arbitration::Random => {
-                let rng = self.switches[owner as usize].rng.as_mut().expect("random arbitration has a stream");
+                let rng =
+                    self.switches[owner as usize].rng.as_mut().expect("random arbitration has a stream");
                 let mut n = rng.below(u64::from(lanes.count_ones()));
                 let mut left = lanes;
                 while n > 0 {
@@ -506,10 +514,11 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Takes a picked packet out of its list.
+    #[inline(always)]
     pub fn take(&mut self, port: u32, pick: Pick) {
         let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
         let index = self.list_of(port, priority, lane);
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         if pick.parked == MAIN {
             self.packets.pop_front(&mut self.lists[index]);
             if self.lists[index].head == NIL {
@@ -536,28 +545,20 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Puts a waiting packet behind the others of its lane at the output.
+    #[inline(always)]
     pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
-        let (priority, queue) = (self.packets[packet].priority as usize, self.packets[packet].queue);
+        // Also packets of a stopped queue come here first, because older ones of that queue may still be in the
+        // list; they move aside when they reach its head, in their order.
+        let priority = self.packets[packet].priority as usize;
         let index = self.list_of(port, priority, lane);
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         tx.stored += 1;
-        if tx.parked_any && queue != UNSTAGED {
-            if let Some(parked) = self.cold[port as usize].parked.iter_mut().find(|p| p.queue == queue) {
-                if parked.stopped || parked.count > 0 {
-                    let lanes = parked.lists.len() / PRIORITIES;
-                    self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], packet);
-                    parked.mask[priority] |= 1 << lane;
-                    parked.count += 1;
-                    return;
-                }
-            }
-        }
         self.packets.push_back(&mut self.lists[index], packet);
         tx.mask[priority] |= 1 << lane;
     }
 
     /// Whether a packet that is not in any list may start on `port` at once, past nobody.
-    #[inline]
+    #[inline(always)]
     pub fn may_start<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -565,17 +566,17 @@ impl<P: Probe> Fabric<P> {
         priority: u8,
         queue: u8,
     ) -> bool {
-        let tx = &self.tx[port as usize];
+        let tx = &self.ports[port as usize].tx;
         if tx.waiting != 0 || tx.done > cx.key() {
             return false;
         }
         if tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
-            if self.tx[port as usize].clock.blocked() & (1 << priority) != 0 {
+            if self.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
                 return false;
             }
         }
-        let tx = &self.tx[port as usize];
+        let tx = &self.ports[port as usize].tx;
         if queue < tx.queue_lanes {
             return self.cold[port as usize].stopped_lanes >> queue & 1 == 0;
         }
@@ -587,9 +588,15 @@ impl<P: Probe> Fabric<P> {
     // --- waiting --------------------------------------------------------------------------------------------
 
     /// The packet begins to wait for `port` now.
-    #[inline]
-    pub fn begin_wait<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, at_input: bool) {
-        if self.tx[port as usize].clock.blocked() != 0 {
+    #[inline(always)]
+    pub fn begin_wait<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        at_input: bool,
+    ) {
+        if self.ports[port as usize].tx.clock.blocked() != 0 {
             // The clock must know every change of credit up to now before it is read.
             self.consume(cx, port, cx.key());
         }
@@ -597,17 +604,18 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
-    #[inline]
+    #[inline(always)]
     pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
         let record = &mut self.packets[packet];
         record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
-        record.snapshot = self.tx[port as usize].clock.snapshot(t, record.priority, record.queue, record.next_hop);
+        record.snapshot =
+            self.ports[port as usize].tx.clock.snapshot(t, record.priority, record.queue, record.next_hop);
     }
 
     /// The wait that [`begin_wait`](Self::begin_wait) opened ends now: its time goes to its causes.
-    #[inline]
+    #[inline(always)]
     pub fn end_wait<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
-        if self.tx[port as usize].clock.blocked() != 0 {
+        if self.ports[port as usize].tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
         }
         let t = cx.now().0;
@@ -617,7 +625,7 @@ impl<P: Probe> Fabric<P> {
         if flags & WAITING == 0 || t == record.snapshot.at {
             return;
         }
-        let tx = &mut self.tx[port as usize];
+        let tx = &mut self.ports[port as usize].tx;
         let closed = tx.clock.closed(&record.snapshot, t, record.priority, record.queue, record.next_hop);
         let parts = &mut record.parts;
         // A multicast set has no single next-hop port: all its stopped time is its own.
@@ -651,16 +659,10 @@ impl<P: Probe> Fabric<P> {
     // --- start ----------------------------------------------------------------------------------------------
 
     /// Commits `packet` (in no list) to the wire of `port` now; `stored`: it was in the lists of the output before.
-    pub fn start<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        stored: bool,
-    ) {
+    pub fn start<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, stored: bool) {
         let now = cx.now().0;
         let is_switch = self.is_switch(port);
-        if self.tx[port as usize].reading != NONE {
+        if self.ports[port as usize].tx.reading != NONE {
             // The previous read ended without an event.
             self.finish_read(cx, port, false);
         }
@@ -670,66 +672,61 @@ impl<P: Probe> Fabric<P> {
         self.end_wait(cx, port, packet);
         self.charge_refresh(port, now);
         {
-            let tx = &self.tx[port as usize];
+            let tx = &self.ports[port as usize].tx;
             let timing = &self.timings[tx.timing as usize];
             if tx.clock.blocked() != 0 || timing.blocked(tx.free - 1, tx.outstanding + 1) != 0 {
                 self.consume(cx, port, cx.key());
             }
         }
-        let tx = &mut self.tx[port as usize];
+        let index = port as usize;
+        let Fabric { ports, cold, packets, timings, keys, trajectory, ledger, unfolded, .. } = &mut *self;
+        let Port { tx, rx: transmit } = &mut ports[index];
+        let timing = &timings[tx.timing as usize];
+        let record = &mut packets[packet];
         tx.free -= 1;
         tx.outstanding += 1;
         tx.credit_waiting = false;
-        let timing = self.timings[tx.timing as usize];
-        let blocked = timing.blocked(tx.free, tx.outstanding);
-        tx.clock.set_blocked(now, blocked);
-        let record = &mut self.packets[packet];
-        let length = if timing.char_den == 1 {
-            timing.packet_ps(u64::from(record.wire), &mut 0)
-        } else {
-            timing.packet_ps(u64::from(record.wire), &mut self.cold[port as usize].carry)
+        tx.clock.set_blocked(now, timing.blocked(tx.free, tx.outstanding));
+        let octets = u64::from(record.wire);
+        let length = match timing.char_den {
+            1 => (octets + timing.symbol_chars) * timing.char_num,
+            _ => timing.packet_ps(octets, &mut cold[index].carry),
         };
-        let rx = &mut self.rx[port as usize];
-        let start = rx.wire.start_packet(now, length, timing.wire);
+        let start = transmit.wire.start_packet(now, length, timing.wire);
         let end = start + length;
         tx.clock.transmit(now, end);
         tx.packets_sent += 1;
         tx.packet_ps += length;
+        let stored_until = match timing.header {
+            0 => length,
+            octets => ((octets + timing.symbol_chars) * timing.char_num / timing.char_den).min(length),
+        };
         let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
         record.parts[delay as usize] += start - now;
-        let (peer, device) = (rx.peer, rx.device);
-        let stored_until = if timing.header == 0 {
-            length
-        } else {
-            let header = (timing.header + timing.symbol_chars) * timing.char_num / timing.char_den;
-            header.min(length)
-        };
         record.parts[Cause::Serialization as usize] += stored_until;
         record.parts[Cause::Propagation as usize] += timing.propagation;
         record.parts[Cause::Pipeline as usize] += timing.pipeline;
-        let destination = record.destination as u16;
         let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        self.trajectory.record(mark::START, Time(start), u64::from(port), id);
-        self.ledger.packet_hops += 1;
-        let keys = &mut self.keys[device as usize];
-        let done = keys.make(Time(end), class::DONE);
-        let arrival = keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
-        let tx = &mut self.tx[port as usize];
-        tx.done = done;
+        trajectory.record(mark::START, Time(start), u64::from(port), id);
+        ledger.packet_hops += 1;
+        let keys = &mut keys[transmit.device as usize];
+        let arrival =
+            keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
+        tx.done = keys.make(Time(end), class::DONE);
         debug_assert!(!tx.done_posted);
+        let peer = transmit.peer;
         if !timing.to_sink {
             // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
-            let at = arrival.earlier(Duration(if self.unfolded { timing.pipeline } else { 0 }));
-            let payload =
-                Payload::new(Kind::Arrive, destination, packet, (length - stored_until) as u32);
-            cx.post(at, peer, payload);
+            let at = arrival.earlier(Duration(if *unfolded { timing.pipeline } else { 0 }));
+            let behind = (length - stored_until) as u32;
+            cx.post(at, peer, Payload::new(Kind::Arrive, record.destination as u16, packet, behind));
         } else {
-            let rx = &mut self.rx[peer as usize];
-            let in_flight = &mut self.cold[peer as usize].in_flight;
+            let in_flight = &mut cold[peer as usize].in_flight;
             in_flight.push_back((arrival, packet));
-            if self.unfolded && !rx.deliver_posted {
-                rx.deliver_posted = true;
+            let sink = &mut ports[peer as usize].rx;
+            if *unfolded && !sink.deliver_posted {
+                sink.deliver_posted = true;
                 let key = in_flight[0].0;
                 cx.post(key, peer, Payload::of(Kind::Deliver));
             }
@@ -737,7 +734,7 @@ impl<P: Probe> Fabric<P> {
         if is_switch {
             let s = self.owner[port as usize] as usize;
             self.started_at_switch(cx, s, port, input, share, priority, stored);
-            if self.unfolded || self.tx[port as usize].waiting > 0 {
+            if self.unfolded || self.ports[port as usize].tx.waiting > 0 {
                 self.post_done(cx, port);
             }
         } else {

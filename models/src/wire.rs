@@ -80,7 +80,7 @@ impl Wire {
     }
 
     /// Opens the run that follows the last packet, with its closing delimiter if `t` is past the packet's end.
-    #[inline]
+    #[inline(always)]
     fn follow(&mut self, t: u64) {
         if !self.after {
             self.after = true;
@@ -96,15 +96,13 @@ impl Wire {
     }
 
     /// A function becomes due at `t`; the slot in which it leaves.
-    #[inline]
+    #[inline(always)]
     pub fn due(&mut self, t: u64, function: Function, timing: WireTiming) -> SymbolSlot {
         let symbol = timing.symbol;
-        if !self.after {
+        if !self.after && t <= self.packet_start {
             // The start-of-packet itself, if its first character has not left yet.
-            let used = if function == Function::Stype0 { self.used0 } else { self.used2 };
-            let first = t.saturating_sub(self.run_start).div_ceil(symbol) as u16;
-            let slot = used.max(first);
-            if slot < self.slots && t <= self.packet_start {
+            let slot = self.next_slot(t, function, symbol);
+            if slot < self.slots {
                 self.take(function, slot);
                 return SymbolSlot { start: self.run_start + u64::from(slot) * symbol, riding: true };
             }
@@ -118,9 +116,7 @@ impl Wire {
             self.used0 = 0;
             self.used2 = 0;
         }
-        let used = if function == Function::Stype0 { self.used0 } else { self.used2 };
-        let first = t.saturating_sub(self.run_start).div_ceil(symbol) as u16;
-        let slot = used.max(first);
+        let slot = self.next_slot(t, function, symbol);
         let closing = self.any_packet && self.run_start == self.packet_end && slot == 0;
         let riding = slot < self.slots || closing;
         if slot >= self.slots {
@@ -129,6 +125,14 @@ impl Wire {
         }
         self.take(function, slot);
         SymbolSlot { start: self.run_start + u64::from(slot) * symbol, riding }
+    }
+
+    /// The first slot of the run that is free for `function` and has not begun before `t`.
+    #[inline(always)]
+    fn next_slot(&self, t: u64, function: Function, symbol: u64) -> u16 {
+        let used = if function == Function::Stype0 { self.used0 } else { self.used2 };
+        // Nearly always the run lies ahead, and the division is not needed.
+        if t <= self.run_start { used } else { used.max((t - self.run_start).div_ceil(symbol) as u16) }
     }
 
     #[inline]
@@ -140,7 +144,7 @@ impl Wire {
     }
 
     /// A packet that takes `length` with its start-of-packet is committed at `t >= packet_end`; its start.
-    #[inline]
+    #[inline(always)]
     pub fn start_packet(&mut self, t: u64, length: u64, timing: WireTiming) -> u64 {
         debug_assert!(t >= self.packet_end, "the packet on the wire runs to its end");
         self.follow(t);
@@ -214,7 +218,11 @@ mod tests {
         assert_eq!(w.clone().start_packet(T, T, FOUR), T, "both ride on the next start-of-packet");
         let c = w.due(30, Function::Stype2, FOUR);
         assert_eq!(c, SymbolSlot { start: T + TC, riding: false });
-        assert_eq!(w.start_packet(T, T, FOUR), T + TC, "the further one costs its characters before the packet");
+        assert_eq!(
+            w.start_packet(T, T, FOUR),
+            T + TC,
+            "the further one costs its characters before the packet"
+        );
         assert_eq!(w.own_symbols, 1);
     }
 
@@ -229,7 +237,11 @@ mod tests {
         assert_eq!(w.start_packet(53_200, T, FOUR), 53_200);
         let mut w = wire();
         w.due(50_000, Function::Stype0, FOUR);
-        assert_eq!(w.start_packet(50_000, T, FOUR), 50_000, "at the same instant the symbol is the delimiter");
+        assert_eq!(
+            w.start_packet(50_000, T, FOUR),
+            50_000,
+            "at the same instant the symbol is the delimiter"
+        );
         assert_eq!(w.own_symbols, 0);
     }
 

@@ -62,7 +62,11 @@ fn victim_throughput_with_fair_arbitration() {
         assert!(near(victim, share), "1/{c2_divisor}, {n} inputs, off: victim {victim}, law {share}");
         let (hot, victim) = figure_1_1(star(n, c2_divisor), n, Some(Verdict::PerIngress), None);
         assert!(near(hot, share), "1/{c2_divisor}, {n} inputs, on: hot {hot}, law {share}");
-        assert!(near(victim, 1.0 - share), "1/{c2_divisor}, {n} inputs, on: victim {victim}, law {}", 1.0 - share);
+        assert!(
+            near(victim, 1.0 - share),
+            "1/{c2_divisor}, {n} inputs, on: victim {victim}, law {}",
+            1.0 - share
+        );
     }
 }
 

@@ -10,7 +10,14 @@ fn same_everywhere(config: &FabricConfig, until: u64) {
         let (count, outcome) = run_with(config, until, Count::default(), options);
         assert!(outcome.delivered > 100, "the run moves packets: {outcome:?}");
         let ports = outcome.ports.clone();
-        let seen = (outcome.outcome, outcome.trajectory, outcome.packet_hops, outcome.delivered, count.latency, ports);
+        let seen = (
+            outcome.outcome,
+            outcome.trajectory,
+            outcome.packet_hops,
+            outcome.delivered,
+            count.latency,
+            ports,
+        );
         match &first {
             None => first = Some(seen),
             Some(first) => {
@@ -46,7 +53,9 @@ fn overload_with_few_buffers() {
 #[test]
 fn every_organisation_of_a_switch() {
     for input in [InputQueueing::Fifo, InputQueueing::Voq] {
-        for buffering in [Buffering::Direct, Buffering::Crosspoint { depth: 2 }, Buffering::Output { packets: 4 }] {
+        for buffering in
+            [Buffering::Direct, Buffering::Crosspoint { depth: 2 }, Buffering::Output { packets: 4 }]
+        {
             for arbitration in [
                 Arbitration::RoundRobin,
                 Arbitration::OldestFirst,

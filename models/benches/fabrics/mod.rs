@@ -7,12 +7,13 @@ use std::sync::Arc;
 /// 4x 6.25 Gbaud: 400 ps a character; 276 octets with their 8-character delimiter.
 pub const T: u64 = 284 * 400;
 
-/// Where uniform traffic goes wrong: a tenth of all packets to four endpoints.
+/// Where packets go.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Load {
     /// Every destination alike.
     Uniform,
-    /// 10 % of the packets to four endpoints.
+    /// Four endpoints are offered 95 % of their links: hot enough for queues and messages everywhere, and just not
+    /// more than the links carry, because open sources would pile up the rest without bound.
     Hotspot,
 }
 
@@ -121,8 +122,9 @@ fn build(
                     hot: hot.clone(),
                     hot_except: hot.iter().position(|h| *h == e).map(|p| p as u32),
                     hot_flow: 1,
-                    numerator: 1,
-                    denominator: 10,
+                    // n * 0.6 * share / 4 = 0.95
+                    numerator: 19,
+                    denominator: 3 * u64::from(n as u32),
                     cold: cold.clone(),
                     cold_except: cold.iter().position(|c| *c == e).map(|p| p as u32),
                 },

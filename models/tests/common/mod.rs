@@ -242,3 +242,301 @@ pub fn uniform(star: &mut Star, load_percent: u64) {
         );
     }
 }
+
+/// Switches joined by trunks into a tree, with endpoints on their first ports.
+///
+/// Endpoint n has id n and is device n; switch s is device `endpoints + s`. The ports of a switch are its endpoints
+/// in the order of their ids, then its trunks in the order of `trunks`.
+pub struct Net {
+    pub config: FabricConfig,
+    pub endpoints: u32,
+    /// `(device, port)` at the other end of every port, by device.
+    pub neighbours: Vec<Vec<(u32, u8)>>,
+}
+
+impl Net {
+    /// `at[n]` = switch of endpoint n; `trunks` = pairs of switches.
+    pub fn new(models: Vec<SwitchConfig>, at: &[usize], trunks: &[(usize, usize)]) -> Self {
+        let endpoints = at.len() as u32;
+        let mut neighbours: Vec<Vec<(u32, u8)>> = vec![Vec::new(); at.len() + models.len()];
+        let mut links = Vec::new();
+        let device = |s: usize| at.len() + s;
+        let ends = at.iter().enumerate().map(|(e, &s)| (e, device(s)));
+        for (a, b) in ends.chain(trunks.iter().map(|&(a, b)| (device(a), device(b)))) {
+            let (pa, pb) = (neighbours[a].len() as u8, neighbours[b].len() as u8);
+            neighbours[a].push((b as u32, pb));
+            neighbours[b].push((a as u32, pa));
+            links.push(LinkConfig {
+                a: (a as u32, pa),
+                b: (b as u32, pb),
+                char_ps: (CHAR_PS, 1),
+                lanes: 4,
+                symbol_chars: 8,
+                long_symbols: true,
+                ack_window: 63,
+                propagation: Duration(20_000),
+            });
+        }
+        let mut devices = Vec::new();
+        for (e, &s) in at.iter().enumerate() {
+            let next_hop = (0..endpoints).map(|id| Self::egress(&neighbours, device(s), id)).collect();
+            devices.push(DeviceConfig {
+                path: format!("e{e:03}"),
+                ports: vec![port()],
+                model: DeviceModel::Endpoint(EndpointConfig {
+                    ids: vec![e as u32],
+                    staging: StagingConfig::None,
+                    next_hop: Arc::new(next_hop),
+                }),
+            });
+        }
+        for (s, mut model) in models.into_iter().enumerate() {
+            let d = device(s);
+            model.routes.entries = (0..endpoints)
+                .map(|id| {
+                    let egress = Self::egress(&neighbours, d, id);
+                    let (peer, _) = neighbours[d][egress as usize];
+                    let next_hop =
+                        if peer < endpoints { NO_PORT } else { Self::egress(&neighbours, peer as usize, id) };
+                    Route { egress: Egress::Port(egress), next_hop }
+                })
+                .collect();
+            devices.push(DeviceConfig {
+                path: format!("s{s:03}"),
+                ports: vec![port(); neighbours[d].len()],
+                model: DeviceModel::Switch(model),
+            });
+        }
+        let config = FabricConfig {
+            seed: 1,
+            shake: 0,
+            devices,
+            links,
+            id_space: endpoints,
+            owners: (0..endpoints).collect(),
+            flows: Vec::new(),
+            sources: Vec::new(),
+            symbol_losses: Vec::new(),
+            sample_every: None,
+            stall_after: None,
+            stop_on_stall: false,
+        };
+        Net { config, endpoints, neighbours }
+    }
+
+    /// Port of device `from` on the way to endpoint `id`.
+    pub fn egress(neighbours: &[Vec<(u32, u8)>], from: usize, id: u32) -> u8 {
+        fn reaches(n: &[Vec<(u32, u8)>], at: usize, came: usize, id: usize) -> bool {
+            at == id || n[at].iter().any(|&(d, _)| d as usize != came && reaches(n, d as usize, at, id))
+        }
+        let port =
+            neighbours[from].iter().position(|&(d, _)| reaches(neighbours, d as usize, from, id as usize));
+        port.expect("the tree is connected") as u8
+    }
+
+    pub fn switch_mut(&mut self, s: usize) -> &mut SwitchConfig {
+        match &mut self.config.devices[self.endpoints as usize + s].model {
+            DeviceModel::Switch(s) => s,
+            DeviceModel::Endpoint(_) => unreachable!(),
+        }
+    }
+
+    pub fn endpoint_mut(&mut self, e: usize) -> &mut EndpointConfig {
+        match &mut self.config.devices[e].model {
+            DeviceModel::Endpoint(e) => e,
+            DeviceModel::Switch(_) => unreachable!(),
+        }
+    }
+
+    /// Ports of switch `s`.
+    pub fn ports_mut(&mut self, s: usize) -> &mut Vec<PortConfig> {
+        &mut self.config.devices[self.endpoints as usize + s].ports
+    }
+
+    /// A new flow with one source of its own.
+    pub fn source(
+        &mut self,
+        from: u32,
+        priority: u8,
+        arrivals: Arrivals,
+        to: Destinations,
+    ) -> &mut SourceConfig {
+        let flow = self.config.sources.len();
+        self.config.flows.push(FlowConfig { name: format!("flow {flow}") });
+        self.config.sources.push(SourceConfig {
+            endpoint: from,
+            flow: flow as u16,
+            stream: format!("e{from:03}/{flow}"),
+            priority,
+            start: Time::ZERO,
+            stop: Time::MAX,
+            limit: u64::MAX,
+            arrivals,
+            destinations: to,
+            sizes: Sizes::Fixed(SIZE),
+        });
+        self.config.sources.last_mut().unwrap()
+    }
+
+    /// `count` packets from `from` to `to` that are all there at `at`.
+    pub fn burst(&mut self, from: u32, priority: u8, to: u32, at: u64, count: u64) {
+        let arrivals = Arrivals::Constant { interval: (0, 1), phase: Duration(at) };
+        self.source(from, priority, arrivals, Destinations::Fixed(to)).limit = count;
+    }
+
+    /// Packets from `from` to `to` at `percent` of the link rate, evenly spaced from `phase` on.
+    pub fn constant(
+        &mut self,
+        from: u32,
+        priority: u8,
+        to: u32,
+        percent: u64,
+        phase: u64,
+    ) -> &mut SourceConfig {
+        let arrivals = Arrivals::Constant { interval: (T * 100, percent), phase: Duration(phase) };
+        self.source(from, priority, arrivals, Destinations::Fixed(to))
+    }
+
+    pub fn saturated(&mut self, from: u32, priority: u8, to: u32) -> &mut SourceConfig {
+        self.source(from, priority, Arrivals::Saturated { backlog: 4 }, Destinations::Fixed(to))
+    }
+
+    /// All bits of Part 12 on everywhere; every device stages by `staging`, every switch has `detector`.
+    pub fn backpressure(&mut self, staging: &StagingConfig, detector: Option<Detector>) {
+        for device in &mut self.config.devices {
+            for p in &mut device.ports {
+                p.voq = voq_port().voq;
+            }
+            match &mut device.model {
+                DeviceModel::Endpoint(e) => e.staging = staging.clone(),
+                DeviceModel::Switch(s) => {
+                    s.detector = detector;
+                    s.staging = staging.clone();
+                }
+            }
+        }
+    }
+
+    /// Receive buffers of every port.
+    pub fn buffers(&mut self, count: u8) {
+        self.config.devices.iter_mut().flat_map(|d| &mut d.ports).for_each(|p| p.buffers = count);
+    }
+
+    /// Makes the link of endpoint `e` `factor` times slower.
+    pub fn slow(&mut self, e: usize, factor: u64) {
+        self.config.links[e].char_ps.0 *= factor;
+    }
+
+    /// A multicast id for `members`: copies leave every switch through the ports behind which members are.
+    pub fn multicast(&mut self, members: &[u32]) -> u32 {
+        let id = self.config.id_space;
+        self.config.id_space += 1;
+        self.config.owners.push(NO_OWNER);
+        let n = self.neighbours.clone();
+        let mask = |d: usize| members.iter().fold(0u64, |mask, &m| mask | 1 << Self::egress(&n, d, m));
+        for d in 0..self.config.devices.len() {
+            if let DeviceModel::Switch(s) = &mut self.config.devices[d].model {
+                let sets = n[d].iter().map(|&(peer, back)| {
+                    if peer < self.endpoints { 0 } else { mask(peer as usize) & !(1 << back) }
+                });
+                s.routes
+                    .entries
+                    .push(Route { egress: Egress::Multicast(s.routes.masks.len() as u8), next_hop: NO_PORT });
+                s.routes.mask_next_hops.push(sets.collect());
+                s.routes.masks.push(mask(d));
+            }
+        }
+        id
+    }
+
+    pub fn run(&self, until: u64) -> (Log, Outcome) {
+        log(&self.config, until)
+    }
+}
+
+/// Keeps everything that a probe can see.
+#[derive(Default)]
+pub struct Log {
+    pub deliveries: Vec<Delivery>,
+    pub edges: Vec<StagingEdge>,
+    pub samples: Vec<Sample>,
+}
+
+impl Probe for Log {
+    fn delivered(&mut self, d: &Delivery) {
+        assert_eq!(d.parts.total(), d.latency(), "the parts add up");
+        self.deliveries.push(*d);
+    }
+    fn staging_edge(&mut self, e: &StagingEdge) {
+        self.edges.push(*e);
+    }
+    fn sample(&mut self, s: &Sample) {
+        assert_eq!(s.injected + s.replicated, s.delivered + s.dropped + s.in_flight, "packets are conserved");
+        self.samples.push(s.clone());
+    }
+}
+
+impl Log {
+    pub fn of(&self, flow: u16) -> impl Iterator<Item = &Delivery> {
+        self.deliveries.iter().filter(move |d| d.flow == flow)
+    }
+
+    /// Deliveries of a flow in `[from, until)` as a share of what a link of the base rate carries.
+    pub fn rate(&self, flow: u16, from: u64, until: u64) -> f64 {
+        let count = self.of(flow).filter(|d| d.at.0 >= from && d.at.0 < until).count();
+        count as f64 * T as f64 / (until - from) as f64
+    }
+
+    /// Intervals in which staging queue `queue` of `(device, port)` was stopped; open ends at `u64::MAX`.
+    pub fn stops(&self, device: u32, port: u8, queue: u8) -> Vec<(u64, u64)> {
+        let mut found: Vec<(u64, u64)> = Vec::new();
+        for e in self.edges.iter().filter(|e| (e.device, e.port, e.queue) == (device, port, queue)) {
+            if e.stopped {
+                assert!(found.last().is_none_or(|s| s.1 != u64::MAX), "edges alternate");
+                found.push((e.at.0, u64::MAX));
+            } else {
+                let open = found.last_mut().expect("a release follows a stop");
+                assert_eq!(open.1, u64::MAX, "edges alternate");
+                open.1 = e.at.0;
+            }
+        }
+        found
+    }
+
+    /// Sequence numbers rise for each (source, flow, priority) at each sink.
+    pub fn assert_order(&self) {
+        let mut last = std::collections::BTreeMap::new();
+        for d in &self.deliveries {
+            let key = (d.source, d.flow, d.priority, d.destination);
+            if let Some(before) = last.insert(key, d.sequence) {
+                assert!(before < d.sequence, "{before} before {} of {key:?}: {d:?}", d.sequence);
+            }
+        }
+    }
+}
+
+/// First character of a packet on its injection link, when it met no credit or staging later on.
+pub fn injected_at(d: &Delivery) -> u64 {
+    use models::Cause::*;
+    let waits = [SourceQueue, Staged, HeadOfLine, NoBuffer].map(|cause| d.parts[cause]);
+    d.created.0 + waits.iter().sum::<u64>()
+}
+
+/// Runs to `until` exactly; a last sample there checks conservation.
+pub fn log(config: &FabricConfig, until: u64) -> (Log, Outcome) {
+    let mut config = config.clone();
+    config.sample_every.get_or_insert(Duration(until));
+    let mut sim = Simulation::new(Arc::new(config), RunOptions::default(), Log::default());
+    while sim.run(Time(until), u64::MAX) == Progress::Running {}
+    sim.finish()
+}
+
+/// Totals of one port.
+pub fn totals(outcome: &Outcome, device: u32, port: u8) -> models::stats::PortStats {
+    outcome.ports.iter().find(|p| (p.0, p.1) == (device, port)).expect("the port exists").2
+}
+
+/// One switch with an endpoint on every port.
+pub fn single(ports: usize, model: SwitchConfig) -> Net {
+    Net::new(vec![model], &vec![0; ports], &[])
+}
