@@ -8,8 +8,8 @@
 use hdrhistogram::Histogram;
 use models::config::{Destinations, DeviceModel, FabricConfig};
 use models::probe::{Delivery, DropReason, Dropped, Offered, Sample, StagingEdge};
-use models::{Parts, Probe};
 use models::sim_core::Time;
+use models::{Parts, Probe};
 
 /// Equal time segments of a run. A warm-up cut found after the run takes effect at a segment boundary,
 /// because histograms cannot be cut anywhere else.

@@ -217,9 +217,9 @@ impl VariantReport {
 
 /// The variant that each variant is compared with; itself if there is none.
 ///
-/// That is the first one; but if all names end in a dash and a word, and at least two words come more than once
-/// (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`), it is the first with the same word: the scenario has a second
-/// dimension, across which a comparison would say nothing.
+/// That is the first one; but if all names end in a dash and a word, and at least two words come more than
+/// once (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`), it is the first with the same word: the scenario has a
+/// second dimension, across which a comparison would say nothing.
 pub fn baselines(reports: &[VariantReport]) -> Vec<usize> {
     let words: Option<Vec<&str>> =
         reports.iter().map(|report| report.run.name.rsplit_once('-').map(|(_, word)| word)).collect();

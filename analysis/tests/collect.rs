@@ -6,8 +6,8 @@ use analysis::collect::{SEGMENTS, source_counts};
 use analysis::{Collector, CollectorConfig};
 use models::Probe;
 use models::probe::{Cause, DropReason, Dropped, Sample};
-use proptest::prelude::*;
 use models::sim_core::Time;
+use proptest::prelude::*;
 use std::sync::Arc;
 use synthetic::{LENGTH, WITH, deliveries, fabric, offer, plain};
 

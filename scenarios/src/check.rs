@@ -6,8 +6,8 @@ use crate::presets;
 use crate::spec::*;
 use crate::topology::good_name;
 use crate::units;
-use models::lp_serial::cost::LaneRate;
 use models::config::*;
+use models::lp_serial::cost::LaneRate;
 
 /// Reads every quantity of the file where it stands, so that an error names that place.
 pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {

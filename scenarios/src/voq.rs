@@ -6,8 +6,8 @@ use crate::expand::Layer;
 use crate::names;
 use crate::spec::*;
 use crate::units;
-use models::lp_serial::cost::{SymbolSize, VC_REFRESH_MANDATORY_UNITS, VC_REFRESH_UNIT_CODE_GROUPS};
 use models::config::*;
+use models::lp_serial::cost::{SymbolSize, VC_REFRESH_MANDATORY_UNITS, VC_REFRESH_UNIT_CODE_GROUPS};
 use models::sim_core::Duration;
 
 impl Compiler<'_> {

@@ -1,9 +1,9 @@
 //! From text to plan: exact loads, defaults that can be written out, the schema, comments.
 
 use models::config::{Arrivals, Destinations, PacketSize, Sizes};
+use models::sim_core::{Duration, Time};
 use scenarios::{RunPlan, Warmup, load, schema, templates};
 use serde_json::{Value, json};
-use models::sim_core::{Duration, Time};
 use std::fs;
 use std::path::Path;
 

@@ -10,9 +10,9 @@ use models::config::{
     SourceConfig, StagingConfig, SwitchConfig,
 };
 use models::probe::{Cause, Delivery, Offered, Parts, Probe, Sample, StagingEdge};
+use models::sim_core::{Duration, Fingerprint, Time};
 use models::stats::PortStats;
 use models::{Outcome, probe};
-use models::sim_core::{Duration, Fingerprint, Time};
 use std::sync::Arc;
 
 /// Endpoints around the one switch.
