@@ -110,10 +110,7 @@ impl RunFolder {
     /// Writes the folder to `target`. What was there is replaced, or kept beside it with
     /// `.1`, `.2`, ... at the end of its name if `keep`.
     pub fn write(&self, target: &Path, keep: bool) -> io::Result<()> {
-        let parent = match target.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
+        let parent = parent(target);
         fs::create_dir_all(parent)?;
         refuse_foreign(target)?;
         // beside the target, because a rename cannot cross file systems
@@ -141,6 +138,31 @@ impl RunFolder {
         // nothing is left under the temporary name
         let _ = new.keep();
         Ok(())
+    }
+}
+
+/// Whether [`RunFolder::write`] could write to `target` now. Nothing is left behind.
+///
+/// # Errors
+/// Why it could not.
+pub fn check_target(target: &Path) -> io::Result<()> {
+    let mut above = parent(target);
+    while above.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        above = parent(above);
+    }
+    if above.metadata()?.is_file() {
+        let text = format!("{} is a file, not a folder", above.display());
+        return Err(io::Error::new(io::ErrorKind::NotADirectory, text));
+    }
+    refuse_foreign(target)?;
+    tempfile::Builder::new().prefix(".riosim-").tempdir_in(above)?.close()
+}
+
+/// The folder that holds `target`.
+fn parent(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     }
 }
 

@@ -22,16 +22,31 @@ pub(crate) fn load(args: &ScenarioArgs) -> Result<RunPlan, Failure> {
     Ok(plan)
 }
 
+/// Longest input. The largest fabric, every link of it written out, is a tenth of this.
+const INPUT_MAX: u64 = 1 << 28;
+
 fn read(path: &Path) -> Result<(String, String), Failure> {
-    if path == Path::new("-") {
-        let mut text = String::new();
-        let read = std::io::stdin().read_to_string(&mut text);
-        read.map_err(|error| Failure::bad_input(format_args!("standard input: {error}")))?;
-        return Ok((text, "standard input".into()));
+    let (source, name): (std::io::Result<Box<dyn Read>>, String) = if path == Path::new("-") {
+        (Ok(Box::new(std::io::stdin().lock())), "standard input".into())
+    } else {
+        let file = std::fs::File::open(path).map(|file| Box::new(file) as Box<dyn Read>);
+        (file, path.display().to_string())
+    };
+    let failed = |what: &dyn std::fmt::Display| Failure::bad_input(format_args!("{name}: {what}"));
+    if path.is_dir() {
+        return Err(failed(&"this is a folder; expected a file"));
     }
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|error| Failure::bad_input(format_args!("{}: {error}", path.display())))?;
-    Ok((text, path.display().to_string()))
+    let mut octets = Vec::new();
+    let source = source.map_err(|error| failed(&error))?;
+    source.take(INPUT_MAX + 1).read_to_end(&mut octets).map_err(|error| failed(&error))?;
+    if octets.len() as u64 > INPUT_MAX {
+        return Err(failed(&format_args!("longer than {} MiB", INPUT_MAX >> 20)));
+    }
+    let text = String::from_utf8(octets).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        failed(&format_args!("not text: the octet at offset {at} is not UTF-8"))
+    })?;
+    Ok((text, name))
 }
 
 /// `riosim check`

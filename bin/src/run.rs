@@ -7,7 +7,7 @@ use crate::simulate::{self, Finished};
 use crate::status::Failure;
 use analysis::figures::Caption;
 use analysis::num::{Num, count_text, three_digits};
-use analysis::runfolder::{Perf, RunFolder, VariantCost};
+use analysis::runfolder::{self, Perf, RunFolder, VariantCost};
 use analysis::{Summary, VariantReport, table};
 use scenarios::RunPlan;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     // before anything that may take long, reading included
     let interrupted = watch_interrupts()?;
     let plan = load(&args.scenario)?;
+    let target = args.out.clone().unwrap_or_else(|| Path::new("results").join(&plan.name));
+    let cannot =
+        |error| Failure::bad_input(format_args!("cannot write results to {}: {error}", target.display()));
+    // a long run should not end with nowhere to put what it found
+    runfolder::check_target(&target).map_err(cannot)?;
     let jobs = jobs(args, &plan);
     let finished = simulate::all(&plan, args.options(), jobs, args.quiet || args.json, &interrupted)?;
     let stalled = finished.iter().find(|one| one.stalled).map(|one| one.data.name.clone());
@@ -41,13 +46,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     let caption = Caption { scenario: plan.title.clone(), note: String::new() };
     let folder = RunFolder::new(&plan.name, &caption, &plan.resolved, &reports, &perf);
-    let target = args.out.clone().unwrap_or_else(|| Path::new("results").join(&plan.name));
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
     }
-    folder.write(&target, args.keep).map_err(|error| {
-        Failure::bad_input(format_args!("cannot write results to {}: {error}", target.display()))
-    })?;
+    folder.write(&target, args.keep).map_err(cannot)?;
 
     if args.json {
         print(&Summary::new(&plan.name, &reports).to_json())?;

@@ -1,7 +1,8 @@
 //! What is wrong with a scenario, where, and what would be right.
 
+use crate::excerpt::Excerpt;
 use crate::source;
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceSpan};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceSpan};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -166,11 +167,10 @@ impl Diagnostics {
         let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(1);
         let mut out = String::new();
         for item in self.items.iter().take(SHOWN_MAX) {
-            let shown =
-                Shown { item, all: self, source: NamedSource::new(&self.file, Arc::clone(&self.text)) };
+            let shown = Shown::new(item, self);
             let mut one = String::new();
             if handler.render_report(&mut one, &shown).is_err() {
-                one = format!("{} {}: {}\n", item.code, item.pointer, item.message);
+                one = format!("{} {shown}\n", item.code);
             }
             for line in one.lines() {
                 out.push_str(line.trim_end());
@@ -209,23 +209,70 @@ impl std::error::Error for Diagnostics {}
 /// One finding as miette wants it.
 struct Shown<'a> {
     item: &'a Diagnostic,
-    all: &'a Diagnostics,
-    source: NamedSource<Arc<str>>,
+    help: Option<String>,
+    labels: Vec<LabeledSpan>,
+    source: Excerpt<'a>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(item: &'a Diagnostic, all: &'a Diagnostics) -> Self {
+        let text = &*all.text;
+        let mut places = Vec::new();
+        if let Some(span) = &item.span {
+            places.push((None, first_line(text, span)));
+            if let Some((pointer, role)) = &item.also {
+                let place = source::locate(&source::blank_comments(text), pointer);
+                places.push((Some(role.clone()), first_line(text, &place.value)));
+            }
+        }
+        let source = Excerpt::new(&all.file, text, places.iter().map(|(_, span)| span.start));
+        let labels = places
+            .into_iter()
+            .map(|(role, span)| {
+                let (start, end) = (source.offset(span.start), source.offset(span.end));
+                LabeledSpan::new_with_span(role, SourceSpan::from((start, end - start)))
+            })
+            .collect();
+        Shown { item, help: item.help.as_deref().map(printable), labels, source }
+    }
 }
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(variant) = &self.item.variant {
-            write!(f, "variant \"{variant}\": ")?;
+            write!(f, "variant \"{}\": ", printable(variant))?;
         }
-        match self.item.pointer.split_once("/set/~1") {
+        let pointer = &self.item.pointer;
+        match pointer.split_once("/set/~1") {
             // The key of a variant's setting is a pointer itself: unescaped it can be read.
-            Some((variant, key)) => write!(f, "{variant}/set \"/{}\": ", source::unescape(key))?,
-            None if self.item.pointer.is_empty() => {}
-            None => write!(f, "{}: ", self.item.pointer)?,
+            Some((variant, key)) => {
+                write!(f, "{}/set \"/{}\": ", printable(variant), printable(&source::unescape(key)))?;
+            }
+            None if pointer.is_empty() => {}
+            None => write!(f, "{}: ", printable(pointer))?,
         }
-        f.write_str(&self.item.message)
+        f.write_str(&printable(&self.item.message))
     }
+}
+
+/// Longest part of a message; a name in it can be as long as the file.
+const PART_MAX: usize = 2_000;
+
+/// Text from the file as a terminal may see it: no control characters, and an end.
+fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().min(PART_MAX));
+    for (at, c) in text.char_indices() {
+        if at > PART_MAX {
+            out.push('…');
+            break;
+        }
+        if c.is_control() && c != '\n' {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 impl fmt::Debug for Shown<'_> {
@@ -249,7 +296,7 @@ impl miette::Diagnostic for Shown<'_> {
     }
 
     fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
-        self.item.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display + 'b>)
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display + 'b>)
     }
 
     fn source_code(&self) -> Option<&dyn miette::SourceCode> {
@@ -257,23 +304,15 @@ impl miette::Diagnostic for Shown<'_> {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let span = self.item.span.as_ref()?;
-        let text = &*self.all.text;
-        let mut labels = vec![LabeledSpan::new_with_span(None, first_line(text, span))];
-        if let Some((pointer, role)) = &self.item.also {
-            let place = source::locate(&source::blank_comments(text), pointer);
-            labels.push(LabeledSpan::new_with_span(Some(role.clone()), first_line(text, &place.value)));
-        }
-        Some(Box::new(labels.into_iter()))
+        if self.labels.is_empty() { None } else { Some(Box::new(self.labels.iter().cloned())) }
     }
 }
 
 /// A snippet of a long value would fill the screen: its first line says enough.
-fn first_line(text: &str, span: &Range<usize>) -> SourceSpan {
+fn first_line(text: &str, span: &Range<usize>) -> Range<usize> {
     let start = span.start.min(text.len());
     let end = span.end.clamp(start, text.len());
-    let length = text.get(start..end).and_then(|value| value.find('\n')).unwrap_or(end - start);
-    (start, length).into()
+    start..text.get(start..end).and_then(|value| value.find('\n')).map_or(end, |length| start + length)
 }
 
 /// Every code with what it stands for. Codes are never reused.

@@ -17,6 +17,7 @@
 mod check;
 mod compile;
 pub mod diagnostic;
+mod excerpt;
 pub mod expand;
 pub mod fabric;
 pub mod names;
@@ -139,6 +140,11 @@ fn stages(
 /// JSON with comments to a value; the first syntax error stops.
 fn parse(text: &str, out: &mut Vec<Diagnostic>) -> Option<Value> {
     let clean = source::blank_comments(text);
+    if clean.trim().is_empty() {
+        let message = "there is nothing in the file".to_owned();
+        out.push(Diagnostic::error("SC001", "", message).help("riosim init minimal prints a scenario"));
+        return None;
+    }
     match serde_json::from_str::<Value>(&clean) {
         Ok(value) => {
             if let Some((at, key, span)) = source::duplicate_key(&clean) {

@@ -109,28 +109,65 @@ fn switch_lines(config: &FabricConfig) -> Vec<(String, String)> {
         let DeviceModel::Switch(s) = &device.model else { continue };
         let detector = match &s.detector {
             Some(d) => format!(
-                "VoQ on {} off {} {:?}, refresh {}, staging {:?}",
+                "VoQ messages on at {} off at {} packets {}, refresh {}, {}",
                 d.x_on,
                 d.x_off,
-                d.verdict,
+                match d.verdict {
+                    Verdict::Shared => "for all",
+                    Verdict::PerIngress => "per ingress",
+                },
                 s.refresh.map_or("off".into(), |r| time_text(r.0)),
-                s.staging
+                staging_text(&s.staging)
             ),
             None => "no VoQ messages".into(),
         };
         let text = format!(
-            "{} ports, {} buffers, {:?} {:?} {:?} {:?}, pipeline {}, {detector}",
+            "{} ports, {} buffers each, {}, pipeline {}, {detector}",
             device.ports.len(),
             device.ports.first().map_or(0, |p| p.buffers),
-            s.input,
-            s.buffering,
-            s.arbitration,
-            s.forwarding,
+            organisation(s),
             time_text(s.pipeline.0)
         );
         lines.push((device.path.clone(), text));
     }
     lines
+}
+
+/// Queueing, buffering, arbitration and forwarding in the words of the scenario language.
+fn organisation(s: &SwitchConfig) -> String {
+    let input = match s.input {
+        InputQueueing::Fifo => "FIFO inputs",
+        InputQueueing::Voq => "a queue for each output",
+    };
+    let buffering = match s.buffering {
+        Buffering::Direct => match s.reads_per_input {
+            1 => "one read of an input at a time".to_owned(),
+            n => format!("{n} reads of an input at a time"),
+        },
+        Buffering::Crosspoint { depth } => format!("crosspoints of {depth} packets"),
+        Buffering::Output { packets } => format!("output buffers of {packets} packets"),
+    };
+    let arbitration = match s.arbitration {
+        Arbitration::RoundRobin => "round robin".to_owned(),
+        Arbitration::OldestFirst => "oldest first".to_owned(),
+        Arbitration::Random => "random".to_owned(),
+        Arbitration::Islip { iterations } => format!("iSLIP with {iterations} iterations"),
+    };
+    let forwarding = match s.forwarding {
+        Forwarding::StoreAndForward => "store and forward",
+        Forwarding::CutThrough { .. } => "cut-through",
+    };
+    let slot = s.slot.map_or(String::new(), |slot| format!(", cell clock {}", time_text(slot.0)));
+    format!("{input}, {buffering}, {arbitration}, {forwarding}{slot}")
+}
+
+fn staging_text(staging: &StagingConfig) -> String {
+    match staging {
+        StagingConfig::None => "no staging".into(),
+        StagingConfig::PerPort => "one staging queue for each port".into(),
+        StagingConfig::Modulo(n) => format!("{n} staging queues"),
+        StagingConfig::Table(_) => "staging queues by table".into(),
+    }
 }
 
 /// One-way delay plus the time of the shortest message, a control symbol: what parallel windows can be long.

@@ -5,10 +5,13 @@
 
 use std::ops::Range;
 
-/// Replaces `//` comments outside of strings by spaces.
+/// Replaces `//` comments outside of strings, and the mark that some editors put in front, by spaces.
 pub fn blank_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
+    if chars.next_if_eq(&'\u{feff}').is_some() {
+        out.push_str("   ");
+    }
     let mut in_string = false;
     while let Some(c) = chars.next() {
         if in_string {
@@ -222,6 +225,7 @@ mod tests {
         let clean = blank_comments(text);
         assert_eq!(clean.len(), text.len());
         assert!(clean.contains("a//b") && !clean.contains("comment"));
+        assert_eq!(blank_comments("\u{feff}{}"), "   {}");
     }
 
     #[test]

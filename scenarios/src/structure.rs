@@ -19,7 +19,7 @@ pub fn schema_value() -> &'static Value {
 }
 
 /// Removes the `null` that schemars allows for optional fields (a field is left out or has a value) and adds
-/// the upper bounds of 32-bit integers.
+/// the upper bounds of 32-bit and 64-bit integers.
 fn tighten(schema: &mut Value) {
     let Value::Object(map) = schema else {
         if let Value::Array(list) = schema {
@@ -45,8 +45,13 @@ fn tighten(schema: &mut Value) {
     if map.get("default").is_some_and(Value::is_null) {
         map.shift_remove("default");
     }
-    if map.get("format").and_then(Value::as_str) == Some("uint32") && !map.contains_key("maximum") {
-        map.insert("maximum".into(), u32::MAX.into());
+    let most = match map.get("format").and_then(Value::as_str) {
+        Some("uint32") => Some(u64::from(u32::MAX)),
+        Some("uint64") => Some(u64::MAX),
+        _ => None,
+    };
+    if let (Some(most), false) = (most, map.contains_key("maximum")) {
+        map.insert("maximum".into(), most.into());
     }
     map.values_mut().for_each(tighten);
 }
@@ -67,7 +72,27 @@ pub fn read(value: &Value) -> Result<Spec, Vec<Diagnostic>> {
         return Err(found);
     }
     serde_json::from_value(value.clone())
+        .or_else(|_| serde_json::from_value(whole_numbers(value.clone())))
         .map_err(|error| vec![Diagnostic::error("SC003", "", format!("the structure is wrong: {error}"))])
+}
+
+/// To JSON Schema `1.0` and `1e3` are whole numbers, to serde only `1` and `1000` are.
+fn whole_numbers(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            // Display of a whole f64 is all of its digits, without a point.
+            let digits = number.as_f64().map(|float| float.to_string()).unwrap_or_default();
+            match (digits.parse::<u64>(), digits.parse::<i64>()) {
+                _ if digits == "-0" => 0.into(),
+                (Ok(whole), _) => whole.into(),
+                (_, Ok(whole)) => whole.into(),
+                _ => Value::Number(number),
+            }
+        }
+        Value::Array(list) => list.into_iter().map(whole_numbers).collect(),
+        Value::Object(map) => map.into_iter().map(|(key, value)| (key, whole_numbers(value))).collect(),
+        other => other,
+    }
 }
 
 fn explain(error: &ValidationError<'_>, out: &mut Vec<Diagnostic>) {

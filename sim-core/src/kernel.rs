@@ -18,8 +18,8 @@ pub trait World {
     );
 
     /// A hint that `event` will probably be handled soon, `near` or a few events later: the place to
-    /// [`prefetch`](crate::prefetch()) what its handler will touch. It cannot change anything, and it may never
-    /// be called.
+    /// [`prefetch`](fn@crate::prefetch) what its handler will touch. It cannot change anything, and it may
+    /// never be called.
     #[inline]
     fn foresee(&self, _event: &Event<Self::Payload>, _near: bool) {}
 }

@@ -1,7 +1,7 @@
 //! A hint to the processor's caches.
 
-/// Asks for the cache line of `value`'s first octet. It changes no value, on any processor; where there is no such
-/// instruction it does nothing.
+/// Asks for the cache line of `value`'s first octet. It changes no value, on any processor; where there is no
+/// such instruction it does nothing.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

@@ -135,8 +135,8 @@ impl<P: Copy> BucketRing<P> {
         }
     }
 
-    /// An event for the current bucket or beyond the ring. It comes in parts so that the usual way of an event
-    /// does not lead through memory.
+    /// An event for the current bucket or beyond the ring. It comes in parts so that the usual way of an
+    /// event does not lead through memory.
     #[inline(never)]
     fn push_aside(&mut self, key: EventKey, target: u32, payload: P) {
         let bucket = self.bucket_of(key);

@@ -1,1 +1,89 @@
-fn main() {}
+//! Checks of the workspace itself: `cargo run -q -p xtask -- edges|licences|tidy|tests LOG`.
+//!
+//! Each prints what it found, with the place and the reason, and exits with 1 if that is not nothing.
+
+mod edges;
+mod licences;
+mod mask;
+mod ran;
+mod tidy;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "usage: cargo run -q -p xtask -- COMMAND
+
+edges       dependencies between the crates of the workspace, and what the lower ones must not depend on
+licences    licences of everything that is linked
+tidy        rules about the text of tracked files
+tests LOG   whether the tests of every default member ran, from what `cargo test` printed (both streams); - is
+            standard input";
+
+/// What a check found: findings, and a line to say when there are none.
+type Checked = Result<(Vec<String>, String), String>;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let checked = match words[..] {
+        ["edges"] => metadata(&["--no-deps"]).and_then(|metadata| edges::check(&metadata)),
+        ["licences"] => metadata(&["--locked"]).and_then(|metadata| licences::check(&metadata)),
+        ["tidy"] => tidy::check(&root()),
+        ["tests", log] => {
+            let text = if log == "-" {
+                std::io::read_to_string(std::io::stdin())
+            } else {
+                std::fs::read_to_string(log)
+            };
+            text.map_err(|error| format!("{log}: {error}"))
+                .and_then(|text| ran::check(&metadata(&["--no-deps"])?, &text))
+        }
+        _ => Err(USAGE.into()),
+    };
+    match checked {
+        Ok((found, summary)) if found.is_empty() => {
+            println!("{summary}");
+            ExitCode::SUCCESS
+        }
+        Ok((found, _)) => {
+            found.iter().for_each(|line| eprintln!("{line}"));
+            let plural = if found.len() == 1 { "" } else { "s" };
+            eprintln!("xtask {}: {} finding{plural}", words[0], found.len());
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+fn metadata(flags: &[&str]) -> Result<Value, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version", "1"])
+        .args(flags)
+        .current_dir(root())
+        .output()
+        .map_err(|error| format!("cannot run cargo metadata: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
+}
+
+/// A list of `value`, empty if there is none.
+fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    value[key].as_array().into_iter().flatten()
+}
+
+/// A text of `value`, empty if there is none.
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
