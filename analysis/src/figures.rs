@@ -120,7 +120,8 @@ fn latency_cdf(
 ) -> Scene {
     let names = flow_names(reports);
     let shown = &names[..names.len().min(FLOWS_SHOWN)];
-    // Each flow has its own range: a victim's nanoseconds would vanish on the scale of a hot flow's milliseconds.
+    // Each flow has its own range: a victim's nanoseconds would vanish on the scale of a hot flow's
+    // milliseconds.
     let range = |name: &str| {
         let (mut low, mut high) = (f64::INFINITY, 0.0f64);
         let spreads = reports.iter().filter_map(|report| report.flow(name)).map(&of);

@@ -134,8 +134,8 @@ pub struct FlowReport {
     /// All sources are closed loops: they create a packet when one leaves, so the offered load is what the
     /// fabric lets in and not what they could send.
     pub closed_loop: bool,
-    /// Accepted is less than [`SATURATION_SHARE`] of offered, or a source is a closed loop: it always has more
-    /// to send.
+    /// Accepted is less than [`SATURATION_SHARE`] of offered, or a source is a closed loop: it always has
+    /// more to send.
     pub saturated: bool,
     /// Creation to last bit at the destination.
     pub latency: LatencyReport,
@@ -322,11 +322,11 @@ fn counted_once(bins: &[Bin], (deliveries, packets): (u64, u64)) -> Vec<Bin> {
 
 /// The variant that each variant is compared with; itself if there is none.
 ///
-/// That is the first one, unless all names end in a dash and a word (`fifo-30`). Names that cross families with
-/// words (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`: at least two words come again, and the first family has all
-/// of them) are compared with the first of the same word; other names of several families (`on-1`, `on-2`,
-/// `off-1`, `off-3`: two sweeps in one file) with the first of the same family. Across the second dimension of a
-/// scenario a comparison would say nothing.
+/// That is the first one, unless all names end in a dash and a word (`fifo-30`). Names that cross families
+/// with words (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`: at least two words come again, and the first family
+/// has all of them) are compared with the first of the same word; other names of several families (`on-1`,
+/// `on-2`, `off-1`, `off-3`: two sweeps in one file) with the first of the same family. Across the second
+/// dimension of a scenario a comparison would say nothing.
 pub fn baselines(reports: &[VariantReport]) -> Vec<usize> {
     let names: Option<Vec<(&str, &str)>> =
         reports.iter().map(|report| report.run.name.rsplit_once('-')).collect();

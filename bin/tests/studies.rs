@@ -370,6 +370,33 @@ fn hotspot_fattree() {
     }
 }
 
+/// The table in README.md is what the command prints today.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let out = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_riosim"))
+        .arg(root().join("scenarios/hol-blocking.json"))
+        .arg("--out")
+        .arg(out.path().join("there"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    // the last paragraph is about the wall clock
+    let (printed, _) = printed.rsplit_once("\n\n").unwrap();
+    let path = root().join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let title = printed.lines().next().unwrap();
+    let (before, rest) = readme.split_once(&format!("```\n{title}")).expect("the table is in README.md");
+    let (_, after) = rest.split_once("\n```").expect("the table ends");
+    let now = format!("{before}```\n{printed}\n```{after}");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, now).unwrap();
+    } else {
+        assert!(readme == now, "the table in README.md is old: BLESS=1 writes it anew");
+    }
+}
+
 /// All scenario files, without extension, below `scenarios/`.
 fn shipped() -> Vec<String> {
     let mut names = Vec::new();
