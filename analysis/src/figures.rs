@@ -459,6 +459,8 @@ struct Metric {
     title: &'static str,
     subtitle: &'static str,
     label: &'static str,
+    /// What it cannot exceed, if there is such a thing.
+    most: Option<f64>,
     of: fn(&FlowReport) -> Estimate,
 }
 
@@ -466,6 +468,7 @@ const GOODPUT: Metric = Metric {
     title: "Goodput",
     subtitle: "payload delivered per flow, with 95 % confidence intervals",
     label: "goodput (Gb/s)",
+    most: None,
     of: |flow| flow.goodput_gbps,
 };
 
@@ -473,6 +476,7 @@ const ACCEPTED: Metric = Metric {
     title: "Accepted load",
     subtitle: "share of the injection link, mean over the sources of a flow, with 95 % confidence intervals",
     label: "accepted load (% of the link of a source)",
+    most: Some(100.0),
     of: |flow| Estimate {
         value: 100.0 * flow.accepted_load.value,
         half_width: 100.0 * flow.accepted_load.half_width,
@@ -483,6 +487,7 @@ const PER_SLOT: Metric = Metric {
     title: "Throughput per slot",
     subtitle: "packets delivered for each source and tick of the cell clock, with 95 % confidence intervals",
     label: "packets per slot and source",
+    most: Some(1.0),
     of: |flow| flow.per_slot.unwrap_or(Estimate { value: 0.0, half_width: f64::NAN }),
 };
 
@@ -510,7 +515,11 @@ fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric) -> Scene 
         // room for the value behind the longest bar
         width: PAGE - MARGIN - left - 130.0,
         height,
-        horizontal: Axis::from_zero(high),
+        // a full link is the end of its scale
+        horizontal: match metric.most {
+            Some(most) if high > 0.8 * most && high <= 1.001 * most => Axis::exactly(most),
+            _ => Axis::from_zero(high),
+        },
         vertical: Axis::exactly(1.0),
     };
     panel.vertical_grid(&mut scene, true);
