@@ -203,6 +203,14 @@ pub(crate) struct Switch {
     pub rematch: bool,
 }
 
+impl Switch {
+    /// Inputs and outputs are matched together. Buffers behind the inputs decouple them: there each output
+    /// chooses for itself, round robin.
+    pub fn matches(&self) -> bool {
+        self.direct && matches!(self.arbitration, Arbitration::Islip { .. })
+    }
+}
+
 /// Everything about an endpoint that is not its port.
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
@@ -585,11 +593,16 @@ impl<P: Probe> Fabric<P> {
         self.sample = sample;
         self.observers_pending -= 1;
         // Observers alone do not keep a run going.
-        if cx.pending() > self.observers_pending {
+        if !self.is_idle(cx) {
             self.observers_pending += 1;
             let key = self.observer.make(Time(cx.now().0 + self.sample_every), class::SAMPLE);
             cx.post(key, 0, Payload::of(Kind::Sample));
         }
+    }
+
+    /// Whether nothing is left to happen but observations.
+    pub fn is_idle<L: EventList<Payload>>(&self, cx: &Cx<'_, L>) -> bool {
+        cx.pending() == self.observers_pending && self.cold.iter().all(|c| c.in_flight.is_empty())
     }
 
     /// Arrival of the last packet that is on its way to a sink.
@@ -721,7 +734,7 @@ impl<P: Probe> World for Fabric<P> {
         match event.payload.kind() {
             Kind::Arrive => {
                 if self.unfolded {
-                    self.arrive_unfolded(cx, target, event.payload.packet());
+                    self.arrive_unfolded(cx, target, event.payload.packet(), event.payload.extra());
                 } else {
                     self.arrive(cx, target, event.payload.packet(), event.payload.extra());
                 }

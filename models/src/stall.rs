@@ -191,7 +191,7 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         self.settle(cx, cx.key());
         self.observers_pending -= 1;
-        let idle = cx.pending() == self.observers_pending;
+        let idle = self.is_idle(cx);
         // Without any event left, whatever waits now waits for ever.
         let deadline = if idle { now } else { now.saturating_sub(self.stall_after) };
         let mut found = Vec::new();

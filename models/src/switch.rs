@@ -9,22 +9,19 @@ use sim_core::{Duration, EventKey, EventList, Time};
 
 impl<P: Probe> Fabric<P> {
     /// Unfolded: the deciding octet has arrived; the pipeline becomes an event with the same order.
-    pub fn arrive_unfolded<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
+    pub fn arrive_unfolded<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        extra: u32,
+    ) {
         let upstream = self.ports[port as usize].rx.peer;
-        let timing = self.timings[self.ports[upstream as usize].tx.timing as usize];
-        let pipeline = timing.pipeline;
-        let extra = if timing.header == 0 {
-            0
-        } else {
-            let header = (timing.header + timing.symbol_chars) * timing.char_num / timing.char_den;
-            let length = timing.packet_ps(u64::from(self.packets[packet].wire), &mut 0);
-            length.saturating_sub(header)
-        };
-        let payload = Payload::new(Kind::Ready, 0, packet, extra as u32);
+        let pipeline = self.timings[self.ports[upstream as usize].tx.timing as usize].pipeline;
         if pipeline == 0 {
-            self.arrive(cx, port, packet, extra as u32);
+            self.arrive(cx, port, packet, extra);
         } else {
-            cx.post(cx.key().later(Duration(pipeline)), port, payload);
+            cx.post(cx.key().later(Duration(pipeline)), port, Payload::new(Kind::Ready, 0, packet, extra));
         }
     }
 
@@ -344,8 +341,13 @@ impl<P: Probe> Fabric<P> {
         arrived: bool,
     ) {
         let base = self.switches[s].base;
-        let rx = &mut self.ports[(base + input) as usize].rx;
-        rx.high_water = rx.high_water.max(rx.occupied);
+        let port = (base + input) as usize;
+        if self.ports[port].rx.occupied > self.ports[port].rx.high_water {
+            // Reads that ended without an event are no packets.
+            self.prune(s, input, cx.key());
+            let rx = &mut self.ports[port].rx;
+            rx.high_water = rx.high_water.max(rx.occupied);
+        }
         let tx = &mut self.ports[(base + out) as usize].tx;
         tx.high_water = tx.high_water.max(tx.waiting);
         if arrived && self.switches[s].detect && self.counts_on_arrival(s) {
@@ -556,6 +558,10 @@ impl<P: Probe> Fabric<P> {
             switch.heads[priority * n + out as usize] &= !(1 << input);
         }
         switch.filled[fill] += 1;
+        // From here on its age is that of its place in the buffer: packets that a message moves aside compete
+        // with those behind them by it.
+        switch.stamp = switch.stamp.wrapping_add(1);
+        self.packets[packet].stamp = switch.stamp;
         self.end_wait(cx, output, packet);
         self.begin_wait(cx, output, packet, false);
         self.leave_input(cx, packet, base + input, true);
@@ -595,7 +601,7 @@ impl<P: Probe> Fabric<P> {
         let s = s as usize;
         self.switches[s].tick_posted = false;
         let (base, ports) = (self.switches[s].base, self.switches[s].ports);
-        if matches!(self.switches[s].arbitration, Arbitration::Islip { .. }) {
+        if self.switches[s].matches() {
             self.match_islip(cx, s);
         } else {
             // Which output chooses first rotates with the slot: no output is favoured for long.

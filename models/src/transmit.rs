@@ -72,12 +72,17 @@ impl<P: Probe> Fabric<P> {
     }
 
     pub fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.ports[port as usize].tx.wake_posted = false;
+        let e = !self.owner[port as usize] as usize;
+        if !self.is_switch(port) {
+            // Creations come before the credit that wakes.
+            self.materialise(cx, e, cx.now().0);
+        }
+        // Deliveries that this settles must not ask for another wake: the next wait does.
         self.consume(cx, port, cx.key());
+        self.ports[port as usize].tx.wake_posted = false;
         if self.is_switch(port) {
             self.try_output(cx, port);
         } else {
-            let e = !self.owner[port as usize] as usize;
             self.endpoint_turn(cx, e);
         }
     }
@@ -105,11 +110,14 @@ impl<P: Probe> Fabric<P> {
         let low = rx.advertised <= rx.eager_at;
         let buffers = rx.advertised;
         let key = self.key(device, at, class::SYMBOL);
-        // Records that are visible by now are applied: only those still on the wire are kept.
-        self.apply_records(peer, cx.key());
+        // Records that are visible by now are applied: only those still on the wire are kept. Not while the sender
+        // is blocked: then they change its clock, and it may have creations to make up first.
+        if self.ports[peer as usize].tx.clock.blocked() == 0 {
+            self.apply_records(peer, cx.key());
+        }
         let upstream = &mut self.ports[peer as usize].tx;
         upstream.push_record(&mut self.cold[peer as usize], CreditRecord { key, buffers, acknowledged });
-        if upstream.credit_waiting && !upstream.wake_posted {
+        if upstream.credit_waiting && !upstream.wake_posted && key > cx.key() {
             upstream.wake_posted = true;
             cx.post(key, peer, Payload::of(Kind::Wake));
         }
@@ -206,7 +214,7 @@ impl<P: Probe> Fabric<P> {
         let lane = input - base;
         let s = self.owner[output as usize] as usize;
         // iSLIP keeps its accept pointer here and matches all outputs together.
-        let rotates = !matches!(self.switches[s].arbitration, Arbitration::Islip { .. });
+        let rotates = !self.switches[s].matches();
         let pointer = u32::from(self.switches[s].accept[lane as usize]);
         let rotated = wanted.rotate_right(pointer);
         let mut left = rotated;
@@ -284,7 +292,7 @@ impl<P: Probe> Fabric<P> {
                 self.post_tick(cx, s);
                 return;
             }
-            if matches!(self.switches[s].arbitration, Arbitration::Islip { .. }) {
+            if self.switches[s].matches() {
                 self.match_islip(cx, s);
                 return;
             }
@@ -455,7 +463,9 @@ impl<P: Probe> Fabric<P> {
             while readers != 0 {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
-                self.post_done(cx, output);
+                if self.ports[output as usize].tx.done > cx.key() {
+                    self.post_done(cx, output);
+                }
             }
         }
     }
