@@ -228,10 +228,11 @@ impl<P: Probe> Fabric<P> {
                 continue;
             }
             if tx.done <= cx.key() {
-                if rotates {
+                self.try_output(cx, other);
+                // Only a start turns the pointer: an output that waits for something else was not served.
+                if rotates && self.ports[other as usize].tx.done > cx.key() {
                     self.switches[s].accept[lane as usize] = ((n + 1) % 64) as u8;
                 }
-                self.try_output(cx, other);
             }
         }
     }
