@@ -434,8 +434,8 @@ impl Net {
         self.config.owners.push(NO_OWNER);
         let n = self.neighbours.clone();
         let mask = |d: usize| members.iter().fold(0u64, |mask, &m| mask | 1 << Self::egress(&n, d, m));
-        for d in 0..self.config.devices.len() {
-            if let DeviceModel::Switch(s) = &mut self.config.devices[d].model {
+        for (d, device) in self.config.devices.iter_mut().enumerate() {
+            if let DeviceModel::Switch(s) = &mut device.model {
                 let sets = n[d].iter().map(|&(peer, back)| {
                     if peer < self.endpoints { 0 } else { mask(peer as usize) & !(1 << back) }
                 });
