@@ -38,7 +38,8 @@ fn figure_1_1(mut s: Star, n: u8, voq: Option<Verdict>, open: Option<(u64, u64)>
         s.source(u32::from(3 + k), other, SATURATED, Destinations::Fixed(2));
     }
     if let Some(verdict) = voq {
-        // A wide hysteresis lets a shared verdict's shares come near the fluid law: an on-period is many packets.
+        // A wide hysteresis lets a shared verdict's shares come near the fluid law: an on-period is many
+        // packets.
         let (x_on, x_off) = if verdict == Verdict::Shared { (28, 8) } else { (8, 5) };
         s.backpressure(StagingConfig::PerPort, Detector { x_on, x_off, verdict });
     }

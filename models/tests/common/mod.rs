@@ -245,8 +245,8 @@ pub fn uniform(star: &mut Star, load_percent: u64) {
 
 /// Switches joined by trunks into a tree, with endpoints on their first ports.
 ///
-/// Endpoint n has id n and is device n; switch s is device `endpoints + s`. The ports of a switch are its endpoints
-/// in the order of their ids, then its trunks in the order of `trunks`.
+/// Endpoint n has id n and is device n; switch s is device `endpoints + s`. The ports of a switch are its
+/// endpoints in the order of their ids, then its trunks in the order of `trunks`.
 pub struct Net {
     pub config: FabricConfig,
     pub endpoints: u32,
