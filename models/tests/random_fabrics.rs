@@ -224,7 +224,8 @@ proptest! {
                 outcome.outcome,
                 outcome.trajectory,
                 outcome.ports,
-                (outcome.injected, outcome.replicated, outcome.delivered, outcome.in_flight, outcome.packet_hops),
+                (outcome.injected, outcome.replicated, outcome.delivered),
+                (outcome.in_flight, outcome.packet_hops),
                 format!("{:?}", (&log.deliveries, &log.edges)),
                 format!("{:?}", log.samples),
             );
@@ -232,8 +233,9 @@ proptest! {
                 None => first = Some(seen),
                 Some(first) => {
                     prop_assert_eq!(first.3, seen.3, "{:?}", options);
-                    prop_assert_eq!(&first.4, &seen.4, "{:?}", options);
+                    prop_assert_eq!(first.4, seen.4, "{:?}", options);
                     prop_assert_eq!(&first.5, &seen.5, "{:?}", options);
+                    prop_assert_eq!(&first.6, &seen.6, "{:?}", options);
                     prop_assert_eq!(first.0, seen.0, "{:?}", options);
                     prop_assert_eq!(first.1, seen.1, "{:?}", options);
                     prop_assert_eq!(&first.2, &seen.2, "{:?}", options);
