@@ -1,12 +1,12 @@
 //! Packet-hops per second of the full model, against the floor of the machine.
 //!
 //! `cargo bench -p models --bench hop` prints the table of docs/performance.md. The floor is a time-ordered
-//! bucket ring whose every event does one read-modify-write of a random 64-byte line in a state as large as what
-//! the model touches; it is measured in the same session, because machines are noisy.
+//! bucket ring whose every event does one read-modify-write of a random 64-byte line in a state as large as
+//! what the model touches; it is measured in the same session, because machines are noisy.
 //!
 //! `cargo bench -p models --bench hop -- window b-uniform 1000000` runs one fabric for so many hops after a
-//! warm-up and a sweep that evicts every cache: under `valgrind --tool=cachegrind` with a 64 MiB last-level cache
-//! the misses of a run minus those of a run with 0 hops count the lines that the model touches.
+//! warm-up and a sweep that evicts every cache: under `valgrind --tool=cachegrind` with a 64 MiB last-level
+//! cache the misses of a run minus those of a run with 0 hops count the lines that the model touches.
 
 mod fabrics;
 
@@ -32,11 +32,11 @@ const CASES: [Case; 6] = [
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    if let [verb, name, hops] = &arguments[..] {
-        if verb == "window" {
-            window(name, hops.parse().expect("a number of hops"));
-            return;
-        }
+    if let [verb, name, hops] = &arguments[..]
+        && verb == "window"
+    {
+        window(name, hops.parse().expect("a number of hops"));
+        return;
     }
     let filter = arguments.first().cloned().unwrap_or_default();
     println!(

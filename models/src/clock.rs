@@ -1,8 +1,8 @@
 //! Exclusive time integrals of one transmitter: how long it was busy, without credit, or a queue stopped.
 //!
-//! A packet that has to wait stores a [`Snapshot`]; when the wait ends, the differences say how long its target
-//! was closed and why, in O(1). Causes exclude each other in the order staged, no buffer, busy: each integral
-//! with a lower rank keeps the share that a higher rank covers, and subtracts it.
+//! A packet that has to wait stores a [`Snapshot`]; when the wait ends, the differences say how long its
+//! target was closed and why, in O(1). Causes exclude each other in the order staged, no buffer, busy: each
+//! integral with a lower rank keeps the share that a higher rank covers, and subtracts it.
 
 use crate::config::PRIORITIES;
 

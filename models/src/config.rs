@@ -1,6 +1,6 @@
 //! Compiled input of the fabric: dense, valid, free of names that need a look-up.
 //!
-//! The `scenarios` crate is the only producer; [`crate::Fabric::new`] trusts these values and panics on a
+//! The `scenarios` crate is the only producer; [`crate::Simulation::new`] trusts these values and panics on a
 //! contradiction, because a contradiction here is a defect of the compiler, not of a scenario file.
 //! All times are picoseconds, all lengths of packets are octets on the wire (8b/10b characters).
 

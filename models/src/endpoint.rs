@@ -1,8 +1,8 @@
 //! An endpoint: creates packets, injects them, takes deliveries.
 //!
-//! One event a packet: creations that fall into a running transmission are made up when it ends, and the event
-//! for the next creation is posted only while the transmitter idles. Deliveries wait in a queue with their keys
-//! until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
+//! One event a packet: creations that fall into a running transmission are made up when it ends, and the
+//! event for the next creation is posted only while the transmitter idles. Deliveries wait in a queue with
+//! their keys until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
 
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::packet::{NIL, Packet, UNSTAGED};

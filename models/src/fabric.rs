@@ -1,13 +1,13 @@
 //! The world: devices, ports and packets in dense arenas, and what every event does to them.
 //!
-//! Reading order: [`Kind`] lists the events; `switch.rs` says what an arriving packet does, `transmit.rs` how a
-//! transmitter chooses and starts a packet and how credits come back, `endpoint.rs` how packets are made and
-//! delivered, `staging.rs` how messages are made and obeyed, `stall.rs` how a stall is found.
+//! Reading order: [`Kind`] lists the events; `switch.rs` says what an arriving packet does, `transmit.rs` how
+//! a transmitter chooses and starts a packet and how credits come back, `endpoint.rs` how packets are made
+//! and delivered, `staging.rs` how messages are made and obeyed, `stall.rs` how a stall is found.
 //!
 //! Events per packet-hop: one arrival, and a drain only if somebody waits for the transmitter. The arrival is
-//! handled when the packet has passed the receiving device's pipeline, which is also the instant at which it is
-//! accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements and
-//! buffer releases are records with keys, consumed when somebody needs them.
+//! handled when the packet has passed the receiving device's pipeline, which is also the instant at which it
+//! is accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements
+//! and buffer releases are records with keys, consumed when somebody needs them.
 
 use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
@@ -97,8 +97,8 @@ impl Kind {
 
 /// What an event says: kind, a 16-bit field, a packet, a number.
 ///
-/// Kind, field and packet are one word, put together in a register: an event assembled in memory from smaller parts
-/// stalls whoever loads it next. Packed, because events leave four octets beside their target.
+/// Kind, field and packet are one word, put together in a register: an event assembled in memory from smaller
+/// parts stalls whoever loads it next. Packed, because events leave four octets beside their target.
 #[derive(Copy, Clone, Debug)]
 #[repr(C, packed(4))]
 pub(crate) struct Payload {
@@ -174,7 +174,8 @@ pub(crate) struct Switch {
     pub inputs: Vec<List>,
     /// Inputs whose head wants the output, `[priority * ports + output]`; only with a depth.
     pub heads: Vec<u64>,
-    /// Packets in each (output, lane) list by priority, only with a depth: `[(priority*ports+output)*lanes+lane]`.
+    /// Packets in each (output, lane) list by priority, only with a depth:
+    /// `[(priority*ports+output)*lanes+lane]`.
     pub filled: Vec<u16>,
     /// Inputs with all reads in use (may be stale).
     pub reading: u64,

@@ -1,8 +1,8 @@
 //! RapidIO switches, links, endpoints and traffic: the world that `sim-core` runs.
 //!
-//! A [`config::FabricConfig`] is compiled, dense, valid input. A [`Simulation`] runs it and tells a [`Probe`] what
-//! happens; [`Simulation::finish`] gives back the probe and the totals. Results do not depend on the probe, the
-//! event list or the way in which pipelines become events.
+//! A [`config::FabricConfig`] is compiled, dense, valid input. A [`Simulation`] runs it and tells a [`Probe`]
+//! what happens; [`Simulation::finish`] gives back the probe and the totals. Results do not depend on the
+//! probe, the event list or the way in which pipelines become events.
 //!
 //! ```
 //! use models::config::*;

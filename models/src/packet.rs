@@ -15,8 +15,8 @@ pub(crate) const WAITING: u8 = 1;
 /// The packet waits before the buffers of its output (in an input queue).
 pub(crate) const AT_INPUT: u8 = 2;
 
-/// One packet. The first line is what every hop touches, the second is touched once a hop, the third only when
-/// the packet waits.
+/// One packet. The first line is what every hop touches, the second is touched once a hop, the third only
+/// when the packet waits.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Packet {

@@ -103,7 +103,8 @@ pub(crate) struct Staging {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Tx {
-    /// Records that are not visible yet, oldest first: `pending` of them, the third and later in `Cold::credits`.
+    /// Records that are not visible yet, oldest first: `pending` of them, the third and later in
+    /// `Cold::credits`.
     keys: [EventKey; 2],
     buffers: [u8; 2],
     acknowledged: [u8; 2],
@@ -119,8 +120,8 @@ pub(crate) struct Tx {
     pub done_posted: bool,
     /// Last served lane (round robin).
     pub pointer: u8,
-    /// Endpoints: lanes 0.. up to this number are staging queues, served round robin; the lane after them holds
-    /// everything else. 0 for switches, whose lanes are inputs.
+    /// Endpoints: lanes 0.. up to this number are staging queues, served round robin; the lane after them
+    /// holds everything else. 0 for switches, whose lanes are inputs.
     pub queue_lanes: u8,
     /// `Cold::parked` is not empty.
     pub parked_any: bool,

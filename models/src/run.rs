@@ -103,8 +103,8 @@ enum Lists<P: Probe> {
 /// A run in progress.
 pub struct Simulation<P: Probe> {
     kernel: Lists<P>,
-    /// Limit of the last slice, if no event was left before it: what is still on its way to a sink arrives without
-    /// any.
+    /// Limit of the last slice, if no event was left before it: what is still on its way to a sink arrives
+    /// without any.
     drained: Option<Time>,
 }
 
@@ -244,8 +244,8 @@ pub(crate) fn is_large(config: &FabricConfig) -> bool {
     config.links.len() >= LARGE_LINKS
 }
 
-/// A ring that suits the fabric: a few packet times of horizon, and two events in a bucket, or eight where they are
-/// looked at ahead of time.
+/// A ring that suits the fabric: a few packet times of horizon, and two events in a bucket, or eight where
+/// they are looked at ahead of time.
 fn ring_config(config: &FabricConfig) -> RingConfig {
     let mut longest = 1;
     let mut per_us = 0;

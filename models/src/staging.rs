@@ -314,7 +314,7 @@ impl<P: Probe> Fabric<P> {
         lost
     }
 
-    // --- refresh ----------------------------------------------------------------------------------------------
+    // --- refresh ---------------------------------------------------------------------------------
 
     /// Charges the refreshes that fell due while the direction was not used: one run before the packet. They
     /// repeat what the neighbour knows, so they are no events.
@@ -376,7 +376,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    // --- obeying ----------------------------------------------------------------------------------------------
+    // --- obeying ---------------------------------------------------------------------------------
 
     /// A message reaches the upstream transmitter `port`.
     pub fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, field: u16) {

@@ -1,9 +1,9 @@
 //! Progress watchdog: packets that have not moved for too long, and what they wait for.
 //!
-//! Every `stall_after` the watchdog looks for packets that have waited at least that long. From each it walks:
-//! the packet waits for a packet ahead of it, for a stopped queue (and so for the congested port of the
-//! neighbour), or for a buffer of the neighbour (and so for a packet that holds one). A walk that reaches a
-//! transmitter at work is no stall; one that comes back is a deadlock; one that ends elsewhere is a stall.
+//! Every `stall_after` the watchdog looks for packets that have waited at least that long. From each it
+//! walks: the packet waits for a packet ahead of it, for a stopped queue (and so for the congested port of
+//! the neighbour), or for a buffer of the neighbour (and so for a packet that holds one). A walk that reaches
+//! a transmitter at work is no stall; one that comes back is a deadlock; one that ends elsewhere is a stall.
 
 use crate::fabric::{Cx, Fabric, Kind, Payload, class};
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
@@ -21,7 +21,8 @@ enum Reason {
     Moving,
     /// Another packet has to go first.
     Behind(u32),
-    /// The staging queue is stopped by this port of the neighbour, where this packet waits ([`NIL`]: none does).
+    /// The staging queue is stopped by this port of the neighbour, where this packet waits ([`NIL`]: none
+    /// does).
     Stopped(u8, u32),
     /// No credit; this packet holds a buffer of the neighbour ([`NIL`]: none does).
     NoCredit(u32),

@@ -28,8 +28,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// A packet is eligible in the switch: it is accepted, routed, and starts or waits. `extra` > 0: cut-through,
-    /// its last octet comes that much later.
+    /// A packet is eligible in the switch: it is accepted, routed, and starts or waits. `extra` > 0:
+    /// cut-through, its last octet comes that much later.
     pub fn arrive<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, extra: u32) {
         let s = self.owner[port as usize] as usize;
         let switch = &self.switches[s];
@@ -360,8 +360,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// The detector watches everything that waits for the egress port in the switch, except for a shared output
-    /// buffer, where it watches the buffer (the egress queue of the output-queued model).
+    /// The detector watches everything that waits for the egress port in the switch, except for a shared
+    /// output buffer, where it watches the buffer (the egress queue of the output-queued model).
     fn counts_on_arrival(&self, s: usize) -> bool {
         let switch = &self.switches[s];
         switch.direct || switch.crosspoint || switch.per_ingress
@@ -572,7 +572,7 @@ impl<P: Probe> Fabric<P> {
         self.try_output(cx, output);
     }
 
-    // --- cell clock and iSLIP ---------------------------------------------------------------------------------
+    // --- cell clock and iSLIP --------------------------------------------------------------------
 
     /// The next tick of the cell clock, if none is posted.
     pub fn post_tick<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
@@ -618,8 +618,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Matches all idle outputs with all readable inputs: request, grant, accept (McKeown 1999). Pointers move
-    /// only past grants accepted in the first iteration.
+    /// Matches all idle outputs with all readable inputs: request, grant, accept (McKeown 1999). Pointers
+    /// move only past grants accepted in the first iteration.
     pub fn match_islip<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
         if self.switches[s].matching {
             // A start of the running match offered something new: matched when that is done.

@@ -24,7 +24,7 @@ pub(crate) struct Pick {
 const MAIN: u16 = u16::MAX;
 
 impl<P: Probe> Fabric<P> {
-    // --- credits ------------------------------------------------------------------------------------------
+    // --- credits ---------------------------------------------------------------------------------
 
     /// Applies the credit records that are visible at `key` (inclusive: a wake reuses its record's key).
     pub fn consume<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
@@ -82,8 +82,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// The receiver of `port` tells its neighbour about its buffers, because of an acknowledgement or a release
-    /// at `t`: makes the symbol and its record.
+    /// The receiver of `port` tells its neighbour about its buffers, because of an acknowledgement or a
+    /// release at `t`: makes the symbol and its record.
     pub fn make_status<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -147,10 +147,10 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    // --- reads of input buffers -----------------------------------------------------------------------------
+    // --- reads of input buffers ------------------------------------------------------------------
 
-    /// The transmission of `output` is over: the input buffer that it read is free. With `tell` the release is
-    /// told by the rules; without, nobody can be waiting for it.
+    /// The transmission of `output` is over: the input buffer that it read is free. With `tell` the release
+    /// is told by the rules; without, nobody can be waiting for it.
     pub fn finish_read<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, tell: bool) {
         let tx = &mut self.ports[output as usize].tx;
         let input = tx.reading;
@@ -263,7 +263,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    // --- choice ---------------------------------------------------------------------------------------------
+    // --- choice ----------------------------------------------------------------------------------
 
     /// Starts the next packet of `port` if one may start now.
     pub fn try_output<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
@@ -296,8 +296,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the head
-    /// of a main list move aside. The result may contain lanes whose input is busy.
+    /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the
+    /// head of a main list move aside. The result may contain lanes whose input is busy.
     #[inline(always)]
     pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
         let tx = &self.ports[port as usize].tx;
@@ -405,8 +405,8 @@ impl<P: Probe> Fabric<P> {
         lanes & !self.switches[s].reading
     }
 
-    /// Highest priority first; within it the arbitration among lanes. When nothing can start, arranges the event
-    /// that will change it.
+    /// Highest priority first; within it the arbitration among lanes. When nothing can start, arranges the
+    /// event that will change it.
     #[inline(always)]
     pub fn select<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Pick {
         if self.ports[port as usize].tx.clock.blocked() != 0 {
@@ -547,8 +547,8 @@ impl<P: Probe> Fabric<P> {
     /// Puts a waiting packet behind the others of its lane at the output.
     #[inline(always)]
     pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
-        // Also packets of a stopped queue come here first, because older ones of that queue may still be in the
-        // list; they move aside when they reach its head, in their order.
+        // Also packets of a stopped queue come here first, because older ones of that queue may still be in
+        // the list; they move aside when they reach its head, in their order.
         let priority = self.packets[packet].priority as usize;
         let index = self.list_of(port, priority, lane);
         let tx = &mut self.ports[port as usize].tx;
@@ -585,7 +585,7 @@ impl<P: Probe> Fabric<P> {
             || !self.cold[port as usize].parked.iter().any(|p| p.queue == queue && p.stopped)
     }
 
-    // --- waiting --------------------------------------------------------------------------------------------
+    // --- waiting ---------------------------------------------------------------------------------
 
     /// The packet begins to wait for `port` now.
     #[inline(always)]
@@ -656,9 +656,10 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    // --- start ----------------------------------------------------------------------------------------------
+    // --- start -----------------------------------------------------------------------------------
 
-    /// Commits `packet` (in no list) to the wire of `port` now; `stored`: it was in the lists of the output before.
+    /// Commits `packet` (in no list) to the wire of `port` now; `stored`: it was in the lists of the output
+    /// before.
     pub fn start<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, stored: bool) {
         let now = cx.now().0;
         let is_switch = self.is_switch(port);

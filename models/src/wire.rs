@@ -1,11 +1,11 @@
 //! One direction of a link in packet granularity: when packets and control symbols are on the wire.
 //!
 //! A control symbol carries one stype0 function (acknowledgement or status), one stype1 function (delimiter)
-//! and one stype2 function (VoQ message). A symbol that becomes due while a packet is on the wire waits for the
-//! delimiter that ends the packet; there, one stype0 and one stype2 function ride for nothing, and each further
-//! one costs a symbol of its own before the next packet. On an idle direction a symbol leaves at once and a
-//! packet that wants to start inside it waits for its end. So the time at which a symbol leaves is known when
-//! it becomes due, which is what lets acknowledgements be records instead of events.
+//! and one stype2 function (VoQ message). A symbol that becomes due while a packet is on the wire waits for
+//! the delimiter that ends the packet; there, one stype0 and one stype2 function ride for nothing, and each
+//! further one costs a symbol of its own before the next packet. On an idle direction a symbol leaves at once
+//! and a packet that wants to start inside it waits for its end. So the time at which a symbol leaves is
+//! known when it becomes due, which is what lets acknowledgements be records instead of events.
 //!
 //! After a packet that no other follows at once, an end-of-packet symbol occupies the direction.
 
@@ -69,8 +69,8 @@ impl Wire {
         self.used0 > 0 && self.run_start + u64::from(self.used0 - 1) * timing.symbol >= t
     }
 
-    /// First instant after `end` at which an idle direction can start something: bursts of wide links end on a
-    /// column.
+    /// First instant after `end` at which an idle direction can start something: bursts of wide links end on
+    /// a column.
     #[inline]
     fn idle_from(&self, end: u64, timing: WireTiming) -> u64 {
         if timing.column == 0 || !self.any_packet {
@@ -79,7 +79,8 @@ impl Wire {
         self.packet_start + (end - self.packet_start).div_ceil(timing.column) * timing.column
     }
 
-    /// Opens the run that follows the last packet, with its closing delimiter if `t` is past the packet's end.
+    /// Opens the run that follows the last packet, with its closing delimiter if `t` is past the packet's
+    /// end.
     #[inline(always)]
     fn follow(&mut self, t: u64) {
         if !self.after {

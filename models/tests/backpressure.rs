@@ -54,8 +54,8 @@ fn every_upstream_neighbour_is_told_per_egress_port() {
     assert!(log.edges.iter().all(|e| e.queue == 2 && e.device < 2 && e.port == 0), "nothing else is stopped");
 }
 
-/// Packets for port 3 that were created behind those for port 2 leave while queue 2 is stopped; with the feature
-/// off the FIFO keeps them behind, so each leaves the switch only after the hot packet before it.
+/// Packets for port 3 that were created behind those for port 2 leave while queue 2 is stopped; with the
+/// feature off the FIFO keeps them behind, so each leaves the switch only after the hot packet before it.
 ///
 /// Proves: VOQ-1.1-2, VOQ-1.1-3, VOQ-4.3-3
 #[test]
@@ -94,7 +94,8 @@ fn traffic_for_other_ports_overtakes_what_is_held_back() {
     }
 }
 
-/// A fabric that has every part of the feature, but no port that generates or honours, behaves as one without it.
+/// A fabric that has every part of the feature, but no port that generates or honours, behaves as one without
+/// it.
 ///
 /// Proves: VOQ-1.1-4, VOQ-5.1.2.2-7
 #[test]
@@ -183,8 +184,8 @@ fn a_message_is_not_forwarded() {
     assert!(log.edges.iter().all(|e| e.device == 5 || e.device >= 2 && e.device < 4));
 }
 
-/// A queue that is stopped from the beginning puts nothing on the link or into the buffers of the neighbour, which
-/// the traffic for other ports shares: that traffic has the whole link.
+/// A queue that is stopped from the beginning puts nothing on the link or into the buffers of the neighbour,
+/// which the traffic for other ports shares: that traffic has the whole link.
 ///
 /// Proves: VOQ-2.2-1, VOQ-4.3-2, VOQ-4.3-3, VOQ-4.3-4
 #[test]
@@ -221,8 +222,9 @@ fn stopped_traffic_takes_nothing_that_others_share() {
     }
 }
 
-/// The value that names the next-hop port of a packet names its queue and is the key of the status bit: a bit for
-/// port p stops the packets for p and no others, for every p; packets without such a value are never stopped.
+/// The value that names the next-hop port of a packet names its queue and is the key of the status bit: a bit
+/// for port p stops the packets for p and no others, for every p; packets without such a value are never
+/// stopped.
 ///
 /// Proves: VOQ-2.2-4, VOQ-2.2-6
 #[test]
@@ -312,8 +314,8 @@ fn a_shared_queue_stops_for_either_port_and_goes_for_both() {
     assert!(log.rate(6, 100 * T, END) > 0.29, "port 3 has another queue");
 }
 
-/// The bit of a shared verdict goes to every enabled port, also where no traffic for the output comes from, and
-/// through no other port.
+/// The bit of a shared verdict goes to every enabled port, also where no traffic for the output comes from,
+/// and through no other port.
 ///
 /// Proves: VOQ-2.5-1, VOQ-4.2-1, VOQ-4.2-5
 #[test]
@@ -340,8 +342,8 @@ fn a_shared_verdict_is_offered_to_every_enabled_port() {
     }
 }
 
-/// The first stop comes exactly when the packet that reaches X_on has been counted, the symbol has been generated,
-/// sent and has travelled back.
+/// The first stop comes exactly when the packet that reaches X_on has been counted, the symbol has been
+/// generated, sent and has travelled back.
 ///
 /// Proves: VOQ-4.2-5, VOQ-4.2-6
 #[test]
@@ -359,8 +361,8 @@ fn the_first_stop_comes_at_the_computed_instant() {
     }
 }
 
-/// Input 0 waits for the slow port 2 with many packets. A packet of input 1 for port 2 is served in the next turn, a
-/// packet of input 0 for port 3 at once: each (input, output) pair has its own queue.
+/// Input 0 waits for the slow port 2 with many packets. A packet of input 1 for port 2 is served in the next
+/// turn, a packet of input 0 for port 3 at once: each (input, output) pair has its own queue.
 ///
 /// Proves: VOQ-2.5-3
 #[test]
@@ -384,7 +386,8 @@ fn each_pair_of_ports_has_a_queue_of_its_own() {
             assert_eq!(d.parts[Cause::HeadOfLine], 0, "{d:?}");
             let turns = d.parts[Cause::OutputContention] + d.parts[Cause::InputContention];
             if d.destination == slow {
-                // One turn of the other inputs and the packet in service; the deep queue's own waits behind it.
+                // One turn of the other inputs and the packet in service; the deep queue's own waits behind
+                // it.
                 assert!(d.source == deep || turns <= u64::from(ports) * 10 * (T + T_CS), "{d:?}");
             } else {
                 // Never behind the slow port: a turn of the fast inputs.
@@ -396,8 +399,8 @@ fn each_pair_of_ports_has_a_queue_of_its_own() {
     }
 }
 
-/// On a saturated direction each refresh of a switch with 18 ports sends three messages: one rides on the delimiter
-/// between packets, two take 8 characters each.
+/// On a saturated direction each refresh of a switch with 18 ports sends three messages: one rides on the
+/// delimiter between packets, two take 8 characters each.
 ///
 /// Proves: VOQ-2.5-6
 #[test]
@@ -425,8 +428,8 @@ fn messages_that_do_not_ride_are_charged_to_the_link() {
     }
 }
 
-/// A link on short control symbols carries no message: the neighbour is neither told nor stopped, and everything is
-/// as if the port did not generate.
+/// A link on short control symbols carries no message: the neighbour is neither told nor stopped, and
+/// everything is as if the port did not generate.
 ///
 /// Proves: VOQ-3-1, VOQ-4.1-4
 #[test]
@@ -454,8 +457,8 @@ fn no_message_on_short_symbols() {
     assert!(totals(&build(true, true).1, 0, 0).xoff_edges > 1);
 }
 
-/// No packet of a stopped port is committed between stop and release; one that is on the wire when the stop arrives
-/// is completed in its normal time, and none is lost.
+/// No packet of a stopped port is committed between stop and release; one that is on the wire when the stop
+/// arrives is completed in its normal time, and none is lost.
 ///
 /// Proves: VOQ-4.3-2, VOQ-4.3-5
 #[test]

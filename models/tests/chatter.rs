@@ -21,9 +21,9 @@ fn star(ports: usize, detector: Detector, output: Option<u16>) -> Net {
     net
 }
 
-/// Messages never exceed 2 mu/h; for h >= 8 a cycle is within 0.90..1.03 of lambda (h + lambda D) / (mu (lambda -
-/// mu)), the band in which an independent model found it. D includes the pipeline, and is no multiple of T, where one
-/// packet less overshoots.
+/// Messages never exceed 2 mu/h; for h >= 8 a cycle is within 0.90..1.03 of lambda (h + lambda D) / (mu
+/// (lambda - mu)), the band in which an independent model found it. D includes the pipeline, and is no
+/// multiple of T, where one packet less overshoots.
 ///
 /// Proves: VOQ-2.5-7
 #[test]
@@ -62,13 +62,14 @@ fn chatter_stays_within_its_bounds() {
     println!("cycle by its formula, h >= 8: {:.3} to {:.3}", worst.0, worst.1);
 }
 
-/// Victim and hot port share a queue: the queue is one FIFO, so the victim gets v H/h_o and no more than without
-/// backpressure; a flow in another queue gets all that it offers.
+/// Victim and hot port share a queue: the queue is one FIFO, so the victim gets v H/h_o and no more than
+/// without backpressure; a flow in another queue gets all that it offers.
 ///
 /// Proves: VOQ-4.3-8
 #[test]
 fn co_mingled_victims_share_the_fate_of_the_hot_flow() {
-    // Of upstream 0: hot 0.72 to port 2, victim 0.18 to port 3, and 0.09 to port 4. Port 2 is shared with another.
+    // Of upstream 0: hot 0.72 to port 2, victim 0.18 to port 3, and 0.09 to port 4. Port 2 is shared with
+    // another.
     let build = |staging: Option<StagingConfig>| {
         let detector = Detector { x_on: 8, x_off: 5, verdict: Verdict::PerIngress };
         let mut net = star(6, detector, None);
@@ -106,8 +107,8 @@ fn co_mingled_victims_share_the_fate_of_the_hot_flow() {
     assert!(near(shared[0], 0.5) && near(shared[1], v) && near(shared[2], 0.09), "{shared:?}");
 }
 
-/// A competitor that does not honour messages: with one verdict for all the honouring flow gets what the competitor
-/// leaves, nothing if it takes all; with a verdict per ingress it gets its fair share.
+/// A competitor that does not honour messages: with one verdict for all the honouring flow gets what the
+/// competitor leaves, nothing if it takes all; with a verdict per ingress it gets its fair share.
 #[test]
 fn a_neighbour_that_does_not_honour_starves_others_under_a_shared_verdict() {
     let build = |verdict: Verdict, competitor: u64| {
@@ -151,8 +152,8 @@ fn lossy(refresh: Option<u64>, kind: Option<LossKind>) -> (Log, models::Outcome)
     net.run(2_000 * T)
 }
 
-/// A lost XON without refresh stops the queue for ever, which the watchdog reports as a stall; with refresh the queue
-/// goes again with the next one, so within T_refresh + tau + d.
+/// A lost XON without refresh stops the queue for ever, which the watchdog reports as a stall; with refresh
+/// the queue goes again with the next one, so within T_refresh + tau + d.
 ///
 /// Proves: VOQ-4.2-7
 #[test]
@@ -206,8 +207,8 @@ fn a_lost_stop_message_costs_blocking_only() {
     assert!(late[0] == 0 && late[1] > 0);
 }
 
-/// Three switches in a row; the egress at the end takes a quarter. The queue in the middle grows at h_o - s until it
-/// holds S packets; then the middle switch declares its own port congested and the first one stops.
+/// Three switches in a row; the egress at the end takes a quarter. The queue in the middle grows at h_o - s
+/// until it holds S packets; then the middle switch declares its own port congested and the first one stops.
 ///
 /// Proves: VOQ-2-2
 #[test]
@@ -238,8 +239,8 @@ fn congestion_spreads_upstream_when_staging_is_full() {
     let law = f64::from(S) / (0.55 - 0.25);
     let measured = (first - middle) as f64 / T as f64;
     println!("first trunk stopped {measured:.1} T after the second, law {law:.1} T; victim {victim:.4}");
-    // The middle sends in bursts of h + D packets, which is how far its queue is from the fluid line; the message
-    // and the packets on the way take another loop.
+    // The middle sends in bursts of h + D packets, which is how far its queue is from the fluid line; the
+    // message and the packets on the way take another loop.
     let burst = 2.0 + (T_CS + 2 * PROPAGATION + PIPELINE) as f64 / T as f64 + 2.0;
     assert!((measured - law).abs() <= burst / (0.55 - 0.25), "{measured} against {law}");
     assert!((victim - 0.4).abs() <= 0.004, "the victim is spared: {victim}");

@@ -1,9 +1,10 @@
 //! Thresholds: how much room a stop needs, and from where a queue has to restart (F.2, F.3).
 //!
-//! D is the loop from the instant at which the switch counts a packet to the first packet that obeys: the delay of
-//! generation, one symbol, two propagations, and the pipeline of the switch, because a packet is counted when it has
-//! passed the pipeline and not when its last octet arrives. No symbol waits for a slot here: the directions towards
-//! the sources carry acknowledgements only, and the message rides on one of them or leaves at once.
+//! D is the loop from the instant at which the switch counts a packet to the first packet that obeys: the
+//! delay of generation, one symbol, two propagations, and the pipeline of the switch, because a packet is
+//! counted when it has passed the pipeline and not when its last octet arrives. No symbol waits for a slot
+//! here: the directions towards the sources carry acknowledgements only, and the message rides on one of them
+//! or leaves at once.
 mod common;
 use common::*;
 use models::config::*;
@@ -29,8 +30,8 @@ fn net(sources: usize, loop_d: u64, delay: u64, x_on: u16, x_off: u16, room: u16
 
 const STOPPED: u64 = 1_000_000;
 
-/// A source's own arrival triggers: floor(D/T) + 1 packets more, D/T when that is a whole number. With that room no
-/// packet finds the queue full, with one place less one does.
+/// A source's own arrival triggers: floor(D/T) + 1 packets more, D/T when that is a whole number. With that
+/// room no packet finds the queue full, with one place less one does.
 ///
 /// Proves: VOQ-2.5-4
 #[test]
@@ -64,9 +65,9 @@ fn the_overshoot_of_one_source_is_the_own_arrival_form() {
     assert!(tried > 200);
 }
 
-/// Several sources in any phase: never more than sum N_hr, N_hr = ceil(D/T) + 1 for each, and the worst phase reaches
-/// it for every source but the one that triggers. With that room nothing is late, with the room of the own-arrival
-/// form less one some phase is.
+/// Several sources in any phase: never more than sum N_hr, N_hr = ceil(D/T) + 1 for each, and the worst phase
+/// reaches it for every source but the one that triggers. With that room nothing is late, with the room of
+/// the own-arrival form less one some phase is.
 ///
 /// Proves: VOQ-2.5-4, VOQ-2.5-5
 #[test]
@@ -101,8 +102,9 @@ fn the_headroom_suffices_for_any_phase() {
     }
 }
 
-/// With far too little room messages come too late: packets block their inputs and are counted, but none is lost and
-/// no receive buffer overflows (the fabric asserts it at every arrival), with shared and per-ingress verdicts.
+/// With far too little room messages come too late: packets block their inputs and are counted, but none is
+/// lost and no receive buffer overflows (the fabric asserts it at every arrival), with shared and per-ingress
+/// verdicts.
 ///
 /// Proves: VOQ-2.5-5
 #[test]

@@ -42,8 +42,8 @@ fn link(rate: LaneRate, width: Width, symbol: SymbolSize, propagation: u64) -> L
     }
 }
 
-/// Goodput of a saturated link is payload / (packet + delimiter), to the octet: packet k has arrived exactly when k
-/// times both have been sent at the exact rate of the link.
+/// Goodput of a saturated link is payload / (packet + delimiter), to the octet: packet k has arrived exactly
+/// when k times both have been sent at the exact rate of the link.
 #[test]
 fn goodput_is_payload_by_packet_and_delimiter() {
     // Payload, and octets of the packet with 8-bit and 16-bit ids (header, CRCs, padding).
@@ -88,8 +88,9 @@ fn windowed(k: u64, window: u64, packet: u64, round_trip: u64) -> u64 {
     (k / window) * round_trip.max(window * packet) + (k % window) * packet
 }
 
-/// On a long cable a priority may have (buffers - watermark + 1) packets on their way; one round trip is the packet, two
-/// propagations and the symbol of the acknowledgement. The start of every packet is known to the picosecond.
+/// On a long cable a priority may have (buffers - watermark + 1) packets on their way; one round trip is the
+/// packet, two propagations and the symbol of the acknowledgement. The start of every packet is known to the
+/// picosecond.
 #[test]
 fn throughput_of_a_long_cable_is_buffers_by_round_trip() {
     for buffers in [5u8, 8, 16, 33] {
@@ -134,8 +135,8 @@ fn the_ack_id_window_limits_packets_on_their_way() {
     }
 }
 
-/// A burst of a wide link ends on a column: a packet that follows after a gap starts at the next column after the
-/// closing delimiter, one that follows at once needs no padding.
+/// A burst of a wide link ends on a column: a packet that follows after a gap starts at the next column after
+/// the closing delimiter, one that follows at once needs no padding.
 #[test]
 fn the_tail_of_a_burst_on_a_wide_link_is_padded_to_a_column() {
     for width in Width::ALL {
@@ -168,8 +169,9 @@ fn the_tail_of_a_burst_on_a_wide_link_is_padded_to_a_column() {
     }
 }
 
-/// An empty path in closed form. Store and forward: every link takes the whole packet. Cut-through: every link but the
-/// last takes the header with its delimiter. Propagation on every link, the pipeline in every switch.
+/// An empty path in closed form. Store and forward: every link takes the whole packet. Cut-through: every
+/// link but the last takes the header with its delimiter. Propagation on every link, the pipeline in every
+/// switch.
 #[test]
 fn latency_of_an_empty_path() {
     for switches in 1..=5u64 {

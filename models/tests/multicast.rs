@@ -6,8 +6,8 @@ use sim_core::Duration;
 
 const END: u64 = 1_000 * T;
 
-/// A packet for the neighbour's ports {2, 3} waits while either of them is congested, unicasts for the clear one go.
-/// The packet waits at an endpoint (single switch) or at a switch (two switches).
+/// A packet for the neighbour's ports {2, 3} waits while either of them is congested, unicasts for the clear
+/// one go. The packet waits at an endpoint (single switch) or at a switch (two switches).
 ///
 /// Proves: VOQ-4.3-10, VOQ-4.3-9
 #[test]
@@ -69,11 +69,13 @@ fn a_multicast_packet_waits_for_every_port_that_it_stands_for() {
         let stops = log.stops(at.0, at.1, 3);
         assert!(stops.len() >= 4 && stops.iter().any(|s| s.1 - s.0 > 20 * T));
         let lists = [0u16, 1, 2].map(|n| {
-            // Instants at which the last transmission on the way into the switch with the multicast egress began.
+            // Instants at which the last transmission on the way into the switch with the multicast egress
+            // began.
             let reach = log.of(flow + n).filter(|d| d.destination == if two { 3 } else { 2 });
             reach.map(|d| d.at.0 - T - 20_000).collect::<Vec<_>>()
         });
-        // Through the clear port a packet leaves as soon as it has come: pipeline, propagation and T after its start.
+        // Through the clear port a packet leaves as soon as it has come: pipeline, propagation and T after
+        // its start.
         let came = 100_000 + 20_000 + T;
         let inside = |t: &u64| stops.iter().any(|s| s.0 + came + 2 * T < *t && *t < s.1 + came);
         assert_eq!(lists[0].iter().filter(|t| inside(t)).count(), 0, "copies leave only in pairs");
@@ -81,8 +83,8 @@ fn a_multicast_packet_waits_for_every_port_that_it_stands_for() {
     }
 }
 
-/// Every packet of a group reaches every member but its source exactly once, in order; copies and packets add up at
-/// every sample, in every organisation of the switches.
+/// Every packet of a group reaches every member but its source exactly once, in order; copies and packets add
+/// up at every sample, in every organisation of the switches.
 #[test]
 fn copies_are_conserved() {
     let organisations = [

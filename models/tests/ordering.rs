@@ -4,8 +4,8 @@ use common::*;
 use models::config::*;
 use sim_core::Duration;
 
-/// Two switches; the first stages by the ports of the second. While the queue of port 1 is stopped, packets for
-/// ports 1 and 0 alternate in one input.
+/// Two switches; the first stages by the ports of the second. While the queue of port 1 is stopped, packets
+/// for ports 1 and 0 alternate in one input.
 ///
 /// Proves: VOQ-4.3-7
 #[test]

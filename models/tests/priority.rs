@@ -4,8 +4,8 @@ use common::*;
 use models::Cause;
 use models::config::*;
 
-/// In a switch with queues for each output a packet of a higher priority waits for the packet in service and no other,
-/// whatever stands in the queues of lower priorities, at its own input too.
+/// In a switch with queues for each output a packet of a higher priority waits for the packet in service and
+/// no other, whatever stands in the queues of lower priorities, at its own input too.
 ///
 /// Proves: VOQ-4.3-6
 #[test]
@@ -23,8 +23,8 @@ fn a_higher_priority_waits_for_one_packet_in_service() {
             for flow in [3, 4] {
                 assert!(log.of(flow).count() > 100);
                 for d in log.of(flow) {
-                    // At the source, too, it waits for the packet in service; then at the output; the input may be
-                    // read for another packet of its own, which is the one in service there.
+                    // At the source, too, it waits for the packet in service; then at the output; the input
+                    // may be read for another packet of its own, which is the one in service there.
                     let wait = d.parts[Cause::OutputContention] + d.parts[Cause::InputContention];
                     assert!(wait <= T + T_CS, "{d:?}");
                     assert!(d.parts[Cause::SourceQueue] <= T + T_CS, "{d:?}");
@@ -38,8 +38,8 @@ fn a_higher_priority_waits_for_one_packet_in_service() {
     }
 }
 
-/// Two priorities from two inputs, both more than the rest: the higher gets what it asks for, the lower what is left;
-/// both saturated, the lower gets nothing.
+/// Two priorities from two inputs, both more than the rest: the higher gets what it asks for, the lower what
+/// is left; both saturated, the lower gets nothing.
 #[test]
 fn two_saturated_priorities() {
     for (percent, law) in [(30u64, 0.7), (60, 0.4), (90, 0.1)] {
@@ -48,7 +48,8 @@ fn two_saturated_priorities() {
         net.constant(1, 1, 2, percent, 0);
         let (from, until) = (500 * T, 10_500 * T);
         let (log, _) = net.run(until);
-        // One packet more or less at each end of 10 000, and nothing else: no symbols on the way to endpoint 2.
+        // One packet more or less at each end of 10 000, and nothing else: no symbols on the way to endpoint
+        // 2.
         assert!((log.rate(1, from, until) - percent as f64 / 100.0).abs() <= 0.0002);
         assert!((log.rate(0, from, until) - law).abs() <= 0.0002, "{}", log.rate(0, from, until));
     }

@@ -12,8 +12,8 @@ pub const T: u64 = 284 * 400;
 pub enum Load {
     /// Every destination alike.
     Uniform,
-    /// Four endpoints are offered 95 % of their links: hot enough for queues and messages everywhere, and just not
-    /// more than the links carry, because open sources would pile up the rest without bound.
+    /// Four endpoints are offered 95 % of their links: hot enough for queues and messages everywhere, and
+    /// just not more than the links carry, because open sources would pile up the rest without bound.
     Hotspot,
 }
 

@@ -245,8 +245,8 @@ pub fn uniform(star: &mut Star, load_percent: u64) {
 
 /// Switches joined by trunks into a tree, with endpoints on their first ports.
 ///
-/// Endpoint n has id n and is device n; switch s is device `endpoints + s`. The ports of a switch are its endpoints
-/// in the order of their ids, then its trunks in the order of `trunks`.
+/// Endpoint n has id n and is device n; switch s is device `endpoints + s`. The ports of a switch are its
+/// endpoints in the order of their ids, then its trunks in the order of `trunks`.
 pub struct Net {
     pub config: FabricConfig,
     pub endpoints: u32,
@@ -434,8 +434,8 @@ impl Net {
         self.config.owners.push(NO_OWNER);
         let n = self.neighbours.clone();
         let mask = |d: usize| members.iter().fold(0u64, |mask, &m| mask | 1 << Self::egress(&n, d, m));
-        for d in 0..self.config.devices.len() {
-            if let DeviceModel::Switch(s) = &mut self.config.devices[d].model {
+        for (d, device) in self.config.devices.iter_mut().enumerate() {
+            if let DeviceModel::Switch(s) = &mut device.model {
                 let sets = n[d].iter().map(|&(peer, back)| {
                     if peer < self.endpoints { 0 } else { mask(peer as usize) & !(1 << back) }
                 });
