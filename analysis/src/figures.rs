@@ -9,7 +9,7 @@ use crate::axes::{
 };
 use crate::collect::Spread;
 use crate::num::{TimeUnit, change_text, gbps, ratio, three_digits, time_text};
-use crate::report::{FlowReport, VariantReport, baselines};
+use crate::report::{Estimate, FlowReport, VariantReport, baselines};
 use crate::scene::{Align, Scene, Type, text_width};
 use models::probe::Cause;
 use plotters::style::RGBColor;
@@ -20,11 +20,11 @@ const FLOWS_SHOWN: usize = 6;
 /// Variants shown as panels of their own.
 const PANELS_SHOWN: usize = 6;
 /// Rows of a bar chart.
-const ROWS_SHOWN: usize = 24;
+const ROWS_SHOWN: usize = 42;
 /// Queues shown as lines.
 const QUEUES_SHOWN: usize = 5;
 /// Points of a curve over time.
-const POINTS: usize = 128;
+const POINTS: usize = 64;
 
 /// What stands above every figure.
 #[derive(Clone, Debug)]
@@ -56,7 +56,8 @@ pub fn all(caption: &Caption, reports: &[VariantReport]) -> Vec<Figure> {
 
 fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Scene)> {
     let mut scenes = vec![
-        ("goodput", goodput(caption, reports)),
+        ("goodput", bars(caption, reports, &GOODPUT)),
+        ("load", bars(caption, reports, if slotted(reports) { &PER_SLOT } else { &ACCEPTED })),
         ("throughput", throughput(caption, reports)),
         (
             "latency_cdf",
@@ -119,13 +120,18 @@ fn latency_cdf(
 ) -> Scene {
     let names = flow_names(reports);
     let shown = &names[..names.len().min(FLOWS_SHOWN)];
-    let spreads = || shown.iter().flat_map(|name| reports.iter().filter_map(|report| report.flow(name)));
-    let (mut low, mut high) = (f64::INFINITY, 0.0f64);
-    for spread in spreads().map(&of).filter(|spread| !spread.histogram.is_empty()) {
-        // One packet in ten thousand is not worth a decade of the axis.
-        low = low.min(spread.quantile(0.0001).map_or(low, |ps| ps as f64));
-        high = high.max(spread.quantile(0.9999).map_or(high, |ps| ps as f64));
-    }
+    // Each flow has its own range: a victim's nanoseconds would vanish on the scale of a hot flow's
+    // milliseconds.
+    let range = |name: &str| {
+        let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+        let spreads = reports.iter().filter_map(|report| report.flow(name)).map(&of);
+        for spread in spreads.filter(|spread| !spread.histogram.is_empty()) {
+            // One packet in ten thousand is not worth a decade of the axis.
+            low = low.min(spread.quantile(0.0001).map_or(low, |ps| ps as f64));
+            high = high.max(spread.quantile(0.9999).map_or(high, |ps| ps as f64));
+        }
+        Axis::log_times(low, high)
+    };
     let columns = if shown.len() > 1 { 2 } else { 1 };
     let rows = shown.len().max(1).div_ceil(columns);
     let keys = variant_keys(reports);
@@ -148,7 +154,7 @@ fn latency_cdf(
             y: top + (index / columns) as f64 * pitch + 34.0,
             width,
             height: plot,
-            horizontal: Axis::log_times(low, high),
+            horizontal: range(name),
             vertical: Axis::exactly(100.0),
         };
         panel.draw(&mut scene, &format!("flow {name}"), "latency (logarithmic)", "packets (%)");
@@ -356,6 +362,9 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         return None;
     }
     let all = peaks.len();
+    // thousandths of a packet; what is always empty tells nothing, but one line there must be
+    let fullest = peaks.iter().map(|peak| peak.0).max().unwrap_or(0);
+    peaks.retain(|peak| peak.0 >= (fullest / 50).max(10) || fullest < 10);
     peaks.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     peaks.truncate(QUEUES_SHOWN);
     let unit = time_unit(panels);
@@ -445,7 +454,49 @@ fn bar_places(rows: &[Row<'_>]) -> (Vec<f64>, f64) {
     (places, y + 4.0)
 }
 
-fn goodput(caption: &Caption, reports: &[VariantReport]) -> Scene {
+/// What a bar chart shows of a flow.
+struct Metric {
+    title: &'static str,
+    subtitle: &'static str,
+    label: &'static str,
+    /// What it cannot exceed, if there is such a thing.
+    most: Option<f64>,
+    of: fn(&FlowReport) -> Estimate,
+}
+
+const GOODPUT: Metric = Metric {
+    title: "Goodput",
+    subtitle: "payload delivered per flow, with 95 % confidence intervals",
+    label: "goodput (Gb/s)",
+    most: None,
+    of: |flow| flow.goodput_gbps,
+};
+
+const ACCEPTED: Metric = Metric {
+    title: "Accepted load",
+    subtitle: "share of the injection link, mean over the sources of a flow, with 95 % confidence intervals",
+    label: "accepted load (% of the link of a source)",
+    most: Some(100.0),
+    of: |flow| Estimate {
+        value: 100.0 * flow.accepted_load.value,
+        half_width: 100.0 * flow.accepted_load.half_width,
+    },
+};
+
+const PER_SLOT: Metric = Metric {
+    title: "Throughput per slot",
+    subtitle: "packets delivered for each source and tick of the cell clock, with 95 % confidence intervals",
+    label: "packets per slot and source",
+    most: Some(1.0),
+    of: |flow| flow.per_slot.unwrap_or(Estimate { value: 0.0, half_width: f64::NAN }),
+};
+
+/// Whether every variant runs a cell clock.
+fn slotted(reports: &[VariantReport]) -> bool {
+    reports.iter().all(|report| report.overall.per_slot.is_some())
+}
+
+fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric) -> Scene {
     let names = flow_names(reports);
     let (rows, flows) = rows(reports, &names);
     let (places, height) = bar_places(&rows);
@@ -453,34 +504,38 @@ fn goodput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let top = 82.0;
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let more = joined(&[variant, "payload delivered per flow, with 95 % confidence intervals", &note]);
-    heading(&mut scene, "Goodput", &subtitle(caption, &more));
+    let more = joined(&[variant, metric.subtitle, &note]);
+    heading(&mut scene, metric.title, &subtitle(caption, &more));
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
-    let high = rows.iter().map(|row| row.flow.goodput_gbps.value).fold(0.0, f64::max);
+    let high = rows.iter().map(|row| (metric.of)(row.flow).value).fold(0.0, f64::max);
     let panel = Panel {
         x: left,
         y: top,
         // room for the value behind the longest bar
         width: PAGE - MARGIN - left - 130.0,
         height,
-        horizontal: Axis::from_zero(high),
+        // a full link is the end of its scale
+        horizontal: match metric.most {
+            Some(most) if high > 0.8 * most && high <= 1.001 * most => Axis::exactly(most),
+            _ => Axis::from_zero(high),
+        },
         vertical: Axis::exactly(1.0),
     };
     panel.vertical_grid(&mut scene, true);
     scene.line(&[(panel.x, panel.y), (panel.x, panel.y + height)], GREY, 1);
-    scene.text((panel.x + panel.width / 2.0, top + height + 38.0), "goodput (Gb/s)", LABEL, Align::Center);
+    scene.text((panel.x + panel.width / 2.0, top + height + 38.0), metric.label, LABEL, Align::Center);
     let bases = baselines(reports);
     for (row, y) in rows.iter().zip(&places) {
         let y = top + y;
         row_label(&mut scene, row, reports, left, y, label_width);
-        let goodput = row.flow.goodput_gbps;
-        let (x, _) = panel.place((goodput.value, 0.0));
+        let shown = (metric.of)(row.flow);
+        let (x, _) = panel.place((shown.value, 0.0));
         scene.rect(left, y, x - left, BAR, stroke(row.variant).color);
         let mut end = x;
-        if goodput.half_width.is_finite() && goodput.half_width > 0.0 {
-            let (from, _) = panel.place(((goodput.value - goodput.half_width).max(0.0), 0.0));
-            let (to, _) = panel.place((goodput.value + goodput.half_width, 0.0));
+        if shown.half_width.is_finite() && shown.half_width > 0.0 {
+            let (from, _) = panel.place(((shown.value - shown.half_width).max(0.0), 0.0));
+            let (to, _) = panel.place((shown.value + shown.half_width, 0.0));
             let middle = y + BAR / 2.0;
             scene.line(&[(from, middle), (to, middle)], INK, 1);
             for x in [from, to] {
@@ -489,12 +544,12 @@ fn goodput(caption: &Caption, reports: &[VariantReport]) -> Scene {
             end = to;
         }
         let base = bases[row.variant];
-        let before = reports[base].flow(&row.flow.name).map_or(f64::NAN, |flow| flow.goodput_gbps.value);
-        let change = match change_text(before, goodput.value) {
+        let before = reports[base].flow(&row.flow.name).map_or(f64::NAN, |flow| (metric.of)(flow).value);
+        let change = match change_text(before, shown.value) {
             Some(change) if row.variant != base => format!("  ({change})"),
             _ => String::new(),
         };
-        let text = format!("{}{change}", three_digits(goodput.value));
+        let text = format!("{}{change}", three_digits(shown.value));
         scene.text((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL, Align::Left);
     }
     scene

@@ -4,8 +4,9 @@ use crate::collect::{Bin, Collector, OfferedBin, SEGMENTS, Segment, Spread, sour
 use crate::estimate::{BATCHES, half_width, mser5};
 use crate::num::{gbps, ratio};
 use models::Outcome;
-use models::config::FabricConfig;
+use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, SourceConfig};
 use models::probe::Cause;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Accepted load below this share of the offered load is saturation.
@@ -128,7 +129,13 @@ pub struct FlowReport {
     pub accepted_load: Estimate,
     /// Payload rate delivered, Gb/s.
     pub goodput_gbps: Estimate,
-    /// Accepted is less than [`SATURATION_SHARE`] of offered.
+    /// Packets delivered for each source and tick of the cell clock, if all switches run one.
+    pub per_slot: Option<Estimate>,
+    /// All sources are closed loops: they create a packet when one leaves, so the offered load is what the
+    /// fabric lets in and not what they could send.
+    pub closed_loop: bool,
+    /// Accepted is less than [`SATURATION_SHARE`] of offered, or a source is a closed loop: it always has
+    /// more to send.
     pub saturated: bool,
     /// Creation to last bit at the destination.
     pub latency: LatencyReport,
@@ -183,14 +190,19 @@ impl VariantReport {
         let collector = &run.collector;
         let window = window(collector, &run.outcome, run.warmup);
         let (per_flow, all) = source_counts(&run.config);
+        let slot = cell_clock(&run.config);
         let mut total = Gathered::new(collector.bins());
         let mut flows = Vec::with_capacity(run.config.flows.len());
         for (index, flow) in run.config.flows.iter().enumerate() {
             let data = &collector.flows()[index];
             let mut gathered = Gathered::new(collector.bins());
-            gathered.add(&data.bins, &data.offered, &data.segments, data.dropped.iter().sum());
-            total.add(&data.bins, &data.offered, &data.segments, data.dropped.iter().sum());
-            let mut report = gathered.report(flow.name.clone(), per_flow[index], &window, collector);
+            let bins = counted_once(&data.bins, copies(&run.config, index as u16));
+            gathered.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
+            total.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
+            let mut report = gathered.report(flow.name.clone(), per_flow[index], &window, collector, slot);
+            let loops = || sources_of(&run.config, index as u16).map(|source| closed_loop(&source.arrivals));
+            report.closed_loop = per_flow[index] > 0 && loops().all(|closed| closed);
+            report.saturated |= loops().any(|closed| closed);
             let declared = |list: &[u16]| list.iter().any(|flow| usize::from(*flow) == index);
             report.role = match () {
                 () if declared(&run.victims) => Some(Role::Victim),
@@ -199,7 +211,10 @@ impl VariantReport {
             };
             flows.push(report);
         }
-        let overall = total.report("overall".into(), all, &window, collector);
+        let mut overall = total.report("overall".into(), all, &window, collector, slot);
+        let mut loops = run.config.sources.iter().map(|source| closed_loop(&source.arrivals));
+        overall.saturated |= loops.clone().any(|closed| closed);
+        overall.closed_loop = all > 0 && loops.all(|closed| closed);
         let broken = broken_laws(&run);
         Self { window, flows, overall, broken, run }
     }
@@ -215,20 +230,126 @@ impl VariantReport {
     }
 }
 
+fn closed_loop(arrivals: &Arrivals) -> bool {
+    matches!(arrivals, Arrivals::Saturated { .. })
+}
+
+/// Sources whose packets are reported under a flow.
+fn sources_of(config: &FabricConfig, flow: u16) -> impl Iterator<Item = &SourceConfig> {
+    config.sources.iter().filter(move |source| {
+        source.flow == flow
+            || matches!(source.destinations, Destinations::Hotspot { hot_flow, .. } if hot_flow == flow)
+    })
+}
+
+/// The cell clock, if all switches run the same, picoseconds.
+fn cell_clock(config: &FabricConfig) -> Option<u64> {
+    let mut slots = config.devices.iter().filter_map(|device| match &device.model {
+        DeviceModel::Switch(switch) => Some(switch.slot.map(|slot| slot.0)),
+        DeviceModel::Endpoint(_) => None,
+    });
+    let first = slots.next()??;
+    slots.all(|slot| slot == Some(first)).then_some(first)
+}
+
+/// Deliveries for each packet that a flow sends, as (deliveries, packets): multicast makes copies.
+fn copies(config: &FabricConfig, flow: u16) -> (u64, u64) {
+    let mut sum = (0, 0);
+    let mut known: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for source in sources_of(config, flow) {
+        let mut add = |id: u32| {
+            let group = config.owners.get(id as usize) == Some(&NO_OWNER);
+            let entry = known.entry((source.endpoint, id));
+            let count =
+                *entry.or_insert_with(|| if group { members(config, source.endpoint, id) } else { 1 });
+            // what reaches nobody is dropped, and counts as that
+            if count > 0 {
+                sum = (sum.0 + count, sum.1 + 1);
+            }
+        };
+        match (&source.destinations, &source.arrivals) {
+            (Destinations::Fixed(id), _) => add(*id),
+            (Destinations::Cycle(ids), _) => ids.iter().for_each(|id| add(*id)),
+            (Destinations::Replay, Arrivals::Replay(packets)) => {
+                packets.iter().for_each(|packet| add(packet.destination));
+            }
+            // uniform and hot-spot destinations are endpoints
+            _ => sum = (sum.0 + 1, sum.1 + 1),
+        }
+    }
+    sum
+}
+
+/// Endpoints that a packet from `endpoint` to `id` reaches.
+fn members(config: &FabricConfig, endpoint: u32, id: u32) -> u64 {
+    let peer = |at: (u32, u8)| {
+        let link = config.links.iter().find(|link| link.a == at || link.b == at)?;
+        Some(if link.a == at { link.b } else { link.a })
+    };
+    let (mut reached, mut seen) = (0, BTreeSet::new());
+    let mut heads: Vec<(u32, u8)> = peer((endpoint, 0)).into_iter().collect();
+    while let Some((device, ingress)) = heads.pop() {
+        // a loop in the tables must not be one here
+        if !seen.insert((device, ingress)) {
+            continue;
+        }
+        let DeviceModel::Switch(switch) = &config.devices[device as usize].model else {
+            reached += 1;
+            continue;
+        };
+        match switch.routes.entries.get(id as usize).map(|route| route.egress) {
+            Some(Egress::Port(port)) => heads.extend(peer((device, port))),
+            Some(Egress::Multicast(mask)) => {
+                let mask = switch.routes.masks[usize::from(mask)] & !(1 << ingress);
+                heads
+                    .extend((0..64u8).filter(|port| mask >> port & 1 == 1).filter_map(|p| peer((device, p))));
+            }
+            Some(Egress::Drop) | None => {}
+        }
+    }
+    reached
+}
+
+/// Bins in which every packet counts its injection link time once, however many copies arrive: load is what
+/// goes into the fabric. Packets and octets stay what was delivered.
+fn counted_once(bins: &[Bin], (deliveries, packets): (u64, u64)) -> Vec<Bin> {
+    let once = |bin: &Bin| {
+        let link = u128::from(bin.link_ps) * u128::from(packets) / u128::from(deliveries.max(1));
+        Bin { link_ps: link as u64, ..*bin }
+    };
+    if deliveries == packets { bins.to_vec() } else { bins.iter().map(once).collect() }
+}
+
 /// The variant that each variant is compared with; itself if there is none.
 ///
-/// That is the first one; but if all names end in a dash and a word, and at least two words come more than
-/// once (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`), it is the first with the same word: the scenario has a
-/// second dimension, across which a comparison would say nothing.
+/// That is the first one, unless all names end in a dash and a word (`fifo-30`). Names that cross families
+/// with words (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`: at least two words come again, and the first family
+/// has all of them) are compared with the first of the same word; other names of several families (`on-1`,
+/// `on-2`, `off-1`, `off-3`: two sweeps in one file) with the first of the same family. Across the second
+/// dimension of a scenario a comparison would say nothing.
 pub fn baselines(reports: &[VariantReport]) -> Vec<usize> {
-    let words: Option<Vec<&str>> =
-        reports.iter().map(|report| report.run.name.rsplit_once('-').map(|(_, word)| word)).collect();
-    let words = words.unwrap_or_default();
-    let firsts: Vec<usize> =
-        words.iter().map(|word| words.iter().position(|other| other == word).unwrap_or(0)).collect();
-    let again = |first: usize| firsts.iter().filter(|other| **other == first).count() > 1;
-    let groups = (0..firsts.len()).filter(|index| firsts[*index] == *index && again(*index)).count();
-    if groups > 1 { firsts } else { vec![0; reports.len()] }
+    let names: Option<Vec<(&str, &str)>> =
+        reports.iter().map(|report| report.run.name.rsplit_once('-')).collect();
+    let names = names.unwrap_or_default();
+    let first_of = |part: fn(&(&str, &str)) -> String| -> Vec<usize> {
+        let parts: Vec<String> = names.iter().map(part).collect();
+        parts.iter().map(|one| parts.iter().position(|other| other == one).unwrap_or(0)).collect()
+    };
+    // groups with more than one member
+    let groups = |firsts: &[usize]| {
+        let again = |first: usize| firsts.iter().filter(|other| **other == first).count() > 1;
+        (0..firsts.len()).filter(|index| firsts[*index] == *index && again(*index)).count()
+    };
+    let words = first_of(|name| name.1.to_string());
+    let families = first_of(|name| name.0.to_string());
+    let crossed = words.iter().all(|first| names[*first].0 == names[0].0);
+    if crossed && groups(&words) > 1 {
+        words
+    } else if groups(&families) > 1 {
+        families
+    } else {
+        vec![0; reports.len()]
+    }
 }
 
 /// Sums over flows before they are estimated.
@@ -262,7 +383,14 @@ impl Gathered {
         self.dropped += dropped;
     }
 
-    fn report(&self, name: String, sources: u64, window: &Window, collector: &Collector) -> FlowReport {
+    fn report(
+        &self,
+        name: String,
+        sources: u64,
+        window: &Window,
+        collector: &Collector,
+        slot: Option<u64>,
+    ) -> FlowReport {
         let mut offered = OfferedBin::default();
         let mut delivered = Bin::default();
         for index in window.from_bin..window.to_bin {
@@ -302,6 +430,17 @@ impl Gathered {
                 value: gbps(delivered.payload, window.ps()),
                 half_width: per_batch(&|(ps, bin)| Some(gbps(bin.payload, *ps))),
             },
+            per_slot: slot.filter(|_| sources > 0).map(|slot| {
+                // packets * slot / (time * sources)
+                let rate = |packets: u64, ps: u64| {
+                    ratio(u128::from(packets) * u128::from(slot), u128::from(ps) * u128::from(sources))
+                };
+                Estimate {
+                    value: rate(delivered.packets, window.ps()),
+                    half_width: per_batch(&|(ps, bin)| Some(rate(bin.packets, *ps))),
+                }
+            }),
+            closed_loop: false,
             saturated: accepted_load < SATURATION_SHARE * offered_load,
             latency: LatencyReport {
                 mean: Estimate {

@@ -116,9 +116,13 @@ pub struct FlowSummary {
     pub dropped_packets: u64,
     /// Share of injection link time, mean over sources.
     pub offered_load: Num,
-    /// Likewise, of what was delivered.
+    /// Likewise, of what was delivered; a multicast packet counts once.
     pub accepted_load: EstimateSummary,
-    /// Accepted is less than 99 % of offered.
+    /// Packets delivered for each source and tick of the cell clock; `null` without a cell clock.
+    pub per_slot: Option<EstimateSummary>,
+    /// All sources are closed loops: the offered load is what the fabric lets in.
+    pub closed_loop: bool,
+    /// Accepted is less than 99 % of offered, or a source is a closed loop and always has more to send.
     pub saturated: bool,
     /// Payload delivered.
     pub goodput_gbps: EstimateSummary,
@@ -202,6 +206,8 @@ impl FlowSummary {
             dropped_packets: flow.dropped,
             offered_load: Num(flow.offered_load),
             accepted_load: EstimateSummary::scaled(flow.accepted_load, 1.0),
+            per_slot: flow.per_slot.map(|estimate| EstimateSummary::scaled(estimate, 1.0)),
+            closed_loop: flow.closed_loop,
             saturated: flow.saturated,
             goodput_gbps: EstimateSummary::scaled(flow.goodput_gbps, 1.0),
             latency_ns: LatencySummary::new(&flow.latency),

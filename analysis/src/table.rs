@@ -36,8 +36,9 @@ fn load_text(load: f64) -> String {
 fn cells(flow: &FlowReport) -> Vec<String> {
     let hol = format!("{} ({:.0} %)", time_text(flow.hol_ps.value), 100.0 * flow.share(Cause::HeadOfLine));
     vec![
-        if flow.saturated { format!("{} *", flow.title()) } else { flow.title() },
-        load_text(flow.offered_load),
+        // "closed loop" says it as well
+        if flow.saturated && !flow.closed_loop { format!("{} *", flow.title()) } else { flow.title() },
+        if flow.closed_loop { "closed loop".into() } else { load_text(flow.offered_load) },
         load_text(flow.accepted_load.value),
         format!("{} Gb/s", three_digits(flow.goodput_gbps.value)),
         time_text(flow.network.mean.value),
@@ -78,8 +79,16 @@ pub fn variant(report: &VariantReport) -> String {
     if report.flows.len() > FLOWS_LISTED {
         say(format_args!("  {} more flows are in summary.json", report.flows.len() - FLOWS_LISTED));
     }
-    if report.flows.iter().chain([&report.overall]).any(|flow| flow.saturated) {
-        say(format_args!("  * saturated: less than 99 % of the offered load is accepted"));
+    if report.flows.iter().chain([&report.overall]).any(|flow| flow.saturated && !flow.closed_loop) {
+        let closed = report.flows.iter().any(|flow| flow.closed_loop);
+        let or = if closed { ", or a source always has more to send" } else { "" };
+        say(format_args!("  * saturated: less than 99 % of the offered load is accepted{or}"));
+    }
+    if let Some(rate) = report.overall.per_slot {
+        say(format_args!(
+            "  per slot of the cell clock and source {:.4} \u{b1} {:.4} packets",
+            rate.value, rate.half_width
+        ));
     }
     let fabric = &summary.fabric;
     say(format_args!(
@@ -99,6 +108,12 @@ pub fn variant(report: &VariantReport) -> String {
             count_text(fabric.xoff_edges),
             count_text(fabric.xon_edges),
             three_digits(fabric.staged_mean_number.0)
+        ));
+    }
+    if fabric.late_hol > 0 {
+        say(format_args!(
+            "  {} packets found the buffer of a congested output full and blocked their input",
+            count_text(fabric.late_hol)
         ));
     }
     let kept = &summary.conservation;
@@ -146,16 +161,37 @@ struct Class {
     name: String,
     goodput_gbps: f64,
     network_ps: u128,
+    hol_ps: u128,
+    latency_ps: u128,
     packets: u64,
+    role: Option<Role>,
 }
 
 impl Class {
+    /// The flows that cause the congestion.
+    fn hot(report: &VariantReport) -> Self {
+        let flows: Vec<&FlowReport> = report.flows.iter().filter(|f| f.role == Some(Role::Hot)).collect();
+        let name = if let [only] = flows[..] { only.name.clone() } else { "hot flows".into() };
+        Self::of(&name, flows.into_iter())
+    }
+
     fn of<'a>(name: &str, flows: impl Iterator<Item = &'a FlowReport>) -> Self {
-        let empty = Class { name: name.into(), goodput_gbps: 0.0, network_ps: 0, packets: 0 };
+        let empty = Class {
+            name: name.into(),
+            goodput_gbps: 0.0,
+            network_ps: 0,
+            hol_ps: 0,
+            latency_ps: 0,
+            packets: 0,
+            role: None,
+        };
         flows.fold(empty, |class, flow| Class {
             goodput_gbps: class.goodput_gbps + flow.goodput_gbps.value,
             network_ps: class.network_ps + flow.delivered.network_ps,
+            hol_ps: class.hol_ps + u128::from(flow.delivered.hol_ps),
+            latency_ps: class.latency_ps + flow.delivered.latency_ps,
             packets: class.packets + flow.delivered.packets,
+            role: flow.role,
             ..class
         })
     }
@@ -208,8 +244,35 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         let b = ratio(after.network_ps, after.packets.into());
         let moved = percent(a, b);
         text += &format!(", mean network latency {} \u{2192} {} ({moved})", time_text(a), time_text(b));
+        let blocked = |class: &Class| ratio(class.hol_ps, class.packets.into());
+        let worth_a_word = |class: &Class| ratio(class.hol_ps, class.latency_ps) >= 0.01;
+        if worth_a_word(&before) || worth_a_word(&after) {
+            let (a, b) = (time_text(blocked(&before)), time_text(blocked(&after)));
+            text += &format!(", head-of-line blocking {a} \u{2192} {b}");
+        }
+    }
+    let (hot_before, hot_after) = (Class::hot(first), Class::hot(other));
+    let (a, b) = (hot_before.goodput_gbps, hot_after.goodput_gbps);
+    let moved = if a > 0.0 { libm::fabs(change(a, b)) > 0.1 } else { b > 0.0 };
+    if moved && before.role == Some(Role::Victim) {
+        let percent = percent(a, b);
+        let (a, b) = (three_digits(a), three_digits(b));
+        text += &format!(", {} goodput {a} \u{2192} {b} Gb/s ({percent})", hot_after.name);
+    }
+    let (a, b) = (messages(first), messages(other));
+    if a > 0.0 && b > 0.0 && libm::fabs(change(a, b)) > 0.25 {
+        let percent = percent(a, b);
+        let (a, b) = (count_text(libm::round(a) as u64), count_text(libm::round(b) as u64));
+        text += &format!(", VoQ messages {a} \u{2192} {b} in a millisecond ({percent})");
     }
     text
+}
+
+/// VoQ messages in a simulated millisecond.
+fn messages(report: &VariantReport) -> f64 {
+    let ports = report.run.outcome.ports.iter();
+    let sum: u64 = ports.map(|(_, _, stats)| stats.voq_riding + stats.voq_standalone).sum();
+    ratio(u128::from(sum) * 1_000_000_000, report.run.outcome.end.0.into())
 }
 
 fn single(report: &VariantReport) -> String {
@@ -223,11 +286,15 @@ fn single(report: &VariantReport) -> String {
         .filter(|cause| !matches!(cause, Cause::Serialization | Cause::Propagation | Cause::Pipeline));
     let worst = waits.max_by_key(|cause| (all.spread.parts_ps[*cause as usize], std::cmp::Reverse(*cause)));
     let mut text = format!(
-        "goodput {} Gb/s at {} offered load",
+        "goodput {} Gb/s at {}",
         three_digits(all.goodput_gbps.value),
-        load_text(all.offered_load)
+        if all.closed_loop {
+            format!("{} accepted load (closed loop)", load_text(all.accepted_load.value))
+        } else {
+            format!("{} offered load", load_text(all.offered_load))
+        }
     );
-    if all.saturated {
+    if all.saturated && !all.closed_loop {
         text += &format!(", saturated ({} accepted)", load_text(all.accepted_load.value));
     }
     if let Some(cause) = worst.filter(|cause| all.spread.parts_ps[*cause as usize] > 0) {

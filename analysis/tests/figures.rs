@@ -29,7 +29,7 @@ fn every_figure_is_drawn_and_svg_is_deterministic() {
     let names: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
     assert_eq!(
         names,
-        ["goodput", "throughput", "latency_cdf", "network_latency_cdf", "decomposition", "queues"]
+        ["goodput", "load", "throughput", "latency_cdf", "network_latency_cdf", "decomposition", "queues"]
     );
     for (figure, again) in figures.iter().zip(all(&caption(), &reports())) {
         assert_eq!(figure.svg, again.svg, "{}", figure.name);
@@ -53,7 +53,7 @@ fn a_run_without_packets_still_has_figures() {
     };
     let figures = all(&caption(), &[VariantReport::new(empty)]);
     write("figures-empty", &figures);
-    assert_eq!(figures.len(), 5);
+    assert_eq!(figures.len(), 6);
 }
 
 /// Many flows and long names: the layout must hold.

@@ -230,5 +230,6 @@ fn variants_are_compared_within_their_group() {
     assert_eq!(of(&["fifo-30", "voq-30", "voq-50"]), [0, 0, 0]);
     // fifo-2 has no partner
     assert_eq!(of(&["fifo-2", "fifo-4", "fifo-8", "islip-4", "islip-8"]), [0, 1, 2, 1, 2]);
+    assert_eq!(of(&["on-1", "on-2", "off-0", "off-1", "off-2"]), [0, 0, 2, 2, 2]);
     assert_eq!(of(&["fifo-30", "voq-30", "fifo", "voq"]), [0, 0, 0, 0]);
 }

@@ -237,6 +237,32 @@ fn a_closed_pipe_is_not_a_panic() {
     assert_eq!(text(&output.stderr), "");
 }
 
+/// Load is what goes into the fabric: three copies of a packet do not make three of it.
+#[test]
+fn multicast_counts_once_as_load() {
+    let home = Home::new();
+    home.write(
+        "x.json",
+        r#"{
+            "name": "copies",
+            "run": { "until": "1 ms", "warmup": "100 us" },
+            "topology": { "single_switch": { "ports": 4 } },
+            "multicast": [{ "name": "group", "members": ["ep/1", "ep/2", "ep/3"] }],
+            "traffic": [{ "name": "news", "from": "ep/0", "to": "group",
+                          "arrivals": { "constant": { "load": 0.3 } } }]
+        }"#,
+    );
+    let summary: serde_json::Value = serde_json::from_str(&home.ok(&["x.json", "--json"])).unwrap();
+    let flow = &summary["variants"][0]["flows"][0];
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let (offered, accepted) = (number(&flow["offered_load"]), number(&flow["accepted_load"]["value"]));
+    assert!((offered - 0.3).abs() < 0.001 && (accepted - 0.3).abs() < 0.001, "{offered}, {accepted}");
+    assert_eq!(flow["saturated"], serde_json::json!(false));
+    let copies = number(&flow["delivered_packets"]) / number(&flow["offered_packets"]);
+    assert!((copies - 3.0).abs() < 0.01, "{copies} copies");
+    assert_eq!(summary["variants"][0]["overall"]["accepted_load"], flow["accepted_load"]);
+}
+
 /// Nothing but a lost message holds the queue: the watchdog must find it.
 const LOST_XON: &str = r#"{
     "name": "lost-xon",

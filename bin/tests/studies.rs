@@ -1,0 +1,506 @@
+//! Every study shows what its description says: each scenario runs as it is shipped, and what it measures is
+//! compared with a law, and with the summary and figures in `results/reference`.
+//!
+//! `BLESS=1 cargo test --test studies` writes the reference anew.
+
+use analysis::figures::{Caption, all};
+use analysis::report::FlowReport;
+use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport};
+use models::config::DeviceModel;
+use models::probe::Cause;
+use models::run::{ListKind, PipelineMode, Progress, RunOptions};
+use models::sim_core::{Duration, Time};
+use models::stats::PortStats;
+use models::{Outcome, Simulation};
+use scenarios::{RunPlan, Variant, Warmup};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+/// Packet with its delimiter on a 4x 6.25 Gbaud link: 276 + 8 characters of 0.4 ns.
+const T_PS: f64 = 113_600.0;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn plan(name: &str) -> RunPlan {
+    let path = root().join("scenarios").join(name).with_extension("json");
+    let text = fs::read_to_string(&path).unwrap();
+    scenarios::load(&text, &path.to_string_lossy(), &[])
+        .unwrap_or_else(|errors| panic!("{}", errors.render()))
+}
+
+/// Runs to the end. The collector asserts that the parts of every latency add up to it, and at every sample
+/// that packets are conserved.
+fn simulate(variant: &Variant, options: RunOptions) -> (Collector, Outcome) {
+    let collector = Collector::new(&CollectorConfig::new(&variant.config, variant.until));
+    let mut simulation = Simulation::new(Arc::clone(&variant.config), options, collector);
+    while simulation.run(variant.until, 1 << 20) == Progress::Running {}
+    simulation.finish()
+}
+
+fn report(variant: &Variant, (collector, outcome): (Collector, Outcome)) -> VariantReport {
+    let report = VariantReport::new(RunData {
+        name: variant.name.clone(),
+        config: Arc::clone(&variant.config),
+        collector,
+        outcome,
+        warmup: match variant.warmup {
+            Warmup::Auto => analysis::Warmup::Auto,
+            Warmup::Until(time) => analysis::Warmup::Fixed(time.0),
+        },
+        victims: variant.victims.clone(),
+        hot: variant.hot.clone(),
+    });
+    let (name, outcome) = (&report.run.name, &report.run.outcome);
+    assert_eq!(report.broken, Vec::<String>::new(), "{name}");
+    assert_eq!(outcome.dropped, 0, "{name}");
+    for flow in &report.flows {
+        let parts: u128 = flow.spread.parts_ps.iter().sum();
+        assert_eq!(parts, flow.delivered.latency_ps, "{name}: the parts of {} do not add up", flow.name);
+    }
+    report
+}
+
+/// A study as it is shipped, but with samples in any case: they change nothing, and check conservation.
+struct Study {
+    reports: Vec<VariantReport>,
+}
+
+impl Study {
+    fn run(name: &str) -> Self {
+        let mut plan = plan(name);
+        let reports: Vec<VariantReport> = plan
+            .variants
+            .iter_mut()
+            .map(|variant| {
+                let every = Duration((variant.until.0 / 200).max(1));
+                Arc::make_mut(&mut variant.config).sample_every.get_or_insert(every);
+                report(variant, simulate(variant, RunOptions::default()))
+            })
+            .collect();
+        reference(&plan, &reports);
+        Study { reports }
+    }
+
+    fn of(&self, variant: &str) -> &VariantReport {
+        self.reports.iter().find(|report| report.run.name == variant).expect("the study has this variant")
+    }
+
+    fn flow(&self, variant: &str, flow: &str) -> &FlowReport {
+        self.of(variant).flow(flow).expect("the study has this flow")
+    }
+
+    /// Accepted load of a flow: share of the link of its source.
+    fn load(&self, variant: &str, flow: &str) -> f64 {
+        self.flow(variant, flow).accepted_load.value
+    }
+
+    fn stats(&self, variant: &str, device: &str, port: u8) -> PortStats {
+        let report = self.of(variant);
+        let name = format!("{device}:{port}");
+        let ports = &report.run.outcome.ports;
+        ports.iter().find(|(d, p, _)| report.port_name(*d, *p) == name).expect("the port exists").2
+    }
+}
+
+/// Figures that are worth a look without a run.
+const FIGURES: [(&str, &str); 8] = [
+    ("hol-blocking", "goodput"),
+    ("hol-blocking", "decomposition"),
+    ("hol-saturation", "load"),
+    ("hol-staging-queues", "goodput"),
+    ("hotspot-fattree", "goodput"),
+    ("hotspot-fattree", "latency_cdf"),
+    ("voq-chatter", "load"),
+    ("voq-unequal-neighbours", "load"),
+];
+
+/// Compares with `results/reference`, or writes it.
+fn reference(plan: &RunPlan, reports: &[VariantReport]) {
+    let folder = root().join("results/reference");
+    let caption = Caption { scenario: plan.title.clone(), note: String::new() };
+    let figures = all(&caption, reports).into_iter();
+    let figures = figures.filter(|figure| FIGURES.contains(&(plan.name.as_str(), figure.name)));
+    let mut files: Vec<(String, String)> =
+        figures.map(|figure| (format!("{}-{}.svg", plan.name, figure.name), figure.svg)).collect();
+    files.push((format!("{}.json", plan.name), Summary::new(&plan.name, reports).to_json()));
+    for (name, text) in files {
+        let path = folder.join(&name);
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&path, text).unwrap();
+            continue;
+        }
+        let kept = fs::read_to_string(&path).unwrap_or_default();
+        let line = kept.lines().zip(text.lines()).position(|(a, b)| a != b);
+        let line = line.map_or_else(|| "in length".into(), |line| format!("from line {}", line + 1));
+        assert!(kept == text, "results/reference/{name} differs {line}; BLESS=1 writes it anew");
+    }
+}
+
+#[track_caller]
+fn near(what: &str, value: f64, law: f64, tolerance: f64) {
+    assert!((value - law).abs() <= tolerance, "{what} is {value:.5}, the law says {law:.5} ± {tolerance:.5}");
+}
+
+#[test]
+fn hol_blocking() {
+    let study = Study::run("hol-blocking");
+    // Three ports compete for port 2: s = 1/3. A FIFO upstream serves one victim for each hot packet.
+    let s = 1.0 / 3.0;
+    for (variant, victim) in [("fifo-switch", s), ("voq-switch", s), ("backpressure", 1.0 - s)] {
+        near(&format!("{variant}: victim"), study.load(variant, "victim"), victim, 0.01 * victim);
+        near(&format!("{variant}: hot"), study.load(variant, "hot"), s, 0.01 * s);
+        near(&format!("{variant}: others"), study.load(variant, "others"), s, 0.01 * s);
+    }
+    let share = |variant, flow, cause| study.flow(variant, flow).share(cause);
+    // each variant has its own reason why victims wait, and the last one has none
+    assert!(share("fifo-switch", "victim", Cause::HeadOfLine) > 0.4);
+    assert!(share("voq-switch", "victim", Cause::NoBuffer) > 0.3);
+    assert!(share("backpressure", "hot", Cause::Staged) > 0.03);
+    for (variant, causes) in [
+        ("fifo-switch", &[Cause::Staged][..]),
+        ("voq-switch", &[Cause::HeadOfLine, Cause::Staged]),
+        ("backpressure", &[Cause::HeadOfLine, Cause::Staged, Cause::NoBuffer, Cause::OutputContention]),
+    ] {
+        for cause in causes {
+            assert_eq!(share(variant, "victim", *cause), 0.0, "{variant}: {}", cause.name());
+        }
+    }
+}
+
+#[test]
+fn hol_staging_queues() {
+    let study = Study::run("hol-staging-queues");
+    let s = 1.0 / 7.0;
+    let co_mingled = 0.1 * s / 0.3;
+    for (variant, queues) in [
+        ("none", None),
+        ("queues-1", Some(1)),
+        ("queues-2", Some(2)),
+        ("queues-4", Some(4)),
+        ("queues-8", Some(8)),
+    ] {
+        near(&format!("{variant}: hot"), study.load(variant, "hot"), s, 0.01 * s);
+        let mut suffering = Vec::new();
+        for port in [1, 3, 4, 5, 6, 7u32] {
+            let victim = study.flow(variant, &format!("victim-{port}"));
+            // the hot port is 2
+            let suffers = queues.is_none_or(|queues| port % queues == 2 % queues);
+            assert_eq!(victim.saturated, suffers, "{variant}: victim of port {port}");
+            if suffers {
+                // The mixture of a Poisson process in so short a time is a random number itself.
+                near(
+                    &format!("{variant}: port {port}"),
+                    victim.accepted_load.value,
+                    co_mingled,
+                    0.1 * co_mingled,
+                );
+                suffering.push(victim.accepted_load.value);
+            }
+            // without backpressure nobody is blocked inside the switch: the link stalls
+            let blocked = victim.share(Cause::HeadOfLine) > 0.5;
+            assert_eq!(blocked, suffers && queues.is_some(), "{variant}: port {port}");
+        }
+        if !suffering.is_empty() {
+            let mean = suffering.iter().sum::<f64>() / suffering.len() as f64;
+            near(&format!("{variant}: mean of victims"), mean, co_mingled, 0.05 * co_mingled);
+        }
+    }
+}
+
+/// Karol, Hluchyj and Morgan 1987, table I and its continuation.
+#[test]
+fn hol_saturation() {
+    let study = Study::run("hol-saturation");
+    for (ports, law) in [
+        (2, 0.7500),
+        (3, 0.6825),
+        (4, 0.6553),
+        (5, 0.6399),
+        (6, 0.6302),
+        (7, 0.6234),
+        (8, 0.6184),
+        (16, 0.6016),
+        (32, 0.5936),
+        (64, 0.5897),
+    ] {
+        let rate = study.of(&format!("fifo-{ports}")).overall.per_slot.expect("there is a cell clock");
+        println!("N = {ports}: {:.4} ± {:.4}, {law:.4} in the table", rate.value, rate.half_width);
+        near(&format!("N = {ports}"), rate.value, law, 0.004);
+        assert!(rate.half_width < 0.0025, "N = {ports}: the interval is ± {}", rate.half_width);
+    }
+    for ports in [4, 8, 16, 32] {
+        let report = study.of(&format!("islip-{ports}"));
+        let rate = report.overall.per_slot.expect("there is a cell clock");
+        assert!(rate.value > 0.94, "iSLIP with {ports} ports: {}", rate.value);
+        assert_eq!(report.overall.share(Cause::HeadOfLine), 0.0);
+    }
+}
+
+#[test]
+fn voq_headroom() {
+    let study = Study::run("voq-headroom");
+    // D = pipeline + generation + wait for a delimiter + symbol + twice the cable, at most
+    let d = 100_000.0 + 20_000.0 + T_PS + 3_200.0 + 2.0 * 40_000.0;
+    let per_link = (d / T_PS).ceil() + 1.0;
+    let mut last = 0;
+    for places in [12, 8, 6, 4, 3, 2, 1] {
+        let variant = format!("headroom-{places}");
+        let late = study.stats(&variant, "sw", 2).late_hol;
+        let blocked = study.flow(&variant, "victim").share(Cause::HeadOfLine);
+        println!("{variant}: {late} packets late, {:.2} % of a victim's time blocked", 100.0 * blocked);
+        // sufficient for two upstream links; the study's own traffic needs four places
+        if f64::from(places) >= 2.0 * per_link || places >= 4 {
+            assert_eq!((late, blocked), (0, 0.0), "{variant}");
+        } else {
+            assert!(late > last && blocked > 0.0, "{variant}: {late} late after {last}");
+            last = late;
+        }
+    }
+    assert_eq!(per_link, 4.0);
+    let enough = ((d + 2.0 * T_PS) / T_PS).ceil();
+    for off in 0..=6 {
+        let variant = format!("off-{off}");
+        let through = study.load(&variant, "hot") + study.load(&variant, "others");
+        println!("{variant}: the hot output is busy {:.2} % of the time", 100.0 * through);
+        match off {
+            0 | 1 => assert!(through < 0.99, "{variant}: {through}"),
+            _ if f64::from(off) >= enough => near(&variant, through, 1.0, 0.001),
+            _ => near(&variant, through, 1.0, 0.01),
+        }
+    }
+    assert_eq!(enough, 5.0);
+}
+
+#[test]
+fn voq_chatter() {
+    let study = Study::run("voq-chatter");
+    let mut last = u64::MAX;
+    for h in [1, 2, 4, 8, 16, 32] {
+        let variant = format!("hysteresis-{h}");
+        let left = study.stats(&variant, "sw", 2).packets_sent;
+        let mut most = 0;
+        for port in [1, 2, 3, 4] {
+            let stats = study.stats(&variant, "sw", port);
+            let messages = stats.voq_riding + stats.voq_standalone;
+            // A cycle may be cut at either end of the run.
+            assert!(messages <= 2 * left / h + 2, "{variant}: {messages} messages for {left} packets");
+            most = most.max(messages);
+        }
+        println!("{variant}: {most} messages of one port, at most {} allowed", 2 * left / h);
+        assert!(most < last, "{variant}: {most} messages, {last} with less hysteresis");
+        last = most;
+    }
+}
+
+#[test]
+fn voq_shared_threshold() {
+    let study = Study::run("voq-shared-threshold");
+    for (variant, hot, victim) in [
+        ("n-2", 1.0 / 3.0, 1.0),
+        ("n-3", 1.0 / 5.0, 1.0),
+        ("n-4", 1.0 / 7.0, 1.0),
+        ("half-2", 1.0 / 6.0, 1.0),
+        // 0.8 and 0.19 offered: hot packets are 0.8/0.99 of what the upstream device sends while it may
+        ("open-2", 0.8 / 0.99 / (1.0 + 0.8 / 0.99), 0.19),
+    ] {
+        near(&format!("{variant}: hot"), study.load(variant, "hot"), hot, 0.03);
+        near(&format!("{variant}: victim"), study.load(variant, "victim"), f64::min(victim, 1.0 - hot), 0.03);
+    }
+}
+
+#[test]
+fn voq_unequal_neighbours() {
+    let study = Study::run("voq-unequal-neighbours");
+    assert_eq!(study.load("saturated", "hot"), 0.0, "who honours messages starves");
+    near("saturated: victim", study.load("saturated", "victim"), 1.0, 0.01);
+    near("load-60: hot", study.load("load-60", "hot"), 0.4, 0.03);
+    near("per-ingress: hot", study.load("per-ingress", "hot"), 0.5, 0.005);
+    near("per-ingress: victim", study.load("per-ingress", "victim"), 0.5, 0.005);
+    near("per-ingress: others", study.load("per-ingress", "others"), 0.5, 0.005);
+}
+
+#[test]
+fn voq_lost_xon() {
+    let study = Study::run("voq-lost-xon");
+    let stalls = |variant| &study.of(variant).run.outcome.stalls;
+    let [stall] = &stalls("refresh-off")[..] else { panic!("{:?}", stalls("refresh-off")) };
+    assert!(!stall.cycle && stall.walk[0].contains("\"hot\""), "{stall:?}");
+    assert!(study.load("refresh-off", "hot") < 0.01);
+    for variant in ["refresh-on", "intact"] {
+        assert_eq!(*stalls(variant), [], "{variant}");
+        near(&format!("{variant}: hot"), study.load(variant, "hot"), 0.5, 0.015);
+    }
+    // the queue stands until the next refresh, and no longer
+    let longest = |variant| study.flow(variant, "hot").latency.max;
+    let refresh = 16.0 * 1024.0 * 1_600.0;
+    println!(
+        "longest hot packet: {} ps with refresh, {} ps intact",
+        longest("refresh-on"),
+        longest("intact")
+    );
+    assert!(longest("refresh-on") > 2.0 * longest("intact"));
+    assert!(longest("refresh-on") < refresh + longest("intact"));
+    for variant in ["refresh-off", "refresh-on", "intact"] {
+        near(&format!("{variant}: victim"), study.load(variant, "victim"), 0.3, 0.003);
+    }
+}
+
+#[test]
+fn hotspot_fattree() {
+    let study = Study::run("hotspot-fattree");
+    let load = |variant: &str| study.load(variant, "background");
+    let p99 = |variant: &str| study.flow(variant, "background").latency.p99.value;
+    near("load 0.1: background", load("voq-10"), load("none-10"), 0.01 * load("none-10"));
+    for (none, voq, gain) in [("none-30", "voq-30", 1.8), ("none-50", "voq-50", 3.0)] {
+        println!(
+            "{none}: {:.4}, {:.1} us; {voq}: {:.4}, {:.1} us",
+            load(none),
+            p99(none) / 1e6,
+            load(voq),
+            p99(voq) / 1e6
+        );
+        assert!(load(voq) > gain * load(none), "{voq}: {} against {}", load(voq), load(none));
+        assert!(p99(voq) < 0.75 * p99(none), "{voq}: 99 % within {} against {} ps", p99(voq), p99(none));
+        // Every source is a FIFO of nine background packets for each hot one, so at last all get nine times
+        // their share of the hot links: it does not matter how much they offer.
+        near(&format!("{none}: background"), load(none), 9.0 * 4.0 / 256.0, 0.01 * 9.0 * 4.0 / 256.0);
+        // the hot links are full in any case: 4 of 256 endpoints
+        near(&format!("{voq}: hot"), study.load(voq, "hot"), 4.0 / 256.0, 0.01 * 4.0 / 256.0);
+    }
+}
+
+/// The table in README.md is what the command prints today.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let out = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_riosim"))
+        .arg(root().join("scenarios/hol-blocking.json"))
+        .arg("--out")
+        .arg(out.path().join("there"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    // the last paragraph is about the wall clock
+    let (printed, _) = printed.rsplit_once("\n\n").unwrap();
+    let path = root().join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let title = printed.lines().next().unwrap();
+    let (before, rest) = readme.split_once(&format!("```\n{title}")).expect("the table is in README.md");
+    let (_, after) = rest.split_once("\n```").expect("the table ends");
+    let now = format!("{before}```\n{printed}\n```{after}");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, now).unwrap();
+    } else {
+        assert!(readme == now, "the table in README.md is old: BLESS=1 writes it anew");
+    }
+}
+
+/// All scenario files, without extension, below `scenarios/`.
+fn shipped() -> Vec<String> {
+    let mut names = Vec::new();
+    for folder in ["", "perf/"] {
+        for entry in fs::read_dir(root().join("scenarios").join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "json") {
+                names.push(format!("{folder}{}", path.file_stem().unwrap().to_string_lossy()));
+            }
+        }
+    }
+    names.sort();
+    assert!(names.len() >= 15, "{names:?}");
+    names
+}
+
+/// Cases that are known to differ, each because of a defect of the simulator. To be emptied.
+///
+/// - Where packets wait for credit, an arbitration of the unfolded reference may choose otherwise.
+/// - Folded, a read that has ended without an event counts for the high-water mark of the input's buffers.
+/// - The watchdog names any packet of a stopped queue, by its place in memory.
+const KNOWN: [&str; 7] = [
+    "hotspot-fattree: none-50: unfolded",
+    "perf/b-fattree-hotspot: base: unfolded",
+    "perf/c-fattree3-hotspot: base: unfolded",
+    "hol-staging-queues: queues-2: unfolded: only the summaries",
+    "hol-staging-queues: queues-4: unfolded: only the summaries",
+    "voq-lost-xon: refresh-off: unfolded: only the summaries",
+    "voq-lost-xon: refresh-off: samples",
+];
+
+/// No result depends on the event list, on how the pipeline becomes events, or on samples.
+#[test]
+fn equal_however_it_is_computed() {
+    let mut different = Vec::new();
+    for name in shipped() {
+        let mut plan = plan(&name);
+        for variant in &mut plan.variants {
+            // about as many packets in each
+            let links = variant.config.links.len() as u64;
+            let until = (variant.until.0 / 4).min(4_000_000_000 / links.max(1));
+            variant.until = Time(until.max(8_000_000));
+            let first = simulate(variant, RunOptions::default());
+            let summary = |run| Summary::new(&name, &[report(variant, run)]).to_json();
+            let hashes = |outcome: &Outcome| (outcome.outcome, outcome.trajectory);
+            let (base, expected) = (hashes(&first.1), summary(first));
+            for (how, list, pipeline) in [
+                ("heap", ListKind::Heap, PipelineMode::Folded),
+                ("unfolded", ListKind::Ring, PipelineMode::Unfolded),
+                ("heap and unfolded", ListKind::Heap, PipelineMode::Unfolded),
+            ] {
+                let run = simulate(variant, RunOptions { list, pipeline });
+                let case = format!("{name}: {}: {how}", variant.name);
+                if hashes(&run.1) != base {
+                    different.push(case);
+                } else if summary(run) != expected {
+                    different.push(case + ": only the summaries");
+                }
+            }
+            let mut sampled = variant.clone();
+            let config = Arc::make_mut(&mut sampled.config);
+            config.sample_every = match config.sample_every {
+                None => Some(Duration(variant.until.0 / 20)),
+                Some(_) => None,
+            };
+            let run = simulate(&sampled, RunOptions::default());
+            if hashes(&run.1) != base || summary(run) != expected {
+                different.push(format!("{name}: {}: samples", variant.name));
+            }
+        }
+    }
+    different.retain(|case| !KNOWN.contains(&case.replace("heap and ", "").as_str()));
+    assert!(different.is_empty(), "these differ from the plain run: {different:#?}");
+}
+
+/// No result depends on how many variants are simulated at the same time.
+#[test]
+fn equal_with_any_number_of_jobs() {
+    let home = tempfile::tempdir().unwrap();
+    for name in shipped() {
+        let plan = plan(&name);
+        let endpoints = plan.variants[0].config.devices.iter();
+        let endpoints = endpoints.filter(|device| matches!(device.model, DeviceModel::Endpoint(_))).count();
+        if plan.variants.len() == 1 {
+            // there is nothing to share out
+            continue;
+        }
+        let until = if endpoints > 100 { "20 us" } else { "100 us" };
+        let mut found = Vec::new();
+        for jobs in ["1", "2"] {
+            let out = home.path().join(jobs);
+            let output = Command::new(env!("CARGO_BIN_EXE_riosim"))
+                .arg(root().join("scenarios").join(&name).with_extension("json"))
+                .args(["--until", until, "--warmup", "0 ps", "--json", "--jobs", jobs, "--out"])
+                .arg(&out)
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+            found.push((output.stdout, fs::read(out.join("fingerprints.txt")).unwrap()));
+        }
+        assert!(found[0] == found[1], "{name} depends on the number of jobs");
+    }
+}
