@@ -77,9 +77,11 @@ impl<P: Probe> Fabric<P> {
             // Creations come before the credit that wakes.
             self.materialise(cx, e, cx.now().0);
         }
-        // Deliveries that this settles must not ask for another wake: the next wait does.
+        // Deliveries that this settles must not ask for another wake, nor must records while the transmitter is
+        // busy: whoever waits next asks for the first record that comes then.
         self.consume(cx, port, cx.key());
-        self.ports[port as usize].tx.wake_posted = false;
+        let tx = &mut self.ports[port as usize].tx;
+        (tx.wake_posted, tx.credit_waiting) = (false, false);
         if self.is_switch(port) {
             self.try_output(cx, port);
         } else {
