@@ -22,7 +22,24 @@ impl<P: Probe> Fabric<P> {
         let port = self.endpoints[e].port;
         self.materialise(cx, e, now);
         self.try_output(cx, port);
-        if self.ports[port as usize].tx.done <= cx.key() {
+        let tx = &self.ports[port as usize].tx;
+        if tx.done <= cx.key() {
+            self.post_create(cx, e);
+        } else if !tx.done_posted {
+            // The creation that was posted may have been made up earlier, with nothing posted in its place.
+            self.await_next(cx, e);
+        }
+    }
+
+    /// The transmitter is busy: what comes next is its end, if somebody waits or will wait by then, or a
+    /// creation.
+    fn await_next<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+        let endpoint = &self.endpoints[e];
+        let port = endpoint.port;
+        let tx = &self.ports[port as usize].tx;
+        if self.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
+            self.post_done(cx, port);
+        } else {
             self.post_create(cx, e);
         }
     }
@@ -137,14 +154,7 @@ impl<P: Probe> Fabric<P> {
         if source.backlog().is_some() && source.may_refill(now) {
             self.make_packet(cx, e, origin as usize, now);
         }
-        let endpoint = &self.endpoints[e];
-        let tx = &self.ports[endpoint.port as usize].tx;
-        if self.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
-            let port = endpoint.port;
-            self.post_done(cx, port);
-        } else {
-            self.post_create(cx, e);
-        }
+        self.await_next(cx, e);
     }
 
     /// The posted delivery is due.

@@ -85,7 +85,12 @@ impl<P: Probe> View<'_, P> {
             })
             .min_by_key(|(_, p)| p.stamp);
         match ahead {
-            Some((id, p)) if (p.stamp.wrapping_sub(record.stamp) as i32) < 0 => Reason::Behind(id),
+            // At the head of its input queue it waits for a place in the buffer, whatever the ages.
+            Some((id, p))
+                if record.flags & AT_INPUT != 0 || (p.stamp.wrapping_sub(record.stamp) as i32) < 0 =>
+            {
+                Reason::Behind(id)
+            }
             _ => Reason::Moving,
         }
     }
@@ -224,7 +229,8 @@ impl<P: Probe> Fabric<P> {
                     Walk::Cut(_) => continue,
                 };
                 let last = *nodes.last().expect("a walk has its start");
-                if !cycle && view.reason(last) == Reason::Moving {
+                // With nothing left to happen, nothing moves: whatever the walk ends at is stuck.
+                if !cycle && !idle && view.reason(last) == Reason::Moving {
                     continue;
                 }
                 let report = StallReport {

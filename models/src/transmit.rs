@@ -77,9 +77,11 @@ impl<P: Probe> Fabric<P> {
             // Creations come before the credit that wakes.
             self.materialise(cx, e, cx.now().0);
         }
-        // Deliveries that this settles must not ask for another wake: the next wait does.
+        // Deliveries that this settles must not ask for another wake, nor must records while the transmitter is
+        // busy: whoever waits next asks for the first record that comes then.
         self.consume(cx, port, cx.key());
-        self.ports[port as usize].tx.wake_posted = false;
+        let tx = &mut self.ports[port as usize].tx;
+        (tx.wake_posted, tx.credit_waiting) = (false, false);
         if self.is_switch(port) {
             self.try_output(cx, port);
         } else {
@@ -228,10 +230,11 @@ impl<P: Probe> Fabric<P> {
                 continue;
             }
             if tx.done <= cx.key() {
-                if rotates {
+                self.try_output(cx, other);
+                // Only a start turns the pointer: an output that waits for something else was not served.
+                if rotates && self.ports[other as usize].tx.done > cx.key() {
                     self.switches[s].accept[lane as usize] = ((n + 1) % 64) as u8;
                 }
-                self.try_output(cx, other);
             }
         }
     }

@@ -6,7 +6,8 @@ use models::{Outcome, Simulation};
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
-/// Runs in all four modes and returns the log of the first; all outcomes, trajectories and port totals are equal.
+/// Runs in all four modes and returns the log of the first; all outcomes, trajectories and port totals are
+/// equal.
 fn same(net: &Net, until: u64) -> (Log, Outcome) {
     let mut config = net.config.clone();
     config.sample_every.get_or_insert(Duration(until));
@@ -28,8 +29,8 @@ fn same(net: &Net, until: u64) -> (Log, Outcome) {
     runs.swap_remove(0)
 }
 
-/// A sink with five buffers behind a long cable takes three packets of priority 1 a round trip; each further packet
-/// starts with the acknowledgement that makes room for it.
+/// A sink with five buffers behind a long cable takes three packets of priority 1 a round trip; each further
+/// packet starts with the acknowledgement that makes room for it.
 #[test]
 fn every_acknowledgement_of_a_sink_wakes_its_sender() {
     let propagation = 295_690;
@@ -107,7 +108,8 @@ fn islip_with_several_reads_per_input() {
     }
 }
 
-/// Packets that wait for credit when a message stops their queue: the time of every packet still divides exactly.
+/// Packets that wait for credit when a message stops their queue: the time of every packet still divides
+/// exactly.
 #[test]
 fn credit_and_stops_at_one_source() {
     let mut net = single(5, switch(5));

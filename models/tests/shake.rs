@@ -5,8 +5,8 @@ use models::config::*;
 use sim_core::Duration;
 use std::sync::Arc;
 
-/// Slotted traffic ties by design. Mean latency and throughput over permutations differ from those over seeds by less
-/// than what two such means differ by chance.
+/// Slotted traffic ties by design. Mean latency and throughput over permutations differ from those over seeds
+/// by less than what two such means differ by chance.
 #[test]
 fn permuting_ties_leaves_statistics_within_noise() {
     let run = |seed: u64, shake: u64, voq: bool| {
@@ -40,8 +40,8 @@ fn permuting_ties_leaves_statistics_within_noise() {
             let mean = |runs: &[(f64, f64, sim_core::Fingerprint)]| runs.iter().map(pick).sum::<f64>() / n;
             let (a, b) = (mean(&seeds), mean(&shaken));
             let variance = seeds.iter().map(|r| (pick(r) - a).powi(2)).sum::<f64>() / (n - 1.0);
-            // Four standard deviations of the difference of two means of independent runs; with common traffic the
-            // difference is smaller still.
+            // Four standard deviations of the difference of two means of independent runs; with common
+            // traffic the difference is smaller still.
             let noise = 4.0 * (2.0 * variance / n).sqrt();
             println!("voq {voq}: {a:.1} and {b:.1}, noise {noise:.1}");
             assert!((a - b).abs() <= noise, "{a} and {b}, noise {noise}");

@@ -69,12 +69,14 @@ impl<'a> Excerpt<'a> {
         }
     }
 
-    /// How many octets of the file are missing on the left of `at` in its line.
-    fn missing(&self, at: usize) -> usize {
+    /// The column in the file of what is at `at` and in `column` of the excerpt.
+    fn column(&self, at: usize, column: usize) -> usize {
         let line = self.lines.partition_point(|line| line.at <= at);
         match line.checked_sub(1).and_then(|line| self.lines.get(line)) {
-            Some(line) if line.from > line.start => line.from - line.start - CUT.len_utf8(),
-            _ => 0,
+            Some(line) if line.from > line.start => {
+                (column + line.from - line.start).saturating_sub(CUT.len_utf8())
+            }
+            _ => column,
         }
     }
 }
@@ -104,13 +106,14 @@ impl SourceCode for Excerpt<'_> {
     ) -> Result<Box<dyn SpanContents<'b> + 'b>, MietteError> {
         let inner = self.text.read_span(span, before, after)?;
         // without context the column is the one that the message gives
-        let missing = if before == 0 && after == 0 { self.missing(span.offset()) } else { 0 };
+        let alone = before == 0 && after == 0;
+        let column = if alone { self.column(span.offset(), inner.column()) } else { inner.column() };
         Ok(Box::new(MietteSpanContents::new_named(
             self.file.to_owned(),
             inner.data(),
             *inner.span(),
             inner.line(),
-            inner.column() + missing,
+            column,
             inner.line_count(),
         )))
     }
@@ -130,7 +133,7 @@ mod tests {
         let all = excerpt(text, 3);
         assert_eq!(all.text, text);
         assert!((0..=text.len()).all(|at| all.offset(at) == at || !text.is_char_boundary(at) || at == 11));
-        assert!((0..text.len()).all(|at| all.missing(at) == 0));
+        assert!((0..text.len()).all(|at| all.column(at, 7) == 7));
     }
 
     #[test]
@@ -151,8 +154,8 @@ mod tests {
         assert!(all.text.len() < 2 * LINE_MAX, "{}", all.text.len());
         let at = all.offset(place);
         assert_eq!(&all.text[at..=at], "X");
-        let column = at - all.text[..at].rfind('\n').unwrap() - 1 + all.missing(at);
-        assert_eq!(column, 10_000);
+        let column = at - all.text[..at].rfind('\n').unwrap() - 1;
+        assert_eq!(all.column(at, column), 10_000);
         assert!(all.text.starts_with("a\n…é") && all.text.ends_with("y…\nb"));
         assert_eq!(&all.text[all.offset(text.len() - 1)..], "b");
     }
@@ -164,6 +167,19 @@ mod tests {
 
     #[test]
     fn nothing_to_show() {
-        assert_eq!((excerpt("", 0).offset(9), excerpt("", 0).missing(0)), (0, 0));
+        assert_eq!((excerpt("", 0).offset(9), excerpt("", 0).column(0, 0)), (0, 0));
+    }
+
+    #[test]
+    fn columns_are_those_of_the_file_wherever_the_cut_is() {
+        for length in [LINE_MAX, LINE_MAX + 1, LINE_MAX + BEFORE, 3 * LINE_MAX] {
+            for place in 0..length {
+                let text = format!("{}X{}", "a".repeat(place), "b".repeat(length - place));
+                let all = excerpt(&text, place);
+                let span = SourceSpan::from((all.offset(place), 1));
+                let read = all.read_span(&span, 0, 0).unwrap();
+                assert_eq!((read.data(), read.column()), (&b"X"[..], place), "{length}");
+            }
+        }
     }
 }

@@ -59,9 +59,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of the workspace.
+/// The folder of the workspace, as cargo says it now: the program may have been built elsewhere.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+    let own = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&own).parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
 fn metadata(flags: &[&str]) -> Result<Value, String> {
