@@ -416,8 +416,8 @@ fn shipped() -> Vec<String> {
     names
 }
 
-/// Cases that are known to differ because of a defect: the watchdog names any packet of a stopped queue, by its
-/// place in memory. To be emptied.
+/// Cases that are known to differ because of a defect: the watchdog names any packet of a stopped queue, by
+/// its place in memory. To be emptied.
 const KNOWN: [&str; 2] =
     ["voq-lost-xon: refresh-off: unfolded: only the summaries", "voq-lost-xon: refresh-off: samples"];
 
