@@ -203,10 +203,17 @@ impl<P: Probe> Fabric<P> {
         {
             let view = View { fabric: self, key: cx.key() };
             let mut seen: Vec<(u32, u8)> = self.stalled.clone();
-            for (id, record) in self.packets.iter() {
-                if record.flags & WAITING == 0 || record.snapshot.at > deadline {
-                    continue;
-                }
+            // The longest wait first, ties by name: what is reported must not depend on where packets lie.
+            let mut old: Vec<u32> = (self.packets.iter())
+                .filter(|(_, p)| p.flags & WAITING != 0 && p.snapshot.at <= deadline)
+                .map(|(id, _)| id)
+                .collect();
+            old.sort_by_key(|id| {
+                let p = &self.packets[*id];
+                (p.snapshot.at, p.source, p.origin, p.sequence, p.port)
+            });
+            for id in old {
+                let record = &self.packets[id];
                 let port = self.port_of(id);
                 let place = (port, record.queue);
                 if seen.contains(&place) {

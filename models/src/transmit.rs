@@ -77,8 +77,8 @@ impl<P: Probe> Fabric<P> {
             // Creations come before the credit that wakes.
             self.materialise(cx, e, cx.now().0);
         }
-        // Deliveries that this settles must not ask for another wake, nor must records while the transmitter is
-        // busy: whoever waits next asks for the first record that comes then.
+        // Deliveries that this settles must not ask for another wake, nor must records while the
+        // transmitter is busy: whoever waits next asks for the first record that comes then.
         self.consume(cx, port, cx.key());
         let tx = &mut self.ports[port as usize].tx;
         (tx.wake_posted, tx.credit_waiting) = (false, false);
@@ -112,8 +112,8 @@ impl<P: Probe> Fabric<P> {
         let low = rx.advertised <= rx.eager_at;
         let buffers = rx.advertised;
         let key = self.key(device, at, class::SYMBOL);
-        // Records that are visible by now are applied: only those still on the wire are kept. Not while the sender
-        // is blocked: then they change its clock, and it may have creations to make up first.
+        // Records that are visible by now are applied: only those still on the wire are kept. Not while the
+        // sender is blocked: then they change its clock, and it may have creations to make up first.
         if self.ports[peer as usize].tx.clock.blocked() == 0 {
             self.apply_records(peer, cx.key());
         }
