@@ -204,6 +204,16 @@ pub(crate) struct Switch {
 }
 
 impl Switch {
+    /// Where a packet of `input` for `out` counts: (cell of `occupancy`, word of `raw`).
+    #[inline]
+    pub fn detector_of(&self, input: u32, out: u32) -> (usize, usize) {
+        if self.per_ingress {
+            ((input * self.ports + out) as usize, input as usize)
+        } else {
+            (out as usize, 0)
+        }
+    }
+
     /// Inputs and outputs are matched together. Buffers behind the inputs decouple them: there each output
     /// chooses for itself, round robin.
     pub fn matches(&self) -> bool {

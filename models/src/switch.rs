@@ -5,6 +5,7 @@ use crate::fabric::{Cx, DROP, Fabric, Kind, MASK, Payload, Share, class, mark};
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
 use crate::port::NONE;
 use crate::probe::{DropReason, Dropped, Probe};
+use crate::transmit::next_after;
 use sim_core::{Duration, EventKey, EventList, Time};
 
 impl<P: Probe> Fabric<P> {
@@ -315,13 +316,8 @@ impl<P: Probe> Fabric<P> {
     /// A packet does not need the receive buffer any more (with a depth: it moved on).
     fn leave_input<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, packet: u32, port: u32, tell: bool) {
         let share = std::mem::replace(&mut self.packets[packet].share, NIL);
-        if share != NIL {
-            let group = &mut self.shares[share as usize];
-            group.left -= 1;
-            if group.left != 0 {
-                return;
-            }
-            self.free_shares.push(share);
+        if share != NIL && !self.last_of_group(share) {
+            return;
         }
         if tell {
             self.release(cx, port);
@@ -372,11 +368,7 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     fn occupancy_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
         let switch = &mut self.switches[s];
-        let (cell, word) = if switch.per_ingress {
-            ((input * switch.ports + out) as usize, input as usize)
-        } else {
-            (out as usize, 0)
-        };
+        let (cell, word) = switch.detector_of(input, out);
         switch.occupancy[cell] += 1;
         if u32::from(switch.occupancy[cell]) >= switch.x_on && switch.raw[word] & (1 << out) == 0 {
             switch.raw[word] |= 1 << out;
@@ -387,11 +379,7 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     fn occupancy_down<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
         let switch = &mut self.switches[s];
-        let (cell, word) = if switch.per_ingress {
-            ((input * switch.ports + out) as usize, input as usize)
-        } else {
-            (out as usize, 0)
-        };
+        let (cell, word) = switch.detector_of(input, out);
         switch.occupancy[cell] -= 1;
         if u32::from(switch.occupancy[cell]) <= switch.x_off && switch.raw[word] & (1 << out) != 0 {
             switch.raw[word] &= !(1 << out);
@@ -505,9 +493,7 @@ impl<P: Probe> Fabric<P> {
         match self.switches[s].arbitration {
             Arbitration::RoundRobin | Arbitration::Islip { .. } => {
                 let tx = &mut self.ports[output as usize].tx;
-                let after = u32::from(tx.pointer) + 1;
-                let above = if after >= 64 { 0 } else { inputs >> after << after };
-                let input = if above != 0 { above.trailing_zeros() } else { inputs.trailing_zeros() };
+                let input = next_after(inputs, tx.pointer);
                 tx.pointer = input as u8;
                 input
             }
@@ -526,16 +512,7 @@ impl<P: Probe> Fabric<P> {
                 }
                 best
             }
-            Arbitration::Random => {
-                let rng = self.switches[s].rng.as_mut().expect("random arbitration has a stream");
-                let mut n = rng.below(u64::from(inputs.count_ones()));
-                let mut left = inputs;
-                while n > 0 {
-                    left &= left - 1;
-                    n -= 1;
-                }
-                left.trailing_zeros()
-            }
+            Arbitration::Random => self.random_of(s, inputs),
         }
     }
 

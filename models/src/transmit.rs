@@ -171,20 +171,25 @@ impl<P: Probe> Fabric<P> {
         let base = switch.base;
         switch.reading &= !(1 << (input - base));
         switch.readers[(input - base) as usize] &= !(1 << (output - base));
-        if shared {
-            let share = self.cold[output as usize].reading_share;
-            let group = &mut self.shares[share as usize];
-            group.left -= 1;
-            if group.left != 0 {
-                return;
-            }
-            self.free_shares.push(share);
+        if shared && !self.last_of_group(self.cold[output as usize].reading_share) {
+            return;
         }
         if tell {
             self.release(cx, input);
         } else {
             self.ports[input as usize].rx.occupied -= 1;
         }
+    }
+
+    /// One copy of a group no longer needs their common buffer; whether it was the last.
+    pub fn last_of_group(&mut self, share: u32) -> bool {
+        let group = &mut self.shares[share as usize];
+        group.left -= 1;
+        let last = group.left == 0;
+        if last {
+            self.free_shares.push(share);
+        }
+        last
     }
 
     /// Takes note of reads of `input` (port number) that ended before `key` without an event.
@@ -485,9 +490,7 @@ impl<P: Probe> Fabric<P> {
         match policy {
             Arbitration::RoundRobin | Arbitration::Islip { .. } => {
                 let tx = &mut self.ports[port as usize].tx;
-                let after = u32::from(tx.pointer) + 1;
-                let above = if after >= 64 { 0 } else { lanes >> after << after };
-                let lane = if above != 0 { above.trailing_zeros() } else { lanes.trailing_zeros() };
+                let lane = next_after(lanes, tx.pointer);
                 tx.pointer = lane as u8;
                 lane
             }
@@ -507,18 +510,18 @@ impl<P: Probe> Fabric<P> {
                 }
                 best
             }
-            Arbitration::Random => {
-                let rng =
-                    self.switches[owner as usize].rng.as_mut().expect("random arbitration has a stream");
-                let mut n = rng.below(u64::from(lanes.count_ones()));
-                let mut left = lanes;
-                while n > 0 {
-                    left &= left - 1;
-                    n -= 1;
-                }
-                left.trailing_zeros()
-            }
+            Arbitration::Random => self.random_of(owner as usize, lanes),
         }
+    }
+
+    /// A random member of a set, from the switch's own stream.
+    pub fn random_of(&mut self, s: usize, set: u64) -> u32 {
+        let rng = self.switches[s].rng.as_mut().expect("random arbitration has a stream");
+        let mut left = set;
+        for _ in 0..rng.below(u64::from(set.count_ones())) {
+            left &= left - 1;
+        }
+        left.trailing_zeros()
     }
 
     /// The head of a lane as a pick, for matchings that choose the lane themselves.
@@ -756,4 +759,12 @@ impl<P: Probe> Fabric<P> {
             self.started_at_endpoint(cx, e, origin);
         }
     }
+}
+
+/// The first member of a set above `pointer`, wrapping.
+#[inline]
+pub(crate) fn next_after(set: u64, pointer: u8) -> u32 {
+    let after = u32::from(pointer) + 1;
+    let above = if after >= 64 { 0 } else { set >> after << after };
+    if above != 0 { above.trailing_zeros() } else { set.trailing_zeros() }
 }
