@@ -126,7 +126,7 @@ pub struct Delivery {
     pub source: u32,
     /// Device index of the destination.
     pub destination: u32,
-    /// Position among the packets of its (source device, flow): 0, 1, 2 ...
+    /// Position among the packets of its traffic source: 0, 1, 2 ...
     pub sequence: u64,
     /// Payload octets.
     pub payload: u32,
