@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p models --bench hop` prints the table of docs/performance.md. The floor is a time-ordered
 //! bucket ring whose every event does one read-modify-write of a random 64-byte line in a state as large as
-//! what the model touches; it is measured in the same session, because machines are noisy.
+//! what the model touches; it is measured in the same run, because machines are noisy.
 //!
 //! `cargo bench -p models --bench hop -- window b-uniform 1000000` runs one fabric for so many hops after a
 //! warm-up and a sweep that evicts every cache: under `valgrind --tool=cachegrind` with a 64 MiB last-level
