@@ -248,7 +248,7 @@ impl<P: Probe> Fabric<P> {
                 let switch = &mut self.switches[s];
                 let index = priority * switch.ports as usize + input as usize;
                 self.packets.push_back(&mut switch.inputs[index], packet);
-                self.note_waiting(cx, s, input, out, true);
+                self.note_waiting(cx, s, input, out);
                 return;
             }
             if switch.slot == 0
@@ -265,7 +265,7 @@ impl<P: Probe> Fabric<P> {
                 self.switches[s].exposed[input as usize][priority] += 1;
             }
             self.store(output, input, packet);
-            self.note_waiting(cx, s, input, out, true);
+            self.note_waiting(cx, s, input, out);
             self.try_output(cx, output);
             return;
         }
@@ -281,7 +281,7 @@ impl<P: Probe> Fabric<P> {
             self.ports[output as usize].tx.waiting += 1;
             self.switches[s].filled[fill] += 1;
             self.store(output, lane, packet);
-            self.note_waiting(cx, s, input, out, true);
+            self.note_waiting(cx, s, input, out);
             self.note_stored(cx, s, input, out);
             self.try_output(cx, output);
         } else {
@@ -296,7 +296,7 @@ impl<P: Probe> Fabric<P> {
             if full && switch.detect {
                 self.cold[output as usize].stats.late_hol += 1;
             }
-            self.note_waiting(cx, s, input, out, true);
+            self.note_waiting(cx, s, input, out);
         }
     }
 
@@ -328,14 +328,7 @@ impl<P: Probe> Fabric<P> {
 
     /// The packet begins to count for the detector and the high-water marks.
     #[inline(always)]
-    fn note_waiting<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        s: usize,
-        input: u32,
-        out: u32,
-        arrived: bool,
-    ) {
+    fn note_waiting<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
         let base = self.switches[s].base;
         let port = (base + input) as usize;
         if self.ports[port].rx.occupied > self.ports[port].rx.high_water {
@@ -346,7 +339,7 @@ impl<P: Probe> Fabric<P> {
         }
         let tx = &mut self.ports[(base + out) as usize].tx;
         tx.high_water = tx.high_water.max(tx.waiting);
-        if arrived && self.switches[s].detect && self.counts_on_arrival(s) {
+        if self.switches[s].detect && self.counts_on_arrival(s) {
             self.occupancy_up(cx, s, input, out);
         }
     }
@@ -704,7 +697,7 @@ impl<P: Probe> Fabric<P> {
         }
         for &(n, lane) in &matches[..count] {
             let output = base + n;
-            let pick = self.pick_of(output, requests[n as usize].0, lane);
+            let pick = self.head_of(output, requests[n as usize].0, lane);
             self.take(output, pick);
             self.start(cx, output, pick.packet, true);
         }

@@ -372,7 +372,7 @@ impl<P: Probe> Fabric<P> {
 
     /// The oldest packet of a lane that no message stops: main list or released queue.
     #[inline(always)]
-    fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
+    pub fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
         let tx = &self.ports[port as usize].tx;
         let head = if tx.mask[priority] & (1 << lane) != 0 {
             self.lists[self.list_of(port, priority, lane)].head
@@ -522,11 +522,6 @@ impl<P: Probe> Fabric<P> {
             left &= left - 1;
         }
         left.trailing_zeros()
-    }
-
-    /// The head of a lane as a pick, for matchings that choose the lane themselves.
-    pub fn pick_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
-        self.head_of(port, priority, lane)
     }
 
     /// Takes a picked packet out of its list.
