@@ -7,10 +7,11 @@
 
 mod common;
 
-use common::{Fault, Pair, config, meta, receiver_controlled};
-use lp_serial::link::{Config, FlowControl, OutputState, PacketMeta};
+use common::{Fault, Pair, config, meta, with_vcs};
+use lp_serial::cost::Watermarks;
+use lp_serial::link::{Channels, Config, FlowControl, OutputState, PacketMeta, Traffic, VcConfig};
 use stateright::{Checker, Model, Property};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Items that a direction may carry.
@@ -19,7 +20,8 @@ const LINE: usize = 3;
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 enum Action {
     Send(usize),
-    Cut(usize),
+    /// A symbol inside a packet; it may cancel it.
+    Inside(usize),
     Deliver(usize, Fault),
     Consume(usize),
     Timeout(usize),
@@ -38,6 +40,10 @@ struct Link {
     /// Packets by sending side, in order; the number of a packet is its place in this list.
     packets: Vec<(usize, PacketMeta)>,
     faults: u8,
+    /// Symbols may be embedded in packets.
+    embed: bool,
+    /// Packets that have gone from A to B before, so that ackIDs wrap.
+    before: u8,
 }
 
 impl Link {
@@ -45,13 +51,18 @@ impl Link {
         (0..self.packets.len()).filter(move |&n| self.packets[n].0 == side).map(|n| n as u8)
     }
 
-    /// Everything that was submitted has arrived once, and both sides know it.
+    /// Packets that an error may lose: those of continuous VCs.
+    fn is_continuous(&self, id: u8) -> bool {
+        self.packets[usize::from(id)].1.vc && self.configs[0].vcs[0].traffic == Traffic::Continuous
+    }
+
+    /// Everything that was submitted has arrived once (but for continuous traffic), and both sides know it.
     fn is_good(&self, state: &State) -> bool {
         state.pair.sides.iter().enumerate().all(|(side, end)| {
-            let peer = &state.pair.sides[1 - side];
+            let arrived = &state.pair.sides[1 - side].delivered;
             end.port.output() == OutputState::Normal
-                && end.report.acknowledged.len() == self.of_side(side).count()
-                && peer.delivered.len() == self.of_side(side).count()
+                && self.of_side(side).all(|id| end.report.acknowledged.contains(&id))
+                && self.of_side(side).all(|id| self.is_continuous(id) || arrived.contains(&id))
         })
     }
 }
@@ -63,6 +74,14 @@ impl Model for Link {
     fn init_states(&self) -> Vec<State> {
         let [a, b] = self.configs.clone();
         let mut pair = Pair::up(a, b);
+        for _ in 0..self.before {
+            pair.submit(0, u8::MAX, meta(0));
+            assert!(pair.run(0, 100));
+        }
+        for side in &mut pair.sides {
+            side.delivered.clear();
+            side.report.acknowledged.clear();
+        }
         for (n, &(side, meta)) in self.packets.iter().enumerate() {
             pair.submit(side, n as u8, meta);
         }
@@ -76,8 +95,8 @@ impl Model for Link {
             if state.pair.lines[side].len() < LINE && end.would_send() {
                 actions.push(Action::Send(side));
             }
-            if end.on_wire.is_some() && end.port.wants_cancel() {
-                actions.push(Action::Cut(side));
+            if end.on_wire.is_some() && (end.port.wants_cancel() || (self.embed && end.would_embed())) {
+                actions.push(Action::Inside(side));
             }
             if let Some(item) = state.pair.lines[1 - side].front() {
                 actions.push(Action::Deliver(side, Fault::None));
@@ -103,8 +122,8 @@ impl Model for Link {
             Action::Send(side) => {
                 next.pair.send(side, 0);
             }
-            Action::Cut(side) => {
-                next.pair.cut(side, 0);
+            Action::Inside(side) => {
+                next.pair.inside(side, 0);
             }
             Action::Deliver(side, fault) => {
                 next.faults -= u8::from(fault != Fault::None);
@@ -141,12 +160,16 @@ impl Model for Link {
                     side.delivered.iter().enumerate().all(|(n, id)| !side.delivered[..n].contains(id))
                 })
             }),
-            Property::always("no packet lost: what is acknowledged has arrived", |_, state: &State| {
-                (0..2).all(|side| {
-                    let arrived = &state.pair.sides[1 - side].delivered;
-                    state.pair.sides[side].report.acknowledged.iter().all(|id| arrived.contains(id))
-                })
-            }),
+            Property::always(
+                "no packet lost: what is acknowledged has arrived",
+                |model: &Link, state: &State| {
+                    (0..2).all(|side| {
+                        let arrived = &state.pair.sides[1 - side].delivered;
+                        let mut acknowledged = state.pair.sides[side].report.acknowledged.iter();
+                        acknowledged.all(|id| arrived.contains(id) || model.is_continuous(*id))
+                    })
+                },
+            ),
             Property::always("no reorder within a priority", |model: &Link, state: &State| {
                 state.pair.sides.iter().all(|side| {
                     let class = |id: &u8| model.packets[usize::from(*id)].1;
@@ -182,63 +205,79 @@ impl Model for Link {
 /// Explores with `stateright`, then builds the graph and looks for states from which no good state can be
 /// reached. Returns the number of states.
 fn explore(name: &str, model: Link, retries: bool) -> usize {
-    let (states, edges, good, retried) = graph(&model);
-    let stuck = cannot_reach(states.len(), &edges, &good);
+    let graph = Graph::of(&model);
+    println!(
+        "{name}: {} states, {} transitions, {} good states",
+        graph.parents.len(),
+        graph.edges.len(),
+        graph.good.len()
+    );
+    let stuck = cannot_reach(graph.parents.len(), &graph.edges, &graph.good);
     if let Some(&n) = stuck.first() {
-        panic!(
-            "{name}: {} states of {} cannot reach a good one, e.g. {:#?}",
-            stuck.len(),
-            states.len(),
-            states[n]
-        );
+        panic!("{name}: {} states cannot reach a good one, e.g. after {:?}", stuck.len(), graph.path(n));
     }
-    assert_eq!(retried, retries, "{name}: whether a retry was ever reached");
+    assert_eq!(graph.retried, retries, "{name}: whether a retry was ever reached");
     let checker = model.checker().spawn_bfs().join();
     checker.assert_properties();
-    println!(
-        "{name}: {} states, {} transitions, {} good states; depth {}",
-        states.len(),
-        edges.len(),
-        good.len(),
-        checker.max_depth()
-    );
-    assert_eq!(checker.unique_state_count(), states.len(), "{name}: both explorations see the same states");
-    states.len()
+    assert_eq!(checker.unique_state_count(), graph.parents.len(), "{name}: both explorations see the same");
+    graph.parents.len()
 }
 
-type Graph = (Vec<State>, Vec<(u32, u32)>, Vec<u32>, bool);
+/// All reachable states by number, and the transitions between them.
+struct Graph {
+    /// How a state was first reached: from which, by what.
+    parents: Vec<Option<(u32, Action)>>,
+    edges: Vec<(u32, u32)>,
+    good: Vec<u32>,
+    /// Some state saw a retry.
+    retried: bool,
+}
 
-/// All reachable states, the transitions between them, the good ones, and whether any saw a retry.
-fn graph(model: &Link) -> Graph {
-    let number = |state: &State| {
-        let mut hasher = DefaultHasher::new();
-        state.hash(&mut hasher);
-        hasher.finish()
-    };
-    let mut states = model.init_states();
-    let mut seen: HashMap<u64, u32> = HashMap::from([(number(&states[0]), 0)]);
-    let (mut edges, mut good, mut retried) = (Vec::new(), Vec::new(), false);
-    let mut actions = Vec::new();
-    let mut at = 0;
-    while at < states.len() {
-        if model.is_good(&states[at]) {
-            good.push(at as u32);
-        }
-        retried |= states[at].pair.sides.iter().any(|side| side.report.output_retries > 0);
-        actions.clear();
-        model.actions(&states[at], &mut actions);
-        for &action in &actions {
-            let Some(next) = model.next_state(&states[at], action) else { continue };
-            let fresh = states.len() as u32;
-            let to = *seen.entry(number(&next)).or_insert(fresh);
-            if to == fresh {
-                states.push(next);
+impl Graph {
+    fn of(model: &Link) -> Self {
+        let fingerprint = |state: &State| {
+            let mut hasher = DefaultHasher::new();
+            state.hash(&mut hasher);
+            hasher.finish()
+        };
+        let mut open: VecDeque<State> = model.init_states().into();
+        let mut seen: HashMap<u64, u32> = open.iter().map(|state| (fingerprint(state), 0)).collect();
+        let mut graph = Self { parents: vec![None], edges: Vec::new(), good: Vec::new(), retried: false };
+        let mut actions = Vec::new();
+        let mut at = 0;
+        while let Some(state) = open.pop_front() {
+            if model.is_good(&state) {
+                graph.good.push(at);
             }
-            edges.push((at as u32, to));
+            graph.retried |= state.pair.sides.iter().any(|side| side.report.output_retries > 0);
+            actions.clear();
+            model.actions(&state, &mut actions);
+            for &action in &actions {
+                let Some(next) = model.next_state(&state, action) else { continue };
+                let fresh = graph.parents.len() as u32;
+                let to = *seen.entry(fingerprint(&next)).or_insert(fresh);
+                if to == fresh {
+                    graph.parents.push(Some((at, action)));
+                    open.push_back(next);
+                }
+                graph.edges.push((at, to));
+            }
+            at += 1;
         }
-        at += 1;
+        graph
     }
-    (states, edges, good, retried)
+
+    /// The shortest way to a state.
+    fn path(&self, state: usize) -> Vec<Action> {
+        let mut path = Vec::new();
+        let mut at = state;
+        while let Some((from, action)) = self.parents[at] {
+            path.push(action);
+            at = from as usize;
+        }
+        path.reverse();
+        path
+    }
 }
 
 /// States from which none of `good` can be reached.
@@ -274,28 +313,76 @@ fn cannot_reach(states: usize, edges: &[(u32, u32)], good: &[u32]) -> Vec<usize>
 
 /// Few buffers and watermarks that let a retry happen at the second packet.
 fn tight(base: Config) -> Config {
-    let low = lp_serial::cost::Watermarks::new([3, 2, 1]).expect("falling");
+    let low = Watermarks::new([3, 2, 1]).expect("falling");
     Config { buffers: 3, watermarks: low, accept: low, eager_at: 3, ..base }
 }
 
-/// Shows: R2.2p6s5.13.2c0573, R2.2p6s5.8c0480, R2.2p6s5.13.2.7c0633, R1.3p6s5.11.2.6c1035
+fn both(config: Config) -> [Config; 2] {
+    [config.clone(), config]
+}
+
+fn link(config: Config, packets: &[(usize, PacketMeta)], faults: u8) -> Link {
+    Link { configs: both(config), packets: packets.to_vec(), faults, embed: false, before: 0 }
+}
+
+fn vc(prio: u8) -> PacketMeta {
+    PacketMeta { vc: true, ..meta(prio) }
+}
+
+/// Shows: R2.2p6s5.13.2c0573, R2.2p6s5.8c0480, R2.2p6s5.13.2.7c0633, R2.2p6s5.9.2c0510,
+/// R1.3p6s5.11.2.6c1035, R1.3p6s5.7.2c0942
 #[test]
-fn transmitter_controlled_with_damage_and_loss() {
-    let model = Link {
-        configs: [tight(config()), tight(config())],
-        packets: vec![(0, meta(0)), (0, meta(1)), (1, meta(0))],
-        faults: 1,
-    };
-    explore("transmitter-controlled, 2 + 1 packets, 1 fault", model, false);
+fn transmitter_controlled() {
+    let packets = [(0, meta(0)), (0, meta(1)), (1, meta(0))];
+    explore("transmitter-controlled, 2 + 1 packets, 3 faults", link(tight(config()), &packets, 3), false);
+    let packets = [(0, meta(0)), (0, meta(0)), (0, meta(2))];
+    let wrapping = Link { before: 30, ..link(tight(config()), &packets, 3) };
+    explore("transmitter-controlled, 3 packets, 3 faults, ackIDs wrap", wrapping, false);
 }
 
 /// Shows: R2.2p6s5.9.1.5c0501, R2.2p6s5.9.1.5c0502, R2.2p6s5.9.1.3c0491, R1.3p6s5.7.1c0870
 #[test]
-fn receiver_controlled_with_damage_and_loss() {
-    let model = Link {
-        configs: [tight(receiver_controlled()), tight(receiver_controlled())],
-        packets: vec![(0, meta(0)), (0, meta(0)), (0, meta(2))],
-        faults: 1,
-    };
-    explore("receiver-controlled, 3 packets, 1 fault", model, true);
+fn receiver_controlled() {
+    let tight = tight(Config { flow: FlowControl::Receiver, ..config() });
+    let packets = [(0, meta(0)), (0, meta(0)), (0, meta(2))];
+    explore("receiver-controlled, 3 packets, 3 faults", link(tight.clone(), &packets, 3), true);
+    let packets = [(0, meta(0)), (0, meta(0)), (1, meta(0))];
+    explore("receiver-controlled, 2 + 1 packets, 2 faults", link(tight, &packets, 2), true);
+}
+
+/// Shows: R2.2p6s5.5.3.3c0427, R2.2p6s5.10c0519, R2.2p6s5.10c0528
+#[test]
+fn symbols_in_packets_and_packets_that_end_first() {
+    let tight = tight(Config { flow: FlowControl::Receiver, ..config() });
+    let packets = [(0, meta(0)), (0, meta(0)), (1, meta(0))];
+    let embedding = Link { embed: true, ..link(tight.clone(), &packets, 1) };
+    explore("receiver-controlled, 2 + 1 packets, 1 fault, embedding", embedding, true);
+    let patient = Config { cancel: false, ..tight };
+    explore("receiver-controlled, 2 + 1 packets, 1 fault, nothing cut", link(patient, &packets, 1), true);
+}
+
+#[test]
+fn ack_id_in_packet_not_accepted() {
+    let config = Config { ack_id_in_pna: true, ..tight(config()) };
+    let packets = [(0, meta(0)), (0, meta(1)), (0, meta(0))];
+    explore("ackID in packet-not-accepted, 3 packets, 3 faults", link(config, &packets, 3), false);
+}
+
+/// Shows: R2.2p6s5.4.2c0394, R2.2p6s5.9.1.1c0488, R2.2p6s3.4.2c0034
+#[test]
+fn reliable_vc() {
+    let vcs = [VcConfig { buffers: 1, ..VcConfig::default() }];
+    let config = Config { flow: FlowControl::Receiver, ..tight(with_vcs(Channels::One, &vcs)) };
+    let packets = [(0, vc(0)), (0, meta(0)), (0, vc(0))];
+    explore("VC0 and a reliable VC1, 3 packets, 1 fault", link(config, &packets, 1), false);
+}
+
+/// Shows: R2.2p6s5.8c0476, R2.2p6s5.8c0479, R2.2p6s5.8c0481, R2.2p6s5.8c0482, R2.2p6s5.13.2.7c0634
+#[test]
+fn continuous_vc() {
+    let vcs = [VcConfig { traffic: Traffic::Continuous, buffers: 1, share: 1 }];
+    // Without refresh a lost VC_status would stop the channel for ever.
+    let config = Config { vc_refresh_period: Some(1), ..tight(with_vcs(Channels::One, &vcs)) };
+    let packets = [(0, vc(0)), (0, meta(0)), (0, vc(0))];
+    explore("VC0 and a continuous VC1, 3 packets, 2 faults", link(config, &packets, 2), false);
 }

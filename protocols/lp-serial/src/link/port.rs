@@ -159,7 +159,9 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         port.expected = handover.expected_ack_id & port.config.form.parameter_max();
         port.oldest = handover.next_ack_id.wrapping_sub(outstanding as u8) & port.config.form.parameter_max();
         port.buffers[0] = Buffers::resume(port.config.buffers, handover.occupied, handover.advertised);
-        port.credits[0] = Credit::new(handover.told, outstanding);
+        if port.is_transmitter_controlled() {
+            port.credits[0] = Credit::new(handover.told, outstanding);
+        }
         port.sent = handover
             .outstanding
             .into_iter()

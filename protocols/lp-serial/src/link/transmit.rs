@@ -262,7 +262,9 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         let channel = self.config.channel(meta);
         self.schedule.sent(channel, meta.octets);
         let ack_id = self.next_ack_id();
-        self.credits[usize::from(channel)].sent();
+        if self.is_transmitter_controlled() {
+            self.credits[usize::from(channel)].sent();
+        }
         self.sent.push_back(Sent {
             packet: packet.clone(),
             meta,

@@ -106,12 +106,14 @@ impl Side {
         sent
     }
 
-    /// The packet on the wire is cut, if the port wants that.
-    pub fn cut(&mut self, now: u64, line: &mut VecDeque<Item>) -> bool {
-        if self.on_wire.is_none() || !self.port.wants_cancel() {
+    /// A symbol inside the packet on the wire, if the port has one; it may cancel the packet.
+    pub fn inside(&mut self, now: u64, line: &mut VecDeque<Item>) -> bool {
+        if self.on_wire.is_none() {
             return false;
         }
-        self.on_wire = None;
+        if self.port.wants_cancel() {
+            self.on_wire = None;
+        }
         self.offer(now, Opportunity::INSIDE, line)
     }
 
@@ -123,6 +125,10 @@ impl Side {
         }
         self.drain();
         true
+    }
+
+    pub fn would_embed(&self) -> bool {
+        self.on_wire.is_some() && self.port.clone().poll_transmit(0, Opportunity::INSIDE).is_some()
     }
 
     pub fn would_send(&self) -> bool {
@@ -226,8 +232,8 @@ impl Pair {
         self.sides[side].send(now, &mut self.lines[side])
     }
 
-    pub fn cut(&mut self, side: usize, now: u64) -> bool {
-        self.sides[side].cut(now, &mut self.lines[side])
+    pub fn inside(&mut self, side: usize, now: u64) -> bool {
+        self.sides[side].inside(now, &mut self.lines[side])
     }
 
     /// The first item on its way to `side` arrives, or does not.
@@ -237,11 +243,12 @@ impl Pair {
         true
     }
 
-    /// One turn for everything: cut, send, deliver, consume. Whether anything happened.
+    /// One turn for everything: cancel or send, deliver, consume. Whether anything happened.
     pub fn step(&mut self, now: u64) -> bool {
         let mut busy = false;
         for side in 0..2 {
-            busy |= self.cut(side, now) || self.send(side, now);
+            let cut = self.sides[side].port.wants_cancel() && self.inside(side, now);
+            busy |= cut || self.send(side, now);
         }
         for side in 0..2 {
             busy |= self.deliver(side, now, Fault::None);
