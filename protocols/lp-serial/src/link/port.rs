@@ -255,9 +255,10 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
             sent.at = now;
         }
         self.time_acknowledgement();
-        self.timers.set(LinkTimer::Status, self.config.status_period.map(|period| now + period));
+        self.timers
+            .set(LinkTimer::Status, self.config.status_period.map(|period| now.saturating_add(period)));
         let refresh = self.config.vc_refresh_period.filter(|_| self.is_multi_vc());
-        self.timers.set(LinkTimer::VcRefresh, refresh.map(|period| now + period));
+        self.timers.set(LinkTimer::VcRefresh, refresh.map(|period| now.saturating_add(period)));
         self.events.push_back(LinkEvent::Up(self.flow));
     }
 
@@ -306,7 +307,8 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
             LinkTimer::Status => self.phase.period_over(),
             LinkTimer::VcRefresh => {
                 self.tell_optional_vcs();
-                self.timers.set(timer, self.config.vc_refresh_period.map(|period| now + period));
+                let next = self.config.vc_refresh_period.map(|period| now.saturating_add(period));
+                self.timers.set(timer, next);
             }
         }
     }
