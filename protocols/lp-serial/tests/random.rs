@@ -85,7 +85,7 @@ fn class(config: &Config, meta: PacketMeta) -> (u8, u8, bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Shows: R2.2p6s5.13.2c0569, R2.2p6s5.13.2c0571, R2.2p6s5.13.2c0572, R2.2p6s5.13.2c0573,
     /// R2.2p6s5.6.3c0452, R2.2p6s5.4.3c0399, R1.3p6s5.4.3c0560, R1.3p6s3.4.2c0869
