@@ -523,9 +523,13 @@ impl<P: Probe> Fabric<P> {
         let index = self.list_of(port, priority, lane);
         let tx = &mut self.ports[port as usize].tx;
         if pick.parked == MAIN {
-            self.packets.pop_front(&mut self.lists[index]);
-            if self.lists[index].head == NIL {
+            let list = &mut self.lists[index];
+            self.packets.pop_front(list);
+            if list.head == NIL {
                 tx.mask[priority] &= !(1 << lane);
+            } else {
+                // Probably the next one, and long out of the first-level cache.
+                self.packets.prefetch(list.head);
             }
         } else {
             let cold = &mut self.cold[port as usize];
