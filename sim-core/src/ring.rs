@@ -211,11 +211,7 @@ impl<P: Copy> BucketRing<P> {
     }
 
     #[inline(always)]
-    fn pop<const FORESEE: bool>(
-        &mut self,
-        limit: Time,
-        foresee: impl FnMut(&Event<P>),
-    ) -> Option<Event<P>> {
+    fn pop<const FORESEE: bool>(&mut self, limit: Time, foresee: impl FnMut(&Event<P>)) -> Option<Event<P>> {
         if self.current.is_empty() && self.late.is_empty() {
             let only = self.enter_next(limit)?;
             if FORESEE {
