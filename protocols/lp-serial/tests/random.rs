@@ -85,7 +85,7 @@ fn class(config: &Config, meta: PacketMeta) -> (u8, u8, bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Shows: R2.2p6s5.13.2c0569, R2.2p6s5.13.2c0571, R2.2p6s5.13.2c0572, R2.2p6s5.13.2c0573,
     /// R2.2p6s5.6.3c0452, R2.2p6s5.4.3c0399, R1.3p6s5.4.3c0560, R1.3p6s3.4.2c0869
@@ -95,7 +95,7 @@ proptest! {
         (channels, vcs) in any_channels(),
         second_receiver in any::<bool>(),
         metas in proptest::collection::vec(any_meta(), 2 * usize::from(PACKETS)),
-        choices in proptest::collection::vec((any::<bool>(), any::<u8>(), any::<u8>()), 0..1500),
+        choices in proptest::collection::vec((any::<bool>(), any::<u8>(), any::<u8>()), 0..4_000),
     ) {
         let first = Config { channels, vcs, ..first };
         let mut second = first.clone();
@@ -156,7 +156,7 @@ proptest! {
     fn continuous_traffic_is_at_most_once_and_in_order(
         receiver in any::<bool>(),
         kinds in proptest::collection::vec(0u8..3, usize::from(PACKETS)),
-        choices in proptest::collection::vec((any::<bool>(), any::<u8>(), any::<u8>()), 0..800),
+        choices in proptest::collection::vec((any::<bool>(), any::<u8>(), any::<u8>()), 0..2_000),
     ) {
         let vcs = [
             VcConfig { buffers: 2, ..VcConfig::default() },
