@@ -87,8 +87,9 @@ fn class(config: &Config, meta: PacketMeta) -> (u8, u8, bool) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Shows: R2.2p6s5.13.2c0569, R2.2p6s5.13.2c0571, R2.2p6s5.13.2c0572, R2.2p6s5.13.2c0573,
-    /// R2.2p6s5.6.3c0452, R2.2p6s5.4.3c0399, R1.3p6s5.4.3c0560, R1.3p6s3.4.2c0869
+    /// Shows: R1.3p6s3.4.2c0869, R1.3p6s5.4.3c0560, R1.3p6s5.9c0559, R2.2p6s5.13.2c0569,
+    /// R2.2p6s5.13.2c0571, R2.2p6s5.13.2c0572, R2.2p6s5.13.2c0573, R2.2p6s5.4.1r0001, R2.2p6s5.4.1c0390,
+    /// R2.2p6s5.4.1c0391, R2.2p6s5.4.1r0002, R2.2p6s5.4.3r0001, R2.2p6s5.4.3c0399, R2.2p6s5.6.3c0452
     #[test]
     fn everything_arrives_once_and_in_order_when_faults_end(
         first in any_config(),
@@ -151,7 +152,8 @@ proptest! {
 
     /// Continuous traffic may be lost, but not doubled or reordered, and reliable traffic beside it is whole.
     ///
-    /// Shows: R2.2p6s5.4.2c0392, R2.2p6s5.4.2c0393, R2.2p6s5.8c0479, R2.2p6s5.9.1.2c0489
+    /// Shows: R2.2p6s5.4.2r0001, R2.2p6s5.4.2c0392, R2.2p6s5.4.2c0393, R2.2p6s5.8c0479,
+    /// R2.2p6s5.9.1.2c0489
     #[test]
     fn continuous_traffic_is_at_most_once_and_in_order(
         receiver in any::<bool>(),

@@ -7,8 +7,9 @@ use lp_serial::link::{
     Config, FlowControl, InputState, LinkEvent, Opportunity, OutputError, OutputState, Place, Reception,
 };
 
-/// Shows: R2.2p6s5.8c0474, R2.2p6s5.8c0475, R2.2p6s3.4c0025, R2.2p6s3.4.1c0030, R1.3p6s3.4.1c0882,
-/// R1.3p6s5.6c0880, R1.3p6s5.6c0889, R1.3p6s5.4.2c0887, R2.2p6s3.4c0024
+/// Shows: R1.3p6s3.4.1c0882, R1.3p6s3.4.1c0890, R1.3p6s5.4.2c0887, R1.3p6s5.6c0878, R1.3p6s5.6c0880,
+/// R1.3p6s5.6c0889, R2.2p6s3.4c0024, R2.2p6s3.4c0025, R2.2p6s3.4.1c0029, R2.2p6s3.4.1c0030,
+/// R2.2p6s5.8c0474, R2.2p6s5.8c0475
 #[test]
 fn every_packet_is_acknowledged_in_order_with_what_is_free_then() {
     let mut bench = Bench::up(quiet(), 6);
@@ -40,8 +41,10 @@ fn ack_ids_count_up_and_the_window_is_one_less_than_there_are() {
     }
 }
 
-/// Shows: R2.2p6s5.13.2.3.1c0593, R2.2p6s5.13.2.3.1c0594, R2.2p6s5.13.2.3.1c0590, R1.3p6s5.11.2c0997,
-/// R1.3p6s5.11.2.3.1c1009, R1.3p6s5.11.2.3.1c1010, R1.3p6s5.11.2.3.1c1012, R1.3p6s5.11.2c0999
+/// Shows: R1.3p6s5.11.2c0991, R1.3p6s5.11.2c0997, R1.3p6s5.11.2c0999, R1.3p6s5.11.2.3.1c1008,
+/// R1.3p6s5.11.2.3.1c1009, R1.3p6s5.11.2.3.1c1010, R1.3p6s5.11.2.3.1c1012, R1.3p6s5.11.2.3.1c1016,
+/// R1.3p6s5.11.2.3.1c1018, R1.3p6s5.11.2.7c1001, R2.2p6s5.13.2.3.1c0590, R2.2p6s5.13.2.3.1c0592,
+/// R2.2p6s5.13.2.3.1c0593, R2.2p6s5.13.2.3.1c0594
 #[test]
 fn acknowledgements_out_of_place_stop_the_output_side_only() {
     let retry = |ack_id| Stype0::PacketRetry { ack_id, buf_status: 6 };
@@ -77,7 +80,7 @@ fn a_packet_on_the_wire_cannot_be_accepted_yet() {
     assert_eq!(bench.0.output(), OutputState::ErrorStopped);
 }
 
-/// Shows: R1.3p6s5.2c0841
+/// Shows: R1.3p6s5.2c0841, R2.2p6s3.3c0020
 #[test]
 fn acknowledgements_leave_before_a_packet_and_the_last_rides_on_its_start() {
     let mut bench = Bench::up(quiet(), 9);
@@ -91,7 +94,9 @@ fn acknowledgements_leave_before_a_packet_and_the_last_rides_on_its_start() {
     assert_eq!(bench.end(), (status(3, 3), EOP, None), "status when there is nothing else to say");
 }
 
-/// Shows: R2.2p6s5.6.1c0434, R2.2p6s5.6.1.2c0440, R2.2p6s5.6.1.2c0441, R2.2p6s3.4c0022, R2.2p6s3.5c0052
+/// Shows: R1.3p6s5.4.1.2c0852, R1.3p6s5.4.1.2c0892, R2.2p6s3.4c0022, R2.2p6s3.5c0052, R2.2p6s3.5.1c0053,
+/// R2.2p6s3.5.3c0057, R2.2p6s5.6.1c0434, R2.2p6s5.6.1.1c0438, R2.2p6s5.6.1.2c0439, R2.2p6s5.6.1.2c0440,
+/// R2.2p6s5.6.1.2c0441
 #[test]
 fn a_start_of_packet_ends_the_packet_before_it() {
     let mut bench = Bench::up(quiet(), 9);

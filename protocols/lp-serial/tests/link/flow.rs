@@ -110,9 +110,9 @@ fn buffer_status_leaves_once_a_period() {
     assert_eq!(bench.0.poll_timeout(), Some(130));
 }
 
-/// Shows: R2.2p6s5.5.3.2c0423, R2.2p6s5.9.2c0507, R2.2p6s5.9.2c0508, R2.2p6s5.9.2.1c0513,
-/// R2.2p6s3.4.5c0041, R2.2p6s3.4.5c0042, R2.2p6s3.4.5c0043, R2.2p6s3.4.5c0044, R2.2p6s3.4.5r0001,
-/// R2.2p6s5.6.2c0447, R2.2p6s5.4.2c0395, R2.2p6s5.9.3c0518
+/// Shows: R2.2p6s3.4.5r0001, R2.2p6s3.4.5c0041, R2.2p6s3.4.5c0042, R2.2p6s3.4.5c0043, R2.2p6s3.4.5c0044,
+/// R2.2p6s3.4.5c0045, R2.2p6s5.4.2c0395, R2.2p6s5.4.2c0396, R2.2p6s5.4.2r0002, R2.2p6s5.5.3.2c0423,
+/// R2.2p6s5.6.2c0447, R2.2p6s5.9.2c0507, R2.2p6s5.9.2c0508, R2.2p6s5.9.2.1c0513, R2.2p6s5.9.3c0518
 #[test]
 fn every_vc_has_buffers_and_credit_of_its_own() {
     let vc = VcConfig { buffers: 2, ..VcConfig::default() };

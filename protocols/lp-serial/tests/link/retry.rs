@@ -8,9 +8,10 @@ use lp_serial::link::{
     VcConfig,
 };
 
-/// Shows: R1.3p6s5.7.1c0915, R1.3p6s5.7.2.1c0906, R1.3p6s5.7.2.1c0909, R1.3p6s5.7.2.1c0910,
-/// R1.3p6s5.7.2.1c0911, R1.3p6s5.7.2.1c0912, R1.3p6s3.4.5c0825, R2.2p6s5.9.1.4c0494, R2.2p6s5.9.1.4c0495,
-/// R2.2p6s5.9.1.4c0496, R2.2p6s5.9.1c0485, R2.2p6s5.9.1c0486, R1.3p6s3.4.2c0883, R1.3p6s5.7.1c0937
+/// Shows: R1.3p6s3.4.2c0883, R1.3p6s3.4.5c0825, R1.3p6s5.7.1c0915, R1.3p6s5.7.1c0937,
+/// R1.3p6s5.7.2.1c0906, R1.3p6s5.7.2.1c0908, R1.3p6s5.7.2.1c0909, R1.3p6s5.7.2.1c0910,
+/// R1.3p6s5.7.2.1c0911, R1.3p6s5.7.2.1c0912, R2.2p6s3.4.2c0033, R2.2p6s5.12c0561, R2.2p6s5.9.1c0485,
+/// R2.2p6s5.9.1c0486, R2.2p6s5.9.1.3c0490, R2.2p6s5.9.1.4c0494, R2.2p6s5.9.1.4c0495, R2.2p6s5.9.1.4c0496
 #[test]
 fn a_packet_without_room_is_retried_until_the_sender_restarts() {
     let mut bench = Bench::up(receiver(), 31);
@@ -43,8 +44,8 @@ fn a_packet_without_room_is_retried_until_the_sender_restarts() {
     assert_eq!(bench.0.input(), InputState::ErrorStopped);
 }
 
-/// Shows: R2.2p6s5.12c0556, R2.2p6s5.12c0557, R2.2p6s5.12c0558, R2.2p6s5.12c0560, R1.3p6s5.10c0914,
-/// R1.3p6s5.10c0930
+/// Shows: R1.3p6s5.10c0914, R1.3p6s5.10c0917, R1.3p6s5.10c0930, R2.2p6s5.12c0556, R2.2p6s5.12c0557,
+/// R2.2p6s5.12c0558, R2.2p6s5.12c0560
 #[test]
 fn a_priority_is_accepted_unless_its_own_or_higher_ones_wait() {
     // Any packets of lower priorities that were accepted leave room for one of the next.
@@ -62,9 +63,10 @@ fn a_priority_is_accepted_unless_its_own_or_higher_ones_wait() {
     }
 }
 
-/// Shows: R2.2p6s5.9.1.3c0492, R2.2p6s5.9.1.5c0498, R2.2p6s5.9.1.5c0499, R2.2p6s5.9.1.5c0500,
-/// R2.2p6s5.9.1.5c0501, R2.2p6s5.9.1.5c0502, R2.2p6s5.9.2c0511, R1.3p6s5.7.2.2c0858, R1.3p6s5.7.2.2c0860,
-/// R1.3p6s5.7.2.2c0864, R1.3p6s5.7.2.2c0866, R1.3p6s5.7.2.2c0868, R1.3p6s5.10c0931, R2.2p6s5.12c0559
+/// Shows: R1.3p6s5.10c0931, R1.3p6s5.7.2.2c0858, R1.3p6s5.7.2.2c0860, R1.3p6s5.7.2.2c0864,
+/// R1.3p6s5.7.2.2c0866, R1.3p6s5.7.2.2c0868, R2.2p6s3.5.4c0059, R2.2p6s5.11c0534, R2.2p6s5.12c0559,
+/// R2.2p6s5.9.1.3c0492, R2.2p6s5.9.1.5c0498, R2.2p6s5.9.1.5c0499, R2.2p6s5.9.1.5c0500,
+/// R2.2p6s5.9.1.5c0501, R2.2p6s5.9.1.5c0502, R2.2p6s5.9.2c0511
 #[test]
 fn after_a_retry_the_highest_priority_goes_first_with_the_retried_ack_id() {
     let mut bench = Bench::up(receiver(), 31);
@@ -105,8 +107,8 @@ fn a_packet_on_the_wire_is_cut_or_ends_first() {
     }
 }
 
-/// Shows: R2.2p6s5.13.2.3.1c0596, R2.2p6s5.13.2.3.1c0597, R2.2p6s3.4.2c0034, R2.2p6s5.9.1.1c0487,
-/// R2.2p6s5.9.1.1r0002, R2.2p6s3.4.3c0036
+/// Shows: R2.2p6s3.4.2c0034, R2.2p6s3.4.3c0036, R2.2p6s5.13.2.3.1c0596, R2.2p6s5.13.2.3.1c0597,
+/// R2.2p6s5.9.1.1r0001, R2.2p6s5.9.1.1c0487, R2.2p6s5.9.1.1r0002
 #[test]
 fn with_several_vcs_there_is_no_retry() {
     let config =
@@ -132,9 +134,9 @@ fn with_several_vcs_there_is_no_retry() {
     assert_eq!(bench.0.credit(0).free(), 9);
 }
 
-/// Shows: R2.2p6s5.10c0520, R2.2p6s5.10c0522, R2.2p6s5.10c0523, R2.2p6s5.10c0525, R2.2p6s5.10c0526,
-/// R2.2p6s5.10c0527, R1.3p6s5.8c0903, R1.3p6s5.8c0904, R1.3p6s5.8c0905, R1.3p6s5.7.2.1c0907,
-/// R1.3p6s5.11.2.4c0958, R2.2p6s3.5.5c0063, R1.3p6s3.5.5c0532
+/// Shows: R1.3p6s3.5.5c0532, R1.3p6s5.11.2.4c0958, R1.3p6s5.7.2.1c0907, R1.3p6s5.8c0903, R1.3p6s5.8c0904,
+/// R1.3p6s5.8c0905, R2.2p6s3.5.5c0063, R2.2p6s5.10c0520, R2.2p6s5.10c0521, R2.2p6s5.10c0522,
+/// R2.2p6s5.10c0523, R2.2p6s5.10c0525, R2.2p6s5.10c0526, R2.2p6s5.10c0527, R2.2p6s5.6.1.2c0442
 #[test]
 fn cancelled_packets() {
     let mut bench = Bench::up(quiet(), 9);
