@@ -3,9 +3,10 @@
 mod hostile;
 
 use proptest::prelude::*;
+use proptest::test_runner::Config;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(Config { cases: 2_000, failure_persistence: None, ..Config::default() })]
 
     #[test]
     fn a_port_survives_any_partner(bytes in proptest::collection::vec(any::<u8>(), 0..2_000)) {

@@ -6,9 +6,9 @@ use crate::cost::{BufStatus, SymbolSize, Watermarks, may_send};
 /// What the transmitter knows of the partner's buffers of one VC, by the rules of Part 6 §5.9.2.2.
 ///
 /// Rule 8 forgets the outstanding packets at packet-not-accepted: the partner has stopped. No rule speaks of
-/// errors after which it may be accepting still (a timeout, an acknowledgement out of order). Here outstanding
-/// packets stay charged until the link-response tells their fate, whatever the error: a status that arrives
-/// in between is never read as more room than there is.
+/// errors after which it may be accepting still (a timeout, an acknowledgement out of order). Here packets
+/// stay charged until the link-response tells their fate, whatever the error: a status that arrives in
+/// between is never read as more room than there is.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Credit {
     free: i16,

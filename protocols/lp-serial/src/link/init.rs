@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | down | nothing | the port is initialised (lanes aligned) |
 //! | calling | a status per period | an error-free status came |
-//! | counting | 15 status symbols, then one per period | 7 error-free statuses came in a row, and 15 were sent |
+//! | counting | 15 status symbols, then one per period | 7 error-free ones came in a row, 15 were sent |
 //! | up | everything | the port is no longer initialised |
 //!
 //! Lane synchronisation and training are the driver's: it calls

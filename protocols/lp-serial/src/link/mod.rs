@@ -7,8 +7,8 @@
 //!
 //! # Reading order
 //!
-//! 1. [`state`](self#state-tables): the stop states of both sides, as two tables.
-//! 2. [`config`](Config): what a port is.
+//! 1. `state`: the stop states of both sides, as two [tables](self#state-tables).
+//! 2. `config`: what a port is.
 //! 3. `flow`: buffers of this port, credit at the partner.
 //! 4. `receive`: the input side: packets, stype1 functions, errors.
 //! 5. `recovery`: the output side under stype0: acknowledgement, retry, error recovery.
@@ -19,7 +19,8 @@
 //!
 //! | verb | what it says | what it may change |
 //! |---|---|---|
-//! | [`port_initialized`](LinkPort::port_initialized), [`port_lost`](LinkPort::port_lost) | lanes are aligned, or not | all answers |
+//! | [`port_initialized`](LinkPort::port_initialized) | lanes are aligned | all answers |
+//! | [`port_lost`](LinkPort::port_lost) | and no longer | all answers |
 //! | [`handle_symbol`](LinkPort::handle_symbol) | an error-free symbol came | all answers |
 //! | [`handle_packet`](LinkPort::handle_packet) | a packet came, sound or not | what is transmitted, events |
 //! | [`handle_error`](LinkPort::handle_error) | something damaged came | what is transmitted, events |
@@ -30,13 +31,13 @@
 //! | [`poll_event`](LinkPort::poll_event) | what happened? | nothing else |
 //! | [`poll_timeout`](LinkPort::poll_timeout) | when to call `handle_timeout`? | nothing |
 //!
-//! After any input: drain the events, ask for the deadline; then offer opportunities to send while the wire is
-//! free. Inputs of an instant come before its opportunities.
+//! After any input: drain the events, ask for the deadline; then offer opportunities to send while the wire
+//! is free. Inputs of an instant come before its opportunities.
 //!
-//! *What ends a packet.* A packet is judged when the delimiter that ends it arrives: `handle_packet`, then the
-//! symbol. If the delimiter cancels it (stomp, restart-from-retry, link-request) there is no `handle_packet`.
-//! The two functions of a symbol concern different sides: a driver whose input side has latency calls
-//! [`handle_stype0`](LinkPort::handle_stype0) when the symbol arrives and
+//! *What ends a packet.* A packet is judged when the delimiter that ends it arrives: `handle_packet`, then
+//! the symbol. If the delimiter cancels it (stomp, restart-from-retry, link-request) there is no
+//! `handle_packet`. The two functions of a symbol concern different sides: a driver whose input side has
+//! latency calls [`handle_stype0`](LinkPort::handle_stype0) when the symbol arrives and
 //! [`handle_stype1`](LinkPort::handle_stype1) when the input side gets to it, in order with the packets.
 //!
 //! *Damage.* The driver says what a receiver can see: a symbol with a bad CRC is
@@ -88,8 +89,40 @@
 //!
 //! Speculative packets beyond the credit (optional), several packets for one packet-accepted (Rev 3.x), the
 //! origin of reset requests (a management action), IDLE sequences, lane alignment and training (below this
-//! layer). Which statements of the trade association's compliance list are implemented and by which test they
-//! are shown is in `docs/conformance-link.md`.
+//! layer). Which statements of the trade association's compliance list are implemented, and which test shows
+//! it, is in `docs/conformance-link.md`.
+//!
+//! # Example
+//!
+//! ```
+//! use lp_serial::Form;
+//! use lp_serial::link::{Config, LinkEvent, LinkPort, Opportunity, PacketMeta, Reception};
+//!
+//! let mut a: LinkPort<&str> = LinkPort::new(Config::new(Form::Short, 8))?;
+//! let mut b = a.clone();
+//! a.port_initialized();
+//! b.port_initialized();
+//! for _ in 0..20 {
+//!     // On this wire symbols need no time.
+//!     a.poll_transmit(0, Opportunity::IDLE).inspect(|sent| b.handle_symbol(0, sent.symbol));
+//!     b.poll_transmit(0, Opportunity::IDLE).inspect(|sent| a.handle_symbol(0, sent.symbol));
+//! }
+//! assert!(a.is_up() && b.is_up());
+//! while a.poll_event().is_some() {}
+//!
+//! a.submit("hello", PacketMeta::new(0, 64)).unwrap();
+//! let start = a.poll_transmit(0, Opportunity::IDLE).unwrap();
+//! b.handle_symbol(0, start.symbol);
+//! let packet = start.packet.unwrap();
+//! let end = a.poll_transmit(0, Opportunity::END).unwrap();
+//! assert_eq!(b.handle_packet(packet.meta, packet.ack_id, Ok(())), Reception::Accepted { channel: 0 });
+//! b.handle_symbol(0, end.symbol);
+//!
+//! let acknowledgement = b.poll_transmit(0, Opportunity::IDLE).unwrap();
+//! a.handle_symbol(0, acknowledgement.symbol);
+//! assert_eq!(a.poll_event(), Some(LinkEvent::Acknowledged("hello")));
+//! # Ok::<(), lp_serial::link::ConfigError>(())
+//! ```
 
 mod config;
 mod event;

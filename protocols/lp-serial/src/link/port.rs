@@ -172,8 +172,8 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
     }
 
     /// The state for the closed form, if there is nothing that it does not know: the link is up with a single
-    /// VC, no side is stopped, no exchange is open, no packet waits or is on the wire in either direction, and
-    /// no symbol is due. Packets may be outstanding. Waiting events do not matter.
+    /// VC, no side is stopped, no exchange is open, no packet waits or is on the wire in either direction,
+    /// and no symbol is due. Packets may be outstanding. Waiting events do not matter.
     #[must_use]
     pub fn handover(&self) -> Option<Handover<P>> {
         let clean = self.phase.is_up()

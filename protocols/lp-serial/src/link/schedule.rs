@@ -53,8 +53,8 @@ impl Schedule {
         }
     }
 
-    /// The turn goes on. A channel with demand keeps the rest of its deficit, another loses it. Every share is
-    /// worth at least a packet, so within two rounds somebody with demand is served.
+    /// The turn goes on. A channel with demand keeps the rest of its deficit, another loses it. Every share
+    /// is worth at least a packet, so within two rounds somebody with demand is served.
     fn pass(&mut self, keeps: bool) {
         if !keeps {
             self.deficit[usize::from(self.turn)] = 0;
