@@ -81,6 +81,22 @@ pub struct LinkPort<P> {
     pub(super) timers: TimerTable,
 }
 
+/// A stype0 function that is due and has not left, in error-free operation of a single VC. Both tell the free
+/// buffers of the instant at which they became due.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Unsent {
+    /// packet-accepted.
+    Accepted {
+        /// Free buffers.
+        free: u16,
+    },
+    /// status.
+    Status {
+        /// Free buffers.
+        free: u16,
+    },
+}
+
 /// A link in operation without any exchange open, as the closed form of its error-free path knows it. Single
 /// VC only.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -91,14 +107,20 @@ pub struct Handover<P> {
     pub next_ack_id: u8,
     /// Packets sent and not acknowledged, oldest first, with the time at which each began, ps.
     pub outstanding: Vec<(P, PacketMeta, u64)>,
+    /// The last of them is on the wire.
+    pub transmitting: bool,
     /// buf_status that the partner told last.
     pub told: u16,
     /// ackID expected in the next packet that arrives.
     pub expected_ack_id: u8,
     /// Receive buffers in use by accepted packets.
     pub occupied: u16,
-    /// Free buffers that the partner was told last.
+    /// Free buffers that the partner was told last, or will be by a function that is due.
     pub advertised: u16,
+    /// A packet is arriving: its start-of-packet came, its end did not.
+    pub arriving: bool,
+    /// Functions that are due, oldest first.
+    pub unsent: Vec<Unsent>,
 }
 
 impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
@@ -167,6 +189,20 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
             .into_iter()
             .map(|(packet, meta, at)| Sent { packet, meta, at, cancelled: false, withdrawn: false })
             .collect();
+        port.on_wire = port.sent.back().filter(|_| handover.transmitting).map(|last| last.packet.clone());
+        port.arriving = handover.arriving;
+        let mask = port.config.form.parameter_max();
+        let accepted = handover.unsent.iter().filter(|due| matches!(due, Unsent::Accepted { .. })).count();
+        let mut ack_id = port.expected.wrapping_sub(accepted as u8) & mask;
+        for unsent in handover.unsent {
+            port.outbox.push(match unsent {
+                Unsent::Status { free } => Due::Status { free },
+                Unsent::Accepted { free } => {
+                    let next = ack_id.wrapping_add(1) & mask;
+                    Due::Accepted { ack_id: core::mem::replace(&mut ack_id, next), channel: 0, free }
+                }
+            });
+        }
         port.time_acknowledgement();
         Ok(port)
     }
@@ -189,10 +225,13 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
             flow: self.flow,
             next_ack_id: self.next_ack_id(),
             outstanding: self.sent.iter().map(|sent| (sent.packet.clone(), sent.meta, sent.at)).collect(),
+            transmitting: false,
             told: self.credits[0].last_told(),
             expected_ack_id: self.expected,
             occupied: self.buffers[0].occupied(),
             advertised: self.buffers[0].advertised(),
+            arriving: false,
+            unsent: Vec::new(),
         })
     }
 

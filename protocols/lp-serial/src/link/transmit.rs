@@ -23,23 +23,35 @@ pub enum Place {
     End,
 }
 
+/// Whether a symbol may start a packet.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Starting {
+    /// Yes, if it carries the last stype0 function that is due: acknowledgements go first.
+    WithLast,
+    /// Yes, whatever else is due; that follows the packet. For a driver that commits a packet to a place on
+    /// the wire ahead of time: what becomes due after that cannot push it back.
+    Now,
+    /// No; and there will be a symbol in any case, because the owner has functions of its own (stype2) that
+    /// must leave before the next packet.
+    Not,
+}
+
 /// An offer to send a symbol.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Opportunity {
     /// Where.
     pub place: Place,
-    /// The owner has functions of its own (stype2) for this symbol, and more that must leave before the next
-    /// packet: there will be a symbol, and it starts no packet.
-    pub more: bool,
+    /// Whether it may start a packet.
+    pub starting: Starting,
 }
 
 impl Opportunity {
     /// No packet is on the wire.
-    pub const IDLE: Self = Self { place: Place::Idle, more: false };
+    pub const IDLE: Self = Self { place: Place::Idle, starting: Starting::WithLast };
     /// Inside a packet.
-    pub const INSIDE: Self = Self { place: Place::Inside, more: false };
+    pub const INSIDE: Self = Self { place: Place::Inside, starting: Starting::WithLast };
     /// After the last character of a packet.
-    pub const END: Self = Self { place: Place::End, more: false };
+    pub const END: Self = Self { place: Place::End, starting: Starting::WithLast };
 }
 
 /// What leaves now.
@@ -128,8 +140,8 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
     }
 
     /// The symbol that leaves at this opportunity, if any; at [`Place::End`] there always is one. A symbol
-    /// carries one stype0 function; a packet starts only with the last one that is due, so acknowledgements
-    /// leave before responses to what they acknowledge.
+    /// carries one stype0 function; unless the driver wants it otherwise a packet starts only with the last
+    /// one that is due, so acknowledgements leave before responses to what they acknowledge.
     ///
     /// # Panics
     /// If `at` contradicts what the port knows: a packet is on the wire or not.
@@ -147,7 +159,7 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         );
         let before = self.outbox.len();
         let (stype1, packet) = self.choose(now, at);
-        if stype1 == Stype1::Nop && before == 0 && !at.more {
+        if stype1 == Stype1::Nop && before == 0 && at.starting != Starting::Not {
             return None;
         }
         Some(Transmit { symbol: self.symbol(now, stype1), packet })
@@ -209,11 +221,12 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
             return (Stype1::Nop, None);
         }
         self.on_wire = None;
-        if !at.more
-            && self.outbox.len() <= 1
-            && self.multicast == 0
-            && let Some(start) = self.start(now)
-        {
+        let may_start = match at.starting {
+            Starting::WithLast => self.outbox.len() <= 1 && self.multicast == 0,
+            Starting::Now => true,
+            Starting::Not => false,
+        };
+        if may_start && let Some(start) = self.start(now) {
             return (Stype1::StartOfPacket, Some(start));
         }
         (if at.place == Place::End { Stype1::EndOfPacket } else { Stype1::Nop }, None)

@@ -2,7 +2,7 @@
 
 use lp_serial::control_symbol::{Cause, ControlSymbol, Form};
 use lp_serial::link::{
-    Channels, Config, FlowControl, LinkPort, Opportunity, PacketMeta, Place, Reception, Traffic,
+    Channels, Config, FlowControl, LinkPort, Opportunity, PacketMeta, Place, Reception, Starting, Traffic,
 };
 
 /// Reads numbers off the bytes; zeros after their end.
@@ -115,7 +115,12 @@ pub fn run(bytes: &[u8]) {
                     other => other,
                 };
                 let cut = at == Place::Inside && port.wants_cancel();
-                let left = port.poll_transmit(now, Opportunity { place: at, more: bits & 16 != 0 });
+                let starting = match bits >> 4 & 3 {
+                    0 => Starting::Not,
+                    1 => Starting::Now,
+                    _ => Starting::WithLast,
+                };
+                let left = port.poll_transmit(now, Opportunity { place: at, starting });
                 assert!(
                     at == Place::Idle || at == Place::Inside || left.is_some(),
                     "a packet without an end"

@@ -4,7 +4,7 @@ use super::common::meta;
 use super::{Bench, EOP, NOP, REQUEST, SOP, accept, pna, quiet, status};
 use lp_serial::control_symbol::{Cause, Form, PortStatus, Stype0};
 use lp_serial::link::{
-    Config, FlowControl, InputState, LinkEvent, Opportunity, OutputError, OutputState, Place, Reception,
+    Config, FlowControl, InputState, LinkEvent, Opportunity, OutputError, OutputState, Reception, Starting,
 };
 
 /// Shows: R1.3p6s3.4.1c0882, R1.3p6s3.4.1c0890, R1.3p6s5.4.2c0887, R1.3p6s5.6c0878, R1.3p6s5.6c0880,
@@ -112,10 +112,22 @@ fn a_start_of_packet_ends_the_packet_before_it() {
 fn functions_of_the_owner_delay_a_packet() {
     let mut bench = Bench::up(quiet(), 9);
     bench.0.submit(0, meta(0)).unwrap();
-    let more = Opportunity { place: Place::Idle, more: true };
+    let more = Opportunity { starting: Starting::Not, ..Opportunity::IDLE };
     assert_eq!(bench.left_at(more), Some((status(0, 6), NOP, None)));
     assert_eq!(bench.left().unwrap().1, SOP);
-    let more = Opportunity { place: Place::End, more: true };
+    let more = Opportunity { starting: Starting::Not, ..Opportunity::END };
     bench.0.submit(1, meta(0)).unwrap();
     assert_eq!(bench.left_at(more), Some((status(0, 6), EOP, None)));
+}
+
+#[test]
+fn a_committed_packet_is_not_pushed_back() {
+    let mut bench = Bench::up(quiet(), 9);
+    for ack_id in 0..2 {
+        bench.packet(meta(3), ack_id, Ok(()));
+    }
+    bench.0.submit(7, meta(0)).unwrap();
+    let committed = Opportunity { starting: Starting::Now, ..Opportunity::IDLE };
+    assert_eq!(bench.left_at(committed), Some((accept(0, 5), SOP, Some((7, 0)))));
+    assert_eq!(bench.end(), (accept(1, 4), EOP, None));
 }

@@ -4,8 +4,8 @@ use super::common::{config, meta, symbol};
 use super::{Bench, EOP, NOP, REQUEST, SOP, accept, pna, quiet, status, vcs};
 use lp_serial::control_symbol::{Cause, LinkRequest, PortStatus, Stype0, Stype1};
 use lp_serial::link::{
-    Config, FlowControl, InputState, LinkEvent, LinkPort, Opportunity, OutputState, Reception,
-    STATUS_RECEIVED, STATUS_SENT, Traffic, VcConfig,
+    Config, FlowControl, Handover, InputState, LinkEvent, LinkPort, Opportunity, OutputState, Reception,
+    STATUS_RECEIVED, STATUS_SENT, Traffic, Unsent, VcConfig,
 };
 
 /// Shows: R2.2p6s5.5.3.1c0409, R2.2p6s5.5.3.1c0410, R2.2p6s5.5.3.1c0411, R2.2p6s5.5.3.1c0415,
@@ -191,6 +191,40 @@ fn a_clean_port_can_be_handed_over_and_resumed() {
         assert_eq!(bench.due(), [accept(1, 4)]);
         bench.0.handle_error(Cause::SymbolCrc);
         assert!(bench.0.handover().is_none());
+    }
+}
+
+#[test]
+fn a_port_can_take_over_in_the_middle_of_its_work() {
+    let mut bench = Bench::up(quiet(), 5);
+    bench.send(1);
+    bench.0.submit(9, meta(0)).unwrap();
+    assert_eq!(bench.left().unwrap().2, Some((9, 1)));
+    bench.packet(meta(3), 0, Ok(()));
+    bench.packet(meta(3), 1, Ok(()));
+    bench.hear1(Stype1::StartOfPacket);
+    let handover = Handover {
+        flow: FlowControl::Transmitter,
+        next_ack_id: 2,
+        outstanding: vec![(0, meta(0), 0), (9, meta(0), 0)],
+        transmitting: true,
+        told: 5,
+        expected_ack_id: 2,
+        occupied: 2,
+        advertised: 4,
+        arriving: true,
+        unsent: vec![Unsent::Accepted { free: 5 }, Unsent::Accepted { free: 4 }],
+    };
+    let mut resumed = Bench(LinkPort::resume(bench.0.config().clone(), handover).unwrap());
+    for bench in [&mut bench, &mut resumed] {
+        assert_eq!(bench.end(), (accept(0, 5), Stype1::EndOfPacket, None));
+        assert_eq!(bench.0.handle_packet(meta(3), 2, Ok(())), Reception::Accepted { channel: 0 });
+        bench.hear1(Stype1::EndOfPacket);
+        assert_eq!(bench.due(), [accept(1, 4), accept(2, 3)]);
+        bench.accepted(0, 5);
+        bench.accepted(1, 5);
+        assert_eq!(bench.events(), [LinkEvent::Acknowledged(0), LinkEvent::Acknowledged(9)]);
+        assert_eq!((bench.0.credit(0).free(), bench.0.outstanding()), (5, 0));
     }
 }
 
