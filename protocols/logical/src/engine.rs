@@ -25,10 +25,11 @@
 
 use alloc::collections::VecDeque;
 
+mod deadlines;
 pub mod doorbell;
 pub mod message;
 pub mod payload;
-// pub mod stream;
+pub mod stream;
 
 pub use payload::{Length, Payload};
 

@@ -6,8 +6,9 @@
 //! all destinations, so a device has at most 256 doorbells under way; and a device that also reads and writes
 //! gives its doorbells a range of their own.
 
+use super::deadlines::Deadlines;
 use super::{REQUEST_PRIORITY_MAX, Status, insert_by_priority};
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use core::fmt;
 
 /// How a sender behaves. Times in picoseconds.
@@ -137,7 +138,7 @@ pub struct Sender {
     /// By transaction ID.
     active: BTreeMap<u8, (Doorbell, State)>,
     /// One entry for each outstanding or held doorbell.
-    deadlines: BTreeSet<(u64, u8)>,
+    deadlines: Deadlines<u8>,
     /// The ID given last.
     last_tid: u8,
     events: VecDeque<Event>,
@@ -157,7 +158,7 @@ impl Sender {
             waiting: VecDeque::new(),
             again: VecDeque::new(),
             active: BTreeMap::new(),
-            deadlines: BTreeSet::new(),
+            deadlines: Deadlines::new(),
             last_tid: options.last_tid,
             events: VecDeque::new(),
             counters: SenderCounters::default(),
@@ -194,7 +195,7 @@ impl Sender {
             self.counters.unsolicited += 1;
             return;
         };
-        self.deadlines.remove(&(until, tid));
+        self.deadlines.clear(until, tid);
         match status {
             Status::Done => {
                 self.active.remove(&tid);
@@ -204,7 +205,7 @@ impl Sender {
             Status::Retry => {
                 let until = now.saturating_add(self.options.retry_delay);
                 *state = State::Held { until };
-                self.deadlines.insert((until, tid));
+                self.deadlines.set(until, tid);
             }
             Status::Error => self.fail(tid, Failure::ErrorResponse),
         }
@@ -212,10 +213,7 @@ impl Sender {
 
     /// Lets everything happen whose time has come.
     pub fn handle_timeout(&mut self, now: u64) {
-        while let Some(&(at, tid)) = self.deadlines.first()
-            && at <= now
-        {
-            self.deadlines.pop_first();
+        while let Some(tid) = self.deadlines.pop_due(now) {
             if let State::Held { .. } = self.active[&tid].1 {
                 self.send_again(tid);
             } else {
@@ -243,7 +241,7 @@ impl Sender {
         let until = now.saturating_add(self.options.response_timeout);
         let (doorbell, state) = self.active.get_mut(&tid).expect("active");
         *state = State::Outstanding { until };
-        self.deadlines.insert((until, tid));
+        self.deadlines.set(until, tid);
         self.counters.packets += 1;
         Some(Transmit {
             destination: doorbell.destination,
@@ -261,7 +259,7 @@ impl Sender {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<u64> {
-        self.deadlines.first().map(|&(at, _)| at)
+        self.deadlines.next()
     }
 
     /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit).

@@ -1,8 +1,9 @@
 //! The receiving side of a device: reassembly, and the answer to each segment.
 
 use super::{DOUBLE_WORD_BYTES, Segment, SegmentSize};
+use crate::engine::deadlines::Deadlines;
 use crate::engine::{Payload, Status};
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 
 /// What a receiver can do.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -119,7 +120,7 @@ pub struct Receiver<P> {
     options: Options,
     contexts: BTreeMap<Key, Context<P>>,
     /// One entry for each context.
-    deadlines: BTreeSet<(u64, Key)>,
+    deadlines: Deadlines<Key>,
     events: VecDeque<Event<P>>,
     counters: Counters,
 }
@@ -131,7 +132,7 @@ impl<P: Payload> Receiver<P> {
         Self {
             options,
             contexts: BTreeMap::new(),
-            deadlines: BTreeSet::new(),
+            deadlines: Deadlines::new(),
             events: VecDeque::new(),
             counters: Counters::default(),
         }
@@ -172,9 +173,7 @@ impl<P: Payload> Receiver<P> {
 
     /// Gives up the messages whose time has come.
     pub fn handle_timeout(&mut self, now: u64) {
-        while let Some(&(at, key)) = self.deadlines.first()
-            && at <= now
-        {
+        while let Some(key) = self.deadlines.pop_due(now) {
             let context = self.close(key).expect("a deadline belongs to a context");
             self.counters.abandoned += 1;
             self.events.push_back(Event::Abandoned {
@@ -194,7 +193,7 @@ impl<P: Payload> Receiver<P> {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<u64> {
-        self.deadlines.first().map(|&(at, _)| at)
+        self.deadlines.next()
     }
 
     /// Messages in reassembly. Each will need a place with the owner.
@@ -245,7 +244,7 @@ impl<P: Payload> Receiver<P> {
             payload: P::default(),
             until,
         });
-        self.deadlines.remove(&(context.until, key));
+        self.deadlines.clear(context.until, key);
         let index = segment.target.msgseg;
         context.received |= 1 << index;
         context.payload.write(u32::from(index) * segment.size.bytes(), &segment.payload);
@@ -253,13 +252,13 @@ impl<P: Payload> Receiver<P> {
             return self.contexts.remove(&key).map(|context| context.payload);
         }
         context.until = until;
-        self.deadlines.insert((until, key));
+        self.deadlines.set(until, key);
         None
     }
 
     fn close(&mut self, key: Key) -> Option<Context<P>> {
         let context = self.contexts.remove(&key)?;
-        self.deadlines.remove(&(context.until, key));
+        self.deadlines.clear(context.until, key);
         Some(context)
     }
 

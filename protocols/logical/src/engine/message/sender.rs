@@ -1,8 +1,9 @@
 //! The sending side of a device: what leaves next, and what became of it.
 
 use super::{Error, LETTERS, Message, Segment, Target};
+use crate::engine::deadlines::Deadlines;
 use crate::engine::{Payload, Status, insert_by_priority};
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -173,7 +174,7 @@ pub struct Sender<P> {
     /// Messages with a segment that is ready, by priority, then in the order in which they became so.
     ready: VecDeque<(u8, Identity)>,
     /// One entry for each outstanding or held segment and each resting letter.
-    deadlines: BTreeSet<(u64, Identity, u8)>,
+    deadlines: Deadlines<(Identity, u8)>,
     outstanding: u32,
     /// The letter given last, to whomever: where a new lane goes on.
     last_letter: u8,
@@ -195,7 +196,7 @@ impl<P: Payload> Sender<P> {
             lanes: BTreeMap::new(),
             active: BTreeMap::new(),
             ready: VecDeque::new(),
-            deadlines: BTreeSet::new(),
+            deadlines: Deadlines::new(),
             outstanding: 0,
             last_letter: options.letters - 1,
             events: VecDeque::new(),
@@ -243,7 +244,7 @@ impl<P: Payload> Sender<P> {
             }
             return;
         };
-        self.deadlines.remove(&(until, identity, index));
+        self.deadlines.clear(until, (identity, index));
         self.outstanding -= 1;
         match status {
             Status::Retry if !active.failed && self.options.retry_delay == 0 => {
@@ -253,7 +254,7 @@ impl<P: Payload> Sender<P> {
             Status::Retry if !active.failed => {
                 let until = now.saturating_add(self.options.retry_delay);
                 *state = State::Held { until };
-                self.deadlines.insert((until, identity, index));
+                self.deadlines.set(until, (identity, index));
             }
             Status::Error if !active.failed => {
                 *state = State::Done;
@@ -268,10 +269,7 @@ impl<P: Payload> Sender<P> {
 
     /// Lets everything happen whose time has come.
     pub fn handle_timeout(&mut self, now: u64) {
-        while let Some(&(at, identity, index)) = self.deadlines.first()
-            && at <= now
-        {
-            self.deadlines.pop_first();
+        while let Some((identity, index)) = self.deadlines.pop_due(now) {
             if index == LINGER {
                 self.retire(identity);
                 continue;
@@ -311,7 +309,7 @@ impl<P: Payload> Sender<P> {
         if last {
             self.ready.pop_front();
         }
-        self.deadlines.insert((until, identity, index));
+        self.deadlines.set(until, (identity, index));
         self.outstanding += 1;
         self.counters.segments += 1;
         Some(Transmit { destination: identity.destination, priority, segment })
@@ -325,7 +323,7 @@ impl<P: Payload> Sender<P> {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<u64> {
-        self.deadlines.first().map(|&(at, ..)| at)
+        self.deadlines.next()
     }
 
     /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit) and the window has room for it.
@@ -422,7 +420,7 @@ impl<P: Payload> Sender<P> {
         for (index, state) in active.segments.iter_mut().enumerate() {
             match *state {
                 State::Ready => was_ready = true,
-                State::Held { until } => _ = self.deadlines.remove(&(until, identity, index as u8)),
+                State::Held { until } => self.deadlines.clear(until, (identity, index as u8)),
                 State::Outstanding { .. } | State::Done => continue,
             }
             *state = State::Done;
@@ -442,7 +440,7 @@ impl<P: Payload> Sender<P> {
                 return;
             }
             if self.options.linger > 0 {
-                self.deadlines.insert((now.saturating_add(self.options.linger), identity, LINGER));
+                self.deadlines.set(now.saturating_add(self.options.linger), (identity, LINGER));
             } else {
                 self.retire(identity);
             }
