@@ -1,7 +1,7 @@
-//! State machines of the logical layers that carry messages: what is sent next, what a packet that came in
-//! means, what has to happen by when.
+//! Engines: the rules that span packets: what is sent next, what a packet that came in means, what has to
+//! happen by when.
 //!
-//! 1. [`payload`]: bytes or a length: one machine serves both.
+//! 1. [`divisible`]: bytes or a length: one machine serves both.
 //! 2. [`message`]: type 11, data messages of up to 4096 bytes, each segment answered (Part 2).
 //! 3. [`doorbell`]: type 10, 16 bits, answered (Part 2).
 //! 4. [`stream`]: type 9, PDUs of up to 64 KiB, not answered; traffic management (Part 10).
@@ -23,38 +23,26 @@
 //! Nothing that came off the wire panics. Values that the *owner* passes are checked where they enter, and the
 //! error says what is wrong with them.
 
+use crate::wire::{Error, Priority, fits};
 use alloc::collections::VecDeque;
 
 mod deadlines;
+pub mod divisible;
 pub mod doorbell;
 pub mod message;
-pub mod payload;
 pub mod stream;
 
-pub use payload::{Length, Payload};
+pub use divisible::Divisible;
 
-/// Highest priority of a request; 3 is left for responses (Part 6 §5.5.2, deadlock avoidance).
+/// Highest priority of a request that is answered: the response needs a higher one (Part 6 §5.5.2).
 pub const REQUEST_PRIORITY_MAX: u8 = 2;
 
-/// Priority of the response to a request of priority `request`: one higher, and never above 3.
-#[must_use]
-pub const fn response_priority(request: u8) -> u8 {
-    if request >= REQUEST_PRIORITY_MAX { 3 } else { request + 1 }
-}
-
-/// What became of a request; the status field of a type 13 response.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Status {
-    /// Completed.
-    Done,
-    /// Not accepted for lack of room: send it again.
-    Retry,
-    /// Cannot be completed.
-    Error,
+fn check_request_priority(priority: Priority) -> Result<(), Error> {
+    fits("prio", priority.prio().into(), REQUEST_PRIORITY_MAX.into())
 }
 
 /// Puts an item behind all items of its priority and before those of lower ones.
-fn insert_by_priority<T>(queue: &mut VecDeque<T>, item: T, priority: impl Fn(&T) -> u8) {
+fn insert_by_priority<T>(queue: &mut VecDeque<T>, item: T, priority: impl Fn(&T) -> Priority) {
     let mine = priority(&item);
     match queue.back() {
         Some(last) if priority(last) < mine => {
@@ -69,18 +57,15 @@ fn insert_by_priority<T>(queue: &mut VecDeque<T>, item: T, priority: impl Fn(&T)
 mod tests {
     use super::*;
 
-    /// Shows: the response to a request has the next higher priority (Part 6 §5.5.2).
-    #[test]
-    fn responses_overtake_their_requests() {
-        assert_eq!([0, 1, 2, 3].map(response_priority), [1, 2, 3, 3]);
-    }
-
     #[test]
     fn insertion_keeps_the_order_within_a_priority() {
         let mut queue = VecDeque::new();
-        for item in [(0, 'a'), (2, 'b'), (1, 'c'), (0, 'd'), (2, 'e'), (1, 'f')] {
+        for (prio, crf, name) in
+            [(0, true, 'a'), (2, true, 'b'), (0, false, 'c'), (0, true, 'd'), (2, true, 'e'), (0, false, 'f')]
+        {
+            let item = (Priority::new(prio, crf).unwrap(), name);
             insert_by_priority(&mut queue, item, |&(priority, _)| priority);
         }
-        assert_eq!(queue, [(2, 'b'), (2, 'e'), (1, 'c'), (1, 'f'), (0, 'a'), (0, 'd')]);
+        assert!(queue.iter().map(|&(_, name)| name).eq("beadcf".chars()));
     }
 }

@@ -7,9 +7,11 @@
 //! gives its doorbells a range of their own.
 
 use super::deadlines::Deadlines;
-use super::{REQUEST_PRIORITY_MAX, Status, insert_by_priority};
+use super::{check_request_priority, insert_by_priority};
+use crate::wire::doorbell::Doorbell;
+use crate::wire::response::Status;
+use crate::wire::{Error, Priority};
 use alloc::collections::{BTreeMap, VecDeque};
-use core::fmt;
 
 /// How a sender behaves. Times in picoseconds.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -33,43 +35,26 @@ impl Default for Options {
 
 /// A doorbell to be sent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Doorbell {
+pub struct Ring {
     /// Device ID of the receiver.
-    pub destination: u16,
+    pub destination: u32,
     /// For the software there.
     pub info: u16,
-    /// Priority of the packet, 0..=2.
-    pub priority: u8,
+    /// Priority of the packet, at most 2.
+    pub priority: Priority,
     /// Comes back in the event that ends the doorbell; means nothing here.
     pub token: u64,
 }
-
-/// The priority of a doorbell is reserved for responses.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct PriorityError {
-    /// The priority that was asked for.
-    pub found: u8,
-}
-
-impl fmt::Display for PriorityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "doorbell priority: at most {REQUEST_PRIORITY_MAX} allowed, {} given", self.found)
-    }
-}
-
-impl core::error::Error for PriorityError {}
 
 /// A packet to be sent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Transmit {
     /// Device ID of the receiver.
-    pub destination: u16,
-    /// Priority, 0..=2.
-    pub priority: u8,
-    /// Transaction ID.
-    pub tid: u8,
-    /// For the software at the receiver.
-    pub info: u16,
+    pub destination: u32,
+    /// Its priority, at most 2.
+    pub priority: Priority,
+    /// The packet.
+    pub doorbell: Doorbell,
 }
 
 /// Why a doorbell failed.
@@ -86,12 +71,12 @@ pub enum Failure {
 pub enum Event {
     /// It was answered by *done*: it is in the queue of the receiver.
     Sent {
-        /// From [`Doorbell::token`].
+        /// From [`Ring::token`].
         token: u64,
     },
     /// It may have been received or not.
     Failed {
-        /// From [`Doorbell::token`].
+        /// From [`Ring::token`].
         token: u64,
         /// Why.
         cause: Failure,
@@ -132,11 +117,11 @@ enum State {
 pub struct Sender {
     options: Options,
     /// By priority, then in order of submission.
-    waiting: VecDeque<Doorbell>,
+    waiting: VecDeque<Ring>,
     /// To be sent again, by priority, then in the order in which they became so.
-    again: VecDeque<(u8, u8)>,
+    again: VecDeque<(Priority, u8)>,
     /// By transaction ID.
-    active: BTreeMap<u8, (Doorbell, State)>,
+    active: BTreeMap<u8, (Ring, State)>,
     /// One entry for each outstanding or held doorbell.
     deadlines: Deadlines<u8>,
     /// The ID given last.
@@ -168,24 +153,22 @@ impl Sender {
     /// Takes a doorbell.
     ///
     /// # Errors
-    /// [`PriorityError`]; it is not taken then.
-    pub fn submit(&mut self, doorbell: Doorbell) -> Result<(), PriorityError> {
-        if doorbell.priority > REQUEST_PRIORITY_MAX {
-            return Err(PriorityError { found: doorbell.priority });
-        }
-        insert_by_priority(&mut self.waiting, doorbell, |doorbell| doorbell.priority);
+    /// [`Error::Range`] for the priority; it is not taken then.
+    pub fn submit(&mut self, ring: Ring) -> Result<(), Error> {
+        check_request_priority(ring.priority)?;
+        insert_by_priority(&mut self.waiting, ring, |ring| ring.priority);
         Ok(())
     }
 
     /// A response of type 13 from `source`.
-    pub fn handle_response(&mut self, now: u64, source: u16, tid: u8, status: Status) {
+    pub fn handle_response(&mut self, now: u64, source: u32, tid: u8, status: Status) {
         match status {
             Status::Done => {}
             Status::Retry => self.counters.retries += 1,
             Status::Error => self.counters.errors += 1,
         }
-        let (doorbell, state) = match self.active.get_mut(&tid) {
-            Some((doorbell, state)) if doorbell.destination == source => (*doorbell, state),
+        let (ring, state) = match self.active.get_mut(&tid) {
+            Some((ring, state)) if ring.destination == source => (*ring, state),
             _ => {
                 self.counters.unsolicited += 1;
                 return;
@@ -199,7 +182,7 @@ impl Sender {
         match status {
             Status::Done => {
                 self.active.remove(&tid);
-                self.events.push_back(Event::Sent { token: doorbell.token });
+                self.events.push_back(Event::Sent { token: ring.token });
             }
             Status::Retry if self.options.retry_delay == 0 => self.send_again(tid),
             Status::Retry => {
@@ -227,28 +210,24 @@ impl Sender {
     /// from `now` on.
     pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit> {
         let again = self.again.front().map(|&(priority, _)| priority);
-        let waiting = self.waiting.front().map(|doorbell| doorbell.priority);
+        let waiting = self.waiting.front().map(|ring| ring.priority);
         let new_one = if again >= waiting { None } else { self.free_tid() };
         let tid = match new_one {
             Some(tid) => {
-                let doorbell = self.waiting.pop_front().expect("looked at");
-                self.active.insert(tid, (doorbell, State::Ready));
+                let ring = self.waiting.pop_front().expect("looked at");
+                self.active.insert(tid, (ring, State::Ready));
                 self.last_tid = tid;
                 tid
             }
             None => self.again.pop_front()?.1,
         };
         let until = now.saturating_add(self.options.response_timeout);
-        let (doorbell, state) = self.active.get_mut(&tid).expect("active");
+        let (ring, state) = self.active.get_mut(&tid).expect("active");
         *state = State::Outstanding { until };
         self.deadlines.set(until, tid);
         self.counters.packets += 1;
-        Some(Transmit {
-            destination: doorbell.destination,
-            priority: doorbell.priority,
-            tid,
-            info: doorbell.info,
-        })
+        let packet = Doorbell { src_tid: tid, info: ring.info };
+        Some(Transmit { destination: ring.destination, priority: ring.priority, doorbell: packet })
     }
 
     /// What ended, in order.
@@ -300,14 +279,14 @@ impl Sender {
     }
 
     fn send_again(&mut self, tid: u8) {
-        let (doorbell, state) = self.active.get_mut(&tid).expect("active");
+        let (ring, state) = self.active.get_mut(&tid).expect("active");
         *state = State::Ready;
-        insert_by_priority(&mut self.again, (doorbell.priority, tid), |&(priority, _)| priority);
+        insert_by_priority(&mut self.again, (ring.priority, tid), |&(priority, _)| priority);
     }
 
     fn fail(&mut self, tid: u8, cause: Failure) {
-        let (doorbell, _) = self.active.remove(&tid).expect("active");
-        self.events.push_back(Event::Failed { token: doorbell.token, cause });
+        let (ring, _) = self.active.remove(&tid).expect("active");
+        self.events.push_back(Event::Failed { token: ring.token, cause });
     }
 }
 
@@ -315,7 +294,7 @@ impl Sender {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Received {
     /// Device ID of the sender.
-    pub source: u16,
+    pub source: u32,
     /// From the sender's software.
     pub info: u16,
 }
@@ -344,9 +323,9 @@ impl Receiver {
         Self { capacity, queue: VecDeque::new(), counters: ReceiverCounters::default() }
     }
 
-    /// A type 10 packet from `source`. The answer goes back with its transaction ID and
-    /// [`response_priority`](super::response_priority).
-    pub fn handle_doorbell(&mut self, source: u16, info: u16) -> Status {
+    /// A type 10 packet from `source`. The answer goes back with its transaction ID, on the way
+    /// [`Transport::reply`](crate::wire::Transport::reply) gives.
+    pub fn handle_doorbell(&mut self, source: u32, info: u16) -> Status {
         if self.queue.len() >= self.capacity {
             self.counters.retries += 1;
             return Status::Retry;

@@ -1,8 +1,9 @@
 //! The receiving side of a device: reassembly, and the answer to each segment.
 
-use super::{DOUBLE_WORD_BYTES, Segment, SegmentSize};
+use crate::engine::Divisible;
 use crate::engine::deadlines::Deadlines;
-use crate::engine::{Payload, Status};
+use crate::wire::message::{Segment, SegmentSize, TargetInfo};
+use crate::wire::response::Status;
 use alloc::collections::{BTreeMap, VecDeque};
 
 /// What a receiver can do.
@@ -29,14 +30,9 @@ impl Default for Options {
 pub enum Cause {
     /// There is no such mailbox.
     Mailbox,
-    /// There is no data.
-    Empty,
-    /// The data is not a multiple of 8 bytes.
-    Unaligned,
-    /// msgseg is above msglen.
-    SegmentNumber,
-    /// There is more data than ssize says, or less in a segment that is not the last.
-    Size,
+    /// The packet is none: no data or too much, not a multiple of 8 bytes, less than ssize in a segment that is
+    /// not the last, msgseg above msglen, a reserved ssize.
+    Malformed,
     /// msglen or ssize is not that of the segments before.
     Inconsistent,
     /// The segment came already, and was not answered by *retry*.
@@ -49,7 +45,7 @@ pub enum Event<P> {
     /// A message is complete.
     Delivered {
         /// Device ID of the sender.
-        source: u16,
+        source: u32,
         /// Mailbox.
         mailbox: u8,
         /// Letter, 0..=3.
@@ -60,7 +56,7 @@ pub enum Event<P> {
     /// A segment broke a rule.
     Rejected {
         /// Device ID of the sender.
-        source: u16,
+        source: u32,
         /// Mailbox.
         mailbox: u8,
         /// Letter, 0..=3.
@@ -71,7 +67,7 @@ pub enum Event<P> {
     /// A message was not completed in time and is forgotten.
     Abandoned {
         /// Device ID of the sender.
-        source: u16,
+        source: u32,
         /// Mailbox.
         mailbox: u8,
         /// Letter, 0..=3.
@@ -99,19 +95,23 @@ pub struct Counters {
 /// What names a message in reassembly.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 struct Key {
-    source: u16,
+    source: u32,
     mbox: u8,
     letter: u8,
 }
 
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Context<P> {
-    msglen: u8,
+    segments: u8,
     size: SegmentSize,
     /// A bit for each segment that came.
     received: u16,
     payload: P,
     until: u64,
+}
+
+fn key(source: u32, target: TargetInfo) -> Key {
+    Key { source, mbox: target.mbox(), letter: target.letter() }
 }
 
 /// The receiving side of a device, see the [module](super).
@@ -125,7 +125,7 @@ pub struct Receiver<P> {
     counters: Counters,
 }
 
-impl<P: Payload> Receiver<P> {
+impl<P: Divisible> Receiver<P> {
     /// A receiver with nothing in reassembly.
     #[must_use]
     pub fn new(options: Options) -> Self {
@@ -138,37 +138,40 @@ impl<P: Payload> Receiver<P> {
         }
     }
 
-    /// A type 11 packet from `source`. The answer goes back with the segment's target and
-    /// [`response_priority`](crate::engine::response_priority).
+    /// A type 11 packet from `source`. The answer goes back with the segment's target, on the
+    /// way [`Transport::reply`](crate::wire::Transport::reply) gives.
     ///
     /// `room` says whether the owner can take one more message for this mailbox, beside those that are in
     /// reassembly ([`contexts`](Self::contexts)). It matters for the first segment of a message only: a
     /// message that was begun has its place.
-    pub fn handle_segment(&mut self, now: u64, source: u16, segment: Segment<P>, room: bool) -> Status {
-        let (mailbox, letter) = (segment.mailbox(), segment.target.letter);
-        let key = Key { source, mbox: segment.target.mbox, letter };
-        let broken = self.broken_rule(key, &segment);
-        if let Some(cause) = broken {
-            self.counters.errors += 1;
-            self.events.push_back(Event::Rejected { source, mailbox, letter, cause });
-            if segment.msglen > 0 {
-                self.close(key);
-            }
-            return Status::Error;
+    pub fn handle_segment(&mut self, now: u64, source: u32, segment: Segment<P>, room: bool) -> Status {
+        let (mailbox, letter) = (segment.mailbox(), segment.target().letter());
+        let key = key(source, segment.target());
+        let single = segment.segments() == 1;
+        if let Some(cause) = self.broken_rule(key, &segment) {
+            return self.reject(key, mailbox, single, cause);
         }
-        let open = segment.msglen > 0 && self.contexts.contains_key(&key);
-        let context_left = segment.msglen == 0 || self.contexts.len() < self.options.contexts as usize;
+        let open = !single && self.contexts.contains_key(&key);
+        let context_left = single || self.contexts.len() < self.options.contexts as usize;
         if !(open || room && context_left) {
             self.counters.retries += 1;
             return Status::Retry;
         }
         self.counters.segments += 1;
-        if segment.msglen == 0 {
-            self.deliver(source, mailbox, letter, segment.payload);
+        if single {
+            self.deliver(source, mailbox, letter, segment.into_payload());
         } else if let Some(payload) = self.accept(now, key, segment) {
             self.deliver(source, mailbox, letter, payload);
         }
         Status::Done
+    }
+
+    /// A type 11 packet from `source` that is no [`Segment`], with msglen and target as it has them. The
+    /// answer is always *error*.
+    pub fn handle_malformed(&mut self, source: u32, msglen: u8, target: TargetInfo) -> Status {
+        let single = msglen == 0;
+        let mailbox = if single { target.extended_mailbox() } else { target.mbox() };
+        self.reject(key(source, target), mailbox, single, Cause::Malformed)
     }
 
     /// Gives up the messages whose time has come.
@@ -209,46 +212,40 @@ impl<P: Payload> Receiver<P> {
     }
 
     fn broken_rule(&self, key: Key, segment: &Segment<P>) -> Option<Cause> {
-        let (found, size) = (segment.payload.len(), segment.size.bytes());
-        let multiple = segment.msglen > 0;
-        let last = !multiple || segment.target.msgseg == segment.msglen;
         if self.options.mailboxes >> segment.mailbox() & 1 == 0 {
             return Some(Cause::Mailbox);
         }
-        if found == 0 {
-            return Some(Cause::Empty);
-        }
-        if !found.is_multiple_of(DOUBLE_WORD_BYTES) {
-            return Some(Cause::Unaligned);
-        }
-        if multiple && segment.target.msgseg > segment.msglen {
-            return Some(Cause::SegmentNumber);
-        }
-        if found > size || !last && found < size {
-            return Some(Cause::Size);
-        }
-        let context = self.contexts.get(&key).filter(|_| multiple)?;
-        if (context.msglen, context.size) != (segment.msglen, segment.size) {
+        let context = self.contexts.get(&key).filter(|_| segment.segments() > 1)?;
+        if (context.segments, context.size) != (segment.segments(), segment.size()) {
             return Some(Cause::Inconsistent);
         }
-        (context.received >> segment.target.msgseg & 1 == 1).then_some(Cause::Repeated)
+        (context.received >> segment.index() & 1 == 1).then_some(Cause::Repeated)
+    }
+
+    fn reject(&mut self, key: Key, mailbox: u8, single: bool, cause: Cause) -> Status {
+        let Key { source, letter, .. } = key;
+        self.counters.errors += 1;
+        self.events.push_back(Event::Rejected { source, mailbox, letter, cause });
+        if !single {
+            self.close(key);
+        }
+        Status::Error
     }
 
     /// Adds a segment to its message; returns the message if it is complete.
     fn accept(&mut self, now: u64, key: Key, segment: Segment<P>) -> Option<P> {
         let until = now.saturating_add(self.options.timeout);
         let context = self.contexts.entry(key).or_insert_with(|| Context {
-            msglen: segment.msglen,
-            size: segment.size,
+            segments: segment.segments(),
+            size: segment.size(),
             received: 0,
             payload: P::default(),
             until,
         });
         self.deadlines.clear(context.until, key);
-        let index = segment.target.msgseg;
-        context.received |= 1 << index;
-        context.payload.write(u32::from(index) * segment.size.bytes(), &segment.payload);
-        if context.received.count_ones() == u32::from(segment.msglen) + 1 {
+        context.received |= 1 << segment.index();
+        context.payload.write(usize::from(segment.index()) * segment.size().octets(), segment.payload());
+        if context.received.count_ones() == u32::from(segment.segments()) {
             return self.contexts.remove(&key).map(|context| context.payload);
         }
         context.until = until;
@@ -262,7 +259,7 @@ impl<P: Payload> Receiver<P> {
         Some(context)
     }
 
-    fn deliver(&mut self, source: u16, mailbox: u8, letter: u8, payload: P) {
+    fn deliver(&mut self, source: u32, mailbox: u8, letter: u8, payload: P) {
         self.counters.messages += 1;
         self.events.push_back(Event::Delivered { source, mailbox, letter, payload });
     }

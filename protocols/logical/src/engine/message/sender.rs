@@ -1,8 +1,11 @@
 //! The sending side of a device: what leaves next, and what became of it.
 
-use super::{Error, LETTERS, Message, Segment, Target};
+use super::Message;
 use crate::engine::deadlines::Deadlines;
-use crate::engine::{Payload, Status, insert_by_priority};
+use crate::engine::{Divisible, insert_by_priority};
+use crate::wire::message::{LETTERS, Segment, TargetInfo};
+use crate::wire::response::Status;
+use crate::wire::{Error, Priority};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -40,9 +43,9 @@ impl Default for Options {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Transmit<P> {
     /// Device ID of the receiver.
-    pub destination: u16,
-    /// Priority, 0..=2.
-    pub priority: u8,
+    pub destination: u32,
+    /// Its priority, at most 2.
+    pub priority: Priority,
     /// The packet.
     pub segment: Segment<P>,
 }
@@ -92,7 +95,7 @@ pub struct Counters {
 /// to 16 segments or one upper mailbox number.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 struct Identity {
-    destination: u16,
+    destination: u32,
     mbox: u8,
     letter: u8,
     /// The upper mailbox number of a message of one segment.
@@ -100,7 +103,7 @@ struct Identity {
 }
 
 /// Destination and lower mailbox bits: what letters belong to.
-type LaneKey = (u16, u8);
+type LaneKey = (u32, u8);
 
 impl Identity {
     const fn lane(self) -> LaneKey {
@@ -147,11 +150,11 @@ impl<P> Active<P> {
 
     /// Values of the msgseg field it uses.
     fn bits(&self, xmbox: Option<u8>) -> u16 {
-        bits(xmbox, self.segments.len() as u32)
+        bits(xmbox, self.segments.len())
     }
 }
 
-fn bits(xmbox: Option<u8>, segments: u32) -> u16 {
+fn bits(xmbox: Option<u8>, segments: usize) -> u16 {
     match xmbox {
         Some(xmbox) => 1 << xmbox,
         None => (u32::from(u16::MAX) >> (16 - segments)) as u16,
@@ -172,7 +175,7 @@ pub struct Sender<P> {
     lanes: BTreeMap<LaneKey, Lane<P>>,
     active: BTreeMap<Identity, Active<P>>,
     /// Messages with a segment that is ready, by priority, then in the order in which they became so.
-    ready: VecDeque<(u8, Identity)>,
+    ready: VecDeque<(Priority, Identity)>,
     /// One entry for each outstanding or held segment and each resting letter.
     deadlines: Deadlines<(Identity, u8)>,
     outstanding: u32,
@@ -182,7 +185,7 @@ pub struct Sender<P> {
     counters: Counters,
 }
 
-impl<P: Payload> Sender<P> {
+impl<P: Divisible> Sender<P> {
     /// A sender with nothing to send.
     ///
     /// # Panics
@@ -224,7 +227,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// A response of type 13 from `source`.
-    pub fn handle_response(&mut self, now: u64, source: u16, target: Target, status: Status) {
+    pub fn handle_response(&mut self, now: u64, source: u32, target: TargetInfo, status: Status) {
         match status {
             Status::Done => {}
             Status::Retry => self.counters.retries += 1,
@@ -358,19 +361,19 @@ impl<P: Payload> Sender<P> {
     }
 
     /// The message and the segment a response is about.
-    fn find(&self, source: u16, target: Target) -> Option<(Identity, u8)> {
+    fn find(&self, source: u32, target: TargetInfo) -> Option<(Identity, u8)> {
         let identity = Identity {
             destination: source,
-            mbox: target.mbox,
-            letter: target.letter,
-            xmbox: Some(target.msgseg),
+            mbox: target.mbox(),
+            letter: target.letter(),
+            xmbox: Some(target.msgseg()),
         };
         if self.active.contains_key(&identity) {
             return Some((identity, 0));
         }
         let identity = Identity { xmbox: None, ..identity };
         let active = self.active.get(&identity)?;
-        (usize::from(target.msgseg) < active.segments.len()).then_some((identity, target.msgseg))
+        (usize::from(target.msgseg()) < active.segments.len()).then_some((identity, target.msgseg()))
     }
 
     /// Gives letters to the messages at the head of a lane, and forgets a lane that has nothing left.
@@ -395,7 +398,7 @@ impl<P: Payload> Sender<P> {
             let message = lane.waiting.pop_front().expect("looked at");
             let identity = Identity { destination: key.0, mbox: key.1, letter, xmbox };
             insert_by_priority(&mut self.ready, (message.priority, identity), |&(priority, _)| priority);
-            let segments = vec![State::Ready; segments as usize];
+            let segments = vec![State::Ready; segments];
             self.active.insert(identity, Active { message, segments, failed: false });
         }
         if lane.busy == [0; LETTERS as usize] && lane.waiting.is_empty() {

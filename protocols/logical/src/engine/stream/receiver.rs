@@ -1,8 +1,10 @@
 //! The receiving side of a device: reassembly (Part 10 §3.2.5).
 
-use super::{Flow, Mtu, PDU_MAX_BYTES, Part, Segment};
-use crate::engine::Payload;
+use super::{Flow, Mtu};
+use crate::engine::Divisible;
 use crate::engine::deadlines::Deadlines;
+use crate::wire::Payload;
+use crate::wire::stream::{PDU_MAX_BYTES, Part, Segment};
 use alloc::collections::{BTreeMap, VecDeque};
 
 /// What a receiver can do.
@@ -36,7 +38,7 @@ pub enum Defect {
     Long,
     /// A start or continuation segment is shorter than the MTU.
     Short,
-    /// A segment has no data, and does not end the PDU by length 0 either.
+    /// An end segment has no data, but a length.
     Empty,
     /// A segment has another class of service than the one before: an end and a start were lost.
     Class,
@@ -60,9 +62,9 @@ pub enum Event<P> {
     /// A PDU is complete.
     Delivered {
         /// Device ID of the sender.
-        source: u16,
+        source: u32,
         /// Device ID it was sent to.
-        destination: u16,
+        destination: u32,
         /// Virtual channel, priority and CRF.
         flow: Flow,
         /// Class of service.
@@ -76,9 +78,9 @@ pub enum Event<P> {
     /// lost: then there is one to each of its segments.
     Discarded {
         /// Device ID of the sender.
-        source: u16,
+        source: u32,
         /// Device ID it was sent to.
-        destination: u16,
+        destination: u32,
         /// Virtual channel, priority and CRF.
         flow: Flow,
         /// Class of service.
@@ -103,7 +105,7 @@ pub struct Counters {
 
 /// The segmentation context of a packet: source, destination, flow. The destination matters for devices with
 /// several IDs and for multicast.
-type Key = (u16, u16, Flow);
+type Key = (u32, u32, Flow);
 
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Context<P> {
@@ -125,7 +127,7 @@ pub struct Receiver<P> {
     counters: Counters,
 }
 
-impl<P: Payload> Receiver<P> {
+impl<P: Divisible> Receiver<P> {
     /// A receiver with nothing in reassembly.
     #[must_use]
     pub fn new(options: Options) -> Self {
@@ -145,19 +147,19 @@ impl<P: Payload> Receiver<P> {
     pub fn handle_segment(
         &mut self,
         now: u64,
-        source: u16,
-        destination: u16,
+        source: u32,
+        destination: u32,
         flow: Flow,
         segment: Segment<P>,
         room: bool,
     ) {
         self.counters.segments += 1;
         let key = (source, destination, flow);
-        match segment.part {
+        match segment.part() {
             Part::Single { stream_id } => {
                 self.close_unended(key);
                 let defect = self.begin_defect(&segment, true, room);
-                self.finish(key, segment.cos, stream_id, defect.map_or(Ok(segment.payload), Err));
+                self.finish(key, segment.cos(), stream_id, defect.map_or(Ok(segment.into_payload()), Err));
             }
             Part::Start { stream_id } => {
                 self.close_unended(key);
@@ -214,11 +216,11 @@ impl<P: Payload> Receiver<P> {
     fn begin_defect(&self, segment: &Segment<P>, single: bool, room: bool) -> Option<Defect> {
         self.size_defect(segment, single)
             .or_else(|| self.growth_defect(0, segment))
-            .or_else(|| if room { None } else { Some(Defect::NoRoom) })
+            .or((!room).then_some(Defect::NoRoom))
     }
 
     fn size_defect(&self, segment: &Segment<P>, may_be_short: bool) -> Option<Defect> {
-        let (found, mtu) = (segment.payload.len(), self.options.mtu.bytes());
+        let (found, mtu) = (segment.payload().octets(), self.options.mtu.octets());
         match found {
             0 => Some(Defect::Empty),
             _ if found > mtu => Some(Defect::Long),
@@ -227,32 +229,32 @@ impl<P: Payload> Receiver<P> {
         }
     }
 
-    fn growth_defect(&self, received: u32, segment: &Segment<P>) -> Option<Defect> {
-        let max = self.options.max_pdu.min(PDU_MAX_BYTES);
-        (received + segment.payload.len() > max).then_some(Defect::MaxPdu)
+    fn growth_defect(&self, received: usize, segment: &Segment<P>) -> Option<Defect> {
+        let max = self.options.max_pdu.min(PDU_MAX_BYTES) as usize;
+        (received + segment.payload().octets() > max).then_some(Defect::MaxPdu)
     }
 
     fn open(&mut self, now: u64, key: Key, stream_id: u16, segment: Segment<P>, room: bool) {
         if self.contexts.len() >= self.options.contexts as usize {
-            return self.discard(key, segment.cos, Some(stream_id), Defect::NoContext);
+            return self.discard(key, segment.cos(), Some(stream_id), Defect::NoContext);
         }
-        let defect = self.begin_defect(&segment, false, room);
+        let (cos, defect) = (segment.cos(), self.begin_defect(&segment, false, room));
         if let Some(defect) = defect {
-            self.discard(key, segment.cos, Some(stream_id), defect);
+            self.discard(key, cos, Some(stream_id), defect);
         }
-        let payload = if defect.is_none() { Some(segment.payload) } else { None };
-        self.contexts.insert(key, Context { cos: segment.cos, stream_id, payload, until: None });
+        let payload = if defect.is_none() { Some(segment.into_payload()) } else { None };
+        self.contexts.insert(key, Context { cos, stream_id, payload, until: None });
         self.restart_timer(now, key);
     }
 
     fn continue_pdu(&mut self, now: u64, key: Key, segment: Segment<P>) {
         if !self.contexts.contains_key(&key) {
-            return self.discard(key, segment.cos, None, Defect::MissingStart);
+            return self.discard(key, segment.cos(), None, Defect::MissingStart);
         }
         self.restart_timer(now, key);
         let Context { cos, stream_id, ref payload, .. } = self.contexts[&key];
-        let Some(received) = payload.as_ref().map(Payload::len) else { return };
-        let class = (cos != segment.cos).then_some(Defect::Class);
+        let Some(received) = payload.as_ref().map(Payload::octets) else { return };
+        let class = (cos != segment.cos()).then_some(Defect::Class);
         let defect = class
             .or_else(|| self.size_defect(&segment, false))
             .or_else(|| self.growth_defect(received, &segment));
@@ -261,27 +263,27 @@ impl<P: Payload> Receiver<P> {
             context.payload = None;
             self.discard(key, cos, Some(stream_id), defect);
         } else if let Some(payload) = &mut context.payload {
-            payload.write(received, &segment.payload);
+            payload.write(received, segment.payload());
         }
     }
 
     fn end_pdu(&mut self, key: Key, segment: Segment<P>, length: u16) {
         let Some(Context { cos, stream_id, payload, .. }) = self.close(key) else {
-            return self.discard(key, segment.cos, None, Defect::MissingStart);
+            return self.discard(key, segment.cos(), None, Defect::MissingStart);
         };
         let Some(mut payload) = payload else { return };
-        let received = payload.len();
-        let class = (cos != segment.cos).then_some(Defect::Class);
-        let aborted = (segment.payload.is_empty() && length == 0).then_some(Defect::Aborted);
+        let received = payload.octets();
+        let class = (cos != segment.cos()).then_some(Defect::Class);
+        let aborted = (segment.is_abort()).then_some(Defect::Aborted);
         let defect = class
             .or(aborted)
             .or_else(|| self.size_defect(&segment, true))
             .or_else(|| self.growth_defect(received, &segment))
             .or_else(|| {
-                let total = received + segment.payload.len();
-                (total % PDU_MAX_BYTES != u32::from(length)).then_some(Defect::Length)
+                let total = received + segment.payload().octets();
+                (total % PDU_MAX_BYTES as usize != usize::from(length)).then_some(Defect::Length)
             });
-        payload.write(received, &segment.payload);
+        payload.write(received, segment.payload());
         self.finish(key, cos, stream_id, defect.map_or(Ok(payload), Err));
     }
 

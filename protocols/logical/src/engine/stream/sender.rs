@@ -1,9 +1,12 @@
 //! The sending side of a device: queues by stream, segmentation, obedience to traffic management.
 
 use super::traffic::{Action, Management, Stops};
-use super::{Error, Flow, Mtu, Part, Pdu, Segment};
-use crate::engine::{Payload, insert_by_priority};
+use super::{Flow, Mtu, Pdu};
+use crate::engine::{Divisible, insert_by_priority};
+use crate::wire::Error;
+use crate::wire::stream::{Part, Segment};
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
 
 /// In which order the flows of a priority are served. A higher priority always goes first.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -35,7 +38,7 @@ impl Default for Options {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Transmit<P> {
     /// Device ID of the receiver.
-    pub destination: u16,
+    pub destination: u32,
     /// Virtual channel, priority and CRF.
     pub flow: Flow,
     /// The packet.
@@ -58,7 +61,7 @@ pub enum Event {
     /// A traffic management message came. XOFF and XON are obeyed already; the rest is for the owner.
     Managed {
         /// Device ID of who sent it.
-        source: u16,
+        source: u32,
         /// What it said.
         message: Management,
     },
@@ -78,10 +81,10 @@ pub struct Counters {
 }
 
 /// Destination, class of service, stream ID.
-type StreamKey = (u16, u8, u16);
+type StreamKey = (u32, u8, u16);
 
 /// Destination and the rest of the flow.
-type FlowKey = (u16, Flow);
+type FlowKey = (u32, Flow);
 
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Stream<P> {
@@ -97,7 +100,7 @@ struct Stream<P> {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Open<P> {
     pdu: Pdu<P>,
-    sent: u32,
+    sent: usize,
     aborted: bool,
 }
 
@@ -128,7 +131,7 @@ pub struct Sender<P> {
     counters: Counters,
 }
 
-impl<P: Payload> Sender<P> {
+impl<P: Divisible> Sender<P> {
     /// A sender with nothing to send and nothing stopped.
     #[must_use]
     pub fn new(options: Options) -> Self {
@@ -146,7 +149,8 @@ impl<P: Payload> Sender<P> {
     /// Takes a PDU. PDUs of a stream leave in this order.
     ///
     /// # Errors
-    /// Those of [`Pdu::check`], and [`Error::Flow`]; nothing is taken then.
+    /// Those of [`Pdu::check`]; [`Error::Value`] if PDUs of the stream are in another flow, for the order between
+    /// them would be lost (Part 10 §2.4). Nothing is taken then.
     pub fn submit(&mut self, pdu: Pdu<P>) -> Result<(), Error> {
         pdu.check()?;
         let key = (pdu.destination, pdu.cos, pdu.stream_id);
@@ -157,7 +161,9 @@ impl<P: Payload> Sender<P> {
             eligible: false,
         });
         if stream.flow != pdu.flow {
-            return Err(Error::Flow { bound: stream.flow });
+            let found = pdu.flow.priority.prio().into();
+            let rule = "that of the stream's PDUs not sent yet";
+            return Err(Error::Value { field: "flow", found, rule });
         }
         stream.waiting.push_back(pdu);
         self.update_eligibility(key);
@@ -166,7 +172,7 @@ impl<P: Payload> Sender<P> {
 
     /// Ends the PDU of this stream that is open, if there is one, by a segment that makes the receiver discard
     /// it. Returns whether there is one.
-    pub fn abort(&mut self, destination: u16, cos: u8, stream_id: u16) -> bool {
+    pub fn abort(&mut self, destination: u32, cos: u8, stream_id: u16) -> bool {
         let Some(stream) = self.streams.get(&(destination, cos, stream_id)).filter(|stream| stream.open)
         else {
             return false;
@@ -177,7 +183,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// A traffic management message from `source`. What it orders concerns the streams to `source`.
-    pub fn handle_management(&mut self, source: u16, message: Management) {
+    pub fn handle_management(&mut self, source: u32, message: Management) {
         self.events.push_back(Event::Managed { source, message });
         let stopped = match message.action {
             Action::Xoff { .. } => true,
@@ -189,9 +195,9 @@ impl<P: Payload> Sender<P> {
         self.stops.set(scope, stopped);
         let range = match scope.destination() {
             Some(destination) => (destination, 0, 0)..=(destination, u8::MAX, u16::MAX),
-            None => (0, 0, 0)..=(u16::MAX, u8::MAX, u16::MAX),
+            None => (0, 0, 0)..=(u32::MAX, u8::MAX, u16::MAX),
         };
-        let concerned: alloc::vec::Vec<StreamKey> =
+        let concerned: Vec<StreamKey> =
             self.streams.range(range).map(|(&key, _)| key).filter(|&key| scope.contains(key)).collect();
         for key in concerned {
             self.update_eligibility(key);
@@ -200,7 +206,7 @@ impl<P: Payload> Sender<P> {
 
     /// Whether the stream must not begin a PDU.
     #[must_use]
-    pub fn is_stopped(&self, destination: u16, cos: u8, stream_id: u16) -> bool {
+    pub fn is_stopped(&self, destination: u32, cos: u8, stream_id: u16) -> bool {
         self.stops.contain((destination, cos, stream_id))
     }
 
@@ -223,7 +229,7 @@ impl<P: Payload> Sender<P> {
         let open = state.open.as_mut().expect("opened");
         let segment = next_segment(open, self.options.mtu);
         self.counters.segments += 1;
-        let ended = matches!(segment.part, Part::Single { .. } | Part::End { .. });
+        let ended = matches!(segment.part(), Part::Single { .. } | Part::End { .. });
         if ended {
             self.close(key);
         }
@@ -249,7 +255,7 @@ impl<P: Payload> Sender<P> {
 
     /// PDUs of a stream that wait, the open one not counted: what a queue status message speaks of.
     #[must_use]
-    pub fn waiting(&self, destination: u16, cos: u8, stream_id: u16) -> usize {
+    pub fn waiting(&self, destination: u32, cos: u8, stream_id: u16) -> usize {
         self.streams.get(&(destination, cos, stream_id)).map_or(0, |stream| stream.waiting.len())
     }
 
@@ -293,7 +299,7 @@ impl<P: Payload> Sender<P> {
     }
 
     fn enqueue(&mut self, key: FlowKey) {
-        insert_by_priority(&mut self.ready, key, |(_, flow)| flow.prio);
+        insert_by_priority(&mut self.ready, key, |(_, flow)| flow.priority);
     }
 
     /// The open PDU of a flow has left.
@@ -316,20 +322,22 @@ impl<P: Payload> Sender<P> {
 }
 
 /// Part 10 §3.2.5, segmentation.
-fn next_segment<P: Payload>(open: &mut Open<P>, mtu: Mtu) -> Segment<P> {
+fn next_segment<P: Divisible>(open: &mut Open<P>, mtu: Mtu) -> Segment<P> {
     let Pdu { cos, stream_id, ref payload, .. } = open.pdu;
-    let (first, rest) = (open.sent == 0, payload.len() - open.sent);
+    let total = payload.octets();
+    let (first, rest) = (open.sent == 0, total - open.sent);
     if open.aborted && !first {
-        return Segment { cos, part: Part::End { length: 0 }, payload: P::default() };
+        return Segment::abort(cos);
     }
-    let size = rest.min(mtu.bytes());
+    let size = rest.min(mtu.octets());
     let part = match (first, size == rest) {
         (true, true) => Part::Single { stream_id },
         (true, false) => Part::Start { stream_id },
         (false, false) => Part::Continuation,
-        (false, true) => Part::End { length: payload.len() as u16 },
+        // 65 536 is coded as 0.
+        (false, true) => Part::End { length: total as u16 },
     };
     let payload = payload.part(open.sent, size);
     open.sent += size;
-    Segment { cos, part, payload }
+    Segment::new(cos, part, payload).expect("an MTU is a legal length")
 }

@@ -2,26 +2,9 @@
 //! §4.3). All of it can be read and written here; a [`Sender`](super::Sender) obeys XOFF and XON. Rates and
 //! credits it hands to its owner, which is the support set *basic* of Part 10 §3.4.5.
 
+use crate::wire::Error;
+use crate::wire::traffic_management::{Operation, TrafficManagement, XOFF, XON};
 use alloc::collections::BTreeMap;
-
-/// The fields of a traffic management packet, as they lie in it.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub struct Fields {
-    /// Class of service.
-    pub cos: u8,
-    /// Stream ID.
-    pub stream_id: u16,
-    /// TM OP, 0..=15.
-    pub operation: u8,
-    /// Wildcards for destination (4), class (2), stream (1).
-    pub wildcard: u8,
-    /// Class mask.
-    pub mask: u8,
-    /// Parameter 1.
-    pub parameter1: u8,
-    /// Parameter 2.
-    pub parameter2: u8,
-}
 
 /// Which streams a message is about. Their destination is the device that sends the message, if that is the
 /// receiver of the data; or the one that gets it, if it is a status of the sender.
@@ -140,77 +123,61 @@ pub struct Management {
     pub action: Action,
 }
 
-/// Which field of a traffic management packet has a reserved value.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Reserved {
-    /// Wildcards and class mask do not go together (Part 10 §4.3.1).
-    Operand,
-    /// TM OP (Part 10 table 4-3).
-    Operation,
-    /// The parameters (Part 10 tables 4-4 to 4-6).
-    Parameter,
-}
-
-impl core::fmt::Display for Reserved {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(match self {
-            Self::Operand => "traffic management wildcard and mask: this combination is not permitted",
-            Self::Operation => "traffic management TM OP: reserved",
-            Self::Parameter => "traffic management parameters: reserved",
-        })
-    }
-}
-
-impl core::error::Error for Reserved {}
-
 impl Management {
-    /// Reads the fields of a packet. Fields that do not matter under a wildcard are ignored.
+    /// Reads a packet. Fields that do not matter under a wildcard are ignored.
     ///
     /// # Errors
-    /// [`Reserved`].
-    pub const fn parse(fields: &Fields) -> Result<Self, Reserved> {
-        let operand = match parse_operand(fields) {
-            Ok(operand) => operand,
-            Err(error) => return Err(error),
-        };
-        match parse_action(fields.operation, fields.parameter1, fields.parameter2) {
-            Ok(action) => Ok(Self { operand, action }),
-            Err(error) => Err(error),
-        }
+    /// [`Error::Value`] for wildcards and class mask that do not go together (Part 10 §4.3.1), and for reserved
+    /// parameters (tables 4-4 to 4-6).
+    pub fn parse(packet: &TrafficManagement) -> Result<Self, Error> {
+        Ok(Self { operand: parse_operand(packet)?, action: parse_action(packet)? })
     }
 
-    /// The fields of the packet; those that do not matter under a wildcard are 0. If that leads into another
-    /// flow than the data has, the caller may change them (Part 10 §3.4.5).
+    /// The packet; fields that do not matter under a wildcard are 0. If that leads into another flow than the
+    /// data has, the caller may change them (Part 10 §3.4.5).
     #[must_use]
-    pub const fn fields(&self) -> Fields {
-        let (wildcard, mask, cos, stream_id) = match self.operand {
-            Operand::Stream { cos, stream_id } => (0b000, 0, cos, stream_id),
-            Operand::Classes { cos, mask } => (0b001, mask, cos, 0),
-            Operand::Destination => (0b011, 0, 0, 0),
-            Operand::Everything => (0b111, 0, 0, 0),
+    pub const fn packet(&self) -> TrafficManagement {
+        let (wildcards, mask, cos, stream_id) = match self.operand {
+            Operand::Stream { cos, stream_id } => ([false, false, false], 0, cos, stream_id),
+            Operand::Classes { cos, mask } => ([false, false, true], mask, cos, 0),
+            Operand::Destination => ([false, true, true], 0, 0, 0),
+            Operand::Everything => ([true, true, true], 0, 0, 0),
         };
         let (operation, parameter1, parameter2) = match self.action {
-            Action::Xoff { mode } => (mode.code(), 0, 0),
-            Action::Xon { mode } => (mode.code(), 0, 0xFF),
-            Action::User { mode, value } => (mode.code(), 0, value),
-            Action::QueueStatus { mode: Mode::Credit, level } => (2, 0x30, level),
-            Action::QueueStatus { mode, level } => (mode.code(), 3, level),
-            Action::Reduce { rate, amount } => (1, 1 | rate.bit(), amount),
-            Action::Increase { rate, amount } => (1, 2 | rate.bit(), amount),
-            Action::Allocate { unit, credits } => (2, 0x10 | unit, credits),
-            Action::CreditStatus { unit, credits } => (2, 0x20 | unit, credits),
-            Action::Application { parameter1, parameter2 } => (3, parameter1, parameter2),
+            Action::Xoff { mode } => (mode.operation(), 0, XOFF),
+            Action::Xon { mode } => (mode.operation(), 0, XON),
+            Action::User { mode, value } => (mode.operation(), 0, value),
+            Action::QueueStatus { mode: Mode::Credit, level } => (Operation::Credit, 0x30, level),
+            Action::QueueStatus { mode, level } => (mode.operation(), 3, level),
+            Action::Reduce { rate, amount } => (Operation::Rate, 1 | rate.bit(), amount),
+            Action::Increase { rate, amount } => (Operation::Rate, 2 | rate.bit(), amount),
+            Action::Allocate { unit, credits } => (Operation::Credit, 0x10 | unit, credits),
+            Action::CreditStatus { unit, credits } => (Operation::Credit, 0x20 | unit, credits),
+            Action::Application { parameter1, parameter2 } => {
+                (Operation::Application, parameter1, parameter2)
+            }
         };
-        Fields { cos, stream_id, operation, wildcard, mask, parameter1, parameter2 }
+        let [any_destination, any_class, any_stream] = wildcards;
+        TrafficManagement {
+            cos,
+            stream_id,
+            operation,
+            any_destination,
+            any_class,
+            any_stream,
+            mask,
+            parameter1,
+            parameter2,
+        }
     }
 }
 
 impl Mode {
-    const fn code(self) -> u8 {
+    const fn operation(self) -> Operation {
         match self {
-            Self::Basic => 0,
-            Self::Rate => 1,
-            Self::Credit => 2,
+            Self::Basic => Operation::Basic,
+            Self::Rate => Operation::Rate,
+            Self::Credit => Operation::Credit,
         }
     }
 }
@@ -225,33 +192,40 @@ impl Rate {
     }
 }
 
-const fn parse_operand(fields: &Fields) -> Result<Operand, Reserved> {
-    let Fields { cos, stream_id, wildcard, mask, .. } = *fields;
+fn parse_operand(packet: &TrafficManagement) -> Result<Operand, Error> {
+    let TrafficManagement { cos, stream_id, mask, any_destination, any_class, any_stream, .. } = *packet;
     // 0, 1, 3, 7 ... 255: ones on the right only.
     let group = mask & mask.wrapping_add(1) == 0;
-    match wildcard {
-        0b000 if mask == 0 => Ok(Operand::Stream { cos, stream_id }),
-        0b001 if group => Ok(Operand::Classes { cos, mask }),
-        0b011 => Ok(Operand::Destination),
-        0b111 => Ok(Operand::Everything),
-        _ => Err(Reserved::Operand),
+    match (any_destination, any_class, any_stream) {
+        (false, false, false) if mask == 0 => Ok(Operand::Stream { cos, stream_id }),
+        (false, false, true) if group => Ok(Operand::Classes { cos, mask }),
+        (false, true, true) => Ok(Operand::Destination),
+        (true, true, true) => Ok(Operand::Everything),
+        (_, false, _) => {
+            let rule = "0 for one stream, ones on the right for a group of classes";
+            Err(Error::Value { field: "mask", found: mask.into(), rule })
+        }
+        (destination, _, stream) => {
+            let found = u32::from(destination) << 2 | 2 | u32::from(stream);
+            Err(Error::Value { field: "wildcard", found, rule: "0, 1, 3 or 7" })
+        }
     }
 }
 
-const fn parse_action(operation: u8, parameter1: u8, parameter2: u8) -> Result<Action, Reserved> {
+fn parse_action(packet: &TrafficManagement) -> Result<Action, Error> {
+    let TrafficManagement { operation, parameter1, parameter2, .. } = *packet;
     let mode = match operation {
-        0 => Mode::Basic,
-        1 => Mode::Rate,
-        2 => Mode::Credit,
-        3 => return Ok(Action::Application { parameter1, parameter2 }),
-        _ => return Err(Reserved::Operation),
+        Operation::Basic => Mode::Basic,
+        Operation::Rate => Mode::Rate,
+        Operation::Credit => Mode::Credit,
+        Operation::Application => return Ok(Action::Application { parameter1, parameter2 }),
     };
-    let rate = if parameter1 & 4 == 0 { Rate::Average } else { Rate::Peak };
+    let rate = if parameter1 & Rate::Peak.bit() == 0 { Rate::Average } else { Rate::Peak };
     let unit = parameter1 & 0xF;
     Ok(match (mode, parameter1) {
         (_, 0) => match parameter2 {
-            0 => Action::Xoff { mode },
-            0xFF => Action::Xon { mode },
+            XOFF => Action::Xoff { mode },
+            XON => Action::Xon { mode },
             value => Action::User { mode, value },
         },
         (Mode::Basic | Mode::Rate, 3) | (Mode::Credit, 0x30) => {
@@ -261,17 +235,24 @@ const fn parse_action(operation: u8, parameter1: u8, parameter2: u8) -> Result<A
         (Mode::Rate, 2 | 6) if parameter2 > 0 => Action::Increase { rate, amount: parameter2 },
         (Mode::Credit, 0x10..=0x1F) => Action::Allocate { unit, credits: parameter2 },
         (Mode::Credit, 0x20..=0x2F) => Action::CreditStatus { unit, credits: parameter2 },
-        _ => return Err(Reserved::Parameter),
+        _ => {
+            let found = u32::from(parameter1) << 8 | u32::from(parameter2);
+            return Err(Error::Value {
+                field: "parameters",
+                found,
+                rule: "one of Part 10 tables 4-4 to 4-6",
+            });
+        }
     })
 }
 
 /// Destination, class of service, stream ID.
-type StreamKey = (u16, u8, u16);
+type StreamKey = (u32, u8, u16);
 
 /// A set of streams as traffic management can name them. Two scopes are disjoint, or one is in the other.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(super) struct Scope {
-    destination: Option<u16>,
+    destination: Option<u32>,
     /// Without the bits under the mask.
     cos: u8,
     mask: u8,
@@ -280,7 +261,7 @@ pub(super) struct Scope {
 
 impl Operand {
     /// The streams that are meant if the other device is `other`.
-    pub(super) const fn scope(self, other: u16) -> Scope {
+    pub(super) const fn scope(self, other: u32) -> Scope {
         let destination = Some(other);
         match self {
             Self::Stream { cos, stream_id } => {
@@ -294,7 +275,7 @@ impl Operand {
 }
 
 impl Scope {
-    pub(super) const fn destination(self) -> Option<u16> {
+    pub(super) const fn destination(self) -> Option<u32> {
         self.destination
     }
 
