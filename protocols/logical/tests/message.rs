@@ -438,8 +438,8 @@ struct Network {
 impl Network {
     fn draw(&mut self, below: usize) -> usize {
         self.next += 1;
-        let choice = self.choices.get(self.next - 1).copied().unwrap_or(0);
-        usize::from(choice) % below
+        // Beyond the list nothing is lost and there is room.
+        self.choices.get(self.next - 1).map_or(below - 1, |&choice| usize::from(choice) % below)
     }
 }
 
