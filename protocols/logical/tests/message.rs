@@ -459,10 +459,12 @@ struct Outcome {
 /// nothing is under way, and sometimes before.
 fn run(messages: &[Message<Vec<u8>>], choices: Vec<u16>, loss: usize, full: usize) -> Outcome {
     let timeout = 100;
-    let options =
-        SenderOptions { window: 7, response_timeout: timeout, retry_delay: 3, linger: timeout, letters: 4 };
+    // The receiver has more patience than the sender, or what is lost could fill the window for so long that
+    // it gives up messages whose segments it has answered by "done".
+    let linger = 3 * timeout;
+    let options = SenderOptions { window: 7, response_timeout: timeout, retry_delay: 3, linger, letters: 4 };
     let mut sender = Sender::new(options);
-    let mut receiver = Receiver::new(ReceiverOptions { timeout, ..ReceiverOptions::default() });
+    let mut receiver = Receiver::new(ReceiverOptions { timeout: linger, ..ReceiverOptions::default() });
     for message in messages {
         sender.submit(message.clone()).unwrap();
     }
