@@ -147,7 +147,7 @@ const fn bits(word: u32, (shift, width): (u32, u32)) -> u32 {
     word >> shift & ((1 << width) - 1)
 }
 
-const fn fits(field: &'static str, found: u32, max: u32) -> Result<(), Error> {
+pub(crate) const fn fits(field: &'static str, found: u32, max: u32) -> Result<(), Error> {
     if found > max { Err(Error::Range { field, max, found }) } else { Ok(()) }
 }
 
