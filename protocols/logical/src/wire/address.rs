@@ -189,6 +189,11 @@ impl Span {
         }
     }
 
+    /// `octets` bytes from lane 0 on, whether or not a size code can name them.
+    pub(crate) const fn whole(octets: u16) -> Self {
+        Self { lane: 0, octets }
+    }
+
     fn named(sizes: &[[u16; 2]; 5], lane: u8, octets: u16) -> Result<Self, Error> {
         let span = Self { lane, octets };
         match span.code_in(sizes) {

@@ -331,6 +331,15 @@ impl<P: Payload> Maintenance<P> {
 }
 
 impl<P> Maintenance<P> {
+    /// The same request under another transaction ID; nothing changes in what has none.
+    #[must_use]
+    pub fn with_tid(mut self, tid: u8) -> Self {
+        if let Operation::Read { src_tid, .. } | Operation::Write { src_tid, .. } = &mut self.operation {
+            *src_tid = tid;
+        }
+        self
+    }
+
     /// Switches that are still to be passed.
     #[must_use]
     pub const fn hop_count(&self) -> u8 {

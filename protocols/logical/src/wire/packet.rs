@@ -83,6 +83,18 @@ impl<P> Body<P> {
         }
     }
 
+    /// The same under another srcTID; nothing changes in what has none.
+    #[must_use]
+    pub fn with_tid(self, src_tid: u8) -> Self {
+        match self {
+            Self::Read(read) => Self::Read(read.with_tid(src_tid)),
+            Self::Write(write) => Self::Write(write.with_tid(src_tid)),
+            Self::Maintenance(maintenance) => Self::Maintenance(maintenance.with_tid(src_tid)),
+            Self::Doorbell(doorbell) => Self::Doorbell(Doorbell { src_tid, ..doorbell }),
+            other => other,
+        }
+    }
+
     /// The data, if the format has any.
     #[must_use]
     pub const fn payload(&self) -> Option<&P> {

@@ -205,6 +205,12 @@ impl Read {
         Self::new(operation, view.src_tid(), view.address, span)
     }
 
+    /// The same request under another transaction ID.
+    #[must_use]
+    pub const fn with_tid(self, src_tid: u8) -> Self {
+        Self { src_tid, ..self }
+    }
+
     /// What is wanted.
     #[must_use]
     pub const fn operation(self) -> Operation {

@@ -241,6 +241,12 @@ impl<P: Payload> Write<P> {
 }
 
 impl<P> Write<P> {
+    /// The same request under another transaction ID.
+    #[must_use]
+    pub fn with_tid(self, src_tid: u8) -> Self {
+        Self { src_tid, ..self }
+    }
+
     /// What is wanted.
     #[must_use]
     pub const fn operation(&self) -> Operation {
