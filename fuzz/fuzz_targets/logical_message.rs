@@ -1,5 +1,5 @@
-//! The type 11 engines under any sequence of calls: every message ends exactly once, the window holds, deadlines
-//! lie ahead, and nothing is left when time has passed.
+//! The type 11 engines under any sequence of calls: every message ends exactly once, the window holds,
+//! deadlines lie ahead, and nothing is left when time has passed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -97,8 +97,8 @@ fn what_cannot_be_sent_is_refused() {
     assert_eq!(sender.submit(Message { priority: prio(3), ..base }), range("prio", 2, 3));
 }
 
-/// Shows: Part 2 §3.3.2: letters tell concurrent messages to a mailbox apart; each mailbox of each destination
-/// has its own four.
+/// Shows: Part 2 §3.3.2: letters tell concurrent messages to a mailbox apart; each mailbox of each
+/// destination has its own four.
 #[test]
 fn four_letters_for_each_mailbox_of_each_destination() {
     let mut sender = sender();
@@ -454,9 +454,9 @@ struct Outcome {
     delivered: Vec<Vec<u8>>,
 }
 
-/// Sender 1 and receiver 2 until both are idle. `loss` in 256 packets are lost, `full` in 256 segments find no
-/// room; any packet under way may be next, but none is under way for a fifth of the timeout; time passes when
-/// nothing is under way, and sometimes before.
+/// Sender 1 and receiver 2 until both are idle. `loss` in 256 packets are lost, `full` in 256 segments find
+/// no room; any packet under way may be next, but none is under way for a fifth of the timeout; time passes
+/// when nothing is under way, and sometimes before.
 fn run(messages: &[Message<Vec<u8>>], choices: Vec<u16>, loss: usize, full: usize) -> Outcome {
     let timeout = 100;
     // The receiver has more patience than the sender, or what is lost could fill the window for so long that
@@ -507,11 +507,16 @@ fn run(messages: &[Message<Vec<u8>>], choices: Vec<u16>, loss: usize, full: usiz
             Packet::Response(target, status) => sender.handle_response(now, 2, target, status),
         }
         let young = wire.first().is_none_or(|&(sent, _)| now < sent + timeout / 5);
-        now += u64::from(young && network.next % 16 == 0);
+        now += u64::from(young && network.next.is_multiple_of(16));
         sender.handle_timeout(now);
         receiver.handle_timeout(now);
     }
     panic!("never idle");
+}
+
+/// What the receiver gets.
+fn padded(message: &Message<Vec<u8>>) -> Vec<u8> {
+    message.payload.part(0, message.payload.octets().next_multiple_of(8))
 }
 
 fn arbitrary_messages() -> impl Strategy<Value = Vec<Message<Vec<u8>>>> {
@@ -542,7 +547,6 @@ proptest! {
         };
         prop_assert_eq!(outcome.ends.iter().filter_map(sent).collect::<BTreeSet<_>>(), all(&messages));
         prop_assert_eq!(outcome.ends.len(), messages.len());
-        let padded = |message: &Message<Vec<u8>>| message.payload.part(0, message.payload.octets().next_multiple_of(8));
         let mut sent: Vec<Vec<u8>> = messages.iter().map(padded).collect();
         let mut delivered = outcome.delivered;
         sent.sort();
@@ -561,8 +565,7 @@ proptest! {
         prop_assert_eq!(outcome.ends.len(), messages.len());
         let mut delivered = outcome.delivered;
         for message in &messages {
-            let padded = message.payload.part(0, message.payload.octets().next_multiple_of(8));
-            let place = delivered.iter().position(|payload| *payload == padded);
+            let place = delivered.iter().position(|payload| *payload == padded(message));
             if let Some(place) = place {
                 delivered.swap_remove(place);
             }

@@ -27,14 +27,14 @@ impl Default for Options {
     }
 }
 
-/// Which rule a segment broke. Such a segment is answered by *error*, and a message in reassembly for the same
-/// source, mailbox and letter is dropped: to its sender it is lost.
+/// Which rule a segment broke. Such a segment is answered by *error*, and a message in reassembly for the
+/// same source, mailbox and letter is dropped: to its sender it is lost.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Cause {
     /// There is no such mailbox.
     Mailbox,
-    /// The packet is none: no data or too much, not a multiple of 8 bytes, less than ssize in a segment that is
-    /// not the last, msgseg above msglen, a reserved ssize.
+    /// The packet is none: no data or too much, not a multiple of 8 bytes, less than ssize in a segment
+    /// that is not the last, msgseg above msglen, a reserved ssize.
     Malformed,
     /// msglen or ssize is not that of the segments before.
     Inconsistent,
