@@ -30,6 +30,7 @@ impl World {
             window: WINDOW,
             response_timeout: TIMEOUT,
             retry_delay: u64::from(options >> 2 & 3),
+            patience: 2 * TIMEOUT,
             linger: u64::from(options >> 4) * 100,
         };
         let receiver = ReceiverOptions { timeout: TIMEOUT, contexts: 5, ..ReceiverOptions::default() };

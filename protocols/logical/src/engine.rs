@@ -44,7 +44,7 @@ fn check_request_priority(priority: Priority) -> Result<(), Error> {
 }
 
 /// Puts an item behind all items of its priority and before those of lower ones.
-fn insert_by_priority<T>(queue: &mut VecDeque<T>, item: T, priority: impl Fn(&T) -> Priority) {
+fn insert_by_priority<T, K: Ord>(queue: &mut VecDeque<T>, item: T, priority: impl Fn(&T) -> K) {
     let mine = priority(&item);
     match queue.back() {
         Some(last) if priority(last) < mine => {
