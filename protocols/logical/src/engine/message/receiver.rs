@@ -13,14 +13,17 @@ pub struct Options {
     pub mailboxes: u64,
     /// Most messages in reassembly at a time; the first segment of a further one is answered by *retry*.
     pub contexts: u32,
-    /// A message of which no segment came for so long is given up. Picoseconds.
+    /// A message of which no segment came for so long is given up. Picoseconds. It must be longer than any
+    /// pause a sender makes between two segments, which a full window stretches to its response timeout: a
+    /// receiver that gives up too early has answered *done* to segments it then drops, and the sender takes
+    /// the message for received.
     pub timeout: u64,
 }
 
 impl Default for Options {
-    /// All mailboxes, as many messages as come, 1 ms.
+    /// All mailboxes, as many messages as come, 3 ms: three times the sender's default response timeout.
     fn default() -> Self {
-        Self { mailboxes: u64::MAX, contexts: u32::MAX, timeout: 1_000_000_000 }
+        Self { mailboxes: u64::MAX, contexts: u32::MAX, timeout: 3_000_000_000 }
     }
 }
 

@@ -27,14 +27,14 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// 4 letters, 256 segments, 1 ms for a response, immediate retry, 1 ms of rest for a letter.
+    /// 4 letters, 256 segments, 1 ms for a response, immediate retry, 3 ms of rest for a letter.
     fn default() -> Self {
         Self {
             letters: LETTERS,
             window: 256,
             response_timeout: 1_000_000_000,
             retry_delay: 0,
-            linger: 1_000_000_000,
+            linger: 3_000_000_000,
         }
     }
 }
