@@ -293,3 +293,114 @@ impl fmt::Display for Span {
         if self.octets < 8 { write!(f, " from lane {}", self.lane) } else { Ok(()) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::string::ToString;
+
+    /// wdptr, size code, lanes of the double-word from 0 on (Part 1 Tables 4-3 and 4-4, up to 8 bytes).
+    const LANES: [(bool, u8, u8); 23] = [
+        (false, 0b0000, 0b1000_0000),
+        (false, 0b0001, 0b0100_0000),
+        (false, 0b0010, 0b0010_0000),
+        (false, 0b0011, 0b0001_0000),
+        (true, 0b0000, 0b0000_1000),
+        (true, 0b0001, 0b0000_0100),
+        (true, 0b0010, 0b0000_0010),
+        (true, 0b0011, 0b0000_0001),
+        (false, 0b0100, 0b1100_0000),
+        (false, 0b0101, 0b1110_0000),
+        (false, 0b0110, 0b0011_0000),
+        (false, 0b0111, 0b1111_1000),
+        (true, 0b0100, 0b0000_1100),
+        (true, 0b0101, 0b0000_0111),
+        (true, 0b0110, 0b0000_0011),
+        (true, 0b0111, 0b0001_1111),
+        (false, 0b1000, 0b1111_0000),
+        (true, 0b1000, 0b0000_1111),
+        (false, 0b1001, 0b1111_1100),
+        (true, 0b1001, 0b0011_1111),
+        (false, 0b1010, 0b1111_1110),
+        (true, 0b1010, 0b0111_1111),
+        (false, 0b1011, 0b1111_1111),
+    ];
+
+    /// wdptr, size code, bytes of a read, bytes of a write (0: reserved).
+    const SIZES: [(bool, u8, u16, u16); 9] = [
+        (true, 0b1011, 16, 16),
+        (false, 0b1100, 32, 32),
+        (true, 0b1100, 64, 64),
+        (false, 0b1101, 96, 0),
+        (true, 0b1101, 128, 128),
+        (false, 0b1110, 160, 0),
+        (true, 0b1110, 192, 0),
+        (false, 0b1111, 224, 0),
+        (true, 0b1111, 256, 256),
+    ];
+
+    #[test]
+    fn size_codes_are_those_of_the_tables() {
+        for (wdptr, code, lanes) in LANES {
+            let span = Span { lane: lanes.leading_zeros() as u8, octets: lanes.count_ones() as u16 };
+            assert_eq!(Span::from_read_code(code, wdptr), span, "{code:04b} {wdptr}");
+            assert_eq!(Span::from_write_code(code, wdptr), Ok(span), "{code:04b} {wdptr}");
+            assert_eq!((span.read_code(), span.write_code()), ((code, wdptr), (code, wdptr)));
+        }
+        for (wdptr, code, read, write) in SIZES {
+            let span = Span::from_read_code(code, wdptr);
+            assert_eq!((span, span.read_code()), (Span::whole(read), (code, wdptr)));
+            match Span::from_write_code(code, wdptr) {
+                Ok(span) => assert_eq!((span, span.write_code()), (Span::whole(write), (code, wdptr))),
+                Err(_) => assert_eq!(write, 0, "{code:04b} {wdptr}"),
+            }
+        }
+    }
+
+    #[test]
+    fn no_other_bytes_can_be_named() {
+        let named = |of: fn(u8, u16) -> Result<Span, Error>| {
+            let mut counts = BTreeMap::new();
+            for octets in 0..300 {
+                for lane in 0..=u8::MAX {
+                    if let Ok(span) = of(lane, octets) {
+                        assert_eq!((span.lane(), span.octets()), (lane, octets));
+                        assert!(octets > 8 || u16::from(lane) + octets <= 8, "within one double-word");
+                        *counts.entry(octets).or_insert(0) += 1;
+                    }
+                }
+            }
+            counts
+        };
+        let parts = [(1, 8), (2, 4), (3, 2), (4, 2), (5, 2), (6, 2), (7, 2), (8, 1)];
+        let with = |sizes: &[u16]| -> BTreeMap<u16, i32> {
+            parts.into_iter().chain(sizes.iter().map(|&size| (size, 1))).collect()
+        };
+        assert_eq!(named(Span::read), with(&[16, 32, 64, 96, 128, 160, 192, 224, 256]));
+        assert_eq!(named(Span::write), with(&[16, 32, 64, 128, 256]));
+    }
+
+    #[test]
+    fn a_write_announces_the_smallest_size_that_holds_it() {
+        for octets in 0..300u16 {
+            match Span::announced(octets) {
+                Ok(span) => {
+                    assert!(octets.is_multiple_of(8) && span.octets() >= octets);
+                    assert!(Span::write(0, span.octets()).is_ok());
+                    assert!(span.octets() < 2 * octets);
+                }
+                Err(_) => assert!(octets == 0 || octets > 256 || !octets.is_multiple_of(8)),
+            }
+        }
+    }
+
+    #[test]
+    fn display() {
+        let address = Address::new(AddressSize::Bits34, 0x201).unwrap();
+        assert_eq!(address.to_string(), "0x000001008");
+        assert_eq!(Span::read(4, 2).unwrap().to_string(), "2 bytes from lane 4");
+        assert_eq!(Span::whole(96).to_string(), "96 bytes");
+    }
+}
