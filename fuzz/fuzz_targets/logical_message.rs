@@ -122,6 +122,7 @@ impl World {
     fn finish(mut self) {
         loop {
             while self.sender.poll_transmit(self.now).is_some() {}
+            self.check();
             let deadlines = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
             let Some(at) = deadlines.into_iter().flatten().min() else { break };
             self.now = self.now.max(at);

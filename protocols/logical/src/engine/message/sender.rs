@@ -315,7 +315,8 @@ impl<P: Divisible> Sender<P> {
         }
     }
 
-    /// The next packet, if there is one and the window has room. Its response is awaited from `now` on.
+    /// The next packet, if there is one and the window has room. Its response is awaited from `now` on. A
+    /// message that has paused for too long fails here, so events may follow.
     pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit<P>> {
         if self.outstanding >= self.options.window {
             return None;
