@@ -141,10 +141,10 @@ impl<'a> Body<&'a [u8]> {
             stream_write::FTYPE => Self::StreamWrite(StreamWrite::parse(size, bytes)?),
             flow_control::FTYPE => Self::FlowControl(FlowControl::parse(bytes)?),
             maintenance::FTYPE => Self::Maintenance(Maintenance::parse(bytes)?),
-            stream::FTYPE if stream::View::new(bytes)?.extended() => {
-                Self::TrafficManagement(TrafficManagement::parse(bytes)?)
-            }
-            stream::FTYPE => Self::Stream(stream::Segment::parse(bytes)?),
+            stream::FTYPE => match stream::View::new(bytes)? {
+                view if view.extended() => Self::TrafficManagement(TrafficManagement::parse(bytes)?),
+                view => Self::Stream(stream::Segment::of_view(view)?),
+            },
             doorbell::FTYPE => Self::Doorbell(Doorbell::parse(bytes)?),
             message::FTYPE => Self::Message(message::Segment::parse(bytes)?),
             response::FTYPE => Self::Response(Response::parse(bytes)?),
