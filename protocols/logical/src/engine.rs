@@ -2,9 +2,10 @@
 //! happen by when.
 //!
 //! 1. [`divisible`]: bytes or a length: one machine serves both.
-//! 2. [`message`]: type 11, data messages of up to 4096 bytes, each segment answered (Part 2).
-//! 3. [`doorbell`]: type 10, 16 bits, answered (Part 2).
-//! 4. [`stream`]: type 9, PDUs of up to 64 KiB, not answered; traffic management (Part 10).
+//! 2. [`io`]: types 2, 5, 6 and 8: reads, writes and maintenance (Part 1).
+//! 3. [`message`]: type 11, data messages of up to 4096 bytes, each segment answered (Part 2).
+//! 4. [`doorbell`]: type 10, 16 bits, answered (Part 2).
+//! 5. [`stream`]: type 9, PDUs of up to 64 KiB, not answered; traffic management (Part 10).
 //!
 //! # Calling contract
 //!
@@ -29,6 +30,7 @@ use alloc::collections::VecDeque;
 mod deadlines;
 pub mod divisible;
 pub mod doorbell;
+pub mod io;
 pub mod message;
 pub mod stream;
 

@@ -23,4 +23,5 @@
 extern crate alloc;
 
 pub mod engine;
+pub mod register;
 pub mod wire;

@@ -1,16 +1,24 @@
 //! Packet formats.
 
+pub mod address;
 pub mod doorbell;
+pub mod flow_control;
+pub mod maintenance;
 pub mod message;
+pub mod packet;
+pub mod read;
 pub mod response;
 pub mod stream;
+pub mod stream_write;
 pub mod traffic_management;
 pub mod transport;
+pub mod write;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
+pub use packet::{Body, Packet};
 pub use transport::{Priority, Transport};
 
 /// Most data that one packet carries, in bytes (Part 1 §2.2).
@@ -26,6 +34,12 @@ pub trait Payload {
 impl Payload for &[u8] {
     fn octets(&self) -> usize {
         self.len()
+    }
+}
+
+impl<const N: usize> Payload for [u8; N] {
+    fn octets(&self) -> usize {
+        N
     }
 }
 

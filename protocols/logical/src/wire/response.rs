@@ -6,7 +6,8 @@
 //! ```
 //!
 //! transaction 0 is a response without data, 1 is the response to a segment of a message, 8 is one with data.
-//! status is 0 (DONE), 3 (RETRY) or 7 (ERROR). Only DONE has data; only doorbells and messages know RETRY.
+//! status is 0 (DONE), 3 (RETRY) or 7 (ERROR). Only DONE has data, also where an ERROR says transaction 8; only
+//! doorbells and messages know RETRY.
 
 use super::message::TargetInfo;
 use super::{Error, Payload, bits, header, no_payload, put};
@@ -218,8 +219,10 @@ impl<'a> Response<&'a [u8]> {
             WITH_DATA if status == Status::Done => {
                 Self::Data { target_tid: view.target(), payload: view.payload }
             }
+            // Either transaction is allowed with ERROR, and neither then has data.
+            WITH_DATA if status == Status::Error => Self::Io { target_tid: view.target(), status },
             WITH_DATA => {
-                let rule = "0 (DONE) in a response with data";
+                let rule = "0 (DONE) or 7 (ERROR) in a response with data";
                 return Err(Error::Value { field: "status", found: view.status().into(), rule });
             }
             found => {

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! bit   0   7  8   9  10   12 13  14  15 16           31
-//!      | cos | S | E | reserved| xh| O | P | streamID     |  start (S), single (S, E)
-//!      | cos | 0 | 0 | reserved| xh| O | P |                 continuation
+//!      | cos | 1 | 1 | reserved| xh| O | P | streamID     |  single
+//!      | cos | 1 | 0 | reserved| xh| reserved| streamID   |  start
+//!      | cos | 0 | 0 | reserved| xh| reserved|               continuation
 //!      | cos | 0 | 1 | reserved| xh| O | P | length       |  end
 //! ```
 //!
-//! Data travels in half-words. O says that their number is odd, P that the last byte is padding. xh is 1 in
+//! Data travels in half-words. O says that their number is odd, P that the last byte is padding. Segments
+//! that do not end their PDU have the size of the MTU, a multiple of 4 bytes, and so have neither. xh is 1 in
 //! extended packets, see [`traffic_management`](super::traffic_management). `length` is that of the whole
 //! PDU in bytes, 0 for 65 536.
 
@@ -177,7 +179,7 @@ impl Part {
         }
     }
 
-    /// Whether a segment of this kind may have an odd number of bytes: only behind it nothing follows.
+    /// Whether a segment of this kind may have any number of bytes, and tells so: nothing follows it.
     const fn is_last(self) -> bool {
         matches!(self, Self::Single { .. } | Self::End { .. })
     }
@@ -195,8 +197,8 @@ impl<P: Payload> Segment<P> {
     /// A segment with `payload`, padding not counted, in class of service `cos`.
     ///
     /// # Errors
-    /// [`Error::Payload`] for more than 256 bytes, for none (except at the end), and for an odd number where
-    /// the PDU goes on.
+    /// [`Error::Payload`] for more than 256 bytes, for none (except at the end), and for anything but a multiple
+    /// of 4 where the PDU goes on.
     pub fn new(cos: u8, part: Part, payload: P) -> Result<Self, Error> {
         let octets = payload.octets();
         let min = if matches!(part, Part::End { .. }) { 0 } else { 1 };
@@ -204,8 +206,8 @@ impl<P: Payload> Segment<P> {
             let rule = "1 to 256 bytes, or none in an end segment";
             return Err(Error::Payload { format: FORMAT, found: octets, rule });
         }
-        if !part.is_last() && !octets.is_multiple_of(2) {
-            let rule = "half-words, except at the end of a PDU";
+        if !part.is_last() && !octets.is_multiple_of(4) {
+            let rule = "a multiple of 4 bytes, except at the end of a PDU";
             return Err(Error::Payload { format: FORMAT, found: octets, rule });
         }
         Ok(Self { cos, part, payload })
@@ -247,6 +249,7 @@ impl<P: Payload> Segment<P> {
 
     fn first(&self) -> [u8; 2] {
         let octets = self.payload.octets();
+        // Both are 0 where they are reserved: there, data is a multiple of 4 bytes.
         let odd = (octets.div_ceil(2) % 2) as u8;
         let pad = (octets % 2) as u8;
         [self.cos, self.part.flags() | odd << field::O.0 | pad << field::P.0]
@@ -298,6 +301,9 @@ impl<'a> Segment<&'a [u8]> {
             (false, true) => Part::End { length: second },
         };
         let data = view.data();
+        if !part.is_last() {
+            return Self::new(view.cos(), part, data);
+        }
         if !data.len().is_multiple_of(2) {
             return Err(Error::Payload { format: FORMAT, found: data.len(), rule: "whole half-words" });
         }
@@ -306,8 +312,8 @@ impl<'a> Segment<&'a [u8]> {
         }
         let payload = match (view.pad(), data) {
             (false, data) => data,
-            (true, [payload @ .., _]) if part.is_last() => payload,
-            (true, _) => return value("P", true, "0 unless this segment ends its PDU and has data"),
+            (true, [payload @ .., _]) => payload,
+            (true, []) => return value("P", true, "0 if there is no data"),
         };
         Self::new(view.cos(), part, payload)
     }
