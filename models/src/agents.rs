@@ -238,7 +238,9 @@ impl<P: Probe> Fabric<P> {
             sequence,
             origin: if stream { origin::STREAM } else { origin::AGENT },
         };
-        let id = self.join_queue(cx, e, cx.now().0, made);
+        let now = cx.now().0;
+        let id = self.admit_packet(e, now, made);
+        self.queue_packet(cx, e, id, now);
         self.cargoes.put(id, Cargo { body: whole.body, label: cargo.label });
     }
 

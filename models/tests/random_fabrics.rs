@@ -177,10 +177,12 @@ fn with_agents(net: &mut Net, seed: u64) {
         agent.response_timeout = d.of(&[20_000_000, 1_000_000_000]) * agent.clock.0 / agent.clock.1;
         agent.retry_delay = d.of(&[0, 0, 300_000]);
     }
-    for _ in 0..1 + d.below(4) {
+    for conversation in 0..1 + d.below(4) as u16 {
+        // PDUs of a stream have one priority, those that answer others included.
+        let priority = d.below(3) as u8;
         let carrier = match d.below(5) {
             0 | 1 => Carrier::Message { mailbox: d.below(4) as u8, segment: d.of(&[8, 64, 256, 256]) },
-            2 => Carrier::Stream { cos: d.below(3) as u8, stream_id: 0 },
+            2 => Carrier::Stream { cos: d.below(3) as u8, stream_id: conversation },
             3 => Carrier::Doorbell { info: d.below(9) as u16 },
             _ => d.of(&[Carrier::Read, Carrier::Write]),
         };
@@ -201,7 +203,7 @@ fn with_agents(net: &mut Net, seed: u64) {
                 };
                 let octets = if one_packet { 64 } else { d.of(&[8, 100, 128, 120]) };
                 let mut source = sender(to, arrivals, octets, 10 + d.below(60));
-                source.priority = d.below(3) as u8;
+                source.priority = priority;
                 senders.push((e, source));
             }
         }

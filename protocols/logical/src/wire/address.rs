@@ -140,11 +140,13 @@ const PARTS: [[(u8, u16); 2]; 11] = [
     [(0, 7), (1, 7)],
 ];
 
-/// Sizes in whole double-words by (code - 11) and wdptr, for reads; writes know those of [`WRITE_SIZES`].
+/// Bytes of a read of whole double-words, by (code - 11) and wdptr.
 const READ_SIZES: [[u16; 2]; 5] = [[8, 16], [32, 64], [96, 128], [160, 192], [224, 256]];
 
-/// 0 is reserved.
-const WRITE_SIZES: [[u16; 2]; 5] = [[8, 16], [32, 64], [0, 128], [0, 0], [0, 256]];
+/// Whether a write can announce so many bytes; the other codes are reserved.
+const fn is_write_size(octets: u16) -> bool {
+    !matches!(octets, 96 | 160 | 192 | 224)
+}
 
 const FIRST_WHOLE_CODE: u8 = 0b1011;
 
@@ -160,7 +162,15 @@ impl Span {
     /// # Errors
     /// [`Error::Value`] if no size code means these bytes.
     pub fn read(lane: u8, octets: u16) -> Result<Self, Error> {
-        Self::named(&READ_SIZES, lane, octets)
+        let span = Self { lane, octets };
+        match span.code() {
+            Some(_) => Ok(span),
+            None => Err(Error::Value {
+                field: "size",
+                found: octets.into(),
+                rule: "a number and place of bytes that a size code can name",
+            }),
+        }
     }
 
     /// The bytes of a write, or the size that is announced for more than 8: 1 to 8, 16, 32, 64, 128, 256
@@ -169,7 +179,14 @@ impl Span {
     /// # Errors
     /// [`Error::Value`] if no size code means these bytes.
     pub fn write(lane: u8, octets: u16) -> Result<Self, Error> {
-        Self::named(&WRITE_SIZES, lane, octets)
+        match Self::read(lane, octets) {
+            Ok(span) if !is_write_size(octets) => Err(Error::Value {
+                field: "size",
+                found: span.octets.into(),
+                rule: "at most 64, 128 or 256 bytes in a write",
+            }),
+            named => named,
+        }
     }
 
     /// The smallest span from lane 0 on that a write of `octets` whole double-words (8 to 256 bytes) can
@@ -192,18 +209,6 @@ impl Span {
     /// `octets` bytes from lane 0 on, whether or not a size code can name them.
     pub(crate) const fn whole(octets: u16) -> Self {
         Self { lane: 0, octets }
-    }
-
-    fn named(sizes: &[[u16; 2]; 5], lane: u8, octets: u16) -> Result<Self, Error> {
-        let span = Self { lane, octets };
-        match span.code_in(sizes) {
-            Some(_) => Ok(span),
-            None => Err(Error::Value {
-                field: "size",
-                found: octets.into(),
-                rule: "a number and place of bytes that a size code can name",
-            }),
-        }
     }
 
     /// Lane of the first byte, 0..=7.
@@ -230,60 +235,49 @@ impl Span {
         matches!(self.octets, 1 | 2 | 4)
     }
 
-    /// What `rdsize` and `wdptr` mean.
-    pub(super) fn from_read_code(code: u8, wdptr: bool) -> Self {
-        // All 32 combinations mean something.
-        Self::from_code(&READ_SIZES, code, wdptr).unwrap_or(Self::DOUBLE_WORD)
-    }
-
-    /// What `wrsize` and `wdptr` mean.
-    pub(super) fn from_write_code(code: u8, wdptr: bool) -> Result<Self, Error> {
-        let rule = "with this wdptr a size that is not reserved";
-        Self::from_code(&WRITE_SIZES, code, wdptr).ok_or(Error::Value {
-            field: "wrsize",
-            found: code.into(),
-            rule,
-        })
-    }
-
-    fn from_code(sizes: &[[u16; 2]; 5], code: u8, wdptr: bool) -> Option<Self> {
-        let half = usize::from(wdptr);
-        if let Some(part) = PARTS.get(usize::from(code)) {
-            let (lane, octets) = part[half];
-            return Some(Self { lane, octets });
+    /// What `rdsize` (0..=15) and `wdptr` mean; all 32 combinations mean something.
+    pub(super) const fn from_read_code(code: u8, wdptr: bool) -> Self {
+        let half = wdptr as usize;
+        if code < FIRST_WHOLE_CODE {
+            let (lane, octets) = PARTS[code as usize][half];
+            return Self { lane, octets };
         }
-        let octets = sizes.get(usize::from(code - FIRST_WHOLE_CODE))?[half];
-        if octets == 0 { None } else { Some(Self { lane: 0, octets }) }
+        Self { lane: 0, octets: READ_SIZES[(code & 0xF) as usize - FIRST_WHOLE_CODE as usize][half] }
     }
 
-    /// `rdsize` and `wdptr`.
-    pub(super) fn read_code(self) -> (u8, bool) {
-        self.code_in(&READ_SIZES).unwrap_or((FIRST_WHOLE_CODE, false))
+    /// What `wrsize` (0..=15) and `wdptr` mean.
+    pub(super) const fn from_write_code(code: u8, wdptr: bool) -> Result<Self, Error> {
+        let span = Self::from_read_code(code, wdptr);
+        if is_write_size(span.octets) {
+            return Ok(span);
+        }
+        let rule = "with this wdptr a size that is not reserved";
+        Err(Error::Value { field: "wrsize", found: code as u32, rule })
     }
 
-    /// `wrsize` and `wdptr`.
-    pub(super) fn write_code(self) -> (u8, bool) {
-        self.code_in(&WRITE_SIZES).unwrap_or((FIRST_WHOLE_CODE, false))
-    }
-
-    fn code_in(self, sizes: &[[u16; 2]; 5]) -> Option<(u8, bool)> {
-        let Self { lane, octets } = self;
-        let code = match (lane, octets) {
-            (0..=7, 1) => (lane & 3, lane >= 4),
-            (0 | 4, 2) => (0b0100, lane == 4),
-            (2 | 6, 2) => (0b0110, lane == 6),
-            (0 | 5, 3) => (0b0101, lane == 5),
-            (0 | 4, 4) => (0b1000, lane == 4),
-            (0 | 3, 5) => (0b0111, lane == 3),
-            (0 | 2, 6) => (0b1001, lane == 2),
-            (0 | 1, 7) => (0b1010, lane == 1),
-            (0, 8..) => {
-                let row = sizes.iter().position(|row| row.contains(&octets))?;
-                (FIRST_WHOLE_CODE + row as u8, sizes[row][1] == octets)
-            }
+    /// Size code and wdptr, if there are any for these bytes.
+    pub(super) const fn code(self) -> Option<(u8, bool)> {
+        Some(match (self.lane, self.octets) {
+            (lane @ 0..=7, 1) => (lane & 3, lane >= 4),
+            (lane @ (0 | 4), 2) => (0b0100, lane == 4),
+            (lane @ (2 | 6), 2) => (0b0110, lane == 6),
+            (lane @ (0 | 5), 3) => (0b0101, lane == 5),
+            (lane @ (0 | 4), 4) => (0b1000, lane == 4),
+            (lane @ (0 | 3), 5) => (0b0111, lane == 3),
+            (lane @ (0 | 2), 6) => (0b1001, lane == 2),
+            (lane @ (0 | 1), 7) => (0b1010, lane == 1),
+            (0, 8) => (0b1011, false),
+            (0, 16) => (0b1011, true),
+            (0, 32) => (0b1100, false),
+            (0, 64) => (0b1100, true),
+            (0, 96) => (0b1101, false),
+            (0, 128) => (0b1101, true),
+            (0, 160) => (0b1110, false),
+            (0, 192) => (0b1110, true),
+            (0, 224) => (0b1111, false),
+            (0, 256) => (0b1111, true),
             _ => return None,
-        };
-        Some(code)
+        })
     }
 }
 
@@ -291,5 +285,116 @@ impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.octets)?;
         if self.octets < 8 { write!(f, " from lane {}", self.lane) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::string::ToString;
+
+    /// wdptr, size code, lanes of the double-word from 0 on (Part 1 Tables 4-3 and 4-4, up to 8 bytes).
+    const LANES: [(bool, u8, u8); 23] = [
+        (false, 0b0000, 0b1000_0000),
+        (false, 0b0001, 0b0100_0000),
+        (false, 0b0010, 0b0010_0000),
+        (false, 0b0011, 0b0001_0000),
+        (true, 0b0000, 0b0000_1000),
+        (true, 0b0001, 0b0000_0100),
+        (true, 0b0010, 0b0000_0010),
+        (true, 0b0011, 0b0000_0001),
+        (false, 0b0100, 0b1100_0000),
+        (false, 0b0101, 0b1110_0000),
+        (false, 0b0110, 0b0011_0000),
+        (false, 0b0111, 0b1111_1000),
+        (true, 0b0100, 0b0000_1100),
+        (true, 0b0101, 0b0000_0111),
+        (true, 0b0110, 0b0000_0011),
+        (true, 0b0111, 0b0001_1111),
+        (false, 0b1000, 0b1111_0000),
+        (true, 0b1000, 0b0000_1111),
+        (false, 0b1001, 0b1111_1100),
+        (true, 0b1001, 0b0011_1111),
+        (false, 0b1010, 0b1111_1110),
+        (true, 0b1010, 0b0111_1111),
+        (false, 0b1011, 0b1111_1111),
+    ];
+
+    /// wdptr, size code, bytes of a read, bytes of a write (0: reserved).
+    const SIZES: [(bool, u8, u16, u16); 9] = [
+        (true, 0b1011, 16, 16),
+        (false, 0b1100, 32, 32),
+        (true, 0b1100, 64, 64),
+        (false, 0b1101, 96, 0),
+        (true, 0b1101, 128, 128),
+        (false, 0b1110, 160, 0),
+        (true, 0b1110, 192, 0),
+        (false, 0b1111, 224, 0),
+        (true, 0b1111, 256, 256),
+    ];
+
+    #[test]
+    fn size_codes_are_those_of_the_tables() {
+        for (wdptr, code, lanes) in LANES {
+            let span = Span { lane: lanes.leading_zeros() as u8, octets: lanes.count_ones() as u16 };
+            assert_eq!(Span::from_read_code(code, wdptr), span, "{code:04b} {wdptr}");
+            assert_eq!(Span::from_write_code(code, wdptr), Ok(span), "{code:04b} {wdptr}");
+            assert_eq!(span.code(), Some((code, wdptr)));
+        }
+        for (wdptr, code, read, write) in SIZES {
+            let span = Span::from_read_code(code, wdptr);
+            assert_eq!((span, span.code()), (Span::whole(read), Some((code, wdptr))));
+            match Span::from_write_code(code, wdptr) {
+                Ok(span) => assert_eq!(span, Span::whole(write)),
+                Err(_) => assert_eq!(write, 0, "{code:04b} {wdptr}"),
+            }
+        }
+    }
+
+    #[test]
+    fn no_other_bytes_can_be_named() {
+        let named = |of: fn(u8, u16) -> Result<Span, Error>| {
+            let mut counts = BTreeMap::new();
+            for octets in 0..300 {
+                for lane in 0..=u8::MAX {
+                    if let Ok(span) = of(lane, octets) {
+                        assert_eq!((span.lane(), span.octets()), (lane, octets));
+                        assert!(octets > 8 || u16::from(lane) + octets <= 8, "within one double-word");
+                        *counts.entry(octets).or_insert(0) += 1;
+                    }
+                }
+            }
+            counts
+        };
+        let parts = [(1, 8), (2, 4), (3, 2), (4, 2), (5, 2), (6, 2), (7, 2), (8, 1)];
+        let with = |sizes: &[u16]| -> BTreeMap<u16, i32> {
+            parts.into_iter().chain(sizes.iter().map(|&size| (size, 1))).collect()
+        };
+        assert_eq!(named(Span::read), with(&[16, 32, 64, 96, 128, 160, 192, 224, 256]));
+        assert_eq!(named(Span::write), with(&[16, 32, 64, 128, 256]));
+    }
+
+    #[test]
+    fn a_write_announces_the_smallest_size_that_holds_it() {
+        for octets in 0..300u16 {
+            match Span::announced(octets) {
+                Ok(span) => {
+                    assert!(octets.is_multiple_of(8) && span.octets() >= octets);
+                    assert!(Span::write(0, span.octets()).is_ok());
+                    assert!(span.octets() < 2 * octets);
+                }
+                Err(_) => assert!(octets == 0 || octets > 256 || !octets.is_multiple_of(8)),
+            }
+        }
+    }
+
+    #[test]
+    fn display() {
+        let address = Address::new(AddressSize::Bits34, 0x201).unwrap();
+        assert_eq!(address.to_string(), "0x000001008");
+        assert_eq!(Span::read(4, 2).unwrap().to_string(), "2 bytes from lane 4");
+        assert_eq!(Span::whole(96).to_string(), "96 bytes");
     }
 }

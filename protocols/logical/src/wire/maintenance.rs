@@ -117,6 +117,17 @@ impl<'a> View<'a> {
     pub const fn payload(self) -> &'a [u8] {
         self.payload
     }
+
+    /// The ERROR response, if this is a request that has one.
+    pub(super) const fn refusal<P>(self) -> Option<Maintenance<P>> {
+        let target_tid = self.tid();
+        let operation = match self.transaction() {
+            READ_REQUEST => Operation::ReadError { target_tid },
+            WRITE_REQUEST => Operation::WriteError { target_tid },
+            _ => return None,
+        };
+        Some(Maintenance { hop_count: HOP_COUNT_MAX, operation })
+    }
 }
 
 impl fmt::Display for View<'_> {

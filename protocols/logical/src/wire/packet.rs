@@ -9,7 +9,7 @@ use super::flow_control::{self, FlowControl};
 use super::maintenance::{self, Maintenance};
 use super::message;
 use super::read::{self, Read};
-use super::response::{self, Response};
+use super::response::{self, Response, Status};
 use super::stream;
 use super::stream_write::{self, StreamWrite};
 use super::traffic_management::TrafficManagement;
@@ -141,10 +141,10 @@ impl<'a> Body<&'a [u8]> {
             stream_write::FTYPE => Self::StreamWrite(StreamWrite::parse(size, bytes)?),
             flow_control::FTYPE => Self::FlowControl(FlowControl::parse(bytes)?),
             maintenance::FTYPE => Self::Maintenance(Maintenance::parse(bytes)?),
-            stream::FTYPE if stream::View::new(bytes)?.extended() => {
-                Self::TrafficManagement(TrafficManagement::parse(bytes)?)
-            }
-            stream::FTYPE => Self::Stream(stream::Segment::parse(bytes)?),
+            stream::FTYPE => match stream::View::new(bytes)? {
+                view if view.extended() => Self::TrafficManagement(TrafficManagement::parse(bytes)?),
+                view => Self::Stream(stream::Segment::of_view(view)?),
+            },
             doorbell::FTYPE => Self::Doorbell(Doorbell::parse(bytes)?),
             message::FTYPE => Self::Message(message::Segment::parse(bytes)?),
             response::FTYPE => Self::Response(Response::parse(bytes)?),
@@ -306,6 +306,32 @@ pub fn open<'a>(packet: &[u8], size: AddressSize, out: &'a mut [u8]) -> Result<P
     let length = body_octets(packet, size)?;
     lp_serial::packet::unseal(packet, length, out)?;
     Packet::parse(size, &out[..length])
+}
+
+/// The ERROR response to a request that [`Packet::parse`] does not accept, if there is anything to be answered:
+/// its header is complete and asks for a response.
+#[must_use]
+pub fn refusal<P>(size: AddressSize, packet: &[u8]) -> Option<Packet<P>> {
+    let (transport, ftype, rest) = Transport::parse(packet).ok()?;
+    let io = |target_tid| Body::Response(Response::Io { target_tid, status: Status::Error });
+    let body = match ftype {
+        read::FTYPE => io(read::View::new(size, rest).ok()?.src_tid()),
+        write::FTYPE => {
+            let view = write::View::new(size, rest).ok()?;
+            if view.transaction() == write::Operation::Nwrite.code() {
+                return None;
+            }
+            io(view.src_tid())
+        }
+        maintenance::FTYPE => Body::Maintenance(maintenance::View::new(rest).ok()?.refusal()?),
+        doorbell::FTYPE => io(doorbell::View::new(rest).ok()?.src_tid()),
+        message::FTYPE => {
+            let target = message::View::new(rest).ok()?.target_info();
+            Body::Response(Response::Message { target, status: Status::Error })
+        }
+        _ => return None,
+    };
+    Some(Packet { transport: transport.reply(), body })
 }
 
 fn unknown(ftype: u8) -> Error {

@@ -185,7 +185,11 @@ impl Read {
     /// # Errors
     /// [`Error::Value`] if `span` is not one of reads, or is not one that an atomic operation can work on.
     pub fn new(operation: Operation, src_tid: u8, address: Address, span: Span) -> Result<Self, Error> {
-        let span = Span::read(span.lane(), span.octets())?;
+        Self::of_span(operation, src_tid, address, Span::read(span.lane(), span.octets())?)
+    }
+
+    /// With a span that is one of reads.
+    fn of_span(operation: Operation, src_tid: u8, address: Address, span: Span) -> Result<Self, Error> {
         if operation != Operation::Nread && !span.is_atomic() {
             let rule = "1, 2 or 4 bytes in an atomic operation";
             return Err(Error::Value { field: "rdsize", found: span.octets().into(), rule });
@@ -202,7 +206,7 @@ impl Read {
         no_payload(FORMAT, view.rest)?;
         let operation = Operation::from_code(view.transaction())?;
         let span = Span::from_read_code(view.rdsize(), view.wdptr);
-        Self::new(operation, view.src_tid(), view.address, span)
+        Self::of_span(operation, view.src_tid(), view.address, span)
     }
 
     /// The same request under another transaction ID.
@@ -249,7 +253,7 @@ impl Read {
         let needed = self.octets();
         let found = out.len();
         let out = out.get_mut(..needed).ok_or(Error::Buffer { needed, found })?;
-        let (rdsize, wdptr) = self.span.read_code();
+        let (rdsize, wdptr) = self.span.code().expect("named when it was made");
         out[..2].copy_from_slice(&[self.operation.code() << 4 | rdsize, self.src_tid]);
         self.address.emit(wdptr, &mut out[2..]);
         Ok(needed)

@@ -49,13 +49,14 @@ impl<'a> View<'a> {
     /// # Errors
     /// [`Error::Short`].
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
-        let (head, rest) = header::<2>(FORMAT, bytes)?;
-        let head = u32::from(u16::from_be_bytes(*head));
+        let (&head, rest) = header::<2>(FORMAT, bytes)?;
+        let head = u32::from(u16::from_be_bytes(head));
         if bits(head, field::S) == 0 && bits(head, field::E) == 0 {
             return Ok(Self { head, second: 0, data: rest });
         }
-        let (all, data) = header::<4>(FORMAT, bytes)?;
-        Ok(Self { head, second: u16::from_be_bytes([all[2], all[3]]), data })
+        let short = Error::Short { format: FORMAT, needed: 4, found: bytes.len() };
+        let (&second, data) = rest.split_first_chunk().ok_or(short)?;
+        Ok(Self { head, second: u16::from_be_bytes(second), data })
     }
 
     /// Class of service.
@@ -288,7 +289,11 @@ impl<'a> Segment<&'a [u8]> {
     /// # Errors
     /// [`Error::Short`]; [`Error::Value`] if xh, O or P do not suit the segment; [`Error::Payload`].
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
-        let view = View::new(bytes)?;
+        Self::of_view(View::new(bytes)?)
+    }
+
+    /// Judges what was looked at; errors as those of [`parse`](Self::parse).
+    pub(super) fn of_view(view: View<'a>) -> Result<Self, Error> {
         let value = |field, found: bool, rule| Err(Error::Value { field, found: found.into(), rule });
         if view.extended() {
             return value("xh", true, "0 in a segment");
@@ -328,16 +333,22 @@ impl<P: Payload + AsRef<[u8]>> Segment<P> {
         let needed = self.octets();
         let found = out.len();
         let out = out.get_mut(..needed).ok_or(Error::Buffer { needed, found })?;
-        let (head, data) = out.split_at_mut(self.part.header_octets());
-        head[..2].copy_from_slice(&self.first());
-        if let [_, _, second @ ..] = head
-            && !second.is_empty()
-        {
-            second.copy_from_slice(&self.part.second().to_be_bytes());
-        }
-        let payload = self.payload.as_ref();
+        let [cos, flags] = self.first();
+        let (second, payload) = (self.part.second().to_be_bytes(), self.payload.as_ref());
+        let data = match self.part {
+            Part::Continuation => {
+                out[..2].copy_from_slice(&[cos, flags]);
+                &mut out[2..]
+            }
+            _ => {
+                out[..4].copy_from_slice(&[cos, flags, second[0], second[1]]);
+                &mut out[4..]
+            }
+        };
         data[..payload.len()].copy_from_slice(payload);
-        data[payload.len()..].fill(0);
+        if let Some(padding) = data.get_mut(payload.len()) {
+            *padding = 0;
+        }
         Ok(needed)
     }
 }

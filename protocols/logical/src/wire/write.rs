@@ -202,6 +202,17 @@ impl<P: Payload> Write<P> {
         payload: P,
     ) -> Result<Self, Error> {
         let span = Span::write(span.lane(), span.octets())?;
+        Self::of_span(operation, src_tid, address, span, payload)
+    }
+
+    /// With a span that is one of writes.
+    fn of_span(
+        operation: Operation,
+        src_tid: u8,
+        address: Address,
+        span: Span,
+        payload: P,
+    ) -> Result<Self, Error> {
         let wrsize = |rule| Err(Error::Value { field: "wrsize", found: span.octets().into(), rule });
         match operation {
             Operation::Nwrite | Operation::NwriteR => {}
@@ -293,7 +304,7 @@ impl<'a> Write<&'a [u8]> {
         let view = View::new(size, bytes)?;
         let operation = Operation::from_code(view.transaction())?;
         let span = Span::from_write_code(view.wrsize(), view.wdptr)?;
-        Self::new(operation, view.src_tid(), view.address, span, view.payload)
+        Self::of_span(operation, view.src_tid(), view.address, span, view.payload)
     }
 }
 
@@ -306,7 +317,7 @@ impl<P: Payload + AsRef<[u8]>> Write<P> {
         let needed = self.octets();
         let found = out.len();
         let out = out.get_mut(..needed).ok_or(Error::Buffer { needed, found })?;
-        let (wrsize, wdptr) = self.span.write_code();
+        let (wrsize, wdptr) = self.span.code().expect("named when it was made");
         out[..2].copy_from_slice(&[self.operation.code() << 4 | wrsize, self.src_tid]);
         self.address.emit(wdptr, &mut out[2..]);
         out[2 + self.address.octets()..].copy_from_slice(self.payload.as_ref());
