@@ -5,7 +5,7 @@ use super::host::Host;
 use super::protocol::{Conveyance, Outcome, Received, Token};
 use super::{Order, Outgoing};
 use crate::config::AgentConfig;
-use crate::probe::{Cause, Journey, ProtocolFact};
+use crate::probe::{Cause, Journey, Parts, ProtocolFact};
 use logical::engine::io::requester::{self, Requester};
 use logical::engine::io::responder::{Fault, Target, serve};
 use logical::engine::{doorbell, message, stream};
@@ -394,8 +394,17 @@ impl Port {
     /// last packet.
     fn leg(&self, label: &Label, packet: Journey, engine: Cause) -> Journey {
         let mut parts = packet.parts;
-        parts[Cause::Host] += label.ready - label.created;
-        parts[engine] += packet.created.0 - label.ready;
+        match packet.created.0.checked_sub(label.ready) {
+            Some(waited) => {
+                parts[Cause::Host] += label.ready - label.created;
+                parts[engine] += waited;
+            }
+            None => {
+                // A segment of an earlier message that was given up completed this one: letters come again.
+                parts = Parts::default();
+                parts[engine] = packet.at.0 - label.created;
+            }
+        }
         Journey {
             created: Time(label.created),
             flow: label.flow,
