@@ -1,5 +1,5 @@
-//! The type 11 engines under any sequence of calls: every message ends exactly once, the window holds, deadlines
-//! lie ahead, and nothing is left when time has passed.
+//! The type 11 engines under any sequence of calls: every message ends exactly once, the window holds,
+//! deadlines lie ahead, and nothing is left when time has passed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -30,6 +30,7 @@ impl World {
             window: WINDOW,
             response_timeout: TIMEOUT,
             retry_delay: u64::from(options >> 2 & 3),
+            patience: 2 * TIMEOUT,
             linger: u64::from(options >> 4) * 100,
         };
         let receiver = ReceiverOptions { timeout: TIMEOUT, contexts: 5, ..ReceiverOptions::default() };
@@ -121,6 +122,7 @@ impl World {
     fn finish(mut self) {
         loop {
             while self.sender.poll_transmit(self.now).is_some() {}
+            self.check();
             let deadlines = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
             let Some(at) = deadlines.into_iter().flatten().min() else { break };
             self.now = self.now.max(at);

@@ -1,5 +1,5 @@
-//! The type 9 engines under any sequence of calls: every PDU ends exactly once, no flow has two PDUs open, what
-//! is delivered fits the receiver, and nothing is left when time has passed.
+//! The type 9 engines under any sequence of calls: every PDU ends exactly once, no flow has two PDUs open,
+//! what is delivered fits the receiver, and nothing is left when time has passed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

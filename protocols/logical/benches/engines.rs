@@ -1,6 +1,6 @@
-//! Cost of the engines: one iteration is one message, doorbell or PDU, from `submit` to the event that ends it,
-//! through sender and receiver and, where there are any, responses. 1 000 others are under way all the time, so
-//! that maps and deadlines have a size. `extent` carries a length, `bytes` carries bytes.
+//! Cost of the engines: one iteration is one message, doorbell or PDU, from `submit` to the event that ends
+//! it, through sender and receiver and, where there are any, responses. 1 000 others are under way all the
+//! time, so that maps and deadlines have a size. `extent` carries a length, `bytes` carries bytes.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use logical::engine::{Divisible, doorbell, message, stream};

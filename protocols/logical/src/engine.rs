@@ -10,19 +10,19 @@
 //! # Calling contract
 //!
 //! * Nothing here has a clock: `now` is an argument, in picoseconds, and must not go back between calls.
-//! * Inputs are `submit` and `handle_*`. Outputs are drained after every input: `poll_transmit` while there is
-//!   room for a packet on the way out, `poll_event` until it gives `None`, then `poll_timeout`.
+//! * Inputs are `submit` and `handle_*`. Outputs are drained after every input: `poll_transmit` while there
+//!   is room for a packet on the way out, `poll_event` until it gives `None`, then `poll_timeout`.
 //! * A receiver answers at once: `handle_segment` and `handle_doorbell` return the response, so there is
-//!   exactly one to each request. It has the priority [`response_priority`] gives.
-//! * `handle_timeout` may be called at any time; it does nothing before the instant `poll_timeout` names. After
-//!   it `poll_timeout` lies in the future.
+//!   exactly one to each request. It goes the way [`Transport::reply`](crate::wire::Transport::reply) gives.
+//! * `handle_timeout` may be called at any time; it does nothing before the instant `poll_timeout` names.
+//!   After it `poll_timeout` lies in the future.
 //! * Deadlines are kept in order: no call looks at all contexts.
 //! * Contexts are allocated when they are opened. An idle machine owns no memory beside itself.
 //!
 //! # Panic contract
 //!
-//! Nothing that came off the wire panics. Values that the *owner* passes are checked where they enter, and the
-//! error says what is wrong with them.
+//! Nothing that came off the wire panics. Values that the *owner* passes are checked where they enter, and
+//! the error says what is wrong with them.
 
 use crate::wire::{Error, Priority, fits};
 use alloc::collections::VecDeque;
@@ -44,7 +44,7 @@ fn check_request_priority(priority: Priority) -> Result<(), Error> {
 }
 
 /// Puts an item behind all items of its priority and before those of lower ones.
-fn insert_by_priority<T>(queue: &mut VecDeque<T>, item: T, priority: impl Fn(&T) -> Priority) {
+fn insert_by_priority<T, K: Ord>(queue: &mut VecDeque<T>, item: T, priority: impl Fn(&T) -> K) {
     let mine = priority(&item);
     match queue.back() {
         Some(last) if priority(last) < mine => {

@@ -97,8 +97,8 @@ fn what_cannot_be_sent_is_refused() {
     assert_eq!(sender.submit(Message { priority: prio(3), ..base }), range("prio", 2, 3));
 }
 
-/// Shows: Part 2 §3.3.2: letters tell concurrent messages to a mailbox apart; each mailbox of each destination
-/// has its own four.
+/// Shows: Part 2 §3.3.2: letters tell concurrent messages to a mailbox apart; each mailbox of each
+/// destination has its own four.
 #[test]
 fn four_letters_for_each_mailbox_of_each_destination() {
     let mut sender = sender();
@@ -240,6 +240,56 @@ fn a_segment_without_response_fails_the_message() {
     assert!(sender.is_idle() && !sender.wants_transmit() && sender.poll_timeout().is_none());
     sender.handle_response(14 * US, 1, target(0, 0, 1), Status::Done);
     assert_eq!((sender.counters().unsolicited, sender.counters().timeouts), (1, 1));
+}
+
+/// A segment that waits for longer than the sender's patience finds the receiver's message gone.
+#[test]
+fn a_pause_that_is_too_long_fails_the_message() {
+    for (pause, left) in [(20 * US, 1), (20 * US + 1, 0)] {
+        let options =
+            SenderOptions { patience: 20 * US, response_timeout: 99 * US, linger: 0, ..Default::default() };
+        let mut sender = Sender::new(options);
+        sender.submit(message(1, 0, 1, bytes(16, 0))).unwrap();
+        assert!(sender.poll_transmit(0).is_some());
+        assert_eq!(drain(&mut sender, pause).len(), left);
+        let failed = [SenderEvent::Failed { token: 1, cause: Failure::Stalled }];
+        assert_eq!(events(&mut sender), failed[left..]);
+    }
+}
+
+/// Where nothing was accepted, nobody waits for the rest.
+#[test]
+fn a_refused_message_may_wait_for_long() {
+    let options = SenderOptions { patience: 5 * US, retry_delay: 50 * US, ..Default::default() };
+    let mut sender = Sender::new(options);
+    sender.submit(message(1, 0, 1, bytes(16, 0))).unwrap();
+    assert_eq!(drain(&mut sender, 0).len(), 2);
+    for index in 0..2 {
+        sender.handle_response(US, 1, target(0, 0, index), Status::Retry);
+    }
+    sender.handle_timeout(51 * US);
+    assert_eq!((drain(&mut sender, 51 * US).len(), events(&mut sender)), (2, vec![]));
+    // Now segment 0 is accepted, and segment 1 comes too late.
+    sender.handle_response(52 * US, 1, target(0, 0, 0), Status::Done);
+    sender.handle_response(52 * US, 1, target(0, 0, 1), Status::Retry);
+    sender.handle_timeout(102 * US);
+    assert_eq!(drain(&mut sender, 102 * US).len(), 0);
+    assert_eq!(events(&mut sender), [SenderEvent::Failed { token: 1, cause: Failure::Stalled }]);
+}
+
+/// A message that has begun is finished before others of its priority begin.
+#[test]
+fn retried_segments_go_before_new_messages() {
+    let mut sender = sender();
+    for token in 0..3 {
+        sender.submit(message(token as u32, 0, token, bytes(16, 0))).unwrap();
+    }
+    let letter = sender.poll_transmit(0).unwrap().segment.target().letter();
+    sender.poll_transmit(0);
+    sender.poll_transmit(0);
+    sender.handle_response(1, 0, target(letter, 0, 0), Status::Retry);
+    let order: Vec<u32> = drain(&mut sender, 1).iter().map(|transmit| transmit.destination).collect();
+    assert_eq!(order, [1, 0, 2, 2]);
 }
 
 /// Shows: Part 8 §2.3.2.2, unsolicited responses: wrong source, letter, mailbox, segment, or one too many.
@@ -454,15 +504,16 @@ struct Outcome {
     delivered: Vec<Vec<u8>>,
 }
 
-/// Sender 1 and receiver 2 until both are idle. `loss` in 256 packets are lost, `full` in 256 segments find no
-/// room; any packet under way may be next, but none is under way for a fifth of the timeout; time passes when
-/// nothing is under way, and sometimes before.
+/// Sender 1 and receiver 2 until both are idle. `loss` in 256 packets are lost, `full` in 256 segments find
+/// no room; any packet under way may be next, but none is under way for a fifth of the timeout; time passes
+/// when nothing is under way, and sometimes before.
 fn run(messages: &[Message<Vec<u8>>], choices: Vec<u16>, loss: usize, full: usize) -> Outcome {
     let timeout = 100;
-    // The receiver has more patience than the sender, or what is lost could fill the window for so long that
-    // it gives up messages whose segments it has answered by "done".
-    let linger = 3 * timeout;
-    let options = SenderOptions { window: 7, response_timeout: timeout, retry_delay: 3, linger, letters: 4 };
+    // The receiver has more patience than the sender, and a letter rests for longer than that.
+    let (patience, linger) = (2 * timeout, 3 * timeout);
+    let retry_delay = 3;
+    let options =
+        SenderOptions { window: 7, response_timeout: timeout, retry_delay, patience, linger, letters: 4 };
     let mut sender = Sender::new(options);
     let mut receiver = Receiver::new(ReceiverOptions { timeout: linger, ..ReceiverOptions::default() });
     for message in messages {
@@ -507,11 +558,16 @@ fn run(messages: &[Message<Vec<u8>>], choices: Vec<u16>, loss: usize, full: usiz
             Packet::Response(target, status) => sender.handle_response(now, 2, target, status),
         }
         let young = wire.first().is_none_or(|&(sent, _)| now < sent + timeout / 5);
-        now += u64::from(young && network.next % 16 == 0);
+        now += u64::from(young && network.next.is_multiple_of(16));
         sender.handle_timeout(now);
         receiver.handle_timeout(now);
     }
     panic!("never idle");
+}
+
+/// What the receiver gets.
+fn padded(message: &Message<Vec<u8>>) -> Vec<u8> {
+    message.payload.part(0, message.payload.octets().next_multiple_of(8))
 }
 
 fn arbitrary_messages() -> impl Strategy<Value = Vec<Message<Vec<u8>>>> {
@@ -542,7 +598,6 @@ proptest! {
         };
         prop_assert_eq!(outcome.ends.iter().filter_map(sent).collect::<BTreeSet<_>>(), all(&messages));
         prop_assert_eq!(outcome.ends.len(), messages.len());
-        let padded = |message: &Message<Vec<u8>>| message.payload.part(0, message.payload.octets().next_multiple_of(8));
         let mut sent: Vec<Vec<u8>> = messages.iter().map(padded).collect();
         let mut delivered = outcome.delivered;
         sent.sort();
@@ -561,14 +616,15 @@ proptest! {
         prop_assert_eq!(outcome.ends.len(), messages.len());
         let mut delivered = outcome.delivered;
         for message in &messages {
-            let padded = message.payload.part(0, message.payload.octets().next_multiple_of(8));
-            let place = delivered.iter().position(|payload| *payload == padded);
+            let place = delivered.iter().position(|payload| *payload == padded(message));
             if let Some(place) = place {
                 delivered.swap_remove(place);
             }
             let sent = outcome.ends.contains(&SenderEvent::Sent { token: message.token });
-            let cause = Failure::Timeout;
-            let failed = outcome.ends.contains(&SenderEvent::Failed { token: message.token, cause });
+            let failed = [Failure::Timeout, Failure::Stalled, Failure::ErrorResponse]
+                .map(|cause| SenderEvent::Failed { token: message.token, cause })
+                .iter()
+                .any(|end| outcome.ends.contains(end));
             prop_assert!(sent != failed);
             prop_assert!(place.is_some() || failed);
         }

@@ -9,8 +9,8 @@ use core::hash::Hash;
 /// only time and space do, or the owner's own handle with a length.
 ///
 /// Two laws, for all `start` and `octets`: `part(start, octets)` has that length; and writing all consecutive
-/// parts of a payload into an empty one (the default), in any order, gives the payload back, with zeros behind
-/// it where the last part went beyond its end.
+/// parts of a payload into an empty one (the default), in any order, gives the payload back, with zeros
+/// behind it where the last part went beyond its end.
 pub trait Divisible: Clone + Debug + Default + Eq + Hash + Payload {
     /// `octets` bytes from `start`; those beyond the end are zero.
     #[must_use]

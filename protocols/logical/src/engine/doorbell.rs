@@ -1,10 +1,10 @@
-//! Doorbells of type 10 (Part 2 §3.3.1, §4.2.4): 16 bits for the software at the other end, answered by *done*,
-//! *retry* (its queue is full; the doorbell is sent again) or *error*.
+//! Doorbells of type 10 (Part 2 §3.3.1, §4.2.4): 16 bits for the software at the other end, answered by
+//! *done*, *retry* (its queue is full; the doorbell is sent again) or *error*.
 //!
 //! A doorbell under way is known by its transaction ID. The standard wants IDs to be unique for each pair of
-//! source and destination, over all requests that are answered with a transaction ID. Here they are unique over
-//! all destinations, so a device has at most 256 doorbells under way; and a device that also reads and writes
-//! gives its doorbells a range of their own.
+//! source and destination, over all requests that are answered with a transaction ID. Here they are unique
+//! over all destinations, so a device has at most 256 doorbells under way; and a device that also reads and
+//! writes gives its doorbells a range of their own.
 
 use super::deadlines::Deadlines;
 use super::{check_request_priority, insert_by_priority};

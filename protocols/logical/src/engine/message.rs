@@ -4,10 +4,11 @@
 //! have the standard size; they may arrive in any order, and each is answered by a response of type 13:
 //! *done*, *retry* (no room; the segment is sent again) or *error* (the message is lost).
 //!
-//! A segment is known to both sides by letter, mailbox and segment number. Four letters let a sender have four
-//! messages under way to the same mailbox of a destination. A message of one segment needs no segment number,
-//! and uses the field for the upper bits of a mailbox number from 0 to 63. To the sender that is the same
-//! field in the response, so a segment number and an upper mailbox number of equal value exclude each other.
+//! A segment is known to both sides by letter, mailbox and segment number. Four letters let a sender have
+//! four messages under way to the same mailbox of a destination. A message of one segment needs no segment
+//! number, and uses the field for the upper bits of a mailbox number from 0 to 63. To the sender that is
+//! the same field in the response, so a segment number and an upper mailbox number of equal value exclude
+//! each other.
 //!
 //! * [`Sender`]: one for each device: queues, letters, outstanding segments, timeouts.
 //! * [`Receiver`]: one for each device: reassembly, and the answer to each segment.
@@ -64,8 +65,8 @@ impl<P: Divisible> Message<P> {
     /// Whether the message can be sent.
     ///
     /// # Errors
-    /// [`Error::Payload`] if it is empty or needs more than 16 segments; [`Error::Range`] for the mailbox, the
-    /// letter, the priority.
+    /// [`Error::Payload`] if it is empty or needs more than 16 segments; [`Error::Range`] for the mailbox,
+    /// the letter, the priority.
     pub fn check(&self) -> Result<(), Error> {
         let found = self.payload.octets();
         if found == 0 || self.segments() > usize::from(SEGMENTS_MAX) {

@@ -7,8 +7,8 @@
 //!
 //! A *virtual stream* is named by device ID, class of service and stream ID. Only start and single segments
 //! carry the stream ID. What a continuation belongs to follows from the *segmentation context*: source,
-//! destination and *flow*, which is what the first 16 bits of a packet say about virtual channel, priority and
-//! CRF. So one PDU at a time is open in a flow; PDUs interleave if their flows differ, and only then
+//! destination and *flow*, which is what the first 16 bits of a packet say about virtual channel, priority
+//! and CRF. So one PDU at a time is open in a flow; PDUs interleave if their flows differ, and only then
 //! (Part 10 §3.2.4, §3.2.5). The network keeps the order within a flow.
 //!
 //! * [`Sender`]: one for each device: queues by stream, segmentation, obedience to XOFF and XON.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! xtype is 0, xh is 1. The three wildcard bits widen the message to every destination, class or stream; mask
-//! says which bits of the class count.
+//! has ones for the bits of the class that do not matter (table 4-3).
 
 use super::{Error, bits, header, no_payload, put};
 use core::fmt;
@@ -90,7 +90,7 @@ impl View {
         bits(self.second, field::WILDCARD) as u8
     }
 
-    /// Bits of the class that count.
+    /// Bits of the class that do not matter.
     #[must_use]
     pub const fn mask(self) -> u8 {
         bits(self.second, field::MASK) as u8
@@ -175,11 +175,11 @@ pub struct TrafficManagement {
     pub operation: Operation,
     /// The message is for every destination.
     pub any_destination: bool,
-    /// The message is for every class that agrees with `cos` in the bits of `mask`.
+    /// The message is for every class.
     pub any_class: bool,
     /// The message is for every stream.
     pub any_stream: bool,
-    /// Bits of the class that count.
+    /// Bits of the class that do not matter: 0 to 8 ones on the right.
     pub mask: u8,
     /// First parameter.
     pub parameter1: u8,

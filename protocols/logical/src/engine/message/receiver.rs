@@ -13,28 +13,26 @@ pub struct Options {
     pub mailboxes: u64,
     /// Most messages in reassembly at a time; the first segment of a further one is answered by *retry*.
     pub contexts: u32,
-    /// A message of which no segment came for so long is given up. Picoseconds. It must be longer than any
-    /// pause a sender makes between two segments, which a full window stretches to its response timeout: a
-    /// receiver that gives up too early has answered *done* to segments it then drops, and the sender takes
-    /// the message for received.
+    /// A message of which no segment came for so long is given up. Picoseconds. It must be longer than
+    /// the senders' [`patience`](super::SenderOptions::patience) and a crossing of the network.
     pub timeout: u64,
 }
 
 impl Default for Options {
-    /// All mailboxes, as many messages as come, 3 ms: three times the sender's default response timeout.
+    /// All mailboxes, as many messages as come, 3 ms: more than the senders' patience.
     fn default() -> Self {
         Self { mailboxes: u64::MAX, contexts: u32::MAX, timeout: 3_000_000_000 }
     }
 }
 
-/// Which rule a segment broke. Such a segment is answered by *error*, and a message in reassembly for the same
-/// source, mailbox and letter is dropped: to its sender it is lost.
+/// Which rule a segment broke. Such a segment is answered by *error*, and a message in reassembly for the
+/// same source, mailbox and letter is dropped: to its sender it is lost.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Cause {
     /// There is no such mailbox.
     Mailbox,
-    /// The packet is none: no data or too much, not a multiple of 8 bytes, less than ssize in a segment that is
-    /// not the last, msgseg above msglen, a reserved ssize.
+    /// The packet is none: no data or too much, not a multiple of 8 bytes, less than ssize in a segment
+    /// that is not the last, msgseg above msglen, a reserved ssize.
     Malformed,
     /// msglen or ssize is not that of the segments before.
     Inconsistent,

@@ -21,19 +21,25 @@ pub struct Options {
     pub response_timeout: u64,
     /// From a *retry* response until its segment is sent again.
     pub retry_delay: u64,
+    /// Longest pause between two segments of a message that has begun; after a longer one it fails.
+    /// Receivers must wait longer than that for a segment, and for its way: one that gave up earlier would
+    /// have answered *done* to segments it dropped, and the message would be taken for received.
+    pub patience: u64,
     /// How long a letter stays out of use after its message failed. At least the time after which receivers
     /// give up a message that is not completed.
     pub linger: u64,
 }
 
 impl Default for Options {
-    /// 4 letters, 256 segments, 1 ms for a response, immediate retry, 3 ms of rest for a letter.
+    /// 4 letters, 256 segments, 1 ms for a response, immediate retry, pauses of
+    /// 2 ms, 3 ms of rest for a letter.
     fn default() -> Self {
         Self {
             letters: LETTERS,
             window: 256,
             response_timeout: 1_000_000_000,
             retry_delay: 0,
+            patience: 2_000_000_000,
             linger: 3_000_000_000,
         }
     }
@@ -57,6 +63,9 @@ pub enum Failure {
     ErrorResponse,
     /// A segment was not answered in time.
     Timeout,
+    /// The window, other messages, or the retry delay held a segment back for longer than
+    /// [`Options::patience`].
+    Stalled,
 }
 
 /// The end of a message.
@@ -102,6 +111,9 @@ struct Identity {
     xmbox: Option<u8>,
 }
 
+/// Priority, and whether a segment has left.
+type Urgency = (Priority, bool);
+
 /// Destination and lower mailbox bits: what letters belong to.
 type LaneKey = (u32, u8);
 
@@ -139,6 +151,8 @@ enum State {
 struct Active<P> {
     message: Message<P>,
     segments: Vec<State>,
+    /// When a segment left last, unless all that left were refused.
+    last_sent: Option<u64>,
     /// The letter is only kept until nothing of the message can be under way any more.
     failed: bool,
 }
@@ -174,8 +188,9 @@ pub struct Sender<P> {
     options: Options,
     lanes: BTreeMap<LaneKey, Lane<P>>,
     active: BTreeMap<Identity, Active<P>>,
-    /// Messages with a segment that is ready, by priority, then in the order in which they became so.
-    ready: VecDeque<(Priority, Identity)>,
+    /// Messages with a segment that is ready, by priority, then those that have begun, then in the order in
+    /// which they became so.
+    ready: VecDeque<(Urgency, Identity)>,
     /// One entry for each outstanding or held segment and each resting letter.
     deadlines: Deadlines<(Identity, u8)>,
     outstanding: u32,
@@ -250,14 +265,19 @@ impl<P: Divisible> Sender<P> {
         self.deadlines.clear(until, (identity, index));
         self.outstanding -= 1;
         match status {
-            Status::Retry if !active.failed && self.options.retry_delay == 0 => {
-                *state = State::Ready;
-                self.enqueue(identity);
-            }
             Status::Retry if !active.failed => {
                 let until = now.saturating_add(self.options.retry_delay);
-                *state = State::Held { until };
-                self.deadlines.set(until, (identity, index));
+                let at_once = self.options.retry_delay == 0;
+                *state = if at_once { State::Ready } else { State::Held { until } };
+                if !active.any(|state| matches!(state, State::Done | State::Outstanding { .. })) {
+                    // Nothing was accepted: no receiver loses patience.
+                    active.last_sent = None;
+                }
+                if at_once {
+                    self.enqueue(identity);
+                } else {
+                    self.deadlines.set(until, (identity, index));
+                }
             }
             Status::Error if !active.failed => {
                 *state = State::Done;
@@ -295,27 +315,43 @@ impl<P: Divisible> Sender<P> {
         }
     }
 
-    /// The next packet, if there is one and the window has room. Its response is awaited from `now` on.
+    /// The next packet, if there is one and the window has room. Its response is awaited from `now` on. A
+    /// message that has paused for too long fails here, so events may follow.
     pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit<P>> {
         if self.outstanding >= self.options.window {
             return None;
         }
-        let &(priority, identity) = self.ready.front()?;
+        loop {
+            let &(_, identity) = self.ready.front()?;
+            let last_sent = self.active[&identity].last_sent;
+            if last_sent.is_none_or(|sent| now <= sent.saturating_add(self.options.patience)) {
+                return Some(self.transmit(now, identity));
+            }
+            self.fail(now, identity, Failure::Stalled);
+        }
+    }
+
+    /// Sends the first ready segment of the message at the head of the ready list.
+    fn transmit(&mut self, now: u64, identity: Identity) -> Transmit<P> {
         let active = self.active.get_mut(&identity).expect("a ready message is active");
         let mut ready = active.segments.iter_mut().enumerate().filter(|(_, state)| **state == State::Ready);
         let (index, state) = ready.next().expect("a ready message has a ready segment");
         let last = ready.next().is_none();
         let until = now.saturating_add(self.options.response_timeout);
         *state = State::Outstanding { until };
-        let index = index as u8;
+        active.last_sent = Some(now);
+        let (index, priority) = (index as u8, active.message.priority);
         let segment = active.message.segment(identity.letter, index);
         if last {
             self.ready.pop_front();
+        } else {
+            // It stays at the head: what has begun goes before what has not.
+            self.ready[0].0 = (priority, true);
         }
         self.deadlines.set(until, (identity, index));
         self.outstanding += 1;
         self.counters.segments += 1;
-        Some(Transmit { destination: identity.destination, priority, segment })
+        Transmit { destination: identity.destination, priority, segment }
     }
 
     /// What ended, in order.
@@ -397,9 +433,10 @@ impl<P: Divisible> Sender<P> {
             lane.busy[usize::from(letter)] |= wanted;
             let message = lane.waiting.pop_front().expect("looked at");
             let identity = Identity { destination: key.0, mbox: key.1, letter, xmbox };
-            insert_by_priority(&mut self.ready, (message.priority, identity), |&(priority, _)| priority);
+            let entry = ((message.priority, false), identity);
+            insert_by_priority(&mut self.ready, entry, |&(urgency, _)| urgency);
             let segments = vec![State::Ready; segments];
-            self.active.insert(identity, Active { message, segments, failed: false });
+            self.active.insert(identity, Active { message, segments, last_sent: None, failed: false });
         }
         if lane.busy == [0; LETTERS as usize] && lane.waiting.is_empty() {
             self.lanes.remove(&key);
@@ -410,8 +447,8 @@ impl<P: Divisible> Sender<P> {
     fn enqueue(&mut self, identity: Identity) {
         let active = &self.active[&identity];
         if active.segments.iter().filter(|&&state| state == State::Ready).count() == 1 {
-            let entry = (active.message.priority, identity);
-            insert_by_priority(&mut self.ready, entry, |&(priority, _)| priority);
+            let entry = ((active.message.priority, true), identity);
+            insert_by_priority(&mut self.ready, entry, |&(urgency, _)| urgency);
         }
     }
 

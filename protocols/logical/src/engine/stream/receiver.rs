@@ -140,7 +140,8 @@ impl<P: Divisible> Receiver<P> {
         }
     }
 
-    /// A type 9 packet from `source` to `destination` (this device, or a multicast group).
+    /// A type 9 packet from `source` to `destination` (this device, or a multicast group). A packet that is
+    /// no [`Segment`] is dropped; what follows it shows what it was part of.
     ///
     /// `room` says whether the owner can take one more PDU, beside those that are in reassembly
     /// ([`contexts`](Self::contexts)). It matters for start and single segments only.

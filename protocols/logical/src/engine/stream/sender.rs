@@ -149,8 +149,8 @@ impl<P: Divisible> Sender<P> {
     /// Takes a PDU. PDUs of a stream leave in this order.
     ///
     /// # Errors
-    /// Those of [`Pdu::check`]; [`Error::Value`] if PDUs of the stream are in another flow, for the order between
-    /// them would be lost (Part 10 §2.4). Nothing is taken then.
+    /// Those of [`Pdu::check`]; [`Error::Value`] if PDUs of the stream are in another flow, for the order
+    /// between them would be lost (Part 10 §2.4). Nothing is taken then.
     pub fn submit(&mut self, pdu: Pdu<P>) -> Result<(), Error> {
         pdu.check()?;
         let key = (pdu.destination, pdu.cos, pdu.stream_id);
@@ -170,8 +170,8 @@ impl<P: Divisible> Sender<P> {
         Ok(())
     }
 
-    /// Ends the PDU of this stream that is open, if there is one, by a segment that makes the receiver discard
-    /// it. Returns whether there is one.
+    /// Ends the PDU of this stream that is open, if there is one, by a segment that makes the receiver
+    /// discard it. Returns whether there is one.
     pub fn abort(&mut self, destination: u32, cos: u8, stream_id: u16) -> bool {
         let Some(stream) = self.streams.get(&(destination, cos, stream_id)).filter(|stream| stream.open)
         else {

@@ -1,6 +1,6 @@
-//! Traffic management: what the receiver of streams tells their sender, and the other way round (Part 10 §3.4,
-//! §4.3). All of it can be read and written here; a [`Sender`](super::Sender) obeys XOFF and XON. Rates and
-//! credits it hands to its owner, which is the support set *basic* of Part 10 §3.4.5.
+//! Traffic management: what the receiver of streams tells their sender, and the other way round (Part 10
+//! §3.4, §4.3). All of it can be read and written here; a [`Sender`](super::Sender) obeys XOFF and XON.
+//! Rates and credits it hands to its owner, which is the support set *basic* of Part 10 §3.4.5.
 
 use crate::wire::Error;
 use crate::wire::traffic_management::{Operation, TrafficManagement, XOFF, XON};
@@ -127,8 +127,8 @@ impl Management {
     /// Reads a packet. Fields that do not matter under a wildcard are ignored.
     ///
     /// # Errors
-    /// [`Error::Value`] for wildcards and class mask that do not go together (Part 10 §4.3.1), and for reserved
-    /// parameters (tables 4-4 to 4-6).
+    /// [`Error::Value`] for wildcards and class mask that do not go together (Part 10 §4.3.1), and for
+    /// reserved parameters (tables 4-4 to 4-6).
     pub fn parse(packet: &TrafficManagement) -> Result<Self, Error> {
         Ok(Self { operand: parse_operand(packet)?, action: parse_action(packet)? })
     }
