@@ -226,7 +226,11 @@ fn put_derived(fields: &mut Fields, packet: &Packet<&[u8]>) {
 
 /// The packet of this layout for these fields.
 fn make(layout: &Layout, given: &Given<'_>) -> Result<Made, CodecError> {
-    let data = given.octets("data");
+    // Where O and P follow from the data, none must not be taken for empty.
+    let data = match layout.pieces.iter().any(|piece| matches!(piece, Piece::Odd)) {
+        true => Some(given.need_octets("data")?),
+        false => given.octets("data"),
+    };
     let ack_id = given.need("ackID")? as u8;
     let transport = transport(layout, given)?;
     let mut plain = vec![0; transport.octets()];

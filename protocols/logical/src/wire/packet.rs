@@ -288,11 +288,13 @@ pub fn body_octets(packet: &[u8], size: AddressSize) -> Result<usize, Error> {
         }
         found => return Err(unknown(found)),
     };
-    let residue = (transport.octets() + header) % 4;
+    let shortest = transport.octets() + header;
     let crcs = if packet.len() > sealed_len(FIRST_PART_BYTES) { 4 } else { 2 };
     let longest = packet.len().saturating_sub(crcs);
-    let excess = (longest + 4 - residue) % 4;
-    Ok(longest.saturating_sub(excess))
+    match longest.checked_sub(shortest) {
+        Some(beyond) => Ok(shortest + (beyond & !3)),
+        None => Err(Error::Short { format: "packet", needed: shortest, found: longest }),
+    }
 }
 
 /// Checks a packet as it came off a link, takes its body out into the start of `out`, and reads it. `size` is
