@@ -18,8 +18,8 @@ fn run(bytes: &[u8]) {
         let length = packet.emit(&mut out).unwrap();
         let out = &out[..length];
         assert_eq!(Packet::parse(size, out), Ok(packet));
-        // The bits that are ignored come out as 0, padding too; an ERROR of maintenance loses its data, and one
-        // of type 13 may change its transaction.
+        // The bits that are ignored come out as 0, padding too; an ERROR of maintenance loses its data, and
+        // one of type 13 may change its transaction.
         let ftype = bytes[1] & 0xF;
         assert!(out.len() == bytes.len() || ftype == 8);
         let differing = out.iter().zip(bytes).skip(1).filter(|(out, found)| out != found);

@@ -1,5 +1,5 @@
-//! The register file under any accesses, and discovery in any register space: what is read-only stays, reads of
-//! several registers agree with reads of each, and every walk ends.
+//! The register file under any accesses, and discovery in any register space: what is read-only stays,
+//! reads of several registers agree with reads of each, and every walk ends.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -585,7 +585,12 @@ enum Fate {
 }
 
 fn any_fate() -> impl Strategy<Value = Fate> {
-    prop_oneof![4 => Just(Fate::Delivered), 1 => Just(Fate::Lost), 1 => Just(Fate::Twice), 1 => Just(Fate::Held)]
+    prop_oneof![
+        4 => Just(Fate::Delivered),
+        1 => Just(Fate::Lost),
+        1 => Just(Fate::Twice),
+        1 => Just(Fate::Held),
+    ]
 }
 
 proptest! {
@@ -621,7 +626,8 @@ proptest! {
                     Fate::Lost => vec![],
                     Fate::Delivered => vec![serve(packet(transmit), &mut device)],
                     Fate::Twice => {
-                        vec![serve(packet(transmit.clone()), &mut device), serve(packet(transmit), &mut device)]
+                        let again = packet(transmit.clone());
+                        vec![serve(packet(transmit), &mut device), serve(again, &mut device)]
                     }
                     Fate::Held => {
                         held.extend(serve(packet(transmit), &mut device));

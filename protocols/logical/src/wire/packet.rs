@@ -310,8 +310,8 @@ pub fn open<'a>(packet: &[u8], size: AddressSize, out: &'a mut [u8]) -> Result<P
     Packet::parse(size, &out[..length])
 }
 
-/// The ERROR response to a request that [`Packet::parse`] does not accept, if there is anything to be answered:
-/// its header is complete and asks for a response.
+/// The ERROR response to a request that [`Packet::parse`] does not accept, if there is anything to be
+/// answered: its header is complete and asks for a response.
 #[must_use]
 pub fn refusal<P>(size: AddressSize, packet: &[u8]) -> Option<Packet<P>> {
     let (transport, ftype, rest) = Transport::parse(packet).ok()?;
