@@ -10,12 +10,13 @@
 //! # Adding a format
 //!
 //! A format is one row of [`TABLE`]. Flat layouts describe themselves as a table of
-//! [forms](form::Form) and get both verbs from it, as `lp-serial` and `voq` do; a format with nested JSON
+//! [forms](form::Form) and get both verbs from it, as all do so far; a format with nested JSON
 //! brings its own two functions.
 
 mod form;
 mod hex;
 mod json;
+mod packet;
 mod serial;
 mod voq;
 
@@ -39,6 +40,12 @@ const TABLE: &[Format] = &[
         about: "control symbols and packet framing, Part 6",
         decode: |hex| form::decode(&serial::FORMS, hex),
         encode: |json| form::encode(&serial::FORMS, json),
+    },
+    Format {
+        name: "packet",
+        about: "whole packets, Parts 1, 2, 9 and 10",
+        decode: |hex| form::decode_by(&packet::FORMS, hex, packet::recognise),
+        encode: |json| form::encode(&packet::FORMS, json),
     },
     Format {
         name: "voq",

@@ -1,6 +1,6 @@
 //! Cost of the packet formats: one iteration reads a packet with 16-bit device IDs and 8 bytes of data, where
-//! its format has any, and writes it again. Nothing is allocated. `sealed` also takes CRCs and padding off and
-//! puts them on.
+//! its format has any, and writes it again. Nothing is allocated. `sealed` also takes CRCs and padding off
+//! and puts them on.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use logical::wire::Packet;

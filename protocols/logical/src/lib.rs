@@ -5,8 +5,8 @@
 //!
 //! 1. [`wire`]: packets, one module for each format, lowest first: who sends to whom ([`wire::transport`]),
 //!    then the formats in order of their type.
-//!
-//! 2. [`engine`]: what spans packets.
+//! 2. [`register`]: the register space of a device, and how another device finds its way in it.
+//! 3. [`engine`]: what spans packets: requests and responses, messages, streams.
 //!
 //! Every wire module has the same five parts: field positions, a `View` (total: it judges nothing and prints
 //! anything), a valid-only value with `parse` and `emit`, `Display`, and errors that name the field and the

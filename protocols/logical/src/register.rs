@@ -24,7 +24,7 @@
 //!
 //! Bit 0 is the most significant bit.
 //!
-//! 1. [`file`]: the registers of one device; what it plugs into them comes through [`Device`].
+//! 1. [`mod@file`]: the registers of one device; what it plugs into them comes through [`Device`].
 //! 2. [`discovery`]: how another device finds the extended features blocks.
 
 pub mod discovery;

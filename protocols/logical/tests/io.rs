@@ -75,13 +75,13 @@ fn failed(token: u64, cause: Failure) -> Event<Data> {
 }
 
 /// A device with 16 double-words of memory from 0x1000 on, and registers.
-struct Box {
+struct Endpoint {
     memory: Memory,
     registers: RegisterFile,
     reports: Vec<(u32, Data)>,
 }
 
-impl Box {
+impl Endpoint {
     fn new() -> Self {
         let registers = RegisterFile::new(Description {
             identity: Identity { device: 0x1234, vendor: 0x38, ..Identity::default() },
@@ -120,7 +120,7 @@ fn deliver(requester: &mut Requester<Data>, packet: Packet<Data>) {
     }
 }
 
-impl Target<Data> for Box {
+impl Target<Data> for Endpoint {
     fn read(&mut self, address: Address, span: Span) -> Result<Data, Fault> {
         self.memory.read(address, span)
     }
@@ -157,8 +157,8 @@ fn events(requester: &mut Requester<Data>) -> Vec<Event<Data>> {
 }
 
 /// One request after another to a fresh device; what each ended with.
-fn run(bodies: impl IntoIterator<Item = Body<Data>>) -> (Vec<Event<Data>>, Box) {
-    let (mut requester, mut device) = (Requester::new(options()), Box::new());
+fn run(bodies: impl IntoIterator<Item = Body<Data>>) -> (Vec<Event<Data>>, Endpoint) {
+    let (mut requester, mut device) = (Requester::new(options()), Endpoint::new());
     for (token, body) in (0..).zip(bodies) {
         requester.submit(order(token, body)).unwrap();
     }
@@ -275,7 +275,7 @@ fn what_a_device_does_not_have_is_answered_by_error() {
 
 #[test]
 fn requests_without_response_have_none_even_if_they_fail() {
-    let mut device = Box::new();
+    let mut device = Endpoint::new();
     for body in [
         write(WriteOperation::Nwrite, 0, 0, 8, &[0; 8]),
         Body::StreamWrite(StreamWrite::new(address(0), vec![7; 24]).unwrap()),
@@ -317,7 +317,7 @@ fn registers_are_reached_by_maintenance() {
 #[test]
 fn a_maintenance_response_has_hop_count_255_and_reversed_ids() {
     let request = packet(Transmit { destination: DEVICE, priority: prio(0), body: read_register(0) });
-    let response = serve(request, &mut Box::new()).unwrap();
+    let response = serve(request, &mut Endpoint::new()).unwrap();
     assert_eq!((response.transport.destination(), response.transport.source()), (HOST, DEVICE));
     let Body::Maintenance(response) = response.body else { panic!("maintenance") };
     assert_eq!(response.hop_count(), 255);
@@ -585,7 +585,12 @@ enum Fate {
 }
 
 fn any_fate() -> impl Strategy<Value = Fate> {
-    prop_oneof![4 => Just(Fate::Delivered), 1 => Just(Fate::Lost), 1 => Just(Fate::Twice), 1 => Just(Fate::Held)]
+    prop_oneof![
+        4 => Just(Fate::Delivered),
+        1 => Just(Fate::Lost),
+        1 => Just(Fate::Twice),
+        1 => Just(Fate::Held),
+    ]
 }
 
 proptest! {
@@ -598,7 +603,7 @@ proptest! {
     ) {
         let count = kinds.len() as u64;
         let mut requester = Requester::new(Options { window: 4, last_tid: 7, ..options() });
-        let mut device = Box::new();
+        let mut device = Endpoint::new();
         device.memory.write(address(0x1000), Span::DOUBLE_WORD, vec![0x5A; 8]).unwrap();
         for (token, kind) in (0..).zip(kinds) {
             let body = match kind {
@@ -621,7 +626,8 @@ proptest! {
                     Fate::Lost => vec![],
                     Fate::Delivered => vec![serve(packet(transmit), &mut device)],
                     Fate::Twice => {
-                        vec![serve(packet(transmit.clone()), &mut device), serve(packet(transmit), &mut device)]
+                        let again = packet(transmit.clone());
+                        vec![serve(packet(transmit), &mut device), serve(again, &mut device)]
                     }
                     Fate::Held => {
                         held.extend(serve(packet(transmit), &mut device));

@@ -193,8 +193,7 @@ fn truncated_packets_are_refused() {
     }
 }
 
-/// Payload lengths that a packet of this class can carry, and such a packet for each, from 34-bit addresses to
-/// 66-bit ones.
+/// A body of this class with this payload, if it can carry it.
 fn of_class(class: PacketClass, address: Address, payload: &[u8]) -> Option<Body<&[u8]>> {
     let octets = payload.len();
     let none = payload.is_empty();

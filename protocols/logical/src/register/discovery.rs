@@ -57,7 +57,8 @@ enum Step {
 /// A walk along the list of extended features of one device.
 ///
 /// [`poll_transmit`](Self::poll_transmit) gives each read once; [`handle_read`](Self::handle_read) or
-/// [`handle_failure`](Self::handle_failure) answers it; [`end`](Self::end) then tells whether it was the last.
+/// [`handle_failure`](Self::handle_failure) answers it; [`end`](Self::end) then tells whether it was the
+/// last.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Discovery {
     step: Step,

@@ -288,11 +288,13 @@ pub fn body_octets(packet: &[u8], size: AddressSize) -> Result<usize, Error> {
         }
         found => return Err(unknown(found)),
     };
-    let residue = (transport.octets() + header) % 4;
+    let shortest = transport.octets() + header;
     let crcs = if packet.len() > sealed_len(FIRST_PART_BYTES) { 4 } else { 2 };
     let longest = packet.len().saturating_sub(crcs);
-    let excess = (longest + 4 - residue) % 4;
-    Ok(longest.saturating_sub(excess))
+    match longest.checked_sub(shortest) {
+        Some(beyond) => Ok(shortest + (beyond & !3)),
+        None => Err(Error::Short { format: "packet", needed: shortest, found: longest }),
+    }
 }
 
 /// Checks a packet as it came off a link, takes its body out into the start of `out`, and reads it. `size` is
@@ -308,8 +310,8 @@ pub fn open<'a>(packet: &[u8], size: AddressSize, out: &'a mut [u8]) -> Result<P
     Packet::parse(size, &out[..length])
 }
 
-/// The ERROR response to a request that [`Packet::parse`] does not accept, if there is anything to be answered:
-/// its header is complete and asks for a response.
+/// The ERROR response to a request that [`Packet::parse`] does not accept, if there is anything to be
+/// answered: its header is complete and asks for a response.
 #[must_use]
 pub fn refusal<P>(size: AddressSize, packet: &[u8]) -> Option<Packet<P>> {
     let (transport, ftype, rest) = Transport::parse(packet).ok()?;

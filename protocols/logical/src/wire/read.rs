@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bit   0          3 4     7 8       15
-//!      | transaction| rdsize| srcTID   |  address and wdptr, see [`address`](super::address)
+//!      | transaction| rdsize| srcTID   |  address and wdptr: see the module address
 //! ```
 //!
 //! transaction 4 is NREAD, 12 to 15 are ATOMIC increment, decrement, set and clear. The response is

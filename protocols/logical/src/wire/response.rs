@@ -6,8 +6,8 @@
 //! ```
 //!
 //! transaction 0 is a response without data, 1 is the response to a segment of a message, 8 is one with data.
-//! status is 0 (DONE), 3 (RETRY) or 7 (ERROR). Only DONE has data, also where an ERROR says transaction 8; only
-//! doorbells and messages know RETRY.
+//! status is 0 (DONE), 3 (RETRY) or 7 (ERROR). Only DONE has data, also where an ERROR says
+//! transaction 8; only doorbells and messages know RETRY.
 
 use super::message::TargetInfo;
 use super::{Error, Payload, bits, header, no_payload, put};

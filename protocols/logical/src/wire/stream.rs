@@ -198,8 +198,8 @@ impl<P: Payload> Segment<P> {
     /// A segment with `payload`, padding not counted, in class of service `cos`.
     ///
     /// # Errors
-    /// [`Error::Payload`] for more than 256 bytes, for none (except at the end), and for anything but a multiple
-    /// of 4 where the PDU goes on.
+    /// [`Error::Payload`] for more than 256 bytes, for none (except at the end), and for anything but a
+    /// multiple of 4 where the PDU goes on.
     pub fn new(cos: u8, part: Part, payload: P) -> Result<Self, Error> {
         let octets = payload.octets();
         let min = if matches!(part, Part::End { .. }) { 0 } else { 1 };

@@ -113,7 +113,8 @@ impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "TRAFFIC MANAGEMENT xtype {} op {} cos {}/{:#04x} stream {} wildcard {:03b} parameters {:#04x} {:#04x}",
+            "TRAFFIC MANAGEMENT xtype {} op {} cos {}/{:#04x} stream {} wildcard {:03b} parameters {:#04x} \
+             {:#04x}",
             self.xtype(),
             self.tm_op(),
             self.cos(),

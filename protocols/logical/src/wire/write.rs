@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bit   0          3 4     7 8       15
-//!      | transaction| wrsize| srcTID   |  address and wdptr, see [`address`](super::address) | 8 to 256 bytes
+//!      | transaction| wrsize| srcTID   |  address and wdptr: see the module address; then 8 to 256 bytes
 //! ```
 //!
 //! transaction 4 is NWRITE, which has no response, 5 is NWRITE_R, which has one without data; 12, 13 and 14

@@ -36,7 +36,7 @@ impl Memory {
 }
 
 /// The bytes of a span within the double-words that it touches.
-fn of_span<'a>(double_words: &'a mut [u8], span: Span) -> Result<&'a mut [u8], Fault> {
+fn of_span(double_words: &mut [u8], span: Span) -> Result<&mut [u8], Fault> {
     let start = usize::from(span.lane());
     double_words.get_mut(start..start + usize::from(span.octets())).ok_or(Fault)
 }

@@ -228,8 +228,8 @@ impl<P: Clone + Payload> Requester<P> {
     /// Takes a request.
     ///
     /// # Errors
-    /// [`Error::Value`] if the body is no request of this engine, [`Error::Range`] if its priority leaves none
-    /// for the response. It is not taken then.
+    /// [`Error::Value`] if the body is no request of this engine, [`Error::Range`] if its priority leaves
+    /// none for the response. It is not taken then.
     pub fn submit(&mut self, order: Order<P>) -> Result<(), Error> {
         let Some(expected) = Expected::of(&order.body) else {
             let found = order.body.ftype().into();
