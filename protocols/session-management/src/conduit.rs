@@ -224,6 +224,10 @@ impl Pairing {
         if local_transmit == NO_STREAM && !(minimal && self.records[at].own != Own::None) {
             self.send_open(at, stream, actions);
         }
+        let record = self.records[at];
+        if record.is_whole() {
+            actions.complete(record);
+        }
     }
 
     fn correct_open(&mut self, transmit: u16, receive: u16, actions: &mut impl Actions) {

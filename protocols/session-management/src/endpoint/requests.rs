@@ -87,7 +87,13 @@ impl Endpoint {
 
     /// The first transmission.
     pub(super) fn start(&mut self, now: u64, peer: u16, key: RequestKey) {
+        let (retry, timeout) = self.periods(peer);
         let Some(request) = self.requests.get_mut(&(peer, key)) else { return };
+        if request.parked && matches!(key, RequestKey::Advertise | RequestKey::Open(_)) {
+            // The registers that gave the contact give the periods too.
+            request.retry = u64::from(retry) * MICROSECOND;
+            request.deadline = u64::from(timeout) * MICROSECOND;
+        }
         request.parked = false;
         request.next = now.saturating_add(request.retry);
         request.deadline = now.saturating_add(request.deadline);

@@ -170,7 +170,8 @@ impl Net {
 
     /// When the conduit of a node was complete.
     pub fn complete_at(&self, node: u16) -> Option<u64> {
-        let open = |event: &&(u64, u16, Event)| event.1 == node && matches!(event.2, Event::ConduitOpen { .. });
+        let open =
+            |event: &&(u64, u16, Event)| event.1 == node && matches!(event.2, Event::ConduitOpen { .. });
         self.events.iter().find(open).map(|event| event.0)
     }
 }
