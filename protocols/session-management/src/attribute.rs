@@ -118,6 +118,12 @@ impl Conveyance {
         if self.channel == CHANNEL_MESSAGE && mailbox <= MAX_MAILBOX { Some(mailbox) } else { None }
     }
 
+    /// Whether both name the same place, whatever stands in reserved octets.
+    #[must_use]
+    pub fn is_same(self, other: Self) -> bool {
+        self == other || self.as_mailbox().is_some() && self.as_mailbox() == other.as_mailbox()
+    }
+
     /// Whether the channel belongs to a vendor, so that the list needs VENDOR.
     #[must_use]
     pub const fn is_vendor(self) -> bool {

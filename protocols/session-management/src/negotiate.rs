@@ -30,6 +30,8 @@ pub struct Offer {
     pub vendor_attributes: Vec<Id>,
     /// Whether a further plain OPEN of a peer gets the stream that it has already.
     pub reuse: bool,
+    /// Shortest period that a peer may set, in microseconds: a short one makes this node repeat itself fast.
+    pub min_period: u32,
     /// The vendor protocol hands out StreamIDs 0xE000 to 0xEFFF in ACCEPT.
     pub vendor_streams: bool,
 }
@@ -51,6 +53,7 @@ impl Offer {
             header: HeaderFormat::Data,
             vendor_attributes: Vec::new(),
             reuse: false,
+            min_period: 1,
             vendor_streams: false,
         }
     }
@@ -279,7 +282,8 @@ pub fn judge_open(offer: &Offer, list: List<'_>, mailbox: Option<u8>) -> Result<
             }
             Kind::RetryPeriod | Kind::TimeoutPeriod | Kind::XonTimeoutPeriod => {
                 let (asked, own) = numbers(offer, list, kind);
-                let number = asked.common(&own).ok_or(Refusal::NotOffered(kind))?;
+                let number = asked.common(&own).filter(|&number| number >= offer.min_period);
+                let number = number.ok_or(Refusal::NotOffered(kind))?;
                 match kind {
                     Kind::RetryPeriod => Attribute::retry_period(number),
                     Kind::TimeoutPeriod => Attribute::timeout_period(number),
@@ -291,13 +295,15 @@ pub fn judge_open(offer: &Offer, list: List<'_>, mailbox: Option<u8>) -> Result<
                     let mut own =
                         offer.advertise.list().kinds(protocol).filter(|&(own, _)| own == kind).peekable();
                     match own.peek() {
-                        Some(_) => own.any(|(_, own)| own.as_conveyance() == asked.as_conveyance()),
+                        Some(_) => own.any(|(_, own)| own.as_conveyance().is_same(asked.as_conveyance())),
                         None => mailbox.is_some() && asked.as_conveyance().as_mailbox() == mailbox,
                     }
                 };
                 let mut asked = list.kinds(protocol).filter(|&(asked, _)| asked == kind);
                 let found = asked.find(|(_, asked)| offered(asked));
-                found.ok_or(Refusal::NotOffered(kind))?.1
+                let conveyance = found.ok_or(Refusal::NotOffered(kind))?.1.as_conveyance();
+                // Without what may have stood in reserved octets.
+                Attribute::conveyance(conveyance.as_mailbox().map_or(conveyance, Conveyance::mailbox))
             }
             _ => attribute,
         });
@@ -347,7 +353,10 @@ pub fn judge_accept(offer: &Offer, open: List<'_>, accept: List<'_>) -> Result<A
                 let largest = asked.map(|(_, asked)| asked.number(kind)).max();
                 largest.is_none_or(|largest| attribute.number(kind) <= largest)
             }
-            _ if kind.is_numeric() => Numbers::of(open, protocol, kind).contains(attribute.number(kind)),
+            _ if kind.is_numeric() => {
+                let number = attribute.number(kind);
+                number >= offer.min_period && Numbers::of(open, protocol, kind).contains(number)
+            }
             _ => true,
         };
         if !fits || !is_legal(kind, attribute) {

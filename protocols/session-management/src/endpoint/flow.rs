@@ -8,7 +8,7 @@ use crate::attribute::{CHANNEL_STREAM, HeaderFormat};
 use crate::conduit::Side;
 use crate::data::{Data, Header};
 use crate::ethernet::is_tagged;
-use crate::lane::{Loss, Reassembly, Segments, Shape, max_pdu};
+use crate::lane::{Loss, Reassembly, Segments, Shape, max_pdu, max_segment};
 use crate::message::{Class, Command, Fault, Message, Mode};
 use crate::negotiate::Terms;
 use crate::protocol::{BROADCAST_STREAM, ETHERNET, Protocol};
@@ -71,8 +71,15 @@ impl Endpoint {
         self.advance(now);
         let stream = StreamRef::transmit(peer, stream);
         let keep = self.config.pending_frames.max(1);
+        let open = self.streams.get(&stream).ok_or(Refused::NoStream)?;
+        let mut max = open.max_pdu(is_tagged(&pdu));
+        if let (HeaderFormat::Data2(_), Some(contact)) = (open.terms.header, self.data_contact(stream, open))
+        {
+            // Never segmented.
+            let whole = max_segment(open.terms.header, open.terms.offset, contact.max_message());
+            max = max.min(whole as u64);
+        }
         let open = self.streams.get_mut(&stream).ok_or(Refused::NoStream)?;
-        let max = open.max_pdu(is_tagged(&pdu));
         if pdu.len() as u64 > max {
             return Err(Refused::TooLong { max });
         }

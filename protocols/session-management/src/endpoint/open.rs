@@ -409,8 +409,12 @@ impl Endpoint {
             match (accept.attributes.conduit_stream(), known) {
                 // The printed algorithm does not look at the number.
                 (Some(fields), Some(protocol)) if printed && self.offer(protocol).is_some() => {
-                    let attributes = accept.attributes.into();
-                    self.pair_accept(now, peer, protocol, number, &accept, fields, attributes);
+                    match self.usable(protocol, &Attributes::new(), &accept) {
+                        Ok(agreed) => {
+                            self.pair_accept(now, peer, protocol, number, &accept, fields, agreed);
+                        }
+                        Err(_) => self.counters.dropped += 1,
+                    }
                 }
                 _ if before.is_some() => self.counters.dropped += 1,
                 _ => {

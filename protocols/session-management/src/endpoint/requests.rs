@@ -123,7 +123,9 @@ impl Endpoint {
     pub(super) fn request_due(&mut self, now: u64, peer: u16, key: RequestKey) {
         let Some(request) = self.requests.get_mut(&(peer, key)) else { return };
         if now < request.deadline {
-            request.next = request.next.saturating_add(request.retry);
+            // Who comes late does not make up what it missed.
+            let next = request.next.saturating_add(request.retry);
+            request.next = if next > now { next } else { now.saturating_add(request.retry.max(1)) };
             let (at, octets) = (request.next.min(request.deadline), request.octets.to_vec());
             self.timers.set(Timer::Request(peer, key), at);
             self.counters.retransmissions += 1;
