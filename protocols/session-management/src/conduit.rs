@@ -6,13 +6,13 @@
 //!
 //! # Three algorithms
 //!
-//! [`Algorithm::Literal`] is the pseudo-code of §3.4.3 line by line. It does not settle when both OPENs are in
-//! flight: the OPEN that finds the own record is answered by an extra OPEN, each extra OPEN overwrites a
+//! [`Algorithm::Literal`] is the pseudo-code of §3.4.3 line by line. It does not settle when both OPENs are
+//! in flight: the OPEN that finds the own record is answered by an extra OPEN, each extra OPEN overwrites a
 //! receive stream, the ACCEPT then matches no record and makes a new one. [`Algorithm::Minimal`] adds the
 //! check that §3.4.2 describes: no return OPEN while an own one was sent. That cures every run without
-//! faults; a repeated OPEN still overwrites a stream. [`Algorithm::Corrected`] is what this crate recommends:
-//! one record for each (peer, protocol), answers matched by OPEN_MESSAGE_NUMBER, streams handed out into empty
-//! slots alone, and everything that is dropped closed at the peer.
+//! faults; a repeated OPEN still overwrites a stream. [`Algorithm::Corrected`] is what this crate
+//! recommends: one record for each (peer, protocol), answers matched by OPEN_MESSAGE_NUMBER, streams handed
+//! out into empty slots alone, and everything that is dropped closed at the peer.
 
 use crate::protocol::NO_STREAM;
 use alloc::vec::Vec;

@@ -1,9 +1,9 @@
 //! RapidIO Annex 2: Session Management Protocol Rev. 2.1.
 //!
-//! Nodes find each other through registers, ask for capabilities, and open *streams*: one-way sequences of PDUs
-//! of one protocol, from a *source* to a *destination* that chooses the StreamID. Two opposite streams of one
-//! protocol make a *conduit*. Management messages travel as type 11 messages or in one type 9 stream; data
-//! likewise, in any of the four combinations.
+//! Nodes find each other through registers, ask for capabilities, and open *streams*: one-way sequences of
+//! PDUs of one protocol, from a *source* to a *destination* that chooses the StreamID. Two opposite streams
+//! of one protocol make a *conduit*. Management messages travel as type 11 messages or in one type 9
+//! stream; data likewise, in any of the four combinations.
 //!
 //! # Reading order
 //!
@@ -19,13 +19,13 @@
 //!
 //! # Contract
 //!
-//! The endpoint has no clock, no randomness and no I/O: time is an argument in picoseconds, what it wants to send
-//! and to say is polled. It is a value: it can be cloned, compared and hashed.
+//! The endpoint has no clock, no randomness and no I/O: time is an argument in picoseconds, what it wants
+//! to send and to say is polled. It is a value: it can be cloned, compared and hashed.
 //!
 //! # Panic contract
 //!
-//! Nothing that comes off the wire panics: every octet string has an effect, or is answered, or is counted and
-//! dropped.
+//! Nothing that comes off the wire panics: every octet string has an effect, or is answered, or is counted
+//! and dropped.
 //!
 //! # Example
 //!

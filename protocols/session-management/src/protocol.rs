@@ -49,7 +49,8 @@ pub struct VendorProtocol {
     pub name: [u8; 7],
 }
 
-/// What two ends must agree on to speak of the same protocol: the ProtoID, and for 0x0101 vendor and name too.
+/// What two ends must agree on to speak of the same protocol: the ProtoID, and for 0x0101 vendor and name
+/// too.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Protocol {
     id: u16,

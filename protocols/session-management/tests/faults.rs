@@ -4,6 +4,7 @@ mod common;
 
 use common::{M, P, config, ethernet_offer, protocol};
 use proptest::prelude::*;
+use session_management::attribute::List;
 use session_management::conduit::Algorithm;
 use session_management::control::Open;
 use session_management::endpoint::{Endpoint, Event, Suspicion};
@@ -74,7 +75,8 @@ fn refused(mode: Mode, message: &[u8], suspect: bool) {
 
 const BOTH: [Mode; 2] = [Mode::Validation, Mode::NonValidation];
 
-/// Proves: SMP-3.5-1, SMP-3.5.2.1-1, SMP-3.5.2.1-3, SMP-3.5.2.1-4, SMP-4.3.4-1, SMP-3.7.3-1, SMP-4.2.9-2, SMP-3.8.4-1
+/// Proves: SMP-3.5-1, SMP-3.5.2.1-1, SMP-3.5.2.1-3, SMP-3.5.2.1-4, SMP-4.3.4-1, SMP-3.7.3-1, SMP-4.2.9-2
+/// Proves: SMP-3.8.4-1
 /// Proves: SMP-3.6.4-3, SMP-4.2.8-20, SMP-3.8.5-10
 #[test]
 fn unknown_commands_and_versions() {
@@ -365,7 +367,7 @@ proptest! {
     #[test]
     fn another_sender_is_never_believed(source in any::<u16>()) {
         let attributes = [[0xF0, 0, 0, 3, 0, 0, 0, 1]];
-        let open = Open { source, protocol: 0x0200, attributes: session_management::attribute::List(&attributes) };
+        let open = Open { source, protocol: 0x0200, attributes: List(&attributes) };
         let message = Message::Open(open).to_vec().unwrap();
         let mut node = node(Mode::NonValidation);
         node.handle_message(0, M, &message);

@@ -101,7 +101,8 @@ fn vendor_protocols() {
     assert_eq!(Protocol::standard(VENDOR_DEFINED), None);
 }
 
-/// Proves: SMP-3.5.3.1-2, SMP-3.5.3.2-1, SMP-3.5.3.3-2, SMP-3.5.3.5-5, SMP-3.5.3.9-3, SMP-3.5.3.10-2, SMP-3.5.3.10-3
+/// Proves: SMP-3.5.3.1-2, SMP-3.5.3.2-1, SMP-3.5.3.3-2, SMP-3.5.3.5-5, SMP-3.5.3.9-3, SMP-3.5.3.10-2
+/// Proves: SMP-3.5.3.10-3
 #[test]
 fn values() {
     for value in [[0; 7], [1, 2, 3, 4, 0, 0, 0], [0, 0, 0, 0, 0, 0, 1], *b"ABCDEF\0"] {

@@ -122,7 +122,8 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        12 => (proptest::sample::select(SENDERS.to_vec()), message()).prop_map(|(from, octets)| Step::Message(from, octets)),
+        12 => (proptest::sample::select(SENDERS.to_vec()), message())
+            .prop_map(|(from, octets)| Step::Message(from, octets)),
         2 => (0u64..1500).prop_map(|ms| Step::Wait(ms * MS)),
         1 => Just(Step::Create),
         1 => Just(Step::Open),

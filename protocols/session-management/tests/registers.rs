@@ -51,7 +51,8 @@ fn words() {
     }
 }
 
-/// Proves: SMP-5.2.2-1, SMP-5.2.2-2, SMP-5.2.2-3, SMP-5.2.2-4, SMP-5.2.2-5, SMP-5.2.2-7, SMP-5.2.3-4, SMP-3.2-4
+/// Proves: SMP-5.2.2-1, SMP-5.2.2-2, SMP-5.2.2-3, SMP-5.2.2-4, SMP-5.2.2-5, SMP-5.2.2-7, SMP-5.2.3-4
+/// Proves: SMP-3.2-4
 /// Proves: SMP-3.2-5
 #[test]
 fn the_lock() {
@@ -76,7 +77,8 @@ fn the_lock() {
     assert_eq!(block.lock(), 0xFFFF);
 }
 
-/// Proves: SMP-3.2-6, SMP-5.2.4-1, SMP-5.2.4-2, SMP-5.2.4-3, SMP-5.2.4-4, SMP-5.2.4-5, SMP-5.2.5-1, SMP-5.2.5-3
+/// Proves: SMP-3.2-6, SMP-5.2.4-1, SMP-5.2.4-2, SMP-5.2.4-3, SMP-5.2.4-4, SMP-5.2.4-5, SMP-5.2.5-1
+/// Proves: SMP-5.2.5-3
 #[test]
 fn attributes_and_stages() {
     let mut block = Block::new(0, 254);

@@ -91,8 +91,10 @@ fn unanswered_queries_and_closes() {
     assert_eq!(net.nodes[&M].outstanding(), 0);
 }
 
-/// Proves: SMP-1.2-1, SMP-1.2-2, SMP-1.2-3, SMP-3.5.2.5-3, SMP-3.5.2.5-6, SMP-3.5.1.4-1, SMP-3.5.1.4-2, SMP-3.8.3-1
-/// Proves: SMP-4.2.3-3, SMP-4.2.3-4, SMP-4.2.4-2, SMP-4.2.4-3, SMP-4.2.4-4, SMP-4.2.4-5, SMP-3.5.3.7-1, SMP-3.5.3.7-2
+/// Proves: SMP-1.2-1, SMP-1.2-2, SMP-1.2-3, SMP-3.5.2.5-3, SMP-3.5.2.5-6, SMP-3.5.1.4-1, SMP-3.5.1.4-2
+/// Proves: SMP-3.8.3-1
+/// Proves: SMP-4.2.3-3, SMP-4.2.3-4, SMP-4.2.4-2, SMP-4.2.4-3, SMP-4.2.4-4, SMP-4.2.4-5, SMP-3.5.3.7-1
+/// Proves: SMP-3.5.3.7-2
 /// Proves: SMP-4.2.4-7, SMP-3.8.1-2, SMP-3.5.3.7-4, SMP-3.5.2.2-2
 #[test]
 fn streams_are_opened_by_open_and_accept() {
@@ -384,7 +386,8 @@ fn reports_end_requests() {
     assert!(net.events_of(M).iter().any(|event| matches!(event, Event::Status { command: 0x44, .. })));
 }
 
-/// Proves: SMP-3.6.3-1, SMP-4.2.7-2, SMP-4.2.7-3, SMP-3.5.1.8-1, SMP-3.5.1.8-4, SMP-3.5.2.2-3, SMP-2.3-2, SMP-4.2.8-13
+/// Proves: SMP-3.6.3-1, SMP-4.2.7-2, SMP-4.2.7-3, SMP-3.5.1.8-1, SMP-3.5.1.8-4, SMP-3.5.2.2-3, SMP-2.3-2
+/// Proves: SMP-4.2.8-13
 /// Proves: SMP-4.2.8-14, SMP-4.2.7-7, SMP-4.2.7-8, SMP-3.5.1.9-1
 #[test]
 fn either_end_closes() {
@@ -442,7 +445,8 @@ fn closes_that_cross() {
     assert!(net.nodes.values().all(|node| node.outstanding() == 0 && node.suspicion(M).is_none()));
 }
 
-/// Proves: SMP-4.2.8-3, SMP-4.2.8-4, SMP-4.2.8-5, SMP-4.2.8-12, SMP-3.6.4-1, SMP-3.6.4-2, SMP-4.2.8-7, SMP-3.5.1.9-2
+/// Proves: SMP-4.2.8-3, SMP-4.2.8-4, SMP-4.2.8-5, SMP-4.2.8-12, SMP-3.6.4-1, SMP-3.6.4-2, SMP-4.2.8-7
+/// Proves: SMP-3.5.1.9-2
 /// Proves: SMP-4.2.8-8
 #[test]
 fn queries() {

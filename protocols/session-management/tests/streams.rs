@@ -66,7 +66,8 @@ fn data(stream: u16, (start, end): (bool, bool), tag: Option<u16>, payload: &[u8
     Message::Data(Data { header, start, end, length, body: payload }).to_vec().unwrap()
 }
 
-/// Proves: SMP-1.2-4, SMP-1.2-6, SMP-4.3.1-2, SMP-4.3.1-3, SMP-4.3.1-8, SMP-4.3.1-11, SMP-2.3-1, SMP-4.3.1-7, SMP-1.5-1
+/// Proves: SMP-1.2-4, SMP-1.2-6, SMP-4.3.1-2, SMP-4.3.1-3, SMP-4.3.1-8, SMP-4.3.1-11, SMP-2.3-1
+/// Proves: SMP-4.3.1-7, SMP-1.5-1
 #[test]
 fn pdus_of_any_length_arrive_in_order() {
     let (mut net, stream) = opened();
@@ -153,7 +154,8 @@ fn two_streams_of_one_lane_never_mix() {
 fn what_is_lost_in_reassembly() {
     let middle = |stated: u16, payload: &[u8]| data(0, (false, false), Some(stated), payload);
     let (start, end) = ((true, false), (false, true));
-    let cases: [(&[(u8, u16)], &[Loss]); 8] = [
+    type Case = (&'static [(u8, u16)], &'static [Loss]);
+    let cases: [Case; 8] = [
         (&[(b'e', 0)], &[Loss::NoStart]),
         (&[(b'm', 12)], &[Loss::NoStart]),
         (&[(b's', 0), (b's', 0), (b'e', 0)], &[Loss::Restarted]),
@@ -291,7 +293,8 @@ fn the_wrong_cos() {
     }
 }
 
-/// Proves: SMP-4.2.6-2, SMP-4.2.6-3, SMP-4.2.6-5, SMP-4.2.6-6, SMP-4.2.6-7, SMP-4.2.6-8, SMP-3.5.1.6-1, SMP-3.6.5-1
+/// Proves: SMP-4.2.6-2, SMP-4.2.6-3, SMP-4.2.6-5, SMP-4.2.6-6, SMP-4.2.6-7, SMP-4.2.6-8, SMP-3.5.1.6-1
+/// Proves: SMP-3.6.5-1
 /// Proves: SMP-3.7.1-5
 #[test]
 fn stop_and_go() {
@@ -415,7 +418,8 @@ fn high_goes_before_low() {
     assert_eq!(order, [0x10, 0xF0, 0x03, 0x06]);
 }
 
-/// Proves: SMP-2.4-1, SMP-2.4-3, SMP-3.3-3, SMP-3.3-4, SMP-4.3.5-1, SMP-4.3.5-2, SMP-1.2-5, SMP-3.5.3.10-4, SMP-4.3.4-2
+/// Proves: SMP-2.4-1, SMP-2.4-3, SMP-3.3-3, SMP-3.3-4, SMP-4.3.5-1, SMP-4.3.5-2, SMP-1.2-5, SMP-3.5.3.10-4
+/// Proves: SMP-4.3.4-2
 #[test]
 fn the_four_pairs_of_conveyances() {
     let management = [Contact::Mailbox(2), Contact::Stream { stream: 0xFFF0, cos: 0x80 }];

@@ -5,12 +5,14 @@
 //! Times are in picoseconds and never go back. Inputs: [`handle_message`](Endpoint::handle_message) for what
 //! comes in on the management conveyance or a data mailbox, [`handle_pdu`](Endpoint::handle_pdu) for PDUs of
 //! Type 9 data streams, [`handle_participation`](Endpoint::handle_participation) for what the registers of a
-//! node say, [`handle_timeout`](Endpoint::handle_timeout) at or after [`poll_timeout`](Endpoint::poll_timeout),
-//! and the verbs of the application. After each, drain [`poll_transmit`](Endpoint::poll_transmit) and
-//! [`poll_event`](Endpoint::poll_event). A message that was handed out counts as sent.
+//! node say, [`handle_timeout`](Endpoint::handle_timeout) at or after
+//! [`poll_timeout`](Endpoint::poll_timeout), and the verbs of the application. After each, drain
+//! [`poll_transmit`](Endpoint::poll_transmit) and [`poll_event`](Endpoint::poll_event). A message that was
+//! handed out counts as sent.
 //!
-//! Nothing is scanned: each table is ordered, each deadline stands in one ordered set. What is only remembered
-//! (replies, closed streams) has no deadline there; it is dropped when the next input finds it too old.
+//! Nothing is scanned: each table is ordered, each deadline stands in one ordered set. What is only
+//! remembered (replies, closed streams) has no deadline there; it is dropped when the next input finds it
+//! too old.
 
 mod event;
 mod flow;

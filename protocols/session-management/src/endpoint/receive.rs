@@ -1,5 +1,5 @@
-//! Messages that come in: which rule of the reaction table applies (§3.8.5), and the messages other than OPEN,
-//! ACCEPT, REFUSE and data.
+//! Messages that come in: which rule of the reaction table applies (§3.8.5), and the messages other than
+//! OPEN, ACCEPT, REFUSE and data.
 
 use super::event::{Advertised, Ending, Event, OpenFailure, StreamRef, Suspicion};
 use super::requests::{Detail, RequestKey};
