@@ -17,6 +17,7 @@ mod form;
 mod hex;
 mod json;
 mod serial;
+mod smp;
 mod voq;
 
 #[cfg(test)]
@@ -39,6 +40,12 @@ const TABLE: &[Format] = &[
         about: "control symbols and packet framing, Part 6",
         decode: |hex| form::decode(&serial::FORMS, hex),
         encode: |json| form::encode(&serial::FORMS, json),
+    },
+    Format {
+        name: "smp",
+        about: "session management messages, Annex 2",
+        decode: smp::decode,
+        encode: smp::encode,
     },
     Format {
         name: "voq",
