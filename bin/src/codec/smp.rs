@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use session_management::attribute::{Attribute, Attributes, Conveyance, HeaderFormat, Kind, List};
 use session_management::control::{Accept, Advertise, Answer, Blocks, Open, ProtocolList, Refuse, Request};
 use session_management::data::{Data, Header};
-use session_management::message::{Command, Message, Mode, View};
+use session_management::message::{Command, Message, Mode};
 use session_management::status::{Close, Flow, FlowControl, Status, StatusBits, UserDefined};
 
 type Object = Map<String, Value>;
@@ -607,6 +607,7 @@ fn compare(place: &str, given: &Value, found: &Value) -> Result<(), CodecError> 
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use session_management::message::View;
 
     /// One message of each kind.
     const MESSAGES: &str = include_str!("smp_messages.txt");
