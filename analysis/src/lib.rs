@@ -8,6 +8,7 @@
 mod axes;
 pub mod collect;
 pub mod estimate;
+pub mod explore;
 pub mod figures;
 pub mod num;
 pub mod report;

@@ -49,9 +49,11 @@ pub(crate) enum Verb {
     },
     /// Print the JSON Schema of scenario files
     Schema,
+    /// Explore every interleaving of a small system and count what they end in
+    Explore(ExploreArgs),
     /// Print the fields of octets from the wire as JSON
     Decode {
-        /// Format: lp-serial or voq
+        /// Format: lp-serial, smp or voq
         format: String,
         /// Octets in hex, for example 803fc1041862; a form can stand in front, as in packet:000A...
         #[arg(required = true)]
@@ -59,9 +61,41 @@ pub(crate) enum Verb {
     },
     /// Turn what decode prints, from standard input, back into hex
     Encode {
-        /// Format: lp-serial or voq
+        /// Format: lp-serial, smp or voq
         format: String,
     },
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subject {
+    /// Two nodes establish a conduit (session management, Annex 2 §3.4)
+    Conduit,
+}
+
+/// Flags of `explore`.
+#[derive(Debug, Args)]
+pub(crate) struct ExploreArgs {
+    /// What to explore
+    pub(crate) subject: Subject,
+    /// literal, minimal, corrected (default: all)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) algorithm: Vec<String>,
+    /// What goes wrong: none, LOSS1, RETX1, DUP1, ABANDON1, ... (default: none)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) fault: Vec<String>,
+    /// MS, PEERS, CROSS (default: all)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) configuration: Vec<String>,
+    /// Order of delivery: fifo, any (default: both)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) order: Vec<String>,
+    /// OPENs beyond which a run is cut and called a storm
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub(crate) limit: u32,
+    /// Print a shortest run that ends in this class instead of the table: one, none, duplicate, leak,
+    /// half-open, orphan, storm
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) path: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]

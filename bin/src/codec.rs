@@ -18,6 +18,7 @@ mod hex;
 mod json;
 mod packet;
 mod serial;
+mod smp;
 mod voq;
 
 #[cfg(test)]
@@ -46,6 +47,12 @@ const TABLE: &[Format] = &[
         about: "whole packets, Parts 1, 2, 9 and 10",
         decode: |hex| form::decode_by(&packet::FORMS, hex, packet::recognise),
         encode: |json| form::encode(&packet::FORMS, json),
+    },
+    Format {
+        name: "smp",
+        about: "session management messages, Annex 2",
+        decode: smp::decode,
+        encode: smp::encode,
     },
     Format {
         name: "voq",

@@ -5,6 +5,7 @@
 mod cli;
 mod codec;
 mod console;
+mod explore;
 mod inspect;
 mod progress;
 mod run;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Verb::Init(args) => inspect::init(&args),
         Verb::List { what } => inspect::list(what),
         Verb::Schema => inspect::schema(),
+        Verb::Explore(args) => explore::explore(&args),
         Verb::Decode { format, hex } => inspect::decode(&format, &hex),
         Verb::Encode { format } => inspect::encode(&format),
     };
