@@ -51,7 +51,7 @@ pub(crate) enum Verb {
     Schema,
     /// Print the fields of octets from the wire as JSON
     Decode {
-        /// Format: lp-serial or voq
+        /// Format: lp-serial, st or voq
         format: String,
         /// Octets in hex, for example 803fc1041862; a form can stand in front, as in packet:000A...
         #[arg(required = true)]
@@ -59,7 +59,7 @@ pub(crate) enum Verb {
     },
     /// Turn what decode prints, from standard input, back into hex
     Encode {
-        /// Format: lp-serial or voq
+        /// Format: lp-serial, st or voq
         format: String,
     },
 }

@@ -17,6 +17,7 @@ mod form;
 mod hex;
 mod json;
 mod serial;
+mod st;
 mod voq;
 
 #[cfg(test)]
@@ -39,6 +40,12 @@ const TABLE: &[Format] = &[
         about: "control symbols and packet framing, Part 6",
         decode: |hex| form::decode(&serial::FORMS, hex),
         encode: |json| form::encode(&serial::FORMS, json),
+    },
+    Format {
+        name: "st",
+        about: "Scheduled Transfer headers, operations and frames",
+        decode: |hex| form::decode(&st::FORMS, hex),
+        encode: |json| form::encode(&st::FORMS, json),
     },
     Format {
         name: "voq",

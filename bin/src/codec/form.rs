@@ -28,9 +28,10 @@ pub(super) enum Kind {
     },
     /// One of these; a name that several codes share may be listed several times.
     Name(&'static [&'static str]),
-    /// Hex digits, an even number of octets, at most so many.
+    /// Hex digits, a multiple of `step` octets, at most so many.
     Octets {
         max: usize,
+        step: usize,
     },
     /// Different numbers, each at most so much, ascending.
     Set {
@@ -80,7 +81,11 @@ impl Key {
     }
 
     pub(super) const fn octets(name: &'static str, max: usize) -> Self {
-        Self::new(name, Kind::Octets { max })
+        Self::new(name, Kind::Octets { max, step: 2 })
+    }
+
+    pub(super) const fn bytes(name: &'static str, max: usize) -> Self {
+        Self::new(name, Kind::Octets { max, step: 1 })
     }
 
     pub(super) const fn set(name: &'static str, max: u64) -> Self {
@@ -121,8 +126,9 @@ impl Key {
                 }
                 list(distinct)
             }
-            Kind::Octets { max } => {
-                format!("text of hex digits, an even number of octets from 0 to {max}")
+            Kind::Octets { max, step } => {
+                let even = if step == 2 { "an even number of" } else { "any number of" };
+                format!("text of hex digits, {even} octets from 0 to {max}")
             }
             Kind::Set { max } => format!("a list of different numbers, 0 to {max}"),
         }
@@ -165,7 +171,7 @@ impl Key {
                 },
                 None => wrong(""),
             },
-            Kind::Octets { max } => {
+            Kind::Octets { max, step } => {
                 let text =
                     value.as_str().map(|text| Input::parse(text).map(|input| (input.form, input.octets())));
                 match text {
@@ -173,7 +179,7 @@ impl Key {
                     _ if value.as_str().is_some_and(|text| text.trim().is_empty()) => {
                         Ok(Datum::Octets(vec![]))
                     }
-                    Some(Ok((None, Ok(octets)))) if octets.len() % 2 == 0 && octets.len() <= max => {
+                    Some(Ok((None, Ok(octets)))) if octets.len() % step == 0 && octets.len() <= max => {
                         Ok(Datum::Octets(octets))
                     }
                     Some(Ok((None, Ok(octets)))) => {
@@ -400,11 +406,15 @@ impl Given<'_> {
         self.text(key).ok_or_else(|| self.missing(key, hint))
     }
 
-    pub(super) fn need_octets(&self, key: &str) -> Result<&[u8], CodecError> {
-        match self.fields.get(key) {
-            Some(Datum::Octets(octets)) => Ok(octets),
-            _ => Err(self.missing(key, "")),
+    pub(super) fn octets(&self, key: &str) -> Option<&[u8]> {
+        match self.fields.get(key)? {
+            Datum::Octets(octets) => Some(octets),
+            _ => None,
         }
+    }
+
+    pub(super) fn need_octets(&self, key: &str) -> Result<&[u8], CodecError> {
+        self.octets(key).ok_or_else(|| self.missing(key, ""))
     }
 
     pub(super) fn members(&self, key: &str) -> Option<&[u64]> {
