@@ -70,18 +70,58 @@ impl<P: Probe> Fabric<P> {
                     }
                 }
             } else {
-                self.make_packet(cx, e, index, at);
+                let packet = self.new_packet(e, index, at);
+                self.find_next(e);
+                if at == cx.now().0 && self.endpoints[e].next > now && self.may_start_new(cx, e, packet) {
+                    self.start_new(cx, e, packet);
+                } else {
+                    self.queue_packet(cx, e, packet, at);
+                }
+                continue;
             }
-            let endpoint = &mut self.endpoints[e];
-            endpoint.next = match &endpoint.sources[..] {
-                [only] => only.next,
-                several => several.iter().map(|s| s.next).min().unwrap_or(u64::MAX),
-            };
+            self.find_next(e);
         }
+    }
+
+    fn find_next(&mut self, e: usize) {
+        let endpoint = &mut self.endpoints[e];
+        endpoint.next = match &endpoint.sources[..] {
+            [only] => only.next,
+            several => several.iter().map(|s| s.next).min().unwrap_or(u64::MAX),
+        };
+    }
+
+    /// Whether a packet just created may start at once: what the choice among all that waits would come to.
+    #[inline(always)]
+    fn may_start_new<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, e: usize, packet: u32) -> bool {
+        let port = self.endpoints[e].port as usize;
+        let tx = &self.ports[port].tx;
+        let queue = self.packets[packet].queue;
+        tx.waiting == 0
+            && tx.done <= cx.key()
+            && tx.clock.blocked() == 0
+            && !tx.parked_any
+            && (queue >= tx.queue_lanes || self.cold[port].stopped_lanes >> queue & 1 == 0)
+    }
+
+    fn start_new<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: u32) {
+        let port = self.endpoints[e].port;
+        let queue = self.packets[packet].queue;
+        let tx = &mut self.ports[port as usize].tx;
+        tx.pointer = queue.min(tx.queue_lanes);
+        tx.high_water = tx.high_water.max(1);
+        self.start(cx, port, packet, false);
     }
 
     /// One packet of a source, created at `at`, joins the injection queue.
     fn make_packet<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, source: usize, at: u64) {
+        let packet = self.new_packet(e, source, at);
+        self.queue_packet(cx, e, packet, at);
+    }
+
+    /// One packet of a source, created at `at`, in no list.
+    #[inline(always)]
+    fn new_packet(&mut self, e: usize, source: usize, at: u64) -> u32 {
         let endpoint = &mut self.endpoints[e];
         let port = endpoint.port;
         let draw = endpoint.sources[source].draw();
@@ -111,7 +151,7 @@ impl<P: Probe> Fabric<P> {
             payload: u32::from(draw.size.payload),
             link_ps,
         });
-        let packet = self.packets.insert(Packet {
+        self.packets.insert(Packet {
             next: NIL,
             destination: draw.destination,
             source: device,
@@ -133,7 +173,13 @@ impl<P: Probe> Fabric<P> {
             ports,
             parts: [0; 9],
             snapshot: Default::default(),
-        });
+        })
+    }
+
+    /// A packet created at `at` joins the injection queue.
+    fn queue_packet<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: u32, at: u64) {
+        let port = self.endpoints[e].port;
+        let queue = self.packets[packet].queue;
         if self.ports[port as usize].tx.clock.blocked() != 0 {
             // Credit changes up to the creation come first, later ones belong to the wait.
             let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);

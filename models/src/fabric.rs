@@ -691,49 +691,32 @@ impl<P: Probe> World for Fabric<P> {
     type Payload = Payload;
 
     #[inline]
-    fn foresee(&self, event: &Event<Payload>, near: bool) {
-        if !self.foresight {
-            return;
-        }
+    fn foresees(&self) -> bool {
+        self.foresight
+    }
+
+    #[inline]
+    fn foresee(&self, event: &Event<Payload>) {
         let port = event.target as usize;
+        let Some(Port { tx, rx }) = self.ports.get(port) else { return };
+        prefetch(rx);
         match event.payload.kind() {
             Kind::Arrive => {
-                let destination = event.payload.field() as usize;
+                self.packets.prefetch(event.payload.packet());
                 let Some(switch) = self.switches.get(self.owner[port] as usize) else { return };
-                if near {
-                    let rx = &self.ports[port].rx;
-                    prefetch(&self.ports[rx.peer as usize].tx);
-                    let Some(hop) = switch.routes.get(destination) else { return };
-                    if u32::from(hop.egress) < switch.ports {
-                        let out = u32::from(hop.egress);
-                        let output = (switch.base + out) as usize;
-                        self.ports[output].tx.prefetch();
-                        prefetch(&self.ports[output].rx);
-                        let input = port as u32 - switch.base;
-                        let lane =
-                            if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
-                        prefetch(&self.lists[(switch.lists + lane) as usize]);
-                    }
-                } else {
-                    self.packets.prefetch(event.payload.packet());
-                    prefetch(&self.ports[port].rx);
-                    if let Some(hop) = switch.routes.get(destination) {
-                        prefetch(hop);
-                    }
+                let Some(hop) = switch.routes.get(event.payload.field() as usize) else { return };
+                if u32::from(hop.egress) >= switch.ports {
+                    return;
                 }
+                let out = u32::from(hop.egress);
+                let output = &self.ports[(switch.base + out) as usize];
+                output.tx.prefetch();
+                prefetch(&output.rx);
+                let input = port as u32 - switch.base;
+                let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
+                prefetch(&self.lists[(switch.lists + lane) as usize]);
             }
-            Kind::Done => {
-                if !near {
-                    self.ports[port].tx.prefetch();
-                    prefetch(&self.ports[port].rx);
-                } else if let Some(input) = self.ports.get(self.ports[port].tx.reading as usize) {
-                    prefetch(&input.rx);
-                }
-            }
-            Kind::Create if !near => {
-                self.ports[port].tx.prefetch();
-                prefetch(&self.ports[port].rx);
-            }
+            Kind::Done | Kind::Create => tx.prefetch(),
             _ => {}
         }
     }

@@ -243,21 +243,21 @@ impl Tx {
     }
 
     #[inline]
-    pub fn push_record(&mut self, cold: &mut Cold, record: CreditRecord) {
+    pub fn push_record(&mut self, cold: &mut [Cold], port: u32, record: CreditRecord) {
         let n = self.pending as usize;
         if n < 2 {
             self.keys[n] = record.key;
             self.buffers[n] = record.buffers;
             self.acknowledged[n] = record.acknowledged;
         } else {
-            cold.credits.push_back(record);
+            cold[port as usize].credits.push_back(record);
         }
         self.pending += 1;
     }
 
     /// Takes the oldest record; there is one.
     #[inline]
-    pub fn pop_record(&mut self, cold: &mut Cold) -> CreditRecord {
+    pub fn pop_record(&mut self, cold: &mut [Cold], port: u32) -> CreditRecord {
         let first =
             CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
@@ -266,7 +266,7 @@ impl Tx {
             self.buffers[0] = self.buffers[1];
             self.acknowledged[0] = self.acknowledged[1];
             if self.pending >= 2 {
-                let next = cold.credits.pop_front().expect("the third record is kept apart");
+                let next = cold[port as usize].credits.pop_front().expect("the third record is kept apart");
                 self.keys[1] = next.key;
                 self.buffers[1] = next.buffers;
                 self.acknowledged[1] = next.acknowledged;

@@ -244,8 +244,10 @@ pub(crate) fn is_large(config: &FabricConfig) -> bool {
     config.links.len() >= LARGE_LINKS
 }
 
-/// A ring that suits the fabric: a few packet times of horizon, and two events in a bucket, or eight where
-/// they are looked at ahead of time.
+/// Events in a bucket of the ring.
+const IN_BUCKET: u64 = 2;
+
+/// A ring that suits the fabric: a few packet times of horizon, and two events in a bucket.
 fn ring_config(config: &FabricConfig) -> RingConfig {
     let mut longest = 1;
     let mut per_us = 0;
@@ -255,8 +257,7 @@ fn ring_config(config: &FabricConfig) -> RingConfig {
         // Two directions, about one event a packet each.
         per_us += 2_000_000 / packet.max(1);
     }
-    let in_bucket = if is_large(config) { 8 } else { 2 };
-    let bucket_width_log2_ps = (in_bucket * 1_000_000 / per_us.max(1)).max(1).ilog2().min(40);
+    let bucket_width_log2_ps = (IN_BUCKET * 1_000_000 / per_us.max(1)).max(1).ilog2().min(40);
     let horizon = Duration(longest * 4).0 >> bucket_width_log2_ps;
     let buckets_log2 = (u64::BITS - horizon.leading_zeros() + 1).clamp(6, 16);
     RingConfig { bucket_width_log2_ps, buckets_log2 }

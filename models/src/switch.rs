@@ -3,9 +3,9 @@
 use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, DROP, Fabric, Kind, MASK, Payload, Share, class, mark};
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
-use crate::port::NONE;
+use crate::port::{NONE, Port};
 use crate::probe::{DropReason, Dropped, Probe};
-use crate::transmit::next_after;
+use crate::transmit::{list_index, next_after, put, wait_for};
 use sim_core::{Duration, EventKey, EventList, Time};
 
 impl<P: Probe> Fabric<P> {
@@ -258,14 +258,30 @@ impl<P: Probe> Fabric<P> {
                 self.start(cx, output, packet, false);
                 return;
             }
-            self.begin_wait(cx, output, packet, false);
-            self.ports[output as usize].tx.waiting += 1;
-            self.ports[port as usize].tx.wanted |= 1 << out;
-            if self.switches[s].fifo {
-                self.switches[s].exposed[input as usize][priority] += 1;
+            if self.ports[output as usize].tx.clock.blocked() != 0 {
+                // The clock must know every change of credit up to now before it is read.
+                self.consume(cx, output, cx.key());
             }
-            self.store(output, input, packet);
-            self.note_waiting(cx, s, input, out);
+            let Fabric { ports, cold, packets, lists, switches, .. } = &mut *self;
+            let (ports, switch) = (&mut ports[..], &mut switches[s]);
+            let Port { tx: from, rx } = &mut ports[port as usize];
+            from.wanted |= 1 << out;
+            let crowded = rx.occupied > rx.high_water;
+            let tx = &mut ports[output as usize].tx;
+            wait_for(&tx.clock, &mut packets[packet], cx.now().0, false);
+            tx.waiting += 1;
+            tx.high_water = tx.high_water.max(tx.waiting);
+            if switch.fifo {
+                switch.exposed[input as usize][priority] += 1;
+            }
+            let index = list_index(tx.lists, &cold[..], output, priority, input);
+            put(tx, packets, &mut lists[index], priority, input, packet);
+            if crowded {
+                self.note_high_water(cx, s, input);
+            }
+            if self.switches[s].detect {
+                self.occupancy_up(cx, s, input, out);
+            }
             self.try_output(cx, output);
             return;
         }
@@ -330,18 +346,22 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     fn note_waiting<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
         let base = self.switches[s].base;
-        let port = (base + input) as usize;
-        if self.ports[port].rx.occupied > self.ports[port].rx.high_water {
-            // Reads that ended without an event are no packets.
-            self.prune(s, input, cx.key());
-            let rx = &mut self.ports[port].rx;
-            rx.high_water = rx.high_water.max(rx.occupied);
+        let rx = &self.ports[(base + input) as usize].rx;
+        if rx.occupied > rx.high_water {
+            self.note_high_water(cx, s, input);
         }
         let tx = &mut self.ports[(base + out) as usize].tx;
         tx.high_water = tx.high_water.max(tx.waiting);
         if self.switches[s].detect && self.counts_on_arrival(s) {
             self.occupancy_up(cx, s, input, out);
         }
+    }
+
+    /// An input holds more packets than ever, unless some of them are reads that ended without an event.
+    fn note_high_water<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32) {
+        self.prune(s, input, cx.key());
+        let rx = &mut self.ports[(self.switches[s].base + input) as usize].rx;
+        rx.high_water = rx.high_water.max(rx.occupied);
     }
 
     /// A packet entered the output's own buffer.

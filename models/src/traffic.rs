@@ -1,7 +1,7 @@
 //! Synthetic and recorded traffic: when the next packet is created, where it goes, how long it is.
 
 use crate::config::{Arrivals, Destinations, PacketSize, Sizes, SourceConfig};
-use sim_core::{Purpose, Stream};
+use sim_core::{Duration, Purpose, Stream};
 
 /// A packet to be created.
 #[derive(Copy, Clone, Debug)]
@@ -29,7 +29,13 @@ pub(crate) struct Source {
     destinations: Stream,
     sizes: Stream,
     weight_sum: u64,
+    /// Gaps of a Poisson process drawn in advance, the last `gaps_left` of them still to be used.
+    gaps: [Duration; GAPS],
+    gaps_left: u8,
 }
+
+/// How many gaps are drawn together.
+const GAPS: usize = 8;
 
 impl Source {
     pub fn new(seed: u64, config: &SourceConfig) -> Self {
@@ -49,6 +55,8 @@ impl Source {
             destinations: stream(Purpose::DESTINATIONS),
             sizes: stream(Purpose::SIZES),
             weight_sum,
+            gaps: [Duration::ZERO; GAPS],
+            gaps_left: 0,
         };
         source.next = source.first();
         source
@@ -108,8 +116,13 @@ impl Source {
     fn after(&mut self, at: u64) -> u64 {
         match &self.config.arrivals {
             Arrivals::Poisson { mean } => {
-                let mean = *mean;
-                at.saturating_add(self.arrivals.exponential_ps(mean).0)
+                if self.gaps_left == 0 {
+                    self.gaps = self.arrivals.exponentials_ps(*mean);
+                    self.gaps_left = GAPS as u8;
+                }
+                let gap = self.gaps[GAPS - usize::from(self.gaps_left)];
+                self.gaps_left -= 1;
+                at.saturating_add(gap.0)
             }
             Arrivals::Bernoulli { .. } => self.next_slot(),
             Arrivals::Constant { interval, phase } => {

@@ -1,9 +1,10 @@
 //! A transmitter: credits, choice of the next packet, start of a transmission, buffer releases.
 
+use crate::clock::TransmitClock;
 use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
-use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
-use crate::port::{CreditRecord, NONE, Port};
+use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
+use crate::port::{Cold, CreditRecord, LinkTiming, NONE, Port, Tx};
 use crate::probe::{Cause, Probe};
 use crate::wire::Function;
 use sim_core::{Duration, EventKey, EventList, Time};
@@ -40,13 +41,7 @@ impl<P: Probe> Fabric<P> {
     fn apply_records(&mut self, port: u32, key: EventKey) {
         let tx = &mut self.ports[port as usize].tx;
         let timing = &self.timings[tx.timing as usize];
-        while tx.has_record(key) {
-            let record = tx.pop_record(&mut self.cold[port as usize]);
-            tx.outstanding -= u16::from(record.acknowledged);
-            tx.free = i16::from(record.buffers) - tx.outstanding as i16;
-            let blocked = timing.blocked(tx.free, tx.outstanding);
-            tx.clock.set_blocked(record.key.time().0, blocked);
-        }
+        apply_visible(tx, timing, &mut self.cold, port, key);
     }
 
     /// The transmitter is blocked on credit: makes sure that the next change wakes it.
@@ -98,8 +93,10 @@ impl<P: Probe> Fabric<P> {
         t: u64,
         acknowledged: u8,
     ) {
-        let rx = &mut self.ports[port as usize].rx;
-        let timing = &self.timings[rx.timing as usize];
+        let Fabric { ports, cold, timings, keys, .. } = &mut *self;
+        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
+        let rx = &mut ports[port as usize].rx;
+        let timing = &timings[rx.timing as usize];
         let slot = rx.wire.due(t, Function::Stype0, timing.wire);
         if slot.riding {
             rx.wire.status_riding += 1;
@@ -111,14 +108,15 @@ impl<P: Probe> Fabric<P> {
         rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
         let low = rx.advertised <= rx.eager_at;
         let buffers = rx.advertised;
-        let key = self.key(device, at, class::SYMBOL);
+        let key = keys[device as usize].make(Time(at), class::SYMBOL);
+        let upstream = &mut ports[peer as usize].tx;
         // Records that are visible by now are applied: only those still on the wire are kept. Not while the
         // sender is blocked: then they change its clock, and it may have creations to make up first.
-        if self.ports[peer as usize].tx.clock.blocked() == 0 {
-            self.apply_records(peer, cx.key());
+        if upstream.clock.blocked() == 0 {
+            let timing = &timings[upstream.timing as usize];
+            apply_visible(upstream, timing, cold, peer, cx.key());
         }
-        let upstream = &mut self.ports[peer as usize].tx;
-        upstream.push_record(&mut self.cold[peer as usize], CreditRecord { key, buffers, acknowledged });
+        upstream.push_record(cold, peer, CreditRecord { key, buffers, acknowledged });
         if upstream.credit_waiting && !upstream.wake_posted && key > cx.key() {
             upstream.wake_posted = true;
             cx.post(key, peer, Payload::of(Kind::Wake));
@@ -260,13 +258,7 @@ impl<P: Probe> Fabric<P> {
     /// Index of the main list of (output, priority, lane).
     #[inline(always)]
     fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
-        let first = self.ports[port as usize].tx.lists + lane;
-        // The stride lies apart: most packets have the lowest priority.
-        if priority == 0 {
-            first as usize
-        } else {
-            (first + priority as u32 * self.cold[port as usize].stride) as usize
-        }
+        list_index(self.ports[port as usize].tx.lists, &self.cold, port, priority, lane)
     }
 
     /// Posts the end of the running transmission as an event, once.
@@ -531,9 +523,13 @@ impl<P: Probe> Fabric<P> {
         let index = self.list_of(port, priority, lane);
         let tx = &mut self.ports[port as usize].tx;
         if pick.parked == MAIN {
-            self.packets.pop_front(&mut self.lists[index]);
-            if self.lists[index].head == NIL {
+            let list = &mut self.lists[index];
+            self.packets.pop_front(list);
+            if list.head == NIL {
                 tx.mask[priority] &= !(1 << lane);
+            } else {
+                // Probably the next one, and long out of the first-level cache.
+                self.packets.prefetch(list.head);
             }
         } else {
             let cold = &mut self.cold[port as usize];
@@ -563,9 +559,7 @@ impl<P: Probe> Fabric<P> {
         let priority = self.packets[packet].priority as usize;
         let index = self.list_of(port, priority, lane);
         let tx = &mut self.ports[port as usize].tx;
-        tx.stored += 1;
-        self.packets.push_back(&mut self.lists[index], packet);
-        tx.mask[priority] |= 1 << lane;
+        put(tx, &mut self.packets, &mut self.lists[index], priority, lane, packet);
     }
 
     /// Whether a packet that is not in any list may start on `port` at once, past nobody.
@@ -617,10 +611,7 @@ impl<P: Probe> Fabric<P> {
     /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
     #[inline(always)]
     pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
-        let record = &mut self.packets[packet];
-        record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
-        record.snapshot =
-            self.ports[port as usize].tx.clock.snapshot(t, record.priority, record.queue, record.next_hop);
+        wait_for(&self.ports[port as usize].tx.clock, &mut self.packets[packet], t, at_input);
     }
 
     /// The wait that [`begin_wait`](Self::begin_wait) opened ends now: its time goes to its causes.
@@ -629,41 +620,21 @@ impl<P: Probe> Fabric<P> {
         if self.ports[port as usize].tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
         }
-        let t = cx.now().0;
         let is_switch = self.is_switch(port);
+        let clock = &self.ports[port as usize].tx.clock;
         let record = &mut self.packets[packet];
-        let flags = std::mem::take(&mut record.flags);
-        if flags & WAITING == 0 || t == record.snapshot.at {
-            return;
+        if let Some(waited) = close_wait(clock, record, cx.now().0, is_switch) {
+            let input = record.input;
+            self.note_waited(port, input, waited);
         }
-        let tx = &mut self.ports[port as usize].tx;
-        let closed = tx.clock.closed(&record.snapshot, t, record.priority, record.queue, record.next_hop);
-        let parts = &mut record.parts;
-        // A multicast set has no single next-hop port: all its stopped time is its own.
-        let (staged, mut hol) = if record.queue >= MULTICAST_QUEUES && record.queue != UNSTAGED {
-            (closed.staged + closed.comingled, 0)
-        } else {
-            (closed.staged, closed.comingled)
-        };
-        parts[Cause::NoBuffer as usize] += closed.no_buffer;
-        if !is_switch {
-            parts[Cause::SourceQueue as usize] += closed.busy + closed.open;
-        } else {
-            parts[Cause::OutputContention as usize] += closed.busy;
-            if flags & AT_INPUT != 0 {
-                hol += closed.open;
-            } else {
-                parts[Cause::InputContention as usize] += closed.open;
-            }
-        }
-        if staged != 0 {
-            parts[Cause::Staged as usize] += staged;
-            self.cold[port as usize].stats.staged_ps += u128::from(staged);
-        }
-        if hol != 0 {
-            parts[Cause::HeadOfLine as usize] += hol;
-            let input = self.base_of(port) + u32::from(self.packets[packet].input);
-            self.cold[input as usize].stats.hol_ps += u128::from(hol);
+    }
+
+    /// Adds a packet's staged and head-of-line blocked time to the totals of its output and its input.
+    fn note_waited(&mut self, port: u32, input: u8, waited: Waited) {
+        self.cold[port as usize].stats.staged_ps += u128::from(waited.staged);
+        if waited.hol != 0 {
+            let input = self.base_of(port) + u32::from(input);
+            self.cold[input as usize].stats.hol_ps += u128::from(waited.hol);
         }
     }
 
@@ -673,28 +644,31 @@ impl<P: Probe> Fabric<P> {
     /// before.
     pub fn start<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, stored: bool) {
         let now = cx.now().0;
-        let is_switch = self.is_switch(port);
-        if self.ports[port as usize].tx.reading != NONE {
+        let index = port as usize;
+        let owner = self.owner[index];
+        let is_switch = owner >= 0;
+        if self.ports[index].tx.reading != NONE {
             // The previous read ended without an event.
             self.finish_read(cx, port, false);
         }
         if !is_switch {
             self.flush(cx, port, cx.key());
         }
-        self.end_wait(cx, port, packet);
-        self.charge_refresh(port, now);
         {
-            let tx = &self.ports[port as usize].tx;
+            let tx = &self.ports[index].tx;
             let timing = &self.timings[tx.timing as usize];
             if tx.clock.blocked() != 0 || timing.blocked(tx.free - 1, tx.outstanding + 1) != 0 {
                 self.consume(cx, port, cx.key());
             }
         }
-        let index = port as usize;
+        self.charge_refresh(port, now);
+        // Slices in local variables: their places and lengths stay in registers across the stores below.
         let Fabric { ports, cold, packets, timings, keys, trajectory, ledger, unfolded, .. } = &mut *self;
+        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
         let Port { tx, rx: transmit } = &mut ports[index];
         let timing = &timings[tx.timing as usize];
         let record = &mut packets[packet];
+        let waited = close_wait(&tx.clock, record, now, is_switch);
         tx.free -= 1;
         tx.outstanding += 1;
         tx.credit_waiting = false;
@@ -736,24 +710,111 @@ impl<P: Probe> Fabric<P> {
         } else {
             let in_flight = &mut cold[peer as usize].in_flight;
             in_flight.push_back((arrival, packet));
-            let sink = &mut ports[peer as usize].rx;
-            if *unfolded && !sink.deliver_posted {
-                sink.deliver_posted = true;
+            if *unfolded {
                 let key = in_flight[0].0;
-                cx.post(key, peer, Payload::of(Kind::Deliver));
+                let sink = &mut ports[peer as usize].rx;
+                if !sink.deliver_posted {
+                    sink.deliver_posted = true;
+                    cx.post(key, peer, Payload::of(Kind::Deliver));
+                }
             }
         }
+        if let Some(waited) = waited {
+            self.note_waited(port, input, waited);
+        }
         if is_switch {
-            let s = self.owner[port as usize] as usize;
-            self.started_at_switch(cx, s, port, input, share, priority, stored);
-            if self.unfolded || self.ports[port as usize].tx.waiting > 0 {
+            self.started_at_switch(cx, owner as usize, port, input, share, priority, stored);
+            if self.unfolded || self.ports[index].tx.waiting > 0 {
                 self.post_done(cx, port);
             }
         } else {
-            let e = !self.owner[port as usize] as usize;
-            self.started_at_endpoint(cx, e, origin);
+            self.started_at_endpoint(cx, !owner as usize, origin);
         }
     }
+}
+
+/// Index of the main list of (priority, lane) of the output `port`, whose first list is `first`.
+#[inline(always)]
+pub(crate) fn list_index(first: u32, cold: &[Cold], port: u32, priority: usize, lane: u32) -> usize {
+    // The stride lies apart: most packets have the lowest priority.
+    let above = if priority == 0 { 0 } else { priority as u32 * cold[port as usize].stride };
+    (first + lane + above) as usize
+}
+
+/// Puts a packet at the end of a main list of a transmitter.
+#[inline(always)]
+pub(crate) fn put(
+    tx: &mut Tx,
+    packets: &mut Packets,
+    list: &mut List,
+    priority: usize,
+    lane: u32,
+    packet: u32,
+) {
+    tx.stored += 1;
+    packets.push_back(list, packet);
+    tx.mask[priority] |= 1 << lane;
+}
+
+/// The packet begins to wait at `t` for the transmitter that keeps `clock`.
+#[inline(always)]
+pub(crate) fn wait_for(clock: &TransmitClock, record: &mut Packet, t: u64, at_input: bool) {
+    record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
+    record.snapshot = clock.snapshot(t, record.priority, record.queue, record.next_hop);
+}
+
+/// Applies the credit records of `port` that are visible at `key`.
+#[inline(always)]
+fn apply_visible(tx: &mut Tx, timing: &LinkTiming, cold: &mut [Cold], port: u32, key: EventKey) {
+    while tx.has_record(key) {
+        let record = tx.pop_record(cold, port);
+        tx.outstanding -= u16::from(record.acknowledged);
+        tx.free = i16::from(record.buffers) - tx.outstanding as i16;
+        let blocked = timing.blocked(tx.free, tx.outstanding);
+        tx.clock.set_blocked(record.key.time().0, blocked);
+    }
+}
+
+/// Staged and head-of-line blocked time of a wait that is over.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Waited {
+    staged: u64,
+    hol: u64,
+}
+
+/// Divides the time that a packet has waited for a transmitter among its causes. The totals of ports get
+/// what is returned.
+#[inline(always)]
+fn close_wait(clock: &TransmitClock, record: &mut Packet, t: u64, is_switch: bool) -> Option<Waited> {
+    let flags = std::mem::take(&mut record.flags);
+    if flags & WAITING == 0 || t == record.snapshot.at {
+        return None;
+    }
+    let closed = clock.closed(&record.snapshot, t, record.priority, record.queue, record.next_hop);
+    let parts = &mut record.parts;
+    // A multicast set has no single next-hop port: all its stopped time is its own.
+    let (staged, mut hol) = if record.queue >= MULTICAST_QUEUES && record.queue != UNSTAGED {
+        (closed.staged + closed.comingled, 0)
+    } else {
+        (closed.staged, closed.comingled)
+    };
+    parts[Cause::NoBuffer as usize] += closed.no_buffer;
+    if !is_switch {
+        parts[Cause::SourceQueue as usize] += closed.busy + closed.open;
+    } else {
+        parts[Cause::OutputContention as usize] += closed.busy;
+        if flags & AT_INPUT != 0 {
+            hol += closed.open;
+        } else {
+            parts[Cause::InputContention as usize] += closed.open;
+        }
+    }
+    if staged | hol == 0 {
+        return None;
+    }
+    parts[Cause::Staged as usize] += staged;
+    parts[Cause::HeadOfLine as usize] += hol;
+    Some(Waited { staged, hol })
 }
 
 /// The first member of a set above `pointer`, wrapping.

@@ -39,11 +39,12 @@ pub trait EventList<P: Copy> {
     /// How many events are pending.
     fn len(&self) -> usize;
 
-    /// The event that will probably be taken after `n` others, if the list knows it at no cost. A hint for
-    /// [`World::foresee`](crate::World::foresee): it may be missing, and it may turn out wrong.
+    /// [`pop_before`](Self::pop_before) for a world that fetches ahead: events that will probably be taken
+    /// soon are shown to `foresee`, as far as the list comes across them at little cost. A hint: events may
+    /// never be shown, and one that is shown may be overtaken.
     #[inline]
-    fn upcoming(&self, _n: usize) -> Option<&Event<P>> {
-        None
+    fn pop_foreseeing(&mut self, limit: Time, _foresee: impl FnMut(&Event<P>)) -> Option<Event<P>> {
+        self.pop_before(limit)
     }
 
     /// Whether nothing is pending.

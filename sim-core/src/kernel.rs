@@ -17,16 +17,18 @@ pub trait World {
         cx: &mut Context<'_, Self::Payload, L>,
     );
 
-    /// A hint that `event` will probably be handled soon, `near` or a few events later: the place to
+    /// Whether [`foresee`](Self::foresee) is worth its cost: it is where the state does not fit the cache.
+    #[inline]
+    fn foresees(&self) -> bool {
+        false
+    }
+
+    /// A hint that `event` will probably be handled a few events later: the place to
     /// [`prefetch`](fn@crate::prefetch) what its handler will touch. It cannot change anything, and it may
     /// never be called.
     #[inline]
-    fn foresee(&self, _event: &Event<Self::Payload>, _near: bool) {}
+    fn foresee(&self, _event: &Event<Self::Payload>) {}
 }
-
-/// How many events ahead [`World::foresee`] is told: once far, once near.
-const FAR: usize = 4;
-const NEAR: usize = 1;
 
 /// What a handler sees of the kernel.
 #[derive(Debug)]
@@ -142,7 +144,13 @@ impl<W: World, L: EventList<W::Payload>> Kernel<W, L> {
     pub fn run_events(&mut self, limit: Time, max_events: u64) -> RunEnd {
         let mut stop = false;
         for _ in 0..max_events {
-            let Some(event) = self.list.pop_before(limit) else {
+            let world = &self.world;
+            let event = if world.foresees() {
+                self.list.pop_foreseeing(limit, |event| world.foresee(event))
+            } else {
+                self.list.pop_before(limit)
+            };
+            let Some(event) = event else {
                 if self.list.is_empty() {
                     return RunEnd::Empty;
                 }
@@ -153,12 +161,6 @@ impl<W: World, L: EventList<W::Payload>> Kernel<W, L> {
             self.last = event.key;
             self.now = event.key.time();
             self.handled += 1;
-            if let Some(later) = self.list.upcoming(FAR) {
-                self.world.foresee(later, false);
-            }
-            if let Some(next) = self.list.upcoming(NEAR) {
-                self.world.foresee(next, true);
-            }
             let mut cx =
                 Context { key: event.key, list: &mut self.list, stop: &mut stop, payload: PhantomData };
             self.world.handle(event, &mut cx);

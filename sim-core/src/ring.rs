@@ -210,11 +210,41 @@ impl<P: Copy> BucketRing<P> {
         self.in_far += 1;
     }
 
+    #[inline(always)]
+    fn pop<const FORESEE: bool>(&mut self, limit: Time, foresee: impl FnMut(&Event<P>)) -> Option<Event<P>> {
+        if self.current.is_empty() && self.late.is_empty() {
+            let only = self.enter_next(limit)?;
+            if FORESEE {
+                self.show_next(foresee);
+            }
+            if only.is_some() {
+                return only;
+            }
+        }
+        if !self.late.is_empty() {
+            return self.pop_late(limit);
+        }
+        self.current.pop_if(|event| event.key.time() <= limit)
+    }
+
+    /// Shows the events of the bucket after the one just entered.
+    #[inline(always)]
+    fn show_next(&self, mut foresee: impl FnMut(&Event<P>)) {
+        if self.in_ring == 0 {
+            return;
+        }
+        let mut index = self.heads[(self.next_in_ring() & self.mask) as usize];
+        while let Some(node) = self.nodes.get(index as usize) {
+            foresee(&node.0);
+            index = self.next[index as usize];
+        }
+    }
+
     /// Moves the cursor to the next occupied bucket unless that begins after `limit` (`None`).
     ///
     /// A bucket with a single event at or before `limit` gives that event at once; the events of any other
     /// go to `current`, which is empty.
-    #[inline]
+    #[inline(always)]
     fn enter_next(&mut self, limit: Time) -> Option<Option<Event<P>>> {
         let slot = self.advance(limit)?;
         self.occupied[slot / 64] &= !(1 << (slot % 64));
@@ -419,16 +449,12 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
 
     #[inline]
     fn pop_before(&mut self, limit: Time) -> Option<Event<P>> {
-        if self.current.is_empty() && self.late.is_empty() {
-            let only = self.enter_next(limit)?;
-            if only.is_some() {
-                return only;
-            }
-        }
-        if !self.late.is_empty() {
-            return self.pop_late(limit);
-        }
-        self.current.pop_if(|event| event.key.time() <= limit)
+        self.pop::<false>(limit, |_| {})
+    }
+
+    #[inline]
+    fn pop_foreseeing(&mut self, limit: Time, foresee: impl FnMut(&Event<P>)) -> Option<Event<P>> {
+        self.pop::<true>(limit, foresee)
     }
 
     fn peek_key(&mut self) -> Option<EventKey> {
@@ -446,12 +472,6 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
             self.far.first = Some(self.first_in_list(self.far.heads[level][slot]));
         }
         self.far.first
-    }
-
-    #[inline]
-    fn upcoming(&self, n: usize) -> Option<&Event<P>> {
-        let left = self.current.len();
-        if n < left { Some(&self.current[left - 1 - n]) } else { None }
     }
 
     #[inline]
