@@ -104,4 +104,4 @@ pub const fn updated(cksum: u16, old: u16, new: u16) -> u16 {
     if sum == 0xFFFF { 0xFFFF } else { !sum }
 }
 
-const _: () = assert!(CKSUM_AT % 2 == 0 && HEADER_BYTES % 2 == 0);
+const _: () = assert!(CKSUM_AT.is_multiple_of(2) && HEADER_BYTES.is_multiple_of(2));

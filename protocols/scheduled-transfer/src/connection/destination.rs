@@ -9,7 +9,7 @@ use crate::layout::{self, BLOCK_EXPONENTS, Layout, Place};
 use crate::memory::{Memory, Span};
 use crate::slots::Class;
 use crate::wire::flags::DataChannel;
-use crate::wire::{Body, HEADER_BYTES, Header, Op};
+use crate::wire::{Body, Header, Op};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -325,7 +325,11 @@ impl Connection {
         }
         let aligned = 1u64 << u32::from(blocksize).max(bufsize);
         let ring = destination.t_len == 0;
-        if ring && (span.bytes == 0 || span.bytes % aligned != 0 || span.address % aligned != 0) {
+        if ring
+            && (span.bytes == 0
+                || !span.bytes.is_multiple_of(aligned)
+                || !span.address.is_multiple_of(aligned))
+        {
             return false;
         }
         let Some(first) = self.buffers.expose(span) else { return false };
@@ -359,7 +363,7 @@ impl Connection {
             };
             let end = layout.blocks().unwrap_or(u64::MAX);
             let full = destination.exposed.len() as u64 >= window
-                || destination.next - destination.correct >= window.max(1).min(1 << 30) + (1 << 16);
+                || destination.next - destination.correct >= window.clamp(1, 1 << 30) + (1 << 16);
             if full || destination.next >= end || destination.last.is_some() {
                 break;
             }
@@ -753,7 +757,6 @@ impl Exposed {
     fn verify(&mut self, log: &mut crate::errors::Log, header: &Header, payload: &[u8], last: bool) -> bool {
         self.sum.add(&header.to_bytes());
         self.sum.add(payload);
-        debug_assert!(HEADER_BYTES % 2 == 0);
         if header.cksum == 0 {
             if last && self.protected {
                 log.counters_mut().unprotected_tail += 1;

@@ -56,7 +56,7 @@ pub(super) fn close(out: &mut Vec<u8>, start: usize) {
 /// [`Error::LengthField`] if Length does not suit the number of cells, [`Error::Crc`].
 pub fn sdu(pdu: &[u8]) -> Result<&[u8], Error> {
     let wrong = |found| Error::LengthField { field: "AAL5 Length", max: pdu.len(), found };
-    if pdu.is_empty() || pdu.len() % CELL_BYTES != 0 {
+    if pdu.is_empty() || !pdu.len().is_multiple_of(CELL_BYTES) {
         return Err(wrong(pdu.len()));
     }
     let Some((rest, &[high, low, a, b, c, d])) = pdu.split_last_chunk() else {

@@ -158,7 +158,7 @@ impl<'a> Frame<'a> {
         }
         let routing = self.routing.len();
         let named = self.routing.first().map_or(0, |first| usize::from(first & 0x1F));
-        if routing != named || routing % 2 != 0 || (routing != 0 && !ring) {
+        if routing != named || !routing.is_multiple_of(2) || (routing != 0 && !ring) {
             return Err(Error::LengthField { field: "routing length", max: 30, found: routing });
         }
         let start = out.len();

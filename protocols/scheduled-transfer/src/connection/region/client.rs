@@ -429,7 +429,7 @@ impl Connection {
         extras: Extras,
     ) -> Option<u32> {
         let span = Span::new(address, 8);
-        if !self.remote.attributes.fetch_op || offset % 8 != 0 || !cx.memory.contains(address, 8) {
+        if !self.remote.attributes.fetch_op || !offset.is_multiple_of(8) || !cx.memory.contains(address, 8) {
             return None;
         }
         // The answer is one STU, so it may not cross a buffer.
