@@ -28,6 +28,9 @@ pub struct Faults {
 pub const A: usize = 0;
 pub const B: usize = 1;
 
+/// Destination, its interface, source address, octets.
+type Carried = (usize, u8, Ula, Vec<u8>);
+
 /// A pair of endpoints; what one transmits reaches the other after [`LATENCY`].
 pub struct Pair {
     pub ends: [Endpoint<Vec<u8>>; 2],
@@ -35,8 +38,8 @@ pub struct Pair {
     pub faults: Faults,
     random: u64,
     order: u64,
-    /// (time, order) -> (destination, its interface, source address, octets).
-    wire: BTreeMap<(u64, u64), (usize, u8, Ula, Vec<u8>)>,
+    /// By time and order.
+    wire: BTreeMap<(u64, u64), Carried>,
     pub events: [Vec<(ConnectionId, Event)>; 2],
     /// Every operation that was transmitted, by whom, before faults.
     pub trace: Vec<(usize, Header)>,
