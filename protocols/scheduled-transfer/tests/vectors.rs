@@ -294,8 +294,10 @@ fn limits_of_the_media() {
     }
 }
 
-/// Blocks and STUs as (ordinal, bytes, place, STUs).
-fn blocks(layout: Layout, bufsize: u32, stu: u64) -> Vec<(u64, u64, Place, Vec<(Place, u64)>)> {
+/// Ordinal, bytes, place, STUs.
+type Block = (u64, u64, Place, Vec<(Place, u64)>);
+
+fn blocks(layout: Layout, bufsize: u32, stu: u64) -> Vec<Block> {
     let first = Place { bufx: 0x100, offset: layout.f_offset };
     (0..layout.blocks().unwrap())
         .map(|ordinal| {
