@@ -611,7 +611,8 @@ impl<M: Memory> Endpoint<M> {
         self.strays.push_back(Stray { to: from, interface, header: operation.header() });
     }
 
-    /// The next operation for `interface` on one of `channels` (bit n for channel n, 0 for Control): its octets
+    /// The next operation for `interface` on one of `channels` (bit n for channel n, 0 for Control): its
+    /// octets
     /// replace those of `out`. `None` if nothing may leave there now.
     pub fn poll_transmit(
         &mut self,

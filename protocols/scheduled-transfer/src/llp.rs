@@ -1,8 +1,11 @@
 //! Lower layers (Annex A): how an operation lies in the frames of a medium.
 //!
-//! Each module has a total `View` of the fields in front of the operation and a `Frame` that is valid: `parse`
-//! takes the padding off by the lower layer's own length field, `emit` writes the frame. What the draft leaves
-//! to the medium (micropacket control bits, Ethernet FCS, ATM cell headers, Fibre Channel frame headers) is no
+//! Each module has a total `View` of the fields in front of the operation and a `Frame` that is valid:
+//! `parse`
+//! takes the padding off by the lower layer's own length field, `emit` writes the frame. What the draft
+//! leaves
+//! to the medium (micropacket control bits, Ethernet FCS, ATM cell headers, Fibre Channel frame headers) is
+//! no
 //! part of a frame here.
 //!
 //! | medium | in front of the header | largest STU | Control | Data |

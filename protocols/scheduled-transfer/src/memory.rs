@@ -37,7 +37,8 @@ impl Memory for Vec<u8> {
 }
 
 /// Memory without octets: an octet at an address *is* a function of the address, and what is stored is
-/// compared with it. So Data can be checked at any size, if the two ends use the same addresses up to `shift`.
+/// compared with it. So Data can be checked at any size, if the two ends use the same addresses up to
+/// `shift`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Pattern {
     /// Octets.

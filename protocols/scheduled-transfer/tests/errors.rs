@@ -104,7 +104,8 @@ fn what_is_no_operation() {
     assert_eq!(pair.sent(B, Op::RequestStateResponse).len(), 1);
 }
 
-/// Proves: ST-10.6.1-1, ST-10.6.1-2, ST-10.6.1-3, ST-10.6.1-4, ST-10.6.1-5, ST-5.2.1-4, ST-5.1.1-8, ST-4.2-9, ST-10-1
+/// Proves: ST-10.6.1-1, ST-10.6.1-2, ST-10.6.1-3, ST-10.6.1-4, ST-10.6.1-5, ST-5.2.1-4, ST-5.1.1-8
+/// Proves: ST-4.2-9, ST-10-1
 #[test]
 fn ports_and_keys_must_match() {
     let mut pair = pair(|_| {});
@@ -208,7 +209,8 @@ fn operations_out_of_place() {
     assert_eq!(pair.trace.len(), before, "no such operation has a reject form");
 }
 
-/// Proves: ST-10.7.1-1, ST-10.7.2-1, ST-10.7.4-2, ST-10.7.4-5, ST-10.7.4-6, ST-10.7.4-7, ST-10.6.5-1, ST-9.2-6
+/// Proves: ST-10.7.1-1, ST-10.7.2-1, ST-10.7.4-2, ST-10.7.4-5, ST-10.7.4-6, ST-10.7.4-7, ST-10.6.5-1
+/// Proves: ST-9.2-6
 /// Proves: ST-6.2.8-2, ST-9.2-5
 #[test]
 fn data_that_has_no_place() {
@@ -439,7 +441,8 @@ fn request_state_in_its_three_forms() {
     assert_eq!(pair.logged(B), [Logged::Out_Of_Range_B_num_Error]);
 }
 
-/// Proves: ST-10.6.2-1, ST-5.2.5-2, ST-8.2-12, ST-8.2-13, ST-8.2-9, ST-8.2-10, ST-6.2.10-2, ST-8.2-11, ST-7.4-1
+/// Proves: ST-10.6.2-1, ST-5.2.5-2, ST-8.2-12, ST-8.2-13, ST-8.2-9, ST-8.2-10, ST-6.2.10-2, ST-8.2-11
+/// Proves: ST-7.4-1
 #[test]
 fn headers_occupy_slots_until_they_are_taken() {
     let mut pair = pair(|config| config.slots = 4);

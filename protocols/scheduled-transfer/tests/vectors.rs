@@ -207,7 +207,8 @@ fn ethernet_802_3() {
     assert_eq!(ethernet::Frame::parse(&padded).unwrap().operation, control());
 }
 
-/// Proves: ST-A.4-1, ST-A.4-2, ST-A.4-3, ST-A.4.1-1, ST-A.4.1-2, ST-A.4.2-1, ST-A.4.3-1, ST-A.4.3-2, ST-A.4.3-3
+/// Proves: ST-A.4-1, ST-A.4-2, ST-A.4-3, ST-A.4.1-1, ST-A.4.1-2, ST-A.4.2-1, ST-A.4.3-1, ST-A.4.3-2
+/// Proves: ST-A.4.3-3
 #[test]
 fn lan_emulation() {
     let routing = octets("06800A110B20");

@@ -450,7 +450,8 @@ impl Connection {
         }
     }
 
-    /// Enables a missing Block again with a new Mx (10.7.8); whether that is allowed. For the upper layer, and
+    /// Enables a missing Block again with a new Mx (10.7.8); whether that is allowed. For the upper layer,
+    /// and
     /// for the timer.
     pub(crate) fn reissue<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32, ordinal: u64) -> bool {
         if !self.out_of_order_agreed() {

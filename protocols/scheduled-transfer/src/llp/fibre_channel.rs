@@ -4,7 +4,8 @@
 //! 10 00 D_ULA 6 | 10 00 S_ULA 6 | AA AA 03 00 00 00 81 81 | operation
 //! ```
 //!
-//! The Network_Header (NAA 1) and LLC/SNAP stand once, at the beginning of the Sequence. It is cut into frames
+//! The Network_Header (NAA 1) and LLC/SNAP stand once, at the beginning of the Sequence. It is cut into
+//! frames
 //! of at most 2 112 octets, fewer if the receiver says so, and at most 65 536 of them.
 
 use super::{Error, Medium, SNAP, Ula, expect, expect_snap, need, octets};

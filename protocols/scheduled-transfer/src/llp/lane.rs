@@ -6,7 +6,8 @@
 //! Token Ring  LECID 2 | AC 1 | FC 1 | D_ULA 6 | S_ULA 6 | [routing 2-30] | LLC/SNAP 8 | operation
 //! ```
 //!
-//! 802.3 Length counts LLC/SNAP and the operation. From 1 536 octets on, LAN emulation proper puts 0 there and
+//! 802.3 Length counts LLC/SNAP and the operation. From 1 536 octets on, LAN emulation proper puts 0 there
+//! and
 //! the draft the true number; both are read, and [`Frame::zero_length`] says which is written.
 
 use super::{ETHER_TYPE, Error, Medium, SNAP, Ula, aal5, bounded, expect, expect_snap, need, octets};
@@ -89,7 +90,8 @@ pub struct Frame<'a> {
     pub s_ula: Ula,
     /// Schedule Header and payload.
     pub operation: &'a [u8],
-    /// Token Ring routing information: empty, or an even number of octets from 2 to 30 of which the first names
+    /// Token Ring routing information: empty, or an even number of octets from 2 to 30 of which the first
+    /// names
     /// the number. Ours sends none.
     pub routing: &'a [u8],
     /// Whether 802.3 Length is 0 from 1 536 on.
