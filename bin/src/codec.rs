@@ -19,6 +19,7 @@ mod json;
 mod packet;
 mod serial;
 mod smp;
+mod st;
 mod voq;
 
 #[cfg(test)]
@@ -53,6 +54,12 @@ const TABLE: &[Format] = &[
         about: "session management messages, Annex 2",
         decode: smp::decode,
         encode: smp::encode,
+    },
+    Format {
+        name: "st",
+        about: "Scheduled Transfer headers, operations and frames",
+        decode: |hex| form::decode(&st::FORMS, hex),
+        encode: |json| form::encode(&st::FORMS, json),
     },
     Format {
         name: "voq",

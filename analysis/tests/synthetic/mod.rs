@@ -245,6 +245,8 @@ pub fn run(mood: Mood) -> RunData {
         outcome: Outcome {
             end: LENGTH,
             ports: ports.iter().map(|&(device, port)| (device, port, stats(device, port))).collect(),
+            agents: Vec::new(),
+            protocols: Vec::new(),
             outcome: outcome_fingerprint,
             trajectory: Fingerprint::new(),
             stalls: Vec::new(),

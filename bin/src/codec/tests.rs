@@ -7,6 +7,10 @@ use serde_json::{Map, Value, json};
 /// Symbols (T) and damaged symbols (N), one object per line.
 const VECTORS: &str = include_str!("vectors.jsonl");
 
+/// Operations and frames of Scheduled Transfer, the vectors of its crate.
+const ST_OPERATIONS: &str = include_str!("../../../protocols/scheduled-transfer/tests/golden/operations.txt");
+const ST_FRAMES: &str = include_str!("../../../protocols/scheduled-transfer/tests/golden/frames.txt");
+
 fn vectors(kind: &str) -> Vec<Map<String, Value>> {
     let rows: Vec<Map<String, Value>> =
         VECTORS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -51,6 +55,60 @@ fn without(object: &Map<String, Value>, keys: &[&str]) -> Map<String, Value> {
     let mut object = object.clone();
     object.retain(|key, _| !keys.contains(&key.as_str()));
     object
+}
+
+#[test]
+fn st_vectors_both_ways() {
+    let digits = |words: &str| words.split_whitespace().collect::<String>();
+    let rows: Vec<Vec<&str>> =
+        ST_OPERATIONS.lines().skip(1).map(|row| row.split('|').map(str::trim).collect()).collect();
+    assert_eq!(rows.len(), 55);
+    for row in rows {
+        let (header, payload) = (digits(row[2]), digits(row[3]));
+        let fields = round_trip("st", &header, &header);
+        for key in ["param", "bufx", "sync", "s_id"] {
+            let value = row[1].split(' ').find_map(|word| word.strip_prefix(&format!("{key}="))).unwrap();
+            assert_eq!(fields[key].as_str().unwrap(), format!("0x{}", value.to_lowercase()), "{}", row[0]);
+        }
+        let whole = header + &payload;
+        let fields = round_trip("st", &format!("operation:{whole}"), &whole);
+        assert_eq!(fields["payload"], payload.as_str());
+        // What follows from others, and what is 0, may be left out.
+        let lean: Map<String, Value> = fields
+            .into_iter()
+            .filter(|(key, value)| {
+                let zero = value.as_u64() == Some(0)
+                    || value
+                        .as_str()
+                        .is_some_and(|text| text.trim_start_matches("0x").chars().all(|c| c == '0'));
+                key == "op" || !(zero || key == "op_name")
+            })
+            .collect();
+        assert_eq!(encoded("st", &lean).as_deref(), Ok(whole.as_str()), "{}", row[0]);
+    }
+    let forms = [
+        ("hippi-6400", 2),
+        ("hippi-fp", 2),
+        ("ethernet", 2),
+        ("lane-802.3", 2),
+        ("lane-dix", 1),
+        ("token-ring-4", 1),
+        ("token-ring-16", 1),
+        ("fibre-channel", 1),
+    ];
+    let names = forms.into_iter().flat_map(|(name, count)| std::iter::repeat_n(name, count));
+    let frames: Vec<String> =
+        ST_FRAMES.lines().skip(1).map(|row| digits(row.split_once('|').unwrap().1)).collect();
+    assert_eq!(frames.len(), 12);
+    for (name, frame) in names.zip(frames) {
+        let fields = round_trip("st", &format!("{name}:{frame}"), &frame);
+        assert_eq!(fields["d_ula"], "0x0a001e000002", "{name}");
+        assert_eq!(fields["s_ula"], "0x0a001e000001", "{name}");
+        let cut = &frame[..frame.len() - 2];
+        // A Fibre Channel Sequence ends where it ends; all others have a length field.
+        let ends_anywhere = name == "fibre-channel";
+        assert_eq!(decode("st", &format!("{name}:{cut}")).is_ok(), ends_anywhere, "{name} cut short");
+    }
 }
 
 #[test]
@@ -270,7 +328,7 @@ fn names_do_instead_of_numbers() {
 
 #[test]
 fn the_formats_are_named() {
-    assert_eq!(formats(), ["lp-serial", "packet", "smp", "voq"]);
+    assert_eq!(formats(), ["lp-serial", "packet", "smp", "st", "voq"]);
 }
 
 /// A field that is changed alone is found out, or is no derived field and changes the octets.
