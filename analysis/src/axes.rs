@@ -56,6 +56,15 @@ impl Axis {
         Self { low: 0.0, high: if max > 0.0 { max } else { 1.0 }, log: false, ticks: Ticks::Plain }
     }
 
+    /// From a round number not above `min` to one not below `max`.
+    pub(crate) fn around(min: f64, max: f64) -> Self {
+        let span = if max > min { max - min } else { libm::fmax(libm::fabs(max) * 0.1, 1e-9) };
+        let step = nice_step(span / 5.0);
+        let (low, high) = (libm::floor(min / step) * step, libm::ceil(max / step) * step);
+        let high = if high > low { high } else { low + step };
+        Self { low, high, log: false, ticks: Ticks::Plain }
+    }
+
     /// Logarithmic, around picosecond values.
     pub(crate) fn log_times(min: f64, max: f64) -> Self {
         let (min, max) = if min > 0.0 && max >= min { (min, max) } else { (1e3, 1e6) };

@@ -190,6 +190,15 @@ impl Scale {
         let largest = means.iter().map(|mean| mean.mean).fold(0.0, f64::max);
         let positive = means.iter().all(|mean| mean.mean > 0.0) && !means.is_empty();
         let log = positive && request.log.unwrap_or(largest / low >= LOG_FROM);
+        // lines need their zero, colours need their differences
+        let smallest = means.iter().map(|mean| mean.mean).fold(f64::INFINITY, f64::min);
+        let linear = |high: f64, factor: f64| {
+            if request.heat && smallest.is_finite() {
+                Axis::around(smallest * factor, largest * factor)
+            } else {
+                Axis::from_zero(high)
+            }
+        };
         let ps = match metric.unit {
             "ns" => Some(1e3),
             "us" => Some(1e6),
@@ -204,14 +213,14 @@ impl Scale {
             (Some(ps), false) => {
                 let unit = TimeUnit::for_max(high * ps);
                 let factor = ps / unit.ps as f64;
-                Scale { axis: Axis::from_zero(high * factor), factor, unit: unit.symbol.into() }
+                Scale { axis: linear(high * factor, factor), factor, unit: unit.symbol.into() }
             }
             (None, true) => {
                 let unit = [metric.unit, "logarithmic"].into_iter().filter(|part| !part.is_empty());
                 let unit = unit.collect::<Vec<&str>>().join(", ");
                 Scale { axis: Axis::log(low, largest, Ticks::Plain), factor: 1.0, unit }
             }
-            (None, false) => Scale { axis: Axis::from_zero(high), factor: 1.0, unit: metric.unit.into() },
+            (None, false) => Scale { axis: linear(high, 1.0), factor: 1.0, unit: metric.unit.into() },
         }
     }
 
@@ -342,7 +351,7 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
         }
     }
     if request.heat {
-        colour_bar(&mut scene, top + 34.0, plot, &scale, request.metric);
+        colour_bar(&mut scene, top + 34.0, plot, &scale);
     }
     scene
 }
@@ -358,11 +367,12 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
     }
     let counts = || cells.iter().flatten().flatten().flatten().map(|mean| mean.count);
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let bands = if request.heat { "" } else { ", bands: 95 %" };
     parts.push(match (least, most) {
-        (0, _) | (1, 1) if data.runs.is_empty() => "no runs".into(),
+        _ if data.runs.is_empty() => "no runs".into(),
         (_, 1) => "one run each".into(),
-        (least, most) if least == most => format!("mean of {most} runs, bands: 95 %"),
-        (least, most) => format!("means of {least} to {most} runs, bands: 95 %"),
+        (least, most) if least == most => format!("mean of {most} runs{bands}"),
+        (least, most) => format!("means of {least} to {most} runs{bands}"),
     });
     if !request.heat && lines > LINES_SHOWN {
         parts.push(format!("first {LINES_SHOWN} of {lines} lines"));
@@ -514,7 +524,7 @@ fn colour(share: f64) -> RGBColor {
     RGBColor(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
 
-fn colour_bar(scene: &mut Scene, top: f64, height: f64, scale: &Scale, metric: usize) {
+fn colour_bar(scene: &mut Scene, top: f64, height: f64, scale: &Scale) {
     const PIECES: u32 = 128;
     let x = PAGE - MARGIN - 84.0;
     for piece in 0..PIECES {
@@ -532,12 +542,7 @@ fn colour_bar(scene: &mut Scene, top: f64, height: f64, scale: &Scale, metric: u
             free_below = y - 16.0;
         }
     }
-    let words = match (scale.unit.as_str(), METRICS[metric].unit) {
-        ("", _) => String::new(),
-        (unit, _) => unit.to_owned(),
-    };
-    let words = shorten(&words, TICK, 90.0);
-    scene.text((PAGE - MARGIN, top + height + 20.0), &words, TICK, Align::Right);
+    scene.text((x, top + height + 20.0), &shorten(&scale.unit, TICK, 84.0), TICK, Align::Left);
 }
 
 #[cfg(test)]

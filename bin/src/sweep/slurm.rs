@@ -52,9 +52,11 @@ struct Script<'a> {
 impl Script<'_> {
     fn head(&self, name: &str, output: &str) -> String {
         let slurm = &self.args.slurm;
+        // sbatch reads its own lines with its own quotes; % stands for numbers of jobs
+        let folder = self.folder.replace('\\', r"\\").replace('"', r#"\""#).replace('%', "%%");
         let mut text = format!(
-            "#!/bin/sh\n#SBATCH --job-name={name}\n#SBATCH --output={}/slurm/{output}\n#SBATCH --open-mode=append\n",
-            self.folder.replace('%', "%%")
+            "#!/bin/sh\n#SBATCH --job-name={name}\n#SBATCH --output=\"{folder}/slurm/{output}\"\n\
+             #SBATCH --open-mode=append\n"
         );
         for (flag, value) in [
             ("partition", &slurm.partition),

@@ -547,7 +547,7 @@ mod tests {
             let found = read(axes.clone()).expect_err("a mistake");
             assert_eq!((found[0].code, found[0].pointer.as_str()), (code, at), "{axes}: {found:?}");
         }
-        let found = read(json!([{"parameter": "lode", "values": [1]}])).unwrap_err();
+        let found = read(json!([{"parameter": "laod", "values": [1]}])).unwrap_err();
         assert!(found[0].help.as_deref().unwrap().contains("did you mean \"load\"?"));
     }
 

@@ -63,6 +63,6 @@ mod tests {
         assert_eq!(unit(SampleMethod::LatinHypercube, 1, 3, 0), LATIN);
         assert_ne!(unit(SampleMethod::Sobol, 2, 3, 0), SOBOL);
     }
-    const SOBOL: [f64; 3] = [0.0, 0.0, 0.0];
-    const LATIN: [f64; 3] = [0.0, 0.0, 0.0];
+    const SOBOL: [f64; 3] = [0.4298055171966553, 0.9787707328796387, 0.17449867725372314];
+    const LATIN: [f64; 3] = [0.5679050551261753, 0.1739685337524861, 0.675888845231384];
 }
