@@ -1,8 +1,8 @@
 //! A sweep on a real cluster of one machine: `munged`, `slurmctld` and `slurmd` in a temporary folder, a job
 //! array of 8 tasks, one of them killed and requeued in the middle. The merged result is that of one process.
 //!
-//! It needs root and the Debian packages `slurm-wlm` and `munge`, and takes some twenty seconds, so it runs only
-//! where `RIOSIM_SLURM` is set (`.ci/run` does that) and says why where it does not.
+//! It needs root and the Debian packages `slurm-wlm` and `munge`, and takes some twenty seconds, so it runs
+//! only where `RIOSIM_SLURM` is set (`.ci/run` does that) and says why where it does not.
 
 #![cfg(unix)]
 

@@ -40,7 +40,9 @@ const SWEEP: &str = r#"{
     "plots": [{ "metric": "latency_mean_ns" }]
 }"#;
 
-const UNTIL_NARROW: &str = r#""replications": { "min": 3, "max": 12, "stop": { "metric": "latency_mean_ns", "half_width": "4 %" } }"#;
+const UNTIL_NARROW: &str = r#""replications": {
+        "min": 3, "max": 12, "stop": { "metric": "latency_mean_ns", "half_width": "4 %" }
+    }"#;
 
 impl Home {
     fn new() -> Self {
@@ -411,7 +413,8 @@ fn figures_on_demand() {
     }
 }
 
-/// A log on a full disk: the message says so, nothing is lost, and the same command goes on when there is room.
+/// A log on a full disk: the message says so, nothing is lost, and the same command goes on when there is
+/// room.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_ends_with_a_message_and_goes_on() {
@@ -446,7 +449,8 @@ const M_D_1: &str = r#"{
     "topology": { "single_switch": { "ports": 2 } },
     "switch": { "input_buffers": 60 },
     "traffic": [
-        { "name": "one", "from": "ep/0", "to": "ep/1", "arrivals": { "poisson": { "load": 0.5 } }, "size": 256 }
+        { "name": "one", "from": "ep/0", "to": "ep/1", "size": 256,
+          "arrivals": { "poisson": { "load": 0.5 } } }
     ]
 }"#;
 
@@ -480,8 +484,8 @@ fn m_d_1(replication: u32, until: &str) -> (f64, f64, f64) {
     (wait, report.overall.latency.mean.half_width / 1e3, service / 2.0)
 }
 
-/// Over 200 sweeps of 10 replications each, the 95 % interval covers the true mean in 90 to 99 % of cases; and
-/// so does the interval that a longer run gives of itself, over 200 seeds.
+/// Over 200 sweeps of 10 replications each, the 95 % interval covers the true mean in 90 to 99 % of cases;
+/// and so does the interval that a longer run gives of itself, over 200 seeds.
 #[test]
 fn intervals_are_honest() {
     let share = |hits: Vec<bool>| hits.iter().filter(|hit| **hit).count() as f64 / hits.len() as f64;
@@ -514,7 +518,8 @@ path = sys.argv[1]
 rows = list(csv.DictReader(open(path + ".csv")))
 if importlib.util.find_spec("duckdb"):
     import duckdb
-    kind, table = "duckdb", duckdb.sql(f"select load, variant, latency_mean_ns, saturated, seed from '{path}.parquet'").fetchall()
+    columns = "load, variant, latency_mean_ns, saturated, seed"
+    kind, table = "duckdb", duckdb.sql(f"select {columns} from '{path}.parquet'").fetchall()
 elif importlib.util.find_spec("polars"):
     import polars
     frame = polars.read_parquet(path + ".parquet")

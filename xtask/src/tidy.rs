@@ -118,7 +118,6 @@ const RULES: &[Rule] = &[
             ("scenarios/src/sweep/axes.rs", "numbers of ranges, rounded to nine digits before they are set"),
             ("scenarios/src/sweep/plan.rs", "the half width of a stop rule"),
             ("scenarios/src/sweep/sample.rs", "places in the unit cube"),
-            ("scenarios/src/sweep/spec.rs", "the schema of the ends of a range"),
             ("scenarios/src/traffic.rs", "a load in JSON to its shortest decimal text, and from there exact"),
             ("bin/src/codec.rs", "how similar a misspelt name is"),
             ("bin/src/progress.rs", "the progress bar"),

@@ -1,7 +1,7 @@
 //! Paired differences between two sweeps, or two halves of one.
 //!
-//! Replication r has the same random numbers on both sides (common random numbers), so the difference of a pair
-//! varies far less than either value. Replications are independent of each other: the differences of a
+//! Replication r has the same random numbers on both sides (common random numbers), so the difference of a
+//! pair varies far less than either value. Replications are independent of each other: the differences of a
 //! replication are averaged over the points, and the interval comes from the averages.
 
 use super::metrics::METRICS;

@@ -96,11 +96,11 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// How many replications a point needs, as far as replications 1, 2, ... without a gap can tell: `Ok` with
-    /// the number that counts, or `Err` with a number worth reaching next.
+    /// How many replications a point needs, as far as replications 1, 2, ... without a gap can tell: `Ok`
+    /// with the number that counts, or `Err` with a number worth reaching next.
     ///
-    /// The number that counts is the smallest k whose interval over replications 1 to k is narrow enough, so it
-    /// does not depend on how many more were simulated.
+    /// The number that counts is the smallest k whose interval over replications 1 to k is narrow enough, so
+    /// it does not depend on how many more were simulated.
     ///
     /// # Errors
     /// Not enough yet.

@@ -87,7 +87,9 @@ mod tests {
         };
         let bytes = table.to_parquet();
         assert_eq!(bytes, table.to_parquet());
-        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, &bytes).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
         let rows: Vec<Vec<Field>> = reader
             .get_row_iter(None)
             .unwrap()

@@ -1,5 +1,5 @@
-//! Figures of a sweep: a metric against one axis as lines with 95 % bands, against two as a heat map, and small
-//! multiples over a third.
+//! Figures of a sweep: a metric against one axis as lines with 95 % bands, against two as a heat map, and
+//! small multiples over a third.
 
 use super::metrics::METRICS;
 use super::{Data, Frame, FrameAxis, Mean};
@@ -324,7 +324,7 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
     legend(&mut scene, (MARGIN, 70.0), PAGE - 2.0 * MARGIN, &keys);
     let x_axis = &frame.axes[request.x];
     let (places, span) = horizontal(x_axis);
-    for panel_index in 0..panels {
+    for (panel_index, lines) in cells.iter().take(panels).enumerate() {
         let panel = Panel {
             x: MARGIN + (panel_index % columns) as f64 * (width + inset + 10.0) + inset,
             y: top + (panel_index / columns) as f64 * pitch + 34.0,
@@ -340,14 +340,14 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
         let name = shorten(&name, PANEL, width);
         if request.heat {
             let rows = y.expect("a heat map has two axes");
-            heat(&mut scene, &panel, &name, (x_axis, rows), &cells[panel_index], &scale);
+            heat(&mut scene, &panel, &name, (x_axis, rows), lines, &scale);
         } else {
             let label = if panel_index % columns == 0 { scale.label(request.metric) } else { String::new() };
             panel.draw(&mut scene, &name, &axis_label(x_axis), &label);
             if x_axis.numbers.is_none() {
                 category_names(&mut scene, &panel, &x_axis.labels);
             }
-            curves(&mut scene, &panel, &places, &cells[panel_index], &scale, x_axis.sampled);
+            curves(&mut scene, &panel, &places, lines, &scale, x_axis.sampled);
         }
     }
     if request.heat {
@@ -505,8 +505,8 @@ fn heat(
     scene.text_upwards(side, &axis_label(y_axis), LABEL);
 }
 
-/// A sequence from dark blue to yellow that gets lighter all the way, so that it survives grey print (stops of
-/// viridis by Smith and van der Walt, public domain).
+/// A sequence from dark blue to yellow that gets lighter all the way, so that it survives grey print (stops
+/// of viridis by Smith and van der Walt, public domain).
 fn colour(share: f64) -> RGBColor {
     const STOPS: [(f64, f64, f64); 6] = [
         (68.0, 1.0, 84.0),

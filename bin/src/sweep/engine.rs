@@ -62,6 +62,9 @@ pub(crate) struct Done {
     pub(crate) memory: (Option<u64>, usize),
 }
 
+/// What makes the mistakes of different points the same: codes and places.
+type Identity = Vec<(&'static str, String)>;
+
 /// (point, replication)
 type Task = (usize, u32);
 
@@ -100,7 +103,7 @@ pub(crate) fn run<M: Media + Send>(
         let (records, result) = round.simulate(&pool, &tasks, log);
         for record in records {
             done.runs += 1;
-            done.busy_s += record.wall_ms as f64 / 1e3;
+            done.busy_s += record.wall_us as f64 / 1e6;
             finished.add(record)?;
         }
         if let Err(failure) = result {
@@ -143,7 +146,7 @@ pub(crate) fn check_all(plan: &SweepPlan, jobs: usize, interrupted: &AtomicBool)
 
 /// Whether the scenario takes the values of every point: better now than after hours.
 fn check(plan: &SweepPlan, points: &[usize], interrupted: &AtomicBool) -> Result<(), Failure> {
-    let wrong: Mutex<BTreeMap<Vec<(&str, String)>, (usize, Box<PointErrors>)>> = Mutex::default();
+    let wrong: Mutex<BTreeMap<Identity, (usize, Box<PointErrors>)>> = Mutex::default();
     points.par_iter().for_each(|index| {
         if interrupted.load(Ordering::Relaxed) {
             return;
@@ -281,7 +284,7 @@ impl Round<'_> {
         }
         let outcome = report.run.outcome.outcome.to_string();
         let run = Run { seed, outcome, stopped, rows: measure(&report) };
-        let wall_ms = started.elapsed().as_millis() as u64;
-        Ok(Record { point: point.key.clone(), replication, wall_ms, run })
+        let wall_us = started.elapsed().as_micros() as u64;
+        Ok(Record { point: point.key.clone(), replication, wall_us, run })
     }
 }

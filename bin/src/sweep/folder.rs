@@ -255,7 +255,8 @@ impl Folder {
                 && let Some(what) = difference(header, &manifest.made_from)
             {
                 return Err(Failure::bad_input(format_args!(
-                    "{}: its runs are of something else: {what}.\n  --accept-changes counts them all the same",
+                    "{}: its runs are of something else: {what}.\n  \
+                     --accept-changes counts them all the same",
                     self.path.join("tasks").join(name).display()
                 )));
             }

@@ -5,8 +5,8 @@
 //! `fsync`. A line that is not whole can only be at the end (a kill or a full disk cut it off); reading stops
 //! there, and the owner of the log cuts it off before it goes on.
 //!
-//! There are no locks: a task is the only writer of its log. Should a second process write to it all the same,
-//! the length of the file says so before anything is lost.
+//! There are no locks: a task is the only writer of its log. Should a second process write to it all the
+//! same, the length of the file says so before anything is lost.
 
 use analysis::sweep::Run;
 use serde::{Deserialize, Serialize};
@@ -34,8 +34,8 @@ pub(crate) struct Record {
     pub(crate) point: String,
     /// Replication, from 1.
     pub(crate) replication: u32,
-    /// Wall-clock milliseconds; no result depends on it.
-    pub(crate) wall_ms: u64,
+    /// Wall-clock microseconds; no result depends on it.
+    pub(crate) wall_us: u64,
     /// What was measured.
     #[serde(flatten)]
     pub(crate) run: Run,
@@ -72,8 +72,8 @@ fn line(entry: &Entry) -> Vec<u8> {
     line
 }
 
-/// The first line of `octets`, and its length; `None` if it is not whole.
-fn first(octets: &[u8]) -> Option<(Entry, usize)> {
+/// The JSON of the first line of `octets`, and the length of the line; `None` if it is not whole.
+fn first(octets: &[u8]) -> Option<(&[u8], usize)> {
     let prefix = std::str::from_utf8(octets.get(..PREFIX)?).ok()?;
     let (length, rest) = prefix.split_once(' ')?;
     let length = usize::from_str_radix(length, 16).ok()?;
@@ -83,7 +83,7 @@ fn first(octets: &[u8]) -> Option<(Entry, usize)> {
     if octets.get(end) != Some(&b'\n') || crc32fast::hash(json) != checksum {
         return None;
     }
-    Some((serde_json::from_slice(json).ok()?, end + 1))
+    Some((json, end + 1))
 }
 
 /// Reads a log as far as it is whole.
@@ -92,10 +92,15 @@ pub(crate) fn read(path: &Path) -> io::Result<Content> {
     File::open(path)?.read_to_end(&mut octets)?;
     let mut content = Content::default();
     let mut at = 0;
-    while let Some((entry, length)) = first(&octets[at..]) {
-        match entry {
-            Entry::Header(header) => content.header = Some(header),
-            Entry::Run(record) => content.records.push(record),
+    while let Some((json, length)) = first(&octets[at..]) {
+        match serde_json::from_slice(json) {
+            Ok(Entry::Header(header)) => content.header = Some(header),
+            Ok(Entry::Run(record)) => content.records.push(record),
+            // whole, so nothing that may be cut off
+            Err(error) => {
+                let text = format!("a line that another version of riosim wrote ({error})");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+            }
         }
         at += length;
     }
@@ -204,7 +209,7 @@ mod tests {
     fn record(replication: u32) -> Record {
         let rows = vec![ScopeRow { scope: "overall\n".into(), values: vec![Some(0.1), None, Some(1e-300)] }];
         let run = Run { seed: 5, outcome: "6".into(), stopped: false, rows };
-        Record { point: "7".into(), replication, wall_ms: 8, run }
+        Record { point: "7".into(), replication, wall_us: 8, run }
     }
 
     fn log_of(records: u32) -> (tempfile::TempDir, PathBuf) {
@@ -249,6 +254,21 @@ mod tests {
             assert_eq!((content.torn, content.header), (0, Some(header())));
             assert_eq!(content.records.last().map(|record| record.replication), Some(9));
         }
+    }
+
+    /// A whole line that means nothing here is somebody's work: it is not taken for a torn end.
+    #[test]
+    fn lines_of_other_versions_are_refused() {
+        let (_folder, path) = log_of(1);
+        let json = br#"{"walk":{"point":"7"}}"#;
+        let mut octets = std::fs::read(&path).unwrap();
+        octets.extend(format!("{:08x} {:08x} ", json.len(), crc32fast::hash(json)).into_bytes());
+        octets.extend(json);
+        octets.push(b'\n');
+        std::fs::write(&path, &octets).unwrap();
+        let error = Log::open(&path, &header()).unwrap_err();
+        assert!(error.to_string().contains("another version"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), octets);
     }
 
     #[test]

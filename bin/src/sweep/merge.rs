@@ -99,8 +99,8 @@ pub(crate) fn with_interval(mean: &Mean) -> String {
     }
 }
 
-/// Rows in columns: the first row is the heading; numbers to the right would need to know what is a number, so
-/// everything is.
+/// Rows in columns: the first row is the heading; numbers to the right would need to know what is a number,
+/// so everything is.
 pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

@@ -79,7 +79,8 @@ impl Script<'_> {
         format!(
             "{}#SBATCH --array=0-{}{limit}\n#SBATCH --cpus-per-task={cores}\n#SBATCH --requeue\n\n\
              # a task that was stopped goes on where its log ends\n\
-             exec {} sweep run {} --out {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --jobs {jobs} --quiet{accept}\n",
+             exec {} sweep run {} --out {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" \\\n  \
+             --jobs {jobs} --quiet{accept}\n",
             self.head(&format!("riosim-{}", self.name), "task-%a.out"),
             self.tasks - 1,
             quoted(&self.program),
@@ -105,14 +106,14 @@ pub(crate) fn submit(args: &RunArgs, plan: &SweepPlan, folder: &Folder) -> Resul
     if args.sweep == Path::new("-") {
         return Err(Failure::bad_input("the tasks of a cluster cannot read standard input: name a file"));
     }
-    if let Some(jobs) = known(folder) {
-        if !active(&jobs).is_empty() {
-            return Err(Failure::bad_input(format_args!(
-                "job {} works on this sweep already; riosim sweep cancel {} stops it",
-                jobs.array,
-                folder.path().display()
-            )));
-        }
+    if let Some(jobs) = known(folder)
+        && !active(&jobs).is_empty()
+    {
+        return Err(Failure::bad_input(format_args!(
+            "job {} works on this sweep already; riosim sweep cancel {} stops it",
+            jobs.array,
+            folder.path().display()
+        )));
     }
     let tasks = args.slurm.array_size.map_or(TASKS, |size| size as usize).min(plan.points.len()).max(1);
     let program = std::env::current_exe()

@@ -18,7 +18,7 @@ pub(crate) fn status(path: &Path) -> Result<(), Failure> {
     let (data, missing) = finished.data(&manifest);
     let all = manifest.frame.points.len();
     let settled = all - missing.len();
-    let percent = if all == 0 { 100 } else { settled * 100 / all };
+    let percent = (settled * 100).checked_div(all).unwrap_or(100);
     let runs = data.runs.len();
     let mut text = format!(
         "{}: {settled} of {all} points are finished ({percent} %), {runs} runs\n",
@@ -28,11 +28,11 @@ pub(crate) fn status(path: &Path) -> Result<(), Failure> {
     if logs.len() > 1 {
         let mut rows = vec![["task", "runs", "simulated"].map(String::from).to_vec()];
         for (name, content) in logs.iter().take(LISTED) {
-            let wall: u64 = content.records.iter().map(|record| record.wall_ms).sum();
+            let wall: u64 = content.records.iter().map(|record| record.wall_us).sum();
             rows.push(vec![
                 name.trim_end_matches(".log").replace("-of-", "/"),
                 content.records.len().to_string(),
-                crate::progress::seconds_text(wall as f64 / 1e3),
+                crate::progress::seconds_text(wall as f64 / 1e6),
             ]);
         }
         text += &format!("\n{}", aligned(&rows));

@@ -477,7 +477,8 @@ mod tests {
     fn ranges_are_what_a_person_would_write() {
         let (axes, groups) = read(json!([
             {"parameter": "load", "range": {"from": 0.05, "to": 1, "count": 20}},
-            {"pointer": "/switch/pipeline", "log_range": {"from": 100, "to": 10000, "count": 3}, "unit": "ns"},
+            {"pointer": "/switch/pipeline", "unit": "ns",
+             "log_range": {"from": 100, "to": 10000, "count": 3}},
             {"pointer": "/p", "range": {"from": 1, "to": 4, "count": 3}, "integer": true},
         ]))
         .unwrap();
@@ -532,7 +533,8 @@ mod tests {
             ),
             (json!([{"name": "seed", "parameter": "load", "values": [1]}]), "SW004", "/axes/0"),
             (
-                json!([{"parameter": "load", "values": [1]}, {"name": "load", "pointer": "/x", "values": [1]}]),
+                json!([{"parameter": "load", "values": [1]},
+                       {"name": "load", "pointer": "/x", "values": [1]}]),
                 "SW004",
                 "/axes/1",
             ),

@@ -3,7 +3,8 @@
 use super::spec::SampleMethod;
 use models::sim_core::{Purpose, Stream};
 
-/// Coordinates of `points` points along dimension `dimension`, in [0, 1): the same for the same seed for ever.
+/// Coordinates of `points` points along dimension `dimension`, in [0, 1): the same for the same seed for
+/// ever.
 pub(super) fn unit(method: SampleMethod, seed: u64, points: u32, dimension: u32) -> Vec<f64> {
     match method {
         SampleMethod::Sobol => {

@@ -51,7 +51,7 @@ impl JsonSchema for Source {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A scenario file, named from the folder of the sweep file, or the scenario itself.",
+            "description": "A scenario file, named from the folder of the sweep, or the scenario itself.",
             "type": ["string", "object"]
         })
     }
