@@ -16,6 +16,7 @@ pub mod runfolder;
 mod scene;
 pub mod series;
 pub mod summary;
+pub mod sweep;
 pub mod table;
 
 pub use collect::{Collector, CollectorConfig};

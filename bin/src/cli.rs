@@ -1,5 +1,6 @@
 //! Words and flags of the command line.
 
+use crate::sweep::args::{CompareArgs, SweepArgs};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use models::run::{ListKind, PipelineMode, RunOptions};
 use serde_json::Value;
@@ -19,7 +20,7 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
-/// The words of the command line, with the verb `run` where none is given.
+/// The words of the command line, with the verb `run` where none is given (`sweep x.json` likewise).
 pub(crate) fn with_verb(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
     let first = words.get(1).map(|word| word.to_string_lossy().into_owned());
@@ -28,7 +29,17 @@ pub(crate) fn with_verb(words: impl Iterator<Item = OsString>) -> Vec<OsString> 
         command.get_subcommands().any(|verb| verb.get_name() == word)
             || ["help", "-h", "--help", "-V", "--version"].contains(&word)
     };
-    if first.is_some_and(|word| !known(&word)) {
+    if first.as_deref() == Some("sweep") {
+        let sweep = command.find_subcommand("sweep").expect("a verb");
+        let second = words.get(2).map(|word| word.to_string_lossy().into_owned());
+        let known = |word: &str| {
+            sweep.get_subcommands().any(|verb| verb.get_name() == word)
+                || ["help", "-h", "--help"].contains(&word)
+        };
+        if second.is_some_and(|word| !known(&word)) {
+            words.insert(2, "run".into());
+        }
+    } else if first.is_some_and(|word| !known(&word)) {
         words.insert(1, "run".into());
     }
     words
@@ -47,6 +58,10 @@ pub(crate) enum Verb {
         /// What to list
         what: Listing,
     },
+    /// Simulate many points of a scenario: sweep x.json
+    Sweep(SweepArgs),
+    /// Compare two sweeps, or two parts of one, by paired differences
+    Compare(CompareArgs),
     /// Print the JSON Schema of scenario files
     Schema,
     /// Explore every interleaving of a small system and count what they end in

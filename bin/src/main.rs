@@ -11,6 +11,7 @@ mod progress;
 mod run;
 mod simulate;
 mod status;
+mod sweep;
 
 use clap::Parser;
 use cli::{Cli, Verb, with_verb};
@@ -23,6 +24,8 @@ fn main() -> ExitCode {
         Verb::Check(args) => inspect::check(&args),
         Verb::Init(args) => inspect::init(&args),
         Verb::List { what } => inspect::list(what),
+        Verb::Sweep(args) => sweep::sweep(&args),
+        Verb::Compare(args) => sweep::compare(&args),
         Verb::Schema => inspect::schema(),
         Verb::Explore(args) => explore::explore(&args),
         Verb::Decode { format, hex } => inspect::decode(&format, &hex),

@@ -372,4 +372,13 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC073", "destination without a route"),
     ("SC074", "links of different speed"),
     ("SC075", "routing that can deadlock, accepted by the file"),
+    ("SW001", "axis that names no value or too many"),
+    ("SW002", "axis with bad values"),
+    ("SW003", "no such parameter"),
+    ("SW004", "two axes of one name"),
+    ("SW005", "zipped axes of different length"),
+    ("SW006", "too many points"),
+    ("SW007", "replications that cannot be"),
+    ("SW008", "no such metric, flow or axis"),
+    ("SW009", "sweep of a scenario that cannot be read"),
 ];

@@ -62,6 +62,9 @@ pub struct Spec {
     /// What the reports compare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declare: Option<DeclareSpec>,
+    /// Names for values that sweeps vary: name -> JSON pointer, or several that take the same value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<BTreeMap<String, Places>>,
     /// Runs side by side with the same random numbers. Without variants the file is one run called `base`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variants: Option<Vec<VariantSpec>>,
@@ -153,6 +156,38 @@ impl JsonSchema for Names {
             "description": "A pattern or a list of patterns: * any characters, ? one, {2..5} numbers; \
                             a leading ! removes; \"all\" is every endpoint.",
             "type": ["string", "array"], "items": {"type": "string"}
+        })
+    }
+}
+
+/// One JSON pointer or several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Places {
+    /// One place.
+    One(String),
+    /// Several places that take the same value.
+    Many(Vec<String>),
+}
+
+impl Places {
+    /// The pointers.
+    pub fn pointers(&self) -> &[String] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(many) => many,
+        }
+    }
+}
+
+impl JsonSchema for Places {
+    fn schema_name() -> Cow<'static, str> {
+        "Places".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A JSON pointer, or a list of pointers that take the same value.",
+            "type": ["string", "array"], "items": {"type": "string"}, "minItems": 1
         })
     }
 }
