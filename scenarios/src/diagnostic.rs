@@ -360,6 +360,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC045", "permutation of a number of endpoints that it does not fit"),
     ("SC046", "two flows of one name"),
     ("SC047", "flow that sends nothing"),
+    ("SC048", "flow of two kinds"),
+    ("SC049", "flows that disagree about the MTU"),
     ("SC050", "times in the wrong order"),
     ("SC060", "pointer that leads nowhere"),
     ("SC061", "two variants of one name"),

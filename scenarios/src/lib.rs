@@ -25,6 +25,7 @@ pub mod names;
 pub mod plan;
 mod pointer;
 pub mod presets;
+mod protocols;
 mod report;
 pub mod routing;
 pub mod source;
