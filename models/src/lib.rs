@@ -68,6 +68,7 @@ mod clock;
 pub mod config;
 mod endpoint;
 mod fabric;
+pub mod goal;
 mod packet;
 mod port;
 pub mod probe;
