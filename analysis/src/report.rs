@@ -108,6 +108,35 @@ pub struct LatencyReport {
     pub max: f64,
 }
 
+/// What the time of a flow is the time of.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// From creation to the last bit.
+    Packet,
+    /// From protocol to protocol.
+    Message,
+    /// From the request to its response.
+    RoundTrip,
+}
+
+impl Unit {
+    /// In text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Packet => "packet",
+            Unit::Message => "message",
+            Unit::RoundTrip => "round trip",
+        }
+    }
+
+    /// What several flows are about: "packet", or "packet or round trip".
+    pub fn names(units: impl Iterator<Item = Unit>) -> String {
+        let units: BTreeSet<Unit> = units.collect();
+        let names: Vec<&str> = units.into_iter().map(Unit::name).collect();
+        if names.is_empty() { Unit::Packet.name().into() } else { names.join(" or ") }
+    }
+}
+
 /// What is known about one flow, or about all.
 #[derive(Clone, Debug)]
 pub struct FlowReport {
@@ -159,6 +188,25 @@ impl FlowReport {
         match self.role {
             Some(role) if !self.name.contains(role.name()) => format!("{} ({})", self.name, role.name()),
             _ => self.name.clone(),
+        }
+    }
+
+    /// Where its goodput is counted: in messages if protocols run it (packets may come again), else in packets.
+    pub fn carried(&self) -> &FlowReport {
+        self.messages.as_deref().or(self.round_trips.as_deref()).unwrap_or(self)
+    }
+
+    /// Where its time is felt: by who asks, by who receives a message, or by packets.
+    pub fn felt(&self) -> &FlowReport {
+        self.round_trips.as_deref().or(self.messages.as_deref()).unwrap_or(self)
+    }
+
+    /// What [`felt`](Self::felt) is about.
+    pub fn unit(&self) -> Unit {
+        match (&self.round_trips, &self.messages) {
+            (Some(_), _) => Unit::RoundTrip,
+            (None, Some(_)) => Unit::Message,
+            (None, None) => Unit::Packet,
         }
     }
 

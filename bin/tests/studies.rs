@@ -403,8 +403,11 @@ fn rpc_latency() {
     }
     let mean = |variant| trips(variant).latency.mean.value;
     println!("loaded: {}, {}, {} ps", mean("loaded-0"), mean("loaded-1"), mean("loaded-2"));
-    assert!(mean("loaded-0") > 1.2 * mean("message-256"), "the load is felt");
-    assert!(mean("loaded-1") < mean("loaded-0") && mean("loaded-2") <= 1.02 * mean("loaded-1"));
+    // Above the load, a message waits at most for the packet in service in each direction.
+    let worst = trips("message-256").latency.max + 2.0 * 276.0 * 400.0 + 2.0 * 8.0 * 400.0;
+    assert!(trips("loaded-1").latency.max <= worst && trips("loaded-0").latency.max > worst);
+    assert!(mean("message-256") < mean("loaded-1") && mean("loaded-1") < mean("loaded-0"));
+    assert_eq!(mean("loaded-2"), mean("loaded-1"), "nothing lies between them");
 }
 
 #[test]
@@ -419,13 +422,16 @@ fn message_retry_storm() {
         println!("{variant}: {goodput:.3} Gb/s, {:.3} RETRY", retries as f64 / stats.requests as f64);
         (goodput, retries as f64 / stats.requests as f64)
     };
-    let mut last = 0.0;
-    for variant in ["senders-1", "senders-2", "senders-4", "senders-7"] {
+    // One of the segments that fit into the microsecond of a service is taken; the first ones come earlier.
+    let last = 1.0 - (268.0 + 8.0) * 0.4 / 1_000.0;
+    for variant in ["senders-2", "senders-4", "senders-7"] {
         let (goodput, share) = of(variant);
         near(variant, goodput, full, 0.01 * full);
-        assert!(share >= last && share > 0.5, "{variant}: {share} RETRY");
-        last = share;
+        near(variant, share, last, 0.002);
     }
+    let (goodput, share) = of("senders-1");
+    near("senders-1", goodput, full, 0.01 * full);
+    assert!(share < last - 0.01, "four messages under way do not fill the link: {share}");
     // depth changes nothing while nobody waits for the host
     for variant in ["places-8", "places-32"] {
         let (goodput, share) = of(variant);
@@ -474,7 +480,7 @@ fn stream_segmentation() {
             "{variant}"
         );
         let last = outcome.protocols[0].completed;
-        assert!(sent.packet_ps.div_ceil(pdu_ps) - last <= 1, "{variant}: {last} of {pdu_ps} ps each");
+        assert!(sent.packet_ps.div_ceil(pdu_ps).abs_diff(last) <= 1, "{variant}: {last} of {pdu_ps} ps each");
         let messages = study.flow(variant, "pdus").messages.as_deref().expect("there are PDUs");
         let law = size as f64 * 8_000.0 / pdu_ps as f64;
         println!("{variant}: {:.4} Gb/s, {law:.4} by the law", messages.goodput_gbps.value);
