@@ -26,6 +26,8 @@ pub struct VariantCost {
     pub events_per_s: Num,
     /// Packets that crossed a link.
     pub packet_hops: u64,
+    /// Share of them in symbol granularity.
+    pub symbol_granularity: Num,
     /// Packet hops in a wall-clock second.
     pub packet_hops_per_s: Num,
     /// Events for each packet hop.
@@ -43,6 +45,7 @@ impl VariantCost {
             events: outcome.events,
             events_per_s: rate(outcome.events),
             packet_hops: outcome.packet_hops,
+            symbol_granularity: Num(outcome.symbol_hops as f64 / outcome.packet_hops.max(1) as f64),
             packet_hops_per_s: rate(outcome.packet_hops),
             events_per_packet_hop: Num(outcome.events as f64 / outcome.packet_hops as f64),
         }

@@ -4,7 +4,7 @@ use crate::num::{change_text, count_text, ratio, three_digits, time_text};
 use crate::report::{FlowReport, Role, Unit, VariantReport, baselines};
 use crate::summary::VariantSummary;
 use models::probe::{Cause, ProtocolFact};
-use models::stats::FlowStats;
+use models::stats::{FlowStats, LinkStats};
 use std::fmt::Write;
 
 /// Flows in a table; the rest is counted.
@@ -109,6 +109,30 @@ fn protocols(report: &VariantReport) -> Option<String> {
     Some(aligned(&table, "  ").trim_end().to_string())
 }
 
+/// What went wrong on links in symbol granularity, in the whole run.
+fn links(report: &VariantReport) -> Option<String> {
+    let links = &report.run.outcome.links;
+    let mut total = LinkStats::default();
+    links.iter().for_each(|(.., stats)| total.add(stats));
+    if links.is_empty() || total == (LinkStats { packets: total.packets, ..LinkStats::default() }) {
+        return None;
+    }
+    let damaged = total.damaged_packets + total.damaged_symbols + total.damaged_idle;
+    Some(format!(
+        "links: {damaged} damaged ({} packets, {} symbols, {} idle), {} packet-retry, {} recoveries, {} timeouts, \
+         {} down; {} of {} packets repeated",
+        total.damaged_packets,
+        total.damaged_symbols,
+        total.damaged_idle,
+        total.retries,
+        total.recoveries,
+        total.timeouts,
+        total.downs,
+        total.repeated,
+        total.packets,
+    ))
+}
+
 /// The table of one variant.
 pub fn variant(report: &VariantReport) -> String {
     let summary = VariantSummary::new(report);
@@ -140,6 +164,9 @@ pub fn variant(report: &VariantReport) -> String {
     say(format_args!("{}", aligned(&rows, "  ").trim_end()));
     if let Some(table) = protocols(report) {
         say(format_args!("{table}"));
+    }
+    if let Some(line) = links(report) {
+        say(format_args!("  {line}"));
     }
     for clock in report.protocol_clocks() {
         say(format_args!("  protocol clock {clock}: protocols see so much time for each of the fabric"));

@@ -6,7 +6,7 @@
 
 use crate::agent::port::Arrival;
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
-use crate::config::PacketSize;
+use crate::config::{IdSize, PacketSize};
 use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
@@ -43,6 +43,10 @@ impl Cargoes {
         self.0[index] = Some(Box::new(cargo));
     }
 
+    pub fn get(&self, packet: u32) -> Option<&Cargo> {
+        self.0.get(packet as usize)?.as_deref()
+    }
+
     pub fn take(&mut self, packet: u32) -> Option<Box<Cargo>> {
         self.0.get_mut(packet as usize)?.take()
     }
@@ -68,15 +72,10 @@ impl<P: Probe> Fabric<P> {
             self.agents[e] = Some(Box::new(Agent::new(config.seed, path, agent)));
             // Deliveries to it are events.
             let upstream = self.ports[port as usize].tx.peer;
-            let tx = &mut self.ports[upstream as usize].tx;
-            let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[tx.timing as usize] };
-            tx.timing = match self.timings.iter().position(|known| *known == timing) {
-                Some(known) => known as u16,
-                None => {
-                    self.timings.push(timing);
-                    u16::try_from(self.timings.len() - 1).expect("at most 65 536 kinds of links")
-                }
-            };
+            let timing = self.ports[upstream as usize].tx.timing;
+            let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
+            let number = self.timing_number(timing);
+            self.ports[upstream as usize].tx.timing = number;
             // The wire of a port is that of its transmitter.
             self.ports[upstream as usize].rx.timing = self.ports[upstream as usize].tx.timing;
         }
@@ -153,10 +152,17 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The id that packets of a device have as their source.
-    fn agents_id(&self, device: u32) -> u32 {
+    pub(crate) fn agents_id(&self, device: u32) -> u32 {
         let port = self.first_port[device as usize];
         let e = !self.owner[port as usize] as usize;
         self.agents[e].as_ref().map_or(0, |agent| agent.id)
+    }
+
+    /// The size of ids in packets of a device that has an agent.
+    pub(crate) fn id_size_of(&self, device: u32) -> IdSize {
+        let port = self.first_port[device as usize];
+        let e = !self.owner[port as usize] as usize;
+        self.agents[e].as_ref().map_or(IdSize::Dev8, |agent| agent.ids)
     }
 
     /// A packet of type 9 has started: its agent may make the next one.

@@ -8,7 +8,7 @@ use crate::agents::origin;
 use crate::config::PacketSize;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::packet::{NIL, Packet, UNSTAGED};
-use crate::probe::{Delivery, Offered, Parts, Probe};
+use crate::probe::{Cause, Delivery, Offered, Parts, Probe};
 use sim_core::{EventKey, EventList, Time};
 
 /// What is known of a packet when it is made.
@@ -266,7 +266,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Delivers a packet. What an agent made comes back with the id that it was sent to.
-    fn deliver(&mut self, port: u32, packet: u32, at: Time) -> Option<(u32, Delivery)> {
+    pub fn deliver(&mut self, port: u32, packet: u32, at: Time) -> Option<(u32, Delivery)> {
         let record = &self.packets[packet];
         let device = self.ports[port as usize].rx.device;
         let owner = self.config.owners[record.destination as usize];
@@ -278,6 +278,7 @@ impl<P: Probe> Fabric<P> {
         );
         let mut parts = Parts::default();
         parts.0[..9].copy_from_slice(&record.parts);
+        parts[Cause::Recovery] = self.late.take(packet);
         let delivery = Delivery {
             at,
             created: Time(record.created),

@@ -51,6 +51,8 @@
 //!     }],
 //!     agents: vec![],
 //!     symbol_losses: vec![],
+//!     symbolic: vec![],
+//!     faults: vec![],
 //!     sample_every: None,
 //!     stall_after: None,
 //!     stop_on_stall: false,
@@ -77,6 +79,7 @@ mod staging;
 mod stall;
 pub mod stats;
 mod switch;
+mod symbol;
 mod traffic;
 mod transmit;
 mod wire;
@@ -87,3 +90,4 @@ pub use sim_core;
 
 pub use probe::{Cause, Parts, Probe};
 pub use run::{Outcome, Progress, RunOptions, Simulation};
+pub use symbol::WireChecked;

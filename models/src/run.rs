@@ -3,7 +3,8 @@
 use crate::config::FabricConfig;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
-use crate::stats::{AgentStats, FlowStats, PortStats};
+use crate::stats::{AgentStats, FlowStats, LinkStats, PortStats};
+use crate::symbol::WireChecked;
 use sim_core::{
     BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
     RunEnd, Time, World,
@@ -77,6 +78,8 @@ pub struct Outcome {
     pub agents: Vec<(u32, AgentStats)>,
     /// Totals of the protocols of every flow; empty if no endpoint runs any.
     pub protocols: Vec<FlowStats>,
+    /// Totals of every end of a link that runs in symbol granularity: (device, port, totals), in that order.
+    pub links: Vec<(u32, u8, LinkStats)>,
     /// Hash of deliveries, drops, staging edges and what protocols met, with their times.
     pub outcome: Fingerprint,
     /// Hash of every effect: packet starts (arrivals follow from them) and messages, with their times.
@@ -87,6 +90,10 @@ pub struct Outcome {
     pub events: u64,
     /// Packets that crossed a link.
     pub packet_hops: u64,
+    /// Of these, in symbol granularity.
+    pub symbol_hops: u64,
+    /// What was written as bytes and read back, if that was asked for.
+    pub wire_checked: WireChecked,
     /// Packets created.
     pub injected: u64,
     /// Additional copies made by multicast.
@@ -122,6 +129,18 @@ impl<P: Probe> Simulation<P> {
             ListKind::Ring => Lists::Ring(start(fabric, BucketRing::new(ring))),
         };
         Simulation { kernel, drained: None }
+    }
+
+    /// Writes every packet and symbol that crosses a link from now on as bytes, reads them back and compares.
+    /// Changes no result.
+    ///
+    /// # Panics
+    /// Later, at the first difference.
+    pub fn check_wire(&mut self) {
+        match &mut self.kernel {
+            Lists::Heap(k) => k.world.check_wire(),
+            Lists::Ring(k) => k.world.check_wire(),
+        }
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.

@@ -109,6 +109,7 @@ impl<P: Probe> Fabric<P> {
             self.cargoes.take(packet);
         }
         self.packets.remove(packet);
+        self.late.take(packet);
         self.ledger.dropped += 1;
         self.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
     }
@@ -157,6 +158,9 @@ impl<P: Probe> Fabric<P> {
             let id = if first { packet } else { self.packets.insert(original.clone()) };
             if original.origin >= origin::STREAM && !first {
                 self.cargoes.copy(packet, id);
+            }
+            if !first {
+                self.late.copy(packet, id);
             }
             let queue = self.queue_of_set(output, set);
             let record = &mut self.packets[id];

@@ -2,6 +2,7 @@
 //! reordered.
 mod common;
 use common::*;
+use models::RunOptions;
 use models::config::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -289,10 +290,56 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(config(120, 13))]
+
+    /// Links in symbol granularity, all of them or some: as long as nothing goes wrong everything happens at the
+    /// same picosecond as in packet granularity, with whatever organisation, protocols and messages.
+    #[test]
+    fn granularity_changes_nothing(
+        seed in any::<u64>(),
+        voq in any::<bool>(),
+        agents in any::<bool>(),
+        links in prop_oneof![Just(u64::MAX), any::<u64>()],
+    ) {
+        let mut net = fabric(seed, voq);
+        if agents {
+            with_agents(&mut net, seed);
+            // Nothing is given up: what is compared is links.
+            net.config.agents.iter_mut().for_each(|agent| agent.response_timeout = 1 << 50);
+        }
+        let mut fine = net.config.clone();
+        fine.symbolic = (0..fine.links.len() as u32)
+            .filter(|link| links >> link & 1 == 1)
+            .map(|link| SymbolicLink {
+                link,
+                flow: FlowControl::Transmitter,
+                timeout: Duration(1_000 * T),
+                status_period: Duration(100 * T),
+                damage: Default::default(),
+            })
+            .collect();
+        // The last acknowledgements are events there: a drained run may be observed once more.
+        for config in [&mut net.config, &mut fine] {
+            config.sample_every = None;
+        }
+        equal(&net, [(&net.config, ALL_OPTIONS[0]), (&fine, ALL_OPTIONS[0]), (&fine, ALL_OPTIONS[3])], 700 * T)?;
+    }
+}
+
 fn equal_in_all_modes(net: &Net, until: u64) -> Result<(), TestCaseError> {
+    equal(net, ALL_OPTIONS.map(|options| (&net.config, options)), until)
+}
+
+/// Runs everything and compares all there is to see.
+fn equal<const N: usize>(
+    net: &Net,
+    runs: [(&FabricConfig, RunOptions); N],
+    until: u64,
+) -> Result<(), TestCaseError> {
     let mut first = None;
-    for options in ALL_OPTIONS {
-        let mut sim = models::Simulation::new(Arc::new(net.config.clone()), options, Log::default());
+    for (config, options) in runs {
+        let mut sim = models::Simulation::new(Arc::new(config.clone()), options, Log::default());
         let _ = sim.run(sim_core::Time(until), u64::MAX);
         let (mut log, outcome) = sim.finish();
         check_order(&log, net)?;

@@ -21,6 +21,7 @@ pub mod diagnostic;
 mod excerpt;
 pub mod expand;
 pub mod fabric;
+mod faults;
 pub mod names;
 pub mod plan;
 mod pointer;

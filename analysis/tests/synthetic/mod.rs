@@ -104,6 +104,8 @@ pub fn fabric(seed: u64) -> FabricConfig {
         sources: vec![source(0, 0), source(1, 0), source(2, 1), source(3, 1), source(0, 1)],
         agents: Vec::new(),
         symbol_losses: Vec::new(),
+        symbolic: Vec::new(),
+        faults: Vec::new(),
         sample_every: Some(Duration(1_000_000)),
         stall_after: None,
         stop_on_stall: false,

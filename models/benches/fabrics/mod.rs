@@ -143,6 +143,8 @@ fn build(
         sources,
         agents: Vec::new(),
         symbol_losses: Vec::new(),
+        symbolic: Vec::new(),
+        faults: Vec::new(),
         sample_every: None,
         stall_after: None,
         stop_on_stall: false,

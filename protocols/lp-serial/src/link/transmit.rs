@@ -108,6 +108,12 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
             && self.waiting[ahead].iter().all(|waiting| waiting.is_empty())
     }
 
+    /// Whether a waiting packet would start at an opportunity that permits it.
+    #[must_use]
+    pub fn can_start(&self) -> bool {
+        self.may_start() && (0..self.credits.len() as u8).any(|channel| self.first_waiting(channel).is_some())
+    }
+
     /// The packet on the wire cannot be completed (a switch that cuts through found it damaged): it is
     /// cancelled at the next opportunity. `withdraw`: it is not to be sent again.
     ///
