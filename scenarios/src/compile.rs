@@ -483,6 +483,7 @@ impl Compiler<'_> {
             flows: Vec::new(),
             sources: Vec::new(),
             agents: Vec::new(),
+            enumeration: None,
             symbol_losses: Vec::new(),
             sample_every: None,
             stall_after: None,
