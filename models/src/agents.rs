@@ -11,7 +11,7 @@ use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
 use crate::stats::{AgentStats, FlowStats};
-use logical::wire::{Packet, Priority, Transport};
+use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop};
 
@@ -227,9 +227,12 @@ impl<P: Probe> Fabric<P> {
         let stream = cargo.body.ftype() == logical::wire::stream::FTYPE;
         let payload = cargo.body.payload().map_or(0, logical::wire::Payload::octets) as u16;
         let flow = cargo.label.flow;
+        let response = matches!(cargo.body, Body::Response(_));
         let whole = Packet { transport, body: cargo.body };
         let wire = whole.sealed_octets() as u32;
         let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
+        let tx = &self.ports[self.endpoints[e].port as usize].tx;
+        agent.count_packet(flow, response, u64::from(wire) + self.timings[tx.timing as usize].symbol_chars);
         let made = Made {
             destination,
             flow,
@@ -263,8 +266,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Totals of agents, in the order of their devices, and of their flows.
-    pub(crate) fn agent_totals(&self) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
+    /// Totals of agents up to `end`, in the order of their devices, and of their flows.
+    pub(crate) fn agent_totals(&self, end: u64) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
         let mut flows = Vec::new();
         let mut agents = Vec::new();
         for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
@@ -273,7 +276,7 @@ impl<P: Probe> Fabric<P> {
             for (flow, stats) in agent.flow_stats() {
                 flows[usize::from(flow)].add(&stats);
             }
-            agents.push((endpoint.device, agent.stats()));
+            agents.push((endpoint.device, agent.stats(end)));
         }
         (agents, flows)
     }
