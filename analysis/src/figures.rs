@@ -70,14 +70,26 @@ struct Level {
     noun: &'static str,
     /// Many of them, with how they end.
     ended: &'static str,
+    /// Whether the time that packets wait for the link of their source belongs to it in any case. That of
+    /// packets above saturation would flatten everything else.
+    with_source_queue: bool,
     of: fn(&FlowReport) -> Option<&FlowReport>,
 }
 
-const PACKETS: Level = Level { noun: "packet", ended: "packets delivered", of: |flow| Some(flow) };
-const MESSAGES: Level =
-    Level { noun: "message", ended: "messages delivered", of: |flow| flow.messages.as_deref() };
-const TRIPS: Level =
-    Level { noun: "round trip", ended: "round trips completed", of: |flow| flow.round_trips.as_deref() };
+const PACKETS: Level =
+    Level { noun: "packet", ended: "packets delivered", with_source_queue: false, of: |flow| Some(flow) };
+const MESSAGES: Level = Level {
+    noun: "message",
+    ended: "messages delivered",
+    with_source_queue: true,
+    of: |flow| flow.messages.as_deref(),
+};
+const TRIPS: Level = Level {
+    noun: "round trip",
+    ended: "round trips completed",
+    with_source_queue: true,
+    of: |flow| flow.round_trips.as_deref(),
+};
 
 impl Level {
     fn is_in(&self, reports: &[VariantReport]) -> bool {
@@ -158,10 +170,12 @@ fn joined(parts: &[&str]) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<&str>>().join(" · ")
 }
 
-fn variant_keys(reports: &[VariantReport]) -> Vec<(Key, String)> {
+/// Of the variants that have something of this level.
+fn variant_keys(reports: &[VariantReport], level: Level) -> Vec<(Key, String)> {
     reports
         .iter()
         .enumerate()
+        .filter(|(_, report)| level.is_in(std::slice::from_ref(report)))
         .map(|(index, report)| (Key::Line(stroke(index)), report.run.name.clone()))
         .collect()
 }
@@ -189,7 +203,7 @@ fn latency_cdf(
     };
     let columns = if shown.len() > 1 { 2 } else { 1 };
     let rows = shown.len().max(1).div_ceil(columns);
-    let keys = variant_keys(reports);
+    let keys = variant_keys(reports, level);
     let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN);
     let (gap, plot) = (74.0, if columns == 1 { 340.0 } else { 230.0 });
     let pitch = plot + 92.0;

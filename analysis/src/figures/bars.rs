@@ -107,7 +107,7 @@ const PROTOCOLS: Level = Level { of: |flow| flow.protocol.as_ref().map(|_| flow)
 
 pub(super) const EFFICIENCY: Metric = Metric {
     title: "Efficiency",
-    subtitle: "payload handed over, by all octets that its packets take on the links of their senders",
+    subtitle: "share of payload in the octets sent, delimiters included",
     label: "payload (% of octets on the link)",
     most: Some(100.0),
     level: PROTOCOLS,
@@ -253,11 +253,13 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let left = MARGIN + label_width + 10.0;
     let gap = 74.0;
     let width = (PAGE - MARGIN - left - gap - 8.0) / 2.0;
-    let network = |row: &Row<'_>| -> f64 {
-        let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::SourceQueue);
-        causes.map(|cause| row.flow.mean_part_ps(cause)).sum()
-    };
-    let high = rows.iter().map(&network).fold(0.0, f64::max);
+    let shown: Vec<Cause> = used
+        .iter()
+        .copied()
+        .filter(|cause| level.with_source_queue || *cause != Cause::SourceQueue)
+        .collect();
+    let sum = |row: &Row<'_>| -> f64 { shown.iter().map(|cause| row.flow.mean_part_ps(*cause)).sum() };
+    let high = rows.iter().map(sum).fold(0.0, f64::max);
     let unit = TimeUnit::for_max(high);
     let absolute = Panel {
         x: left,
@@ -268,9 +270,13 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
         vertical: Axis::exactly(1.0),
     };
     let shares = Panel { x: left + width + gap, horizontal: Axis::exactly(100.0), ..absolute };
+    let (left_title, right_title) = match level.with_source_queue {
+        true => ("latency", "shares"),
+        false => ("network latency", "whole latency, with source queue"),
+    };
     for (panel, heading, label) in [
-        (&absolute, "network latency", format!("mean time per {} ({})", level.noun, unit.symbol)),
-        (&shares, "whole latency, with source queue", "share of latency (%)".to_string()),
+        (&absolute, left_title, format!("mean time per {} ({})", level.noun, unit.symbol)),
+        (&shares, right_title, "share of latency (%)".to_string()),
     ] {
         panel.vertical_grid(&mut scene, true);
         scene.line(&[(panel.x, panel.y), (panel.x, panel.y + height)], GREY, 1);
@@ -283,7 +289,7 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
         let y = top + y;
         row_label(&mut scene, row, reports, left, y, label_width);
         let mut at = 0.0;
-        for cause in used.iter().filter(|cause| **cause != Cause::SourceQueue) {
+        for cause in &shown {
             let next = at + unit.scale(row.flow.mean_part_ps(*cause));
             segment(&mut scene, &absolute, (at, next), y, *cause, "");
             at = next;
