@@ -243,14 +243,15 @@ impl<P: Probe> Fabric<P> {
         let sequence = agent.packets;
         agent.packets += 1;
         let idle3 = agent.idle3;
-        let source = agent.id;
-        let stream = body.ftype() == logical::wire::stream::FTYPE;
-        let payload = body.payload().map_or(0, logical::wire::Payload::octets) as u16;
-        let flow = label.flow;
-        let whole = Packet { transport, body };
+        let stream = cargo.body.ftype() == logical::wire::stream::FTYPE;
+        let payload = cargo.body.payload().map_or(0, logical::wire::Payload::octets) as u16;
+        let flow = cargo.label.flow;
+        let response = matches!(cargo.body, Body::Response(_));
+        let whole = Packet { transport, body: cargo.body };
         let wire = whole.sealed_octets() as u32;
         let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
-        let maintenance = matches!(whole.body, Body::Maintenance(_));
+        let tx = &self.ports[self.endpoints[e].port as usize].tx;
+        agent.count_packet(flow, response, u64::from(wire) + self.timings[tx.timing as usize].symbol_chars);
         let made = Made {
             destination: if maintenance { destination | MAINTENANCE } else { destination },
             flow,
@@ -287,8 +288,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Totals of agents, in the order of their devices, and of their flows.
-    pub(crate) fn agent_totals(&self) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
+    /// Totals of agents up to `end`, in the order of their devices, and of their flows.
+    pub(crate) fn agent_totals(&self, end: u64) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
         let mut flows = Vec::new();
         let mut agents = Vec::new();
         for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
@@ -297,7 +298,7 @@ impl<P: Probe> Fabric<P> {
             for (flow, stats) in agent.flow_stats() {
                 flows[usize::from(flow)].add(&stats);
             }
-            agents.push((endpoint.device, agent.stats()));
+            agents.push((endpoint.device, agent.stats(end)));
         }
         (agents, flows)
     }
