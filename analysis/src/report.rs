@@ -110,35 +110,6 @@ pub struct LatencyReport {
     pub max: f64,
 }
 
-/// What the time of a flow is the time of.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unit {
-    /// From creation to the last bit.
-    Packet,
-    /// From protocol to protocol.
-    Message,
-    /// From the request to its response.
-    RoundTrip,
-}
-
-impl Unit {
-    /// In text.
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Packet => "packet",
-            Unit::Message => "message",
-            Unit::RoundTrip => "round trip",
-        }
-    }
-
-    /// What several flows are about: "packet", or "packet or round trip".
-    pub fn names(units: impl Iterator<Item = Unit>) -> String {
-        let units: BTreeSet<Unit> = units.collect();
-        let names: Vec<&str> = units.into_iter().map(Unit::name).collect();
-        if names.is_empty() { Unit::Packet.name().into() } else { names.join(" or ") }
-    }
-}
-
 /// What is known about one flow, or about all.
 #[derive(Clone, Debug)]
 pub struct FlowReport {

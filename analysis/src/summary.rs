@@ -6,8 +6,8 @@
 use crate::enumeration::EnumerationSummary;
 use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
-use models::probe::{Cause, ProtocolFact};
-use models::stats::{FlowStats, PortStats};
+use models::probe::Cause;
+use models::stats::PortStats;
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
@@ -401,21 +401,6 @@ impl VariantSummary {
             },
         }
     }
-}
-
-fn flows(report: &VariantReport) -> Vec<FlowSummary> {
-    let runs_protocol = |index: usize| {
-        let mut parts = report.run.config.agents.iter().flat_map(|agent| &agent.parts);
-        parts.any(|part| usize::from(part.flow) == index)
-    };
-    let all = report.flows.iter().enumerate().map(|(index, flow)| {
-        let stats = report.run.outcome.protocols.get(index).filter(|_| runs_protocol(index));
-        FlowSummary {
-            protocol: stats.map(|stats| ProtocolSummary::new(flow, stats)),
-            ..FlowSummary::new(flow)
-        }
-    });
-    all.collect()
 }
 
 /// Ports with a link, in device and port order; a port without one has no transmitter to speak of.

@@ -33,8 +33,7 @@ fn load_text(load: f64) -> String {
     format!("{:.1} %", 100.0 * load)
 }
 
-/// `goodput`: what counts as such, in Gb/s.
-fn cells(flow: &FlowReport, goodput: f64) -> Vec<String> {
+fn cells(flow: &FlowReport) -> Vec<String> {
     let hol = format!("{} ({:.0} %)", time_text(flow.hol_ps.value), 100.0 * flow.share(Cause::HeadOfLine));
     vec![
         // "closed loop" says it as well
@@ -119,20 +118,11 @@ pub fn variant(report: &VariantReport) -> String {
         "HOL blocked",
     ];
     let mut rows = vec![titles.map(String::from).to_vec()];
-    let goodput = |flow: &FlowReport| flow.carried().goodput_gbps.value;
-    rows.extend(report.flows.iter().take(FLOWS_LISTED).map(|flow| cells(flow, goodput(flow))));
+    rows.extend(report.flows.iter().take(FLOWS_LISTED).map(cells));
     if report.flows.len() != 1 {
-        // Packets that were refused are not goodput.
-        let refused: f64 = report.flows.iter().map(|flow| flow.goodput_gbps.value - goodput(flow)).sum();
-        rows.push(cells(&report.overall, report.overall.goodput_gbps.value - refused));
+        rows.push(cells(&report.overall));
     }
     say(format_args!("{}", aligned(&rows, "  ").trim_end()));
-    if let Some(table) = protocols(report) {
-        say(format_args!("{table}"));
-    }
-    for clock in report.protocol_clocks() {
-        say(format_args!("  protocol clock {clock}: protocols see so much time for each of the fabric"));
-    }
     if report.flows.len() > FLOWS_LISTED {
         say(format_args!("  {} more flows are in summary.json", report.flows.len() - FLOWS_LISTED));
     }
@@ -230,8 +220,6 @@ struct Class {
     hol_ps: u128,
     latency_ps: u128,
     packets: u64,
-    /// Mean time of messages or round trips, if protocols run the (only) flow.
-    felt: Option<(Unit, f64)>,
     role: Option<Role>,
     /// What its latency is called: that of packets without their source queue, or all of that of what
     /// protocols made of them.
@@ -254,7 +242,6 @@ impl Class {
             hol_ps: 0,
             latency_ps: 0,
             packets: 0,
-            felt: None,
             role: None,
             latency: "mean network latency",
         };
@@ -321,11 +308,7 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         three_digits(b),
         percent(a, b)
     );
-    if let (Some((unit, a)), Some((_, b))) = (before.felt, after.felt) {
-        let moved = percent(a, b);
-        text +=
-            &format!(", mean time of a {} {} \u{2192} {} ({moved})", unit.name(), time_text(a), time_text(b));
-    } else if before.packets > 0 && after.packets > 0 {
+    if before.packets > 0 && after.packets > 0 {
         let a = ratio(before.network_ps, before.packets.into());
         let b = ratio(after.network_ps, after.packets.into());
         let moved = percent(a, b);

@@ -10,7 +10,6 @@ use analysis::num::{Num, count_text, three_digits};
 use analysis::runfolder::{self, Perf, RunFolder, VariantCost};
 use analysis::{Summary, VariantReport, table};
 use scenarios::RunPlan;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -243,15 +243,17 @@ impl<P: Probe> Fabric<P> {
         let sequence = agent.packets;
         agent.packets += 1;
         let idle3 = agent.idle3;
-        let stream = cargo.body.ftype() == logical::wire::stream::FTYPE;
-        let payload = cargo.body.payload().map_or(0, logical::wire::Payload::octets) as u16;
-        let flow = cargo.label.flow;
-        let response = matches!(cargo.body, Body::Response(_));
-        let whole = Packet { transport, body: cargo.body };
+        let source = agent.id;
+        let stream = body.ftype() == logical::wire::stream::FTYPE;
+        let payload = body.payload().map_or(0, logical::wire::Payload::octets) as u16;
+        let flow = label.flow;
+        let response = matches!(body, Body::Response(_));
+        let whole = Packet { transport, body };
         let wire = whole.sealed_octets() as u32;
         let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
         let tx = &self.ports[self.endpoints[e].port as usize].tx;
         agent.count_packet(flow, response, u64::from(wire) + self.timings[tx.timing as usize].symbol_chars);
+        let maintenance = matches!(whole.body, Body::Maintenance(_));
         let made = Made {
             destination: if maintenance { destination | MAINTENANCE } else { destination },
             flow,
