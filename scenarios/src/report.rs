@@ -276,5 +276,6 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("message-retry-storm.json", "many senders into one mailbox: goodput, RETRY and the host's queue"),
         ("stream-segmentation.json", "what is left of a link for PDUs, by their size and the MTU"),
         ("rpc-latency.json", "round trips by size, carrier and priority, with their parts"),
+        ("enumerate.json", "a host explores a fabric of 64 devices and sets it up, then traffic starts"),
     ]
 }
