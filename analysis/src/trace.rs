@@ -108,13 +108,14 @@ enum What {
         destination: u32,
         hop_count: u8,
         offset: u32,
-        /// Known when the device has carried it out.
+        /// `None`: it reached nobody.
         name: Option<String>,
         write: Option<u32>,
     },
     Answered {
-        /// (device, port) that answered, and what was read.
+        /// (device, port) that answered, and what was read or written.
         by: Option<(u32, u8, u32)>,
+        name: Option<String>,
         write: bool,
         error: bool,
         took: u64,
@@ -157,8 +158,9 @@ struct Entry {
 #[derive(Clone, Debug)]
 struct Access {
     at: Time,
-    /// Its entry, if it was kept.
-    entry: Option<usize>,
+    /// The request, until it is known whom it reached.
+    asked: Option<What>,
+    name: Option<String>,
     write: bool,
     by: Option<(u32, u8, u32)>,
 }
@@ -195,12 +197,19 @@ impl Tracer {
 
     /// Events kept that are settled at `now`.
     pub fn settled(&self, now: Time) -> usize {
-        let margin = margin(&self.config);
-        self.entries.iter().rev().skip_while(|entry| entry.at.0 + margin > now.0).count()
+        // Requests are told when it is known whom they reached.
+        let waiting = self.accesses.values().filter(|access| access.asked.is_some());
+        let horizon = waiting.map(|access| access.at.0).min().unwrap_or(u64::MAX);
+        let horizon = horizon.min(now.0.saturating_sub(margin(&self.config)));
+        self.entries.iter().filter(|entry| entry.at.0 < horizon).count()
     }
 
     /// The first `limit` events as text, or as lines of JSON.
     pub fn tell(mut self, limit: usize, json: bool) -> String {
+        let waiting = std::mem::take(&mut self.accesses);
+        for ((device, _), access) in waiting {
+            self.reached_nobody(device, access);
+        }
         self.packets.sort_unstable();
         self.entries.sort_by_key(|entry| entry.at);
         let more = self.entries.len() > limit;
@@ -222,14 +231,12 @@ impl Tracer {
         self.packets.partition_point(|other| *other < packet) + 1
     }
 
-    fn keep(&mut self, at: Time, device: u32, others: &[u32], flow: Option<u16>, what: What) -> bool {
+    fn keep(&mut self, at: Time, device: u32, others: &[u32], flow: Option<u16>, what: What) {
         let mut devices = vec![device];
         devices.extend(others);
-        let kept = self.filter.takes(at, what.kind(), &devices, flow);
-        if kept {
+        if self.filter.takes(at, what.kind(), &devices, flow) {
             self.entries.push(Entry { at, device, what });
         }
-        kept
     }
 
     /// Flow of register accesses.
@@ -243,7 +250,15 @@ impl Tracer {
         agent.parts.iter().find(|part| enumerates(&part.protocol)).map(|part| part.flow)
     }
 
-    fn born(&mut self, id: PacketId) -> Born {
+    /// A request that no device has carried out.
+    fn reached_nobody(&mut self, device: u32, access: Access) {
+        if let Some(what) = access.asked {
+            let flow = self.register_flow();
+            self.keep(access.at, device, &[], flow, what);
+        }
+    }
+
+    fn born(&self, id: PacketId) -> Born {
         (self.living.get(&id).copied().unwrap_or(Time::ZERO), id)
     }
 }
@@ -288,27 +303,31 @@ impl Probe for Tracer {
         let flow = self.register_flow();
         match step {
             RegisterStep::Asked { packet, destination, hop_count, offset, write } => {
-                let name = None;
                 let packet = (at, packet);
-                let what = What::Asked { packet, destination, hop_count, offset, name, write };
-                let kept = self.keep(at, device, &[], flow, what);
-                let entry = kept.then(|| self.entries.len() - 1);
-                self.accesses.insert((device, tid), Access { at, entry, write: write.is_some(), by: None });
+                let what = What::Asked { packet, destination, hop_count, offset, name: None, write };
+                let asked = Some(what);
+                let access = Access { at, asked, name: None, write: write.is_some(), by: None };
+                if let Some(before) = self.accesses.insert((device, tid), access) {
+                    self.reached_nobody(device, before);
+                }
             }
             RegisterStep::CarriedOut { port, offset, block, value, .. } => {
                 let Some(host) = self.config.enumeration.map(|host| host.host) else { return };
                 let Some(access) = self.accesses.get_mut(&(host, tid)) else { return };
                 access.by = Some((device, port, value));
-                let entry = access.entry.and_then(|entry| self.entries.get_mut(entry));
-                if let Some(Entry { what: What::Asked { name, .. }, .. }) = entry {
-                    *name = Some(register_name(offset, block));
+                access.name = Some(register_name(offset, block));
+                let (at, known) = (access.at, access.name.clone());
+                if let Some(What::Asked { packet, destination, hop_count, offset, write, .. }) =
+                    access.asked.take()
+                {
+                    let what = What::Asked { packet, destination, hop_count, offset, name: known, write };
+                    self.keep(at, host, &[device], flow, what);
                 }
             }
             RegisterStep::Answered { error } => {
-                let Some(Access { at: asked, write, by, .. }) = self.accesses.remove(&(device, tid)) else {
-                    return;
-                };
-                let what = What::Answered { by, write, error, took: at.0 - asked.0 };
+                let Some(access) = self.accesses.remove(&(device, tid)) else { return };
+                let Access { at: asked, name, write, by, .. } = access;
+                let what = What::Answered { by, name, write, error, took: at.0 - asked.0 };
                 let others: Vec<u32> = by.iter().map(|(device, _, _)| *device).collect();
                 self.keep(at, device, &others, flow, what);
             }

@@ -37,7 +37,8 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
             let to = filter.to;
             let tracer = Tracer::new(Arc::clone(&config), filter);
             let enough = |tracer: &Tracer, now: Time| {
-                now.0 > to.0.saturating_add(analysis::trace::margin(&config)) || tracer.settled(now) > limit
+                let late = to.0.saturating_add(analysis::trace::margin(&config));
+                now.0 > late || limit < usize::MAX && tracer.settled(now) > limit
             };
             run(variant, &config, tracer, enough).tell(limit, args.json)
         }

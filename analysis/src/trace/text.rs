@@ -58,14 +58,15 @@ impl Tracer {
                     "{verb} {name} ({offset:#08x}){value}, id {destination:#x} hop {hop_count}, packet {number}"
                 )
             }
-            What::Answered { by, write, error, took } => {
+            What::Answered { by, name, write, error, took } => {
                 let from = by.map_or("nobody".into(), |(device, port, _)| names.port(device, port));
+                let name = name.as_deref().unwrap_or("register");
                 let value = match (by, write, error) {
-                    (_, _, true) => "ERROR".into(),
-                    (Some((_, _, value)), false, _) => format!("{value:#010x}"),
-                    _ => "done".into(),
+                    (_, _, true) => format!("ERROR: {name}"),
+                    (Some((_, _, value)), false, _) => format!("{name} is {value:#010x}"),
+                    _ => format!("{name} is written"),
                 };
-                format!("  {value} from {from} after {}", exact(*took))
+                format!("  {value} at {from}, after {}", exact(*took))
             }
             What::Delivered { packet, delivery } => format!(
                 "gets packet {} of {} from {}: {} octets, priority {}, {}",
@@ -107,8 +108,8 @@ impl Tracer {
                 "step": "asked", "packet": self.number(*packet), "destination": destination,
                 "hop_count": hop_count, "offset": offset, "register": name, "write": write,
             }),
-            What::Answered { by, write, error, took } => json!({
-                "step": "answered", "took_ps": took, "error": error,
+            What::Answered { by, name, write, error, took } => json!({
+                "step": "answered", "took_ps": took, "error": error, "register": name,
                 "by": by.map(|(device, _, _)| names.device(device)),
                 "port": by.map(|(_, port, _)| port),
                 "value": by.filter(|_| !write).map(|(_, _, value)| value),
