@@ -73,12 +73,13 @@ fn what_the_study_says() {
         assert!(accesses(&phases[1]) >= 16 * 24);
         assert_eq!(phases[0]["reads"].as_u64(), phases.iter().map(|p| p["reads"].as_u64()).max().unwrap());
     }
-    // One microsecond for each request, and nothing else, until the first endpoints may send.
+    // One microsecond for each request, until the first endpoints may send. (Refresh symbols may get into the
+    // way of a packet.)
     let start = |variant: &Value| variant["enumeration"]["phases"][4]["from_us"].as_f64().unwrap();
     let started = fast["enumeration"]["phases"][4]["writes"].as_u64().unwrap() as f64;
     let extra = start(&slow) - start(&fast);
     let requests = number(&fast, "requests") - started;
-    assert!((extra - requests).abs() < 1e-6 * requests, "{extra} us for {requests} requests");
+    assert!((extra - requests).abs() < 1e-3 * requests, "{extra} us for {requests} requests");
     // Then answers have to share the links with traffic.
     assert!(number(&slow, "done_us") - start(&slow) > started);
     // What comes after is the same fabric.
