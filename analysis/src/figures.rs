@@ -9,7 +9,7 @@ use crate::axes::{
 };
 use crate::collect::Spread;
 use crate::num::{TimeUnit, change_text, gbps, ratio, three_digits, time_text};
-use crate::report::{Estimate, FlowReport, VariantReport, baselines};
+use crate::report::{Estimate, FlowReport, Unit, VariantReport, baselines};
 use crate::scene::{Align, Scene, Type, text_width};
 use models::probe::Cause;
 use plotters::style::RGBColor;
@@ -61,7 +61,7 @@ fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Sc
         ("throughput", throughput(caption, reports)),
         (
             "latency_cdf",
-            latency_cdf(caption, reports, "Latency from creation to last bit", |flow| &flow.spread.latency),
+            latency_cdf(caption, reports, &latency_title(reports), |flow| &flow.felt().spread.latency),
         ),
         (
             "network_latency_cdf",
@@ -140,11 +140,7 @@ fn latency_cdf(
     let pitch = plot + 92.0;
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
     let note = left_out(shown.len(), names.len(), "flows");
-    heading(
-        &mut scene,
-        title,
-        &subtitle(caption, &joined(&["share of packets delivered within a time", &note])),
-    );
+    heading(&mut scene, title, &subtitle(caption, &joined(&["share delivered within a time", &note])));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let left = MARGIN + 58.0;
     let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
@@ -157,7 +153,7 @@ fn latency_cdf(
             horizontal: range(name),
             vertical: Axis::exactly(100.0),
         };
-        panel.draw(&mut scene, &format!("flow {name}"), "latency (logarithmic)", "packets (%)");
+        panel.draw(&mut scene, &format!("flow {name}"), "latency (logarithmic)", "share (%)");
         let mut filled = false;
         for (variant, report) in reports.iter().enumerate() {
             let Some(flow) = report.flow(name) else { continue };
@@ -454,6 +450,20 @@ fn bar_places(rows: &[Row<'_>]) -> (Vec<f64>, f64) {
     (places, y + 4.0)
 }
 
+/// What the time of all flows is the time of.
+fn unit_names(reports: &[VariantReport]) -> String {
+    Unit::names(reports.iter().flat_map(|report| &report.flows).map(FlowReport::unit))
+}
+
+fn latency_title(reports: &[VariantReport]) -> String {
+    let packets = || reports.iter().flat_map(|report| &report.flows).all(|flow| flow.unit() == Unit::Packet);
+    if packets() {
+        "Latency from creation to last bit".into()
+    } else {
+        format!("Time of a {}", unit_names(reports))
+    }
+}
+
 /// What a bar chart shows of a flow.
 struct Metric {
     title: &'static str,
@@ -469,7 +479,7 @@ const GOODPUT: Metric = Metric {
     subtitle: "payload delivered per flow, with 95 % confidence intervals",
     label: "goodput (Gb/s)",
     most: None,
-    of: |flow| flow.goodput_gbps,
+    of: |flow| flow.carried().goodput_gbps,
 };
 
 const ACCEPTED: Metric = Metric {
@@ -605,7 +615,7 @@ fn decomposition(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let (places, height) = bar_places(&rows);
     let used: Vec<Cause> = Cause::ALL
         .into_iter()
-        .filter(|cause| rows.iter().any(|row| row.flow.spread.parts_ps[*cause as usize] > 0))
+        .filter(|cause| rows.iter().any(|row| row.flow.felt().spread.parts_ps[*cause as usize] > 0))
         .collect();
     let keys: Vec<(Key, String)> =
         used.iter().map(|cause| (Key::Box(cause_color(*cause)), cause.name().to_string())).collect();
@@ -613,8 +623,9 @@ fn decomposition(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let note = left_out(flows, names.len(), "flows");
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let more = joined(&[variant, "mean over the packets delivered", &note]);
-    heading(&mut scene, "Where the time of a packet goes", &subtitle(caption, &more));
+    let unit_names = unit_names(reports);
+    let more = joined(&[variant, "mean over all that were delivered", &note]);
+    heading(&mut scene, &format!("Where the time of a {unit_names} goes"), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
@@ -622,7 +633,7 @@ fn decomposition(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let width = (PAGE - MARGIN - left - gap - 8.0) / 2.0;
     let network = |row: &Row<'_>| -> f64 {
         let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::SourceQueue);
-        causes.map(|cause| row.flow.mean_part_ps(cause)).sum()
+        causes.map(|cause| row.flow.felt().mean_part_ps(cause)).sum()
     };
     let high = rows.iter().map(&network).fold(0.0, f64::max);
     let unit = TimeUnit::for_max(high);
@@ -636,7 +647,7 @@ fn decomposition(caption: &Caption, reports: &[VariantReport]) -> Scene {
     };
     let shares = Panel { x: left + width + gap, horizontal: Axis::exactly(100.0), ..absolute };
     for (panel, heading, label) in [
-        (&absolute, "network latency", format!("mean time per packet ({})", unit.symbol)),
+        (&absolute, "network latency", format!("mean time of a {unit_names} ({})", unit.symbol)),
         (&shares, "whole latency, with source queue", "share of latency (%)".to_string()),
     ] {
         panel.vertical_grid(&mut scene, true);
@@ -651,18 +662,18 @@ fn decomposition(caption: &Caption, reports: &[VariantReport]) -> Scene {
         row_label(&mut scene, row, reports, left, y, label_width);
         let mut at = 0.0;
         for cause in used.iter().filter(|cause| **cause != Cause::SourceQueue) {
-            let next = at + unit.scale(row.flow.mean_part_ps(*cause));
+            let next = at + unit.scale(row.flow.felt().mean_part_ps(*cause));
             segment(&mut scene, &absolute, (at, next), y, *cause, "");
             at = next;
         }
         let mut at = 0.0;
         for cause in &used {
-            let share = 100.0 * row.flow.share(*cause);
+            let share = 100.0 * row.flow.felt().share(*cause);
             segment(&mut scene, &shares, (at, at + share), y, *cause, &format!("{share:.0}"));
             at += share;
         }
         let (end, _) = shares.place((0.0, 0.0));
-        let mean = time_text(row.flow.latency.mean.value);
+        let mean = time_text(row.flow.felt().latency.mean.value);
         scene.text((end - 8.0, y + BAR / 2.0 + 4.6), &mean, TICK, Align::Right);
     }
     scene

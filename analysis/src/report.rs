@@ -1,6 +1,6 @@
 //! From the integers of a finished run to estimates: the one place where floats are born.
 
-use crate::collect::{Bin, Collector, OfferedBin, SEGMENTS, Segment, Spread, source_counts};
+use crate::collect::{Bin, Collector, JourneyData, OfferedBin, SEGMENTS, Segment, Spread, source_counts};
 use crate::estimate::{BATCHES, half_width, mser5};
 use crate::num::{gbps, ratio};
 use models::Outcome;
@@ -108,6 +108,35 @@ pub struct LatencyReport {
     pub max: f64,
 }
 
+/// What the time of a flow is the time of.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// From creation to the last bit.
+    Packet,
+    /// From protocol to protocol.
+    Message,
+    /// From the request to its response.
+    RoundTrip,
+}
+
+impl Unit {
+    /// In text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Packet => "packet",
+            Unit::Message => "message",
+            Unit::RoundTrip => "round trip",
+        }
+    }
+
+    /// What several flows are about: "packet", or "packet or round trip".
+    pub fn names(units: impl Iterator<Item = Unit>) -> String {
+        let units: BTreeSet<Unit> = units.collect();
+        let names: Vec<&str> = units.into_iter().map(Unit::name).collect();
+        if names.is_empty() { Unit::Packet.name().into() } else { names.join(" or ") }
+    }
+}
+
 /// What is known about one flow, or about all.
 #[derive(Clone, Debug)]
 pub struct FlowReport {
@@ -147,6 +176,10 @@ pub struct FlowReport {
     pub spread: Segment,
     /// Mean number of packets in each cause's state (Little).
     pub mean_blocked: [f64; 12],
+    /// Messages of the flow, if protocols run it: the same questions from protocol to protocol.
+    pub messages: Option<Box<FlowReport>>,
+    /// Round trips of requests and responses, likewise.
+    pub round_trips: Option<Box<FlowReport>>,
 }
 
 impl FlowReport {
@@ -155,6 +188,25 @@ impl FlowReport {
         match self.role {
             Some(role) if !self.name.contains(role.name()) => format!("{} ({})", self.name, role.name()),
             _ => self.name.clone(),
+        }
+    }
+
+    /// Where its goodput is counted: in messages if protocols run it (packets may come again), else in packets.
+    pub fn carried(&self) -> &FlowReport {
+        self.messages.as_deref().or(self.round_trips.as_deref()).unwrap_or(self)
+    }
+
+    /// Where its time is felt: by who asks, by who receives a message, or by packets.
+    pub fn felt(&self) -> &FlowReport {
+        self.round_trips.as_deref().or(self.messages.as_deref()).unwrap_or(self)
+    }
+
+    /// What [`felt`](Self::felt) is about.
+    pub fn unit(&self) -> Unit {
+        match (&self.round_trips, &self.messages) {
+            (Some(_), _) => Unit::RoundTrip,
+            (None, Some(_)) => Unit::Message,
+            (None, None) => Unit::Packet,
         }
     }
 
@@ -201,6 +253,15 @@ impl VariantReport {
             total.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
             let mut report = gathered.report(flow.name.clone(), per_flow[index], &window, collector, slot);
             let loops = || sources_of(&run.config, index as u16).map(|source| closed_loop(&source.arrivals));
+            let of_journeys = |journeys: &Option<Box<JourneyData>>| {
+                let journeys = journeys.as_deref()?;
+                let mut gathered = Gathered::new(collector.bins());
+                gathered.add(&journeys.bins, &[], &journeys.segments, 0);
+                let sources = per_flow[index];
+                Some(Box::new(gathered.report(flow.name.clone(), sources, &window, collector, None)))
+            };
+            report.messages = of_journeys(&data.messages);
+            report.round_trips = of_journeys(&data.round_trips);
             report.closed_loop = per_flow[index] > 0 && loops().all(|closed| closed);
             report.saturated |= loops().any(|closed| closed);
             let declared = |list: &[u16]| list.iter().any(|flow| usize::from(*flow) == index);
@@ -212,9 +273,9 @@ impl VariantReport {
             flows.push(report);
         }
         let mut overall = total.report("overall".into(), all, &window, collector, slot);
-        let mut loops = run.config.sources.iter().map(|source| closed_loop(&source.arrivals));
-        overall.saturated |= loops.clone().any(|closed| closed);
-        overall.closed_loop = all > 0 && loops.all(|closed| closed);
+        let loops = || run.config.all_sources().map(|source| closed_loop(&source.arrivals));
+        overall.saturated |= loops().any(|closed| closed);
+        overall.closed_loop = all > 0 && loops().all(|closed| closed);
         let broken = broken_laws(&run);
         Self { window, flows, overall, broken, run }
     }
@@ -222,6 +283,20 @@ impl VariantReport {
     /// Flow of this name.
     pub fn flow(&self, name: &str) -> Option<&FlowReport> {
         self.flows.iter().find(|flow| flow.name == name)
+    }
+
+    /// Protocol clocks that are not 1, as text: `now` of protocols by fabric time.
+    pub fn protocol_clocks(&self) -> Vec<String> {
+        let clocks: BTreeSet<(u64, u64)> = self
+            .run
+            .outcome
+            .agents
+            .iter()
+            .map(|agent| agent.1.clock)
+            .filter(|clock| clock.0 != clock.1)
+            .collect();
+        let text = |(num, den): (u64, u64)| if den == 1 { num.to_string() } else { format!("{num}/{den}") };
+        clocks.into_iter().map(text).collect()
     }
 
     /// `path:port` of a port.
@@ -236,7 +311,7 @@ fn closed_loop(arrivals: &Arrivals) -> bool {
 
 /// Sources whose packets are reported under a flow.
 fn sources_of(config: &FabricConfig, flow: u16) -> impl Iterator<Item = &SourceConfig> {
-    config.sources.iter().filter(move |source| {
+    config.all_sources().filter(move |source| {
         source.flow == flow
             || matches!(source.destinations, Destinations::Hotspot { hot_flow, .. } if hot_flow == flow)
     })
@@ -461,6 +536,8 @@ impl Gathered {
                 half_width: per_batch(&|(_, bin)| per_packet(bin.hol_ps.into(), bin)),
             },
             mean_blocked: spread.parts_ps.map(|ps| ratio(ps, window.ps().into())),
+            messages: None,
+            round_trips: None,
             spread,
             name,
         }

@@ -1,9 +1,10 @@
 //! The result of a run as text for a terminal.
 
 use crate::num::{change_text, count_text, ratio, three_digits, time_text};
-use crate::report::{FlowReport, Role, VariantReport, baselines};
+use crate::report::{FlowReport, Role, Unit, VariantReport, baselines};
 use crate::summary::VariantSummary;
-use models::probe::Cause;
+use models::probe::{Cause, ProtocolFact};
+use models::stats::FlowStats;
 use std::fmt::Write;
 
 /// Flows in a table; the rest is counted.
@@ -33,14 +34,15 @@ fn load_text(load: f64) -> String {
     format!("{:.1} %", 100.0 * load)
 }
 
-fn cells(flow: &FlowReport) -> Vec<String> {
+/// `goodput`: what counts as such, in Gb/s.
+fn cells(flow: &FlowReport, goodput: f64) -> Vec<String> {
     let hol = format!("{} ({:.0} %)", time_text(flow.hol_ps.value), 100.0 * flow.share(Cause::HeadOfLine));
     vec![
         // "closed loop" says it as well
         if flow.saturated && !flow.closed_loop { format!("{} *", flow.title()) } else { flow.title() },
         if flow.closed_loop { "closed loop".into() } else { load_text(flow.offered_load) },
         load_text(flow.accepted_load.value),
-        format!("{} Gb/s", three_digits(flow.goodput_gbps.value)),
+        format!("{} Gb/s", three_digits(goodput)),
         time_text(flow.network.mean.value),
         time_text(flow.network.p99.value),
         time_text(flow.latency.mean.value),
@@ -48,6 +50,63 @@ fn cells(flow: &FlowReport) -> Vec<String> {
         time_text(flow.latency.max),
         if flow.delivered.packets == 0 { "-".into() } else { hol },
     ]
+}
+
+/// Rows of a flow that protocols run.
+fn protocol_cells(flow: &FlowReport, stats: &FlowStats) -> Vec<Vec<String>> {
+    let fact = |fact: ProtocolFact| stats.facts[fact as usize];
+    let row = |report: &FlowReport, unit: Unit, last: [String; 3]| {
+        let share = |cause| format!("{:.0} %", 100.0 * report.share(cause));
+        let mut row = vec![
+            format!("{}, {}s", report.name, unit.name()),
+            count_text(report.delivered.packets),
+            format!("{} Gb/s", three_digits(report.goodput_gbps.value)),
+            time_text(report.latency.mean.value),
+            time_text(report.latency.p99.value),
+            time_text(report.latency.max),
+            share(Cause::Host),
+            share(Cause::Protocol),
+        ];
+        row.extend(last);
+        row
+    };
+    let mut rows = Vec::new();
+    // Retries and failures stand in the first row of a flow.
+    let mut last = [
+        count_text(fact(ProtocolFact::Retried)),
+        format!("{:.1} %", 100.0 * ratio(fact(ProtocolFact::Retried).into(), stats.requests.into())),
+        count_text(fact(ProtocolFact::Failed) + fact(ProtocolFact::TimedOut)),
+    ];
+    let both = [(&flow.messages, Unit::Message), (&flow.round_trips, Unit::RoundTrip)];
+    for (report, unit) in both.into_iter().filter_map(|(report, unit)| Some((report.as_deref()?, unit))) {
+        rows.push(row(report, unit, std::mem::take(&mut last)));
+    }
+    rows
+}
+
+/// What protocols made of the packets, in the measured part; retries and failures in the whole run.
+fn protocols(report: &VariantReport) -> Option<String> {
+    let stats = &report.run.outcome.protocols;
+    let rows = report.flows.iter().zip(stats).take(FLOWS_LISTED);
+    let rows: Vec<Vec<String>> = rows.flat_map(|(flow, stats)| protocol_cells(flow, stats)).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let titles = [
+        "protocol",
+        "number",
+        "goodput",
+        "mean",
+        "p99",
+        "max",
+        "in host",
+        "in protocol",
+        "RETRY",
+        "share",
+        "failed",
+    ];
+    let table = [vec![titles.map(String::from).to_vec()], rows].concat();
+    Some(aligned(&table, "  ").trim_end().to_string())
 }
 
 /// The table of one variant.
@@ -71,11 +130,20 @@ pub fn variant(report: &VariantReport) -> String {
         "HOL blocked",
     ];
     let mut rows = vec![titles.map(String::from).to_vec()];
-    rows.extend(report.flows.iter().take(FLOWS_LISTED).map(cells));
+    let goodput = |flow: &FlowReport| flow.carried().goodput_gbps.value;
+    rows.extend(report.flows.iter().take(FLOWS_LISTED).map(|flow| cells(flow, goodput(flow))));
     if report.flows.len() != 1 {
-        rows.push(cells(&report.overall));
+        // Packets that were refused are not goodput.
+        let refused: f64 = report.flows.iter().map(|flow| flow.goodput_gbps.value - goodput(flow)).sum();
+        rows.push(cells(&report.overall, report.overall.goodput_gbps.value - refused));
     }
     say(format_args!("{}", aligned(&rows, "  ").trim_end()));
+    if let Some(table) = protocols(report) {
+        say(format_args!("{table}"));
+    }
+    for clock in report.protocol_clocks() {
+        say(format_args!("  protocol clock {clock}: protocols see so much time for each of the fabric"));
+    }
     if report.flows.len() > FLOWS_LISTED {
         say(format_args!("  {} more flows are in summary.json", report.flows.len() - FLOWS_LISTED));
     }
@@ -167,6 +235,8 @@ struct Class {
     hol_ps: u128,
     latency_ps: u128,
     packets: u64,
+    /// Mean time of messages or round trips, if protocols run the (only) flow.
+    felt: Option<(Unit, f64)>,
     role: Option<Role>,
 }
 
@@ -186,14 +256,16 @@ impl Class {
             hol_ps: 0,
             latency_ps: 0,
             packets: 0,
+            felt: None,
             role: None,
         };
         flows.fold(empty, |class, flow| Class {
-            goodput_gbps: class.goodput_gbps + flow.goodput_gbps.value,
+            goodput_gbps: class.goodput_gbps + flow.carried().goodput_gbps.value,
             network_ps: class.network_ps + flow.delivered.network_ps,
             hol_ps: class.hol_ps + u128::from(flow.delivered.hol_ps),
             latency_ps: class.latency_ps + flow.delivered.latency_ps,
             packets: class.packets + flow.delivered.packets,
+            felt: (flow.unit() != Unit::Packet).then(|| (flow.unit(), flow.felt().latency.mean.value)),
             role: flow.role,
             ..class
         })
@@ -242,7 +314,11 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         three_digits(b),
         percent(a, b)
     );
-    if before.packets > 0 && after.packets > 0 {
+    if let (Some((unit, a)), Some((_, b))) = (before.felt, after.felt) {
+        let moved = percent(a, b);
+        text +=
+            &format!(", mean time of a {} {} \u{2192} {} ({moved})", unit.name(), time_text(a), time_text(b));
+    } else if before.packets > 0 && after.packets > 0 {
         let a = ratio(before.network_ps, before.packets.into());
         let b = ratio(after.network_ps, after.packets.into());
         let moved = percent(a, b);

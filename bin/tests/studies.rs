@@ -373,6 +373,122 @@ fn hotspot_fattree() {
     }
 }
 
+/// One way over the idle switch of these studies for a packet of so many octets, picoseconds.
+fn one_way(octets: u64) -> f64 {
+    (2 * ((octets + 8) * 400 + 40_000) + 100_000) as f64
+}
+
+#[test]
+fn rpc_latency() {
+    let study = Study::run("rpc-latency");
+    let trips = |variant| study.flow(variant, "rpc").round_trips.as_deref().expect("there are answers");
+    // The type 13 response to a segment goes before the message that its receiver sends next, at either end.
+    let responses = 2.0 * 16.0 * 400.0;
+    let burst = 15.0 * 276.0 * 400.0;
+    for (variant, law) in [
+        ("message-8", 2.0 * one_way(16) + responses),
+        ("message-256", 2.0 * one_way(268) + responses),
+        ("message-4096", 2.0 * (one_way(268) + burst) + responses),
+        ("stream-256", 2.0 * one_way(268)),
+        ("read-256", one_way(12) + one_way(268)),
+        ("write-256", one_way(272) + one_way(8)),
+        ("host-256", 2.0 * one_way(268) + 2.0 * 700_000.0),
+    ] {
+        let trips = trips(variant);
+        println!("{variant}: {} ps, {law} by the law", trips.latency.mean.value);
+        assert_eq!((trips.latency.mean.value, trips.latency.max), (law, law), "{variant}");
+        let parts: u128 = trips.spread.parts_ps.iter().sum();
+        assert_eq!(parts, trips.delivered.latency_ps, "{variant}");
+        assert_eq!(trips.mean_part_ps(Cause::Host), if variant == "host-256" { 1_400_000.0 } else { 0.0 });
+    }
+    let mean = |variant| trips(variant).latency.mean.value;
+    println!("loaded: {}, {}, {} ps", mean("loaded-0"), mean("loaded-1"), mean("loaded-2"));
+    // Above the load, a message waits at most for the packet in service in each direction.
+    let worst = trips("message-256").latency.max + 2.0 * 276.0 * 400.0 + 2.0 * 8.0 * 400.0;
+    assert!(trips("loaded-1").latency.max <= worst && trips("loaded-0").latency.max > worst);
+    assert!(mean("message-256") < mean("loaded-1") && mean("loaded-1") < mean("loaded-0"));
+    assert_eq!(mean("loaded-2"), mean("loaded-1"), "nothing lies between them");
+}
+
+#[test]
+fn message_retry_storm() {
+    let study = Study::run("message-retry-storm");
+    let full = 256.0 * 8.0 / 1_000.0;
+    let of = |variant| {
+        let flow = study.flow(variant, "letters");
+        let stats = study.of(variant).run.outcome.protocols[0];
+        let retries = stats.facts[models::probe::ProtocolFact::Retried as usize];
+        let goodput = flow.messages.as_deref().expect("there are messages").goodput_gbps.value;
+        println!("{variant}: {goodput:.3} Gb/s, {:.3} RETRY", retries as f64 / stats.requests as f64);
+        (goodput, retries as f64 / stats.requests as f64)
+    };
+    // One of the segments that fit into the microsecond of a service is taken; the first ones come earlier.
+    let last = 1.0 - (268.0 + 8.0) * 0.4 / 1_000.0;
+    for variant in ["senders-2", "senders-4", "senders-7"] {
+        let (goodput, share) = of(variant);
+        near(variant, goodput, full, 0.01 * full);
+        near(variant, share, last, 0.002);
+    }
+    let (goodput, share) = of("senders-1");
+    near("senders-1", goodput, full, 0.01 * full);
+    assert!(share < last - 0.01, "four messages under way do not fill the link: {share}");
+    // depth changes nothing while nobody waits for the host
+    for variant in ["places-8", "places-32"] {
+        let (goodput, share) = of(variant);
+        near(variant, goodput, full, 0.01 * full);
+        near(variant, share, last, 0.02);
+    }
+    assert!(of("places-1").0 < 0.99 * full, "one place is none while it is being served");
+    let (thin, thinner) = (of("delay-1"), of("delay-10"));
+    near("delay-1", thin.0, full, 0.01 * full);
+    assert!(thin.1 < last && thinner.1 < thin.1, "{thin:?} {thinner:?}");
+    assert!(of("delay-100").0 < 0.5 * full, "the host runs idle");
+    assert!(of("answered-4").1 > 0.5 && of("answered-16").1 > 0.1);
+    assert_eq!(of("answered-32").1, 0.0, "the storm is over");
+}
+
+#[test]
+fn stream_segmentation() {
+    let study = Study::run("stream-segmentation");
+    for (variant, mtu, size) in [
+        ("mtu256-64", 256, 64),
+        ("mtu256-256", 256, 256),
+        ("mtu256-257", 256, 257),
+        ("mtu256-1500", 256, 1_500),
+        ("mtu256-4096", 256, 4_096),
+        ("mtu256-65535", 256, 65_535),
+        ("mtu128-1500", 128, 1_500),
+        ("mtu64-1500", 64, 1_500),
+        ("mtu32-1500", 32, 1_500u64),
+    ] {
+        // Part 10 and Part 6 by hand: header, data padded to 2, one CRC or two, padding to 4, delimiter.
+        let segments = size.div_ceil(mtu);
+        let chars: u64 = (0..segments)
+            .map(|n| {
+                let header = if n == 0 || n + 1 == segments { 8 } else { 6 };
+                let body = header + (size - n * mtu).min(mtu).next_multiple_of(2);
+                let crcs = if body > 80 { 4 } else { 2 };
+                (body + crcs).next_multiple_of(4) + 8
+            })
+            .sum();
+        let pdu_ps = chars * 400;
+        let outcome = &study.of(variant).run.outcome;
+        let sent = study.stats(variant, "ep/0", 0);
+        // The link never pauses, so the time that packets took is that of so many PDUs and a part of one.
+        assert!(
+            sent.packet_ps >= outcome.end.0 && sent.packet_ps < outcome.end.0 + 276 * 400 + 1,
+            "{variant}"
+        );
+        let last = outcome.protocols[0].completed;
+        assert!(sent.packet_ps.div_ceil(pdu_ps).abs_diff(last) <= 1, "{variant}: {last} of {pdu_ps} ps each");
+        let messages = study.flow(variant, "pdus").messages.as_deref().expect("there are PDUs");
+        let law = size as f64 * 8_000.0 / pdu_ps as f64;
+        println!("{variant}: {:.4} Gb/s, {law:.4} by the law", messages.goodput_gbps.value);
+        // a PDU may be cut at either end of the measured part
+        near(variant, messages.goodput_gbps.value, law, law * 1.0 * pdu_ps as f64 / 900_000_000.0);
+    }
+}
+
 /// The table in README.md is what the command prints today.
 #[test]
 fn the_readme_shows_what_is_printed() {

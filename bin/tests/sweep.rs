@@ -551,16 +551,46 @@ print(kind)
     }
 }
 
-/// The studies that come with the project are well formed.
+/// Rows of `estimates.csv` for all flows together: of a column, by the values of two axes.
+fn estimates(csv: &str, column: &str, of: [(&str, &str); 2]) -> f64 {
+    let rows = rows(csv);
+    let found =
+        rows.iter().find(|row| row["scope"] == "overall" && of.iter().all(|(axis, v)| row[axis] == *v));
+    found.unwrap_or_else(|| panic!("{of:?} is in the table"))[column].parse().unwrap()
+}
+
+/// The studies that come with the project give what `results/reference` has; BLESS=1 writes it anew.
 #[test]
-fn the_studies_have_their_points() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sweeps");
+fn the_studies_give_their_reference_results() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let home = Home::new();
-    for (name, points) in
-        [("latency-vs-load", "100 points, 500 runs"), ("voq-thresholds", "128 points, 384 runs")]
-    {
-        let path = folder.join(format!("{name}.json"));
-        let said = home.ok(&["sweep", path.to_str().unwrap(), "--dry-run"]);
+    for (name, points, figure) in [
+        ("latency-vs-load", "100 points, 500 runs", "latency_mean_ns-by-load-variant"),
+        ("voq-thresholds", "128 points, 384 runs", "voq_messages-by-upper-lower-hot_link"),
+    ] {
+        let path = root.join(format!("sweeps/{name}.json"));
+        let path = path.to_str().unwrap();
+        let said = home.ok(&["sweep", path, "--dry-run"]);
         assert!(said.contains(points), "{name}: {said}");
+        home.ok(&["sweep", path, "--out", name, "--quiet"]);
+        for (kept, made) in [
+            (format!("sweep-{name}.csv"), "estimates.csv".to_string()),
+            (format!("sweep-{name}.svg"), format!("figures/{figure}.svg")),
+        ] {
+            let made = home.read(&format!("{name}/{made}"));
+            let kept = root.join("results/reference").join(kept);
+            if std::env::var_os("BLESS").is_some() {
+                fs::write(&kept, made).unwrap();
+            } else {
+                assert!(fs::read_to_string(&kept).unwrap_or_default() == made, "{} differs", kept.display());
+            }
+        }
     }
+    let csv = home.read("latency-vs-load/estimates.csv");
+    let accepted = |variant, load| estimates(&csv, "accepted_load", [("variant", variant), ("load", load)]);
+    // Karol, Hluchyj and Morgan: 0.6010 of a slot for 16 FIFO inputs, here without slots.
+    assert!((accepted("fifo", "1") - 0.601).abs() < 0.01, "{}", accepted("fifo", "1"));
+    let shares = ["fifo", "backpressure-1", "backpressure-4", "backpressure-all", "ideal"];
+    assert!(shares.is_sorted_by(|a, b| accepted(a, "1") < accepted(b, "1")));
+    assert!(accepted("ideal", "1") > 0.98);
 }

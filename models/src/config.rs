@@ -50,6 +50,14 @@ pub struct FabricConfig {
     pub stop_on_stall: bool,
 }
 
+impl FabricConfig {
+    /// Every source: of packets, then those that drive protocols.
+    pub fn all_sources(&self) -> impl Iterator<Item = &SourceConfig> + Clone {
+        let parts = self.agents.iter().flat_map(|agent| &agent.parts);
+        self.sources.iter().chain(parts.filter_map(|part| part.source.as_ref()))
+    }
+}
+
 /// Marks a destination id that no endpoint owns.
 pub const NO_OWNER: u32 = u32::MAX;
 

@@ -70,6 +70,7 @@ pub mod config;
 mod endpoint;
 pub mod enumeration;
 mod fabric;
+pub mod goal;
 mod maintenance;
 mod packet;
 mod port;

@@ -319,7 +319,10 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
     let pitch = plot + 88.0;
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
     let title = words(request.metric);
-    let title = title[..1].to_uppercase() + &title[1..];
+    let title = match title.strip_prefix("voq ") {
+        Some(rest) => format!("VoQ {rest}"),
+        None => title[..1].to_uppercase() + &title[1..],
+    };
     heading(&mut scene, &title, &subtitle(frame, data, request, &cells, lines));
     legend(&mut scene, (MARGIN, 70.0), PAGE - 2.0 * MARGIN, &keys);
     let x_axis = &frame.axes[request.x];
