@@ -266,7 +266,8 @@ impl<P: Probe> Fabric<P> {
         let id = self.admit_packet(e, now, made);
         self.queue_packet(cx, e, id, now);
         if let Body::Maintenance(request) = &whole.body {
-            self.tell_asked(now, e, destination, request);
+            let packet = self.packets[id].id();
+            self.tell_asked(now, e, packet, destination, request);
         }
         self.cargoes.put(id, Cargo { source, body: whole.body, label });
     }
