@@ -243,13 +243,11 @@ impl<P: Probe> Fabric<P> {
     pub fn started_at_endpoint<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, from: u16) {
         let now = cx.now().0;
         match self.endpoints[e].sources.get(from as usize) {
-            Some(source) => {
-                if source.backlog().is_some() && source.may_refill(now) {
-                    self.make_packet(cx, e, from as usize, now);
-                }
+            Some(source) if source.backlog().is_some() && source.may_refill(now) => {
+                self.make_packet(cx, e, from as usize, now);
             }
             None if from == origin::STREAM => self.stream_started(cx, e),
-            None => {}
+            _ => {}
         }
         self.await_next(cx, e);
     }

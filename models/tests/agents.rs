@@ -71,7 +71,7 @@ fn a_stream_takes_what_its_last_segment_takes() {
     let protocol = ProtocolConfig::Workload { carrier: STREAM };
     net.conversation(protocol, &[0, 1], &[(0, saturated(1, 1_000, 1))]);
     let (log, _) = net.run(10_000_000);
-    // Start: 8 + 256, two CRCs, no padding; continuations: 6 + 256, two CRCs, padding; end: 8 + 232, likewise.
+    // Start: 8 + 256, two CRCs, no padding; continuations: 6 + 256, two CRCs, padding; end: 8 + 232.
     let segments = [268, 268, 268, 244];
     let before: u64 = segments[..3].iter().map(|wire| (wire + 8) * CHAR_PS).sum();
     let [pdu] = log.messages[..] else { panic!("{:?}", log.messages) };

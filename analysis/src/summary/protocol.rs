@@ -130,7 +130,7 @@ pub struct HostSummary {
     pub requests: u64,
     /// Responses made: DONE, RETRY, ERROR, and what was read here.
     pub responses: u64,
-    /// What went wrong here: retries and discarded PDUs are those of the receiver, failures those of the sender.
+    /// What went wrong here: retries and discarded PDUs are the receiver's, failures the sender's.
     #[serde(flatten)]
     pub facts: FactCounts,
     /// Time of protocols by time of the fabric, where it is not 1.

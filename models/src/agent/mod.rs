@@ -26,8 +26,8 @@
 //!
 //! What the rest does for you: priorities of responses, RETRY and its resend, timeouts of segments,
 //! reassembly, the host's queue, latency with its causes, counters, fingerprints, and equal results in all
-//! modes of the kernel. What you must not do: keep a clock, draw from a random number generator of your own, or send
-//! without end within one instant.
+//! modes of the kernel. What you must not do: keep a clock, draw from a random number generator of your own,
+//! or send without end within one instant.
 
 mod clock;
 pub(crate) mod data;
