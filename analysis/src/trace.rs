@@ -1,8 +1,8 @@
 //! What happens in a run, told event by event, and the life of one packet.
 //!
 //! Two probes: [`Tracer`] keeps the events that a [`Filter`] lets through; [`Life`] keeps the steps of one
-//! packet. Packets have numbers: 1 is the first that was created in the run, whoever made it. Observers hear of some
-//! creations late (sources make them up when a transmission ends), so numbers and order are settled
+//! packet. Packets have numbers: 1 is the first that was created in the run, whoever made it. Observers hear
+//! of some creations late (sources make them up when a transmission ends), so numbers and order are settled
 //! only for what is older than [`margin`].
 
 mod life;

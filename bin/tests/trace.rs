@@ -13,8 +13,14 @@ const SMALL: &str = r#"{
   "voq": { "enabled": true, "thresholds": { "on": 2, "off": 1 } },
   "configure": { "fabric": { "host": "ep/1" } },
   "traffic": [
-    { "name": "burst", "from": ["ep/0", "ep/1"], "to": "ep/2", "arrivals": { "saturated": { "backlog": 6 } }, "limit": 12 },
-    { "name": "ask", "from": "ep/2", "to": "ep/0", "rpc": {}, "arrivals": { "constant": { "interval": "2 us" } }, "limit": 1 }
+    {
+      "name": "burst", "from": ["ep/0", "ep/1"], "to": "ep/2",
+      "arrivals": { "saturated": { "backlog": 6 } }, "limit": 12
+    },
+    {
+      "name": "ask", "from": "ep/2", "to": "ep/0", "rpc": {},
+      "arrivals": { "constant": { "interval": "2 us" } }, "limit": 1
+    }
   ]
 }"#;
 

@@ -291,8 +291,8 @@ pub enum PacketStep {
         port: u8,
         /// When the next device may do something with it: its pipeline is done, or the last bit is there.
         until: Time,
-        /// Where the time from its creation to `until` went. (A packet that a cut-through switch has to store after
-        /// all gets the rest with its next step.)
+        /// Where the time from its creation to `until` went. (A packet that a cut-through switch has to store
+        /// after all gets the rest with its next step.)
         parts: Parts,
     },
     /// It ended at a device.

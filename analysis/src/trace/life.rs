@@ -84,15 +84,16 @@ impl Life {
                         line(format_args!(
                             "{}",
                             json!({
-                                "step": "created", "packet": number, "at_ps": at.0, "device": source, "flow": flow,
-                                "destination": destination, "priority": priority, "payload": payload, "wire": wire,
+                                "step": "created", "packet": number, "at_ps": at.0, "device": source,
+                                "flow": flow, "destination": destination, "priority": priority,
+                                "payload": payload, "wire": wire,
                             })
                         ));
                         continue;
                     }
                     line(format_args!(
-                        "packet {number} of {flow}: {source} to id {destination:#x}, {payload} octets, {wire} on \
-                         the wire, priority {priority}\n"
+                        "packet {number} of {flow}: {source} to id {destination:#x}, {payload} octets, \
+                         {wire} on the wire, priority {priority}\n"
                     ));
                     line(format_args!("{:>17}  {source}  created", instant(*at)));
                 }
@@ -104,8 +105,8 @@ impl Life {
                         line(format_args!(
                             "{}",
                             json!({
-                                "step": "started", "at_ps": at.0, "device": names.device(*device), "port": port,
-                                "until_ps": until.0, "causes_ps": causes(&spent),
+                                "step": "started", "at_ps": at.0, "device": names.device(*device),
+                                "port": port, "until_ps": until.0, "causes_ps": causes(&spent),
                             })
                         ));
                         continue;

@@ -55,7 +55,8 @@ impl Tracer {
                 };
                 let number = self.number(*packet);
                 format!(
-                    "{verb} {name} ({offset:#08x}){value}, id {destination:#x} hop {hop_count}, packet {number}"
+                    "{verb} {name} ({offset:#08x}){value}, id {destination:#x} hop {hop_count}, \
+                     packet {number}"
                 )
             }
             What::Answered { by, name, write, error, took } => {

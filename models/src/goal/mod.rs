@@ -2,8 +2,8 @@
 //!
 //! A [`Schedule`] is the compiled form of a GOAL file (Hoefler, Siebert and Lumsdaine: *Group operation
 //! assembly language*, ICPP 2009): operations of ranks with two kinds of dependency. `a requires b`: `a`
-//! begins when `b` is over. `a irequires b`: `a` begins when `b` has begun. [`Progress`] is one rank under way,
-//! [`Matching`] pairs what arrives with what is received: first in, first out for each (sender, tag).
+//! begins when `b` is over. `a irequires b`: `a` begins when `b` has begun. [`Progress`] is one rank under
+//! way, [`Matching`] pairs what arrives with what is received: first in, first out for each (sender, tag).
 //!
 //! [`loggops`] runs a schedule without a fabric; [`collective`] makes the schedules of common operations.
 
@@ -17,8 +17,8 @@ use std::fmt;
 /// What an operation does.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Sends octets. Over when the transport has them, or when the receiver has confirmed them: the model that
-    /// runs the schedule says which.
+    /// Sends octets. Over when the transport has them, or when the receiver has confirmed them: the model
+    /// that runs the schedule says which.
     Send {
         /// Octets, at least 1.
         octets: u64,
