@@ -219,7 +219,8 @@ impl Schedule {
     /// # Errors
     /// The first thing that is wrong, ranks and operations in their order.
     pub fn check(&self) -> Result<(), Invalid> {
-        let mut pairs: BTreeMap<(u32, u32, u32), (Vec<u64>, Vec<u64>)> = BTreeMap::new();
+        // By sender, receiver and tag: octets sent, octets expected.
+        let mut pairs: BTreeMap<(u32, u32, u32), [Vec<u64>; 2]> = BTreeMap::new();
         for (rank, program) in (0u32..).zip(&self.ranks) {
             for (op, Op { action, .. }) in (0u32..).zip(&program.ops) {
                 let (other, key, octets, sends) = match *action {
@@ -230,14 +231,13 @@ impl Schedule {
                 if other as usize >= self.ranks.len() {
                     return Err(Invalid::NoRank { rank, op, other });
                 }
-                let (sent, received) = pairs.entry(key).or_default();
-                if sends { sent } else { received }.push(octets);
+                pairs.entry(key).or_default()[usize::from(!sends)].push(octets);
             }
             if let Some(op) = program.circle() {
                 return Err(Invalid::Circle { rank, op });
             }
         }
-        for ((from, to, tag), (sent, received)) in pairs {
+        for ((from, to, tag), [sent, received]) in pairs {
             if sent.len() != received.len() {
                 let (sent, received) = (sent.len() as u64, received.len() as u64);
                 return Err(Invalid::Unmatched { from, to, tag, sent, received });

@@ -580,11 +580,12 @@ impl Enumerator {
     }
 
     fn check_unlocked(&mut self, attempt: u8, value: u32) {
-        if value as u16 == self.options.host && attempt < LOCK_ATTEMPTS {
-            if let Some(target) = self.configured(self.current) {
-                self.write(target, offset::HOST_LOCK, self.options.host.into());
-                self.read(target, offset::HOST_LOCK, Then::Unlocked(attempt + 1));
-            }
+        if value as u16 == self.options.host
+            && attempt < LOCK_ATTEMPTS
+            && let Some(target) = self.configured(self.current)
+        {
+            self.write(target, offset::HOST_LOCK, self.options.host.into());
+            self.read(target, offset::HOST_LOCK, Then::Unlocked(attempt + 1));
         }
     }
 
