@@ -432,13 +432,90 @@ fn a_full_disk_ends_with_a_message_and_goes_on() {
     let output = limited(40);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("cannot write the log of this sweep: File too large"), "{said}");
-    assert!(said.contains("the same command goes on"), "{said}");
+    assert!(said.contains("cannot write small/tasks/0-of-1.log: File too large"), "{said}");
+    assert!(said.contains("finished runs are kept; make room, then repeat the command"), "{said}");
     let log = home.read("small/tasks/0-of-1.log");
     assert!(log.ends_with('\n') && log.lines().count() > 2, "{} lines", log.lines().count());
     home.ok(&["sweep", "sweep.json", "--out", "small", "--quiet"]);
     home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
     home.equal("whole", "small");
+}
+
+/// `unshare` with these flags, if it may be used here; it says why the test is skipped otherwise.
+#[cfg(target_os = "linux")]
+fn namespace(home: &Home, flags: &[&str]) -> Option<Command> {
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user"]).args(flags);
+    command.current_dir(home.folder.path()).stdin(Stdio::null());
+    let mut trial = Command::new("unshare");
+    let tried = trial.args(["--user", "--map-root-user"]).args(flags).arg("true").output();
+    let why = match tried {
+        Ok(output) if output.status.success() => return Some(command),
+        Ok(output) => text(&output.stderr),
+        Err(error) => error.to_string(),
+    };
+    eprintln!("skipped: unshare {}: {}", flags.join(" "), why.trim());
+    None
+}
+
+/// A file system with 100 KiB: at every step of a sweep that does not fit the message names the file and says
+/// what to do, and the sweep goes on when there is room.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_file_system_ends_with_a_message_and_goes_on() {
+    let home = Home::new();
+    home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
+    fs::create_dir(home.at("small")).unwrap();
+    let Some(mut command) = namespace(&home, &["--mount"]) else { return };
+    let script = r#"
+        mount -t tmpfs -o size=100k tmpfs small || exit 9
+        sweep() { "$RIOSIM" sweep sweep.json --out small/x --quiet; echo "status $?" >&2; }
+        sweep                                               # the log does not fit
+        mount -o remount,size=10m small
+        dd if=/dev/zero of=small/filler bs=1k count=9900 2>/dev/null
+        sweep                                               # the results do not fit
+        dd if=/dev/zero of=small/filler bs=1k 2>/dev/null
+        "$RIOSIM" sweep sweep.json --out small/new --quiet; echo "status $?" >&2
+        rm small/filler
+        sweep
+        cp -r small/x kept
+    "#;
+    let output = command.args(["sh", "-c", script]).env("RIOSIM", env!("CARGO_BIN_EXE_riosim")).output();
+    let said = text(&output.unwrap().stderr);
+    let words: Vec<&str> = said.lines().collect();
+    let full = |file: &str| format!("riosim: cannot write {file}: No space left on device (os error 28)");
+    let hint = "  finished runs are kept; make room, then repeat the command";
+    assert_eq!(words[..3], [&full("small/x/tasks/0-of-1.log"), hint, "status 2"], "{said}");
+    assert!(words[3].starts_with("riosim: cannot write small/x/"), "{said}");
+    assert_eq!(words[4..6], [hint, "status 2"], "{said}");
+    assert!(words[6].contains("small/new") && words[6].contains("No space left"), "{said}");
+    assert_eq!(words[words.len() - 2..], ["status 2", "status 0"], "{said}");
+    home.equal("whole", "kept");
+}
+
+/// Tasks that start at the same moment and all have process number 1, as in containers.
+#[cfg(target_os = "linux")]
+#[test]
+fn shards_in_containers_do_not_meet() {
+    let home = Home::new();
+    home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
+    let flags = ["--pid", "--fork", "--kill-child"];
+    let mut tasks = Vec::new();
+    for shard in 0..8 {
+        let Some(mut command) = namespace(&home, &flags) else { return };
+        command.arg(env!("CARGO_BIN_EXE_riosim")).args(["sweep", "sweep.json", "--out", "eight", "--quiet"]);
+        tasks.push((command, shard));
+    }
+    let start = |(command, shard): &mut (Command, usize)| {
+        command.args(["--shard", &format!("{shard}/8")]).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let started: Vec<std::process::Child> = tasks.iter_mut().map(start).collect();
+    for task in started {
+        let output = task.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    home.ok(&["sweep", "merge", "eight", "--quiet"]);
+    home.equal("whole", "eight");
 }
 
 /// One queue with a constant service time and random arrivals, at load 0.5: packets wait for T / 2 on average

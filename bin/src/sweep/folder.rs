@@ -36,6 +36,7 @@ impl Manifest {
     pub(crate) fn new(plan: &SweepPlan, header: &Header) -> Self {
         let axes = plan.axes.iter().map(|axis| FrameAxis {
             name: axis.name.clone(),
+            column: axis.column(),
             unit: axis.unit.clone(),
             sampled: axis.sampled,
             labels: axis.levels.iter().map(|level| level.label.clone()).collect(),
@@ -199,22 +200,18 @@ impl Folder {
         let attempt = || -> io::Result<()> {
             let parent = path.parent().unwrap_or(&self.path);
             fs::create_dir_all(parent)?;
-            // another task may be writing the same file at the same time
-            let new = parent.join(format!(
-                ".{}.{}",
-                path.file_name().unwrap_or_default().to_string_lossy(),
-                std::process::id()
-            ));
-            let done = fs::File::create(&new).and_then(|mut file| {
-                io::Write::write_all(&mut file, content)?;
-                file.sync_all()
-            });
-            done.and_then(|()| fs::rename(&new, &path)).inspect_err(|_| {
-                let _ = fs::remove_file(&new);
-            })
+            // other tasks may be writing the same file at the same time, on other machines too
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(".riosim-");
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let mut new = builder.tempfile_in(parent)?;
+            io::Write::write_all(&mut new, content)?;
+            new.as_file().sync_all()?;
+            new.persist(&path)?;
+            Ok(())
         };
-        attempt()
-            .map_err(|error| Failure::bad_input(format_args!("cannot write {}: {error}", path.display())))
+        attempt().map_err(|error| Failure::bad_input(cannot_write(&path, &error)))
     }
 
     /// The logs of all tasks, by name.
@@ -327,6 +324,17 @@ impl Finished {
         }
         (data, missing)
     }
+}
+
+/// What to say about a file that cannot be written.
+pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> String {
+    let full = matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    );
+    let hint =
+        if full { "make room, then repeat the command" } else { "the same command goes on from there" };
+    format!("cannot write {}: {error}\n  finished runs are kept; {hint}", path.display())
 }
 
 /// What distinguishes two headers, in words.

@@ -4,6 +4,8 @@
 //! further one starts only if the system has that much left. Larger points raise the figure as they come. A
 //! system that does not tell (anything but Linux) sets no limit but `--jobs`.
 
+use std::fs::read_to_string;
+use std::path::Path;
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -57,18 +59,43 @@ impl Memory {
     }
 }
 
-/// Asks the system: `/proc`, and the limit of the control group where there is one.
+/// Asks the system: `/proc`, and the limits of the control groups where there are any.
 pub(crate) fn ask() -> Option<Memory> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let system = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let mut available = kib(&system, "MemAvailable:")?;
-    let group = |name: &str| -> Option<u64> {
-        std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse().ok()
-    };
-    if let (Some(most), Some(used)) = (group("memory.max"), group("memory.current")) {
-        available = available.min(most.saturating_sub(used));
-    }
+    let status = read_to_string("/proc/self/status").ok()?;
+    let system = read_to_string("/proc/meminfo").ok()?;
+    let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let system = kib(&system, "MemAvailable:")?;
+    let available = group_room(Path::new("/sys/fs/cgroup"), &groups).map_or(system, |room| room.min(system));
     Some(Memory { peak: kib(&status, "VmHWM:")?, available })
+}
+
+/// What the control groups of this process leave of their limits. `membership` is `/proc/self/cgroup`; both
+/// versions of control groups are understood.
+fn group_room(root: &Path, membership: &str) -> Option<u64> {
+    let tightest = |line: &str| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let (root, most, used, cache) = if controllers.is_empty() {
+            (root.to_owned(), "memory.max", "memory.current", "inactive_file ")
+        } else if controllers.split(',').any(|name| name == "memory") {
+            let root = root.join("memory");
+            (root, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ")
+        } else {
+            return None;
+        };
+        let room = |group: &Path| {
+            let read = |name: &str| read_to_string(root.join(group).join(name)).ok();
+            let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+            // the system takes cached files back before it refuses memory
+            let stat = read("memory.stat").unwrap_or_default();
+            let cached = stat.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok());
+            let held = number(used)?.saturating_sub(cached.unwrap_or(0));
+            Some(number(most)?.saturating_sub(held))
+        };
+        // a limit further up is a limit as well; in a container the path may mean nothing, but its root does
+        Path::new(path.trim_start_matches('/')).ancestors().filter_map(room).min()
+    };
+    membership.lines().filter_map(tightest).min()
 }
 
 fn kib(text: &str, key: &str) -> Option<u64> {
@@ -171,6 +198,33 @@ mod tests {
         let gate = Gate::with(8, probe);
         assert_eq!(most_at_a_time(&gate, 8, 100), 1);
         assert_eq!(gate.known().1, 1);
+    }
+
+    /// Groups as systemd, Slurm and containers make them.
+    #[test]
+    fn limits_of_control_groups_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let room = |membership: &str| group_room(folder.path(), membership);
+        assert_eq!(room("0::/\n"), None);
+        // version 2: the limit of the job, not of its step
+        write("slurm/job/memory.max", "1000\n");
+        write("slurm/job/memory.current", "700\n");
+        write("slurm/job/memory.stat", "anon 500\ninactive_file 150\n");
+        write("slurm/job/step/memory.max", "max\n");
+        write("slurm/job/step/memory.current", "600\n");
+        assert_eq!(room("0::/slurm/job/step\n"), Some(450));
+        assert_eq!(room("0::/slurm\n"), None);
+        // version 1, in a container that sees its group as the root
+        write("memory/memory.limit_in_bytes", "900\n");
+        write("memory/memory.usage_in_bytes", "1000\n");
+        write("memory/memory.stat", "inactive_file 1\ntotal_inactive_file 300\n");
+        assert_eq!(room("4:cpu,memory:/docker/1\n3:cpuset:/\n0::/slurm/job\n"), Some(200));
+        assert_eq!(room("4:memory\nnonsense\n"), None);
     }
 
     #[test]
