@@ -165,86 +165,94 @@ fn replications_share_their_seeds_and_points_share_no_rows() {
 struct Moments(u64);
 
 impl Moments {
-    fn next(&mut self, below: u64) -> Duration {
+    fn next(&mut self, below: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        Duration::from_millis(self.0 % below)
+        self.0 % below
     }
 }
 
-/// Kills of `sweep run` at moments spread over its whole life: `RIOSIM_KILLS` of them, or a few.
-#[cfg(unix)]
-#[test]
-fn kills_lose_nothing() {
-    let kills = std::env::var("RIOSIM_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
-    let home = Home::new();
+/// 204 points, 12 replications: long enough to be met at work many times.
+fn longer(home: &Home) -> Duration {
     let sweep =
         SWEEP.replace("\"count\": 6 }", "\"count\": 51 }").replace("\"count\": 5 }", "\"count\": 12 }");
     home.write("sweep.json", &sweep);
     let begun = Instant::now();
     home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
-    let whole = begun.elapsed().as_millis() as u64;
+    begun.elapsed()
+}
+
+/// Stops `sweep run` with this signal at moments spread over its whole life, from its first millisecond to its
+/// last file, until `times` of them met it at work. A sweep that was done is compared, and begun anew.
+#[cfg(unix)]
+fn stopped_at_random(signal: &str, times: u32, mut look: impl FnMut(&Home, &str, &Output)) -> String {
+    let home = Home::new();
+    let whole = longer(&home).as_millis() as u64;
     let mut moments = Moments(0x9E37_79B9_7F4A_7C15);
-    let (mut met, mut records) = (0, 0);
-    for _ in 0..kills {
+    let (mut met, mut missed, mut sweeps, mut records) = (0, 0, 1, 0);
+    while met < times {
+        let out = format!("stopped-{sweeps}");
+        let mut child = home.command(&["sweep", "sweep.json", "--out", &out, "--quiet"]).spawn().unwrap();
         // a start takes some milliseconds that do no work: without them the sweep would never end
-        let moment = Duration::from_millis(30) + moments.next((2 * whole / kills).max(20));
-        let mut child = home.command(&["sweep", "sweep.json", "--out", "killed", "--quiet"]).spawn().unwrap();
-        std::thread::sleep(moment);
+        let moment = 5 + moments.next(25) + moments.next((2 * whole / u64::from(times)).clamp(20, whole));
+        std::thread::sleep(Duration::from_millis(moment));
         let early = child.try_wait().unwrap().is_none();
-        met += u64::from(early);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        let _ = Command::new("kill").args([signal, &child.id().to_string()]).output();
+        let output = child.wait_with_output().unwrap();
+        let code = output.status.code();
+        met += u32::from(early && code != Some(0));
+        missed += u32::from(!early || code == Some(0));
+        look(&home, &out, &output);
         // a log only ever grows
-        let log = fs::read(home.at("killed/tasks/0-of-1.log")).unwrap_or_default();
+        let log = fs::read(home.at(&format!("{out}/tasks/0-of-1.log"))).unwrap_or_default();
         let now = log.iter().filter(|octet| **octet == b'\n').count();
         assert!(now >= records, "{records} runs were durable, {now} are there");
         records = now;
+        if code == Some(0) || met == times {
+            home.ok(&["sweep", "sweep.json", "--out", &out, "--quiet"]);
+            home.equal("whole", &out);
+            let log = home.read(&format!("{out}/tasks/0-of-1.log"));
+            assert_eq!(log.lines().count(), 1 + 204 * 12, "a header, and every run once");
+            (sweeps, records) = (sweeps + 1, 0);
+        }
     }
-    home.ok(&["sweep", "sweep.json", "--out", "killed", "--quiet"]);
-    home.equal("whole", "killed");
-    let log = home.read("killed/tasks/0-of-1.log");
-    let runs: Vec<&str> = log.lines().skip(1).collect();
-    assert_eq!(runs.len(), 204 * 12, "a run is in the log once");
-    eprintln!("{met} of {kills} kills met the sweep at work, {} runs", runs.len());
-    assert!(met > 0, "no kill met the sweep at work");
+    format!("{met} met a sweep at work, {missed} came too late, {} sweeps of 2448 runs", sweeps - 1)
 }
 
-/// Ctrl-C at moments spread over the life of a sweep: `RIOSIM_INTERRUPTS` of them, or a few.
+fn times(variable: &str, otherwise: u32) -> u32 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// SIGKILL at random moments: `RIOSIM_KILLS` of them, or a few.
+#[cfg(unix)]
+#[test]
+fn kills_lose_nothing() {
+    let kills = times("RIOSIM_KILLS", 12);
+    let told = stopped_at_random("-KILL", kills, |_, _, output| {
+        assert!(matches!(output.status.code(), None | Some(0)), "{}", text(&output.stderr));
+    });
+    eprintln!("kills: {told}");
+}
+
+/// Ctrl-C at random moments, twenty times or `RIOSIM_INTERRUPTS`.
 #[cfg(unix)]
 #[test]
 fn interrupts_end_in_good_order() {
-    let interrupts = std::env::var("RIOSIM_INTERRUPTS").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
-    let home = Home::new();
-    let sweep =
-        SWEEP.replace("\"count\": 6 }", "\"count\": 51 }").replace("\"count\": 5 }", "\"count\": 12 }");
-    home.write("sweep.json", &sweep);
-    let begun = Instant::now();
-    home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
-    let whole = begun.elapsed().as_millis() as u64;
-    let mut moments = Moments(0xD1B5_4A32_D192_ED03);
-    let mut met = 0;
-    for _ in 0..interrupts {
-        let child =
-            home.command(&["sweep", "sweep.json", "--out", "interrupted", "--quiet"]).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(40) + moments.next((2 * whole / interrupts).max(20)));
-        let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).output();
-        let output = child.wait_with_output().unwrap();
+    let mut orderly = 0;
+    let told = stopped_at_random("-INT", times("RIOSIM_INTERRUPTS", 20), |_, _, output| {
         let said = text(&output.stderr);
         match output.status.code() {
             Some(130) => {
                 assert!(said.contains("the same command goes on") || said.contains("interrupted"), "{said}");
-                met += 1;
+                orderly += 1;
             }
             // it was done, or not yet watching
-            code => assert!(code == Some(0) || code.is_none(), "{code:?}: {said}"),
+            code => assert!(matches!(code, None | Some(0)), "{code:?}: {said}"),
         }
-    }
-    home.ok(&["sweep", "sweep.json", "--out", "interrupted", "--quiet"]);
-    home.equal("whole", "interrupted");
-    eprintln!("{met} of {interrupts} interrupts met the sweep at work");
-    assert!(met > 0, "no interrupt met the sweep at work");
+    });
+    eprintln!("interrupts: {told}, {orderly} with exit status 130");
+    assert!(orderly > 0, "no interrupt met a sweep that was watching");
 }
 
 #[test]
@@ -292,6 +300,22 @@ fn a_sweep_that_grows_keeps_its_points() {
     assert!(said.contains("(120 kept from before)"), "{said}");
     home.ok(&["sweep", "sweep.json", "--out", "fresh", "--quiet"]);
     home.equal("fresh", "grown");
+}
+
+/// Replications beyond the smallest number whose interval is narrow enough are discarded, wherever they came
+/// from.
+#[test]
+fn what_was_simulated_beyond_the_stop_rule_does_not_count() {
+    let home = Home::new();
+    home.ok(&["sweep", "stop.json", "--out", "fresh", "--quiet", "--jobs", "1"]);
+    home.write("all.json", &SWEEP.replace("\"count\": 5 }", "\"count\": 12 }"));
+    home.ok(&["sweep", "all.json", "--out", "there", "--quiet"]);
+    let all = rows(&home.read("there/results.csv")).len();
+    let said = home.ok(&["sweep", "stop.json", "--out", "there"]);
+    assert!(said.contains("0 runs in"), "{said}");
+    home.equal("fresh", "there");
+    assert_eq!(all, 24 * 12 * 2);
+    assert!(rows(&home.read("there/results.csv")).len() < all);
 }
 
 #[test]
@@ -441,6 +465,49 @@ fn a_full_disk_ends_with_a_message_and_goes_on() {
     home.equal("whole", "small");
 }
 
+/// A file system of 512 KiB that is full of something else: the message says so, nothing is lost, and the same
+/// command goes on when there is room. It needs a mount of its own, so it says why where it cannot have one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_file_system_ends_with_a_message_and_goes_on() {
+    let home = Home::new();
+    fs::create_dir(home.at("disk")).unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=512k none disk || exit 77
+        # room for some runs
+        head -c 480000 /dev/zero > disk/ballast
+        "$0" sweep sweep.json --out disk/sweep --quiet
+        echo "first $?" && cp disk/sweep/tasks/0-of-1.log log-when-full
+        # room for all runs, not for results
+        truncate -s 400000 disk/ballast
+        "$0" sweep sweep.json --out disk/sweep --quiet
+        echo "second $?" && rm disk/ballast
+        "$0" sweep sweep.json --out disk/sweep
+        echo "third $?" && cp -r disk/sweep small"#;
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_riosim")]);
+    let output = match command.current_dir(home.folder.path()).stdin(Stdio::null()).output() {
+        Ok(output) if text(&output.stdout).contains("first") => output,
+        Ok(output) => return eprintln!("skipped: {}", text(&output.stderr)),
+        Err(error) => return eprintln!("skipped: unshare: {error}"),
+    };
+    let (told, said) = (text(&output.stdout), text(&output.stderr));
+    for expected in ["first 2", "second 2", "third 0"] {
+        assert!(told.contains(expected), "{expected}: {told}\n{said}");
+    }
+    for expected in ["cannot write the log of this sweep: No space left", "results.csv: No space left"] {
+        assert!(said.contains(expected), "{said}");
+    }
+    assert_eq!(said.matches("the same command goes on from there").count(), 2, "{said}");
+    let log = home.read("log-when-full");
+    let kept = log.lines().count() - 1;
+    assert!(log.ends_with('\n') && kept > 0, "{kept} runs");
+    assert!(kept < 120 && told.contains("(120 kept from before)"), "{kept}: {told}");
+    home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
+    home.equal("whole", "small");
+    eprintln!("{kept} of 120 runs were kept on the full file system");
+}
+
 /// One queue with a constant service time and random arrivals, at load 0.5: packets wait for T / 2 on average
 /// (Pollaczek and Khinchine), where T is what a packet takes on the link.
 const M_D_1: &str = r#"{
@@ -506,7 +573,7 @@ fn intervals_are_honest() {
     assert!((0.90..=0.99).contains(&alone), "intervals of single runs cover {alone}");
 }
 
-/// Where Python has one of the usual readers, it reads what we write.
+/// Where Python has some of the usual readers, all of them read what we write.
 #[test]
 fn parquet_is_readable_elsewhere() {
     let home = Home::new();
@@ -516,26 +583,24 @@ fn parquet_is_readable_elsewhere() {
 import csv, importlib.util, sys
 path = sys.argv[1]
 rows = list(csv.DictReader(open(path + ".csv")))
+columns = ["load", "variant", "latency_mean_ns", "saturated", "seed"]
+readers = {}
 if importlib.util.find_spec("duckdb"):
     import duckdb
-    columns = "load, variant, latency_mean_ns, saturated, seed"
-    kind, table = "duckdb", duckdb.sql(f"select {columns} from '{path}.parquet'").fetchall()
-elif importlib.util.find_spec("polars"):
+    readers["duckdb"] = lambda: duckdb.sql(f"select {', '.join(columns)} from '{path}.parquet'").fetchall()
+if importlib.util.find_spec("polars"):
     import polars
-    frame = polars.read_parquet(path + ".parquet")
-    kind, table = "polars", frame.select("load", "variant", "latency_mean_ns", "saturated", "seed").rows()
-elif importlib.util.find_spec("pandas") and importlib.util.find_spec("pyarrow"):
+    readers["polars"] = lambda: polars.read_parquet(path + ".parquet").select(columns).rows()
+if importlib.util.find_spec("pandas") and importlib.util.find_spec("pyarrow"):
     import pandas
-    frame = pandas.read_parquet(path + ".parquet")
-    kind, table = "pandas", frame[["load", "variant", "latency_mean_ns", "saturated", "seed"]].values.tolist()
-else:
-    print("none")
-    sys.exit()
-assert len(table) == len(rows) == 240, len(table)
-for a, b in zip(table, rows):
-    assert a[0] == float(b["load"]) and a[1] == b["variant"] and a[2] == float(b["latency_mean_ns"]), (a, b)
-    assert a[3] == (b["saturated"] == "true") and a[4] == int(b["seed"]), (a, b)
-print(kind)
+    readers["pandas"] = lambda: pandas.read_parquet(path + ".parquet")[columns].values.tolist()
+for name, read in readers.items():
+    table = read()
+    assert len(table) == len(rows) == 240, (name, len(table))
+    for a, b in zip(table, rows):
+        assert a[0] == float(b["load"]) and a[1] == b["variant"] and a[2] == float(b["latency_mean_ns"]), (a, b)
+        assert a[3] == (b["saturated"] == "true") and a[4] == int(b["seed"]), (a, b)
+print(", ".join(readers) or "none")
 "#;
     let output = Command::new(&python).args(["-c", script]).arg(home.at("a/results")).output();
     match output {

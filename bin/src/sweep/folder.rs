@@ -213,8 +213,15 @@ impl Folder {
                 let _ = fs::remove_file(&new);
             })
         };
-        attempt()
-            .map_err(|error| Failure::bad_input(format_args!("cannot write {}: {error}", path.display())))
+        attempt().map_err(|error| {
+            let hint = match error.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                    "\n  finished runs are kept; make room, and the same command goes on from there"
+                }
+                _ => "",
+            };
+            Failure::bad_input(format_args!("cannot write {}: {error}{hint}", path.display()))
+        })
     }
 
     /// The logs of all tasks, by name.
