@@ -3,7 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+
+mod cost;
+mod honest;
+mod interrupted;
+mod studies;
 
 /// A place for one test.
 struct Home {
@@ -159,100 +163,6 @@ fn replications_share_their_seeds_and_points_share_no_rows() {
     let summary: serde_json::Value = serde_json::from_str(&home.ok(&words)).unwrap();
     let mean = &summary["variants"][1]["overall"]["latency_ns"]["mean"]["value"];
     assert_eq!(mean.as_f64().unwrap(), row["latency_mean_ns"].parse::<f64>().unwrap());
-}
-
-/// Milliseconds that vary, the same way each time.
-struct Moments(u64);
-
-impl Moments {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % below
-    }
-}
-
-/// 204 points, 12 replications: long enough to be met at work many times.
-fn longer(home: &Home) -> Duration {
-    let sweep =
-        SWEEP.replace("\"count\": 6 }", "\"count\": 51 }").replace("\"count\": 5 }", "\"count\": 12 }");
-    home.write("sweep.json", &sweep);
-    let begun = Instant::now();
-    home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
-    begun.elapsed()
-}
-
-/// Stops `sweep run` with this signal at moments spread over its whole life, from its first millisecond to its
-/// last file, until `times` of them met it at work. A sweep that was done is compared, and begun anew.
-#[cfg(unix)]
-fn stopped_at_random(signal: &str, times: u32, mut look: impl FnMut(&Home, &str, &Output)) -> String {
-    let home = Home::new();
-    let whole = longer(&home).as_millis() as u64;
-    let mut moments = Moments(0x9E37_79B9_7F4A_7C15);
-    let (mut met, mut missed, mut sweeps, mut records) = (0, 0, 1, 0);
-    while met < times {
-        let out = format!("stopped-{sweeps}");
-        let mut child = home.command(&["sweep", "sweep.json", "--out", &out, "--quiet"]).spawn().unwrap();
-        // a start takes some milliseconds that do no work: without them the sweep would never end
-        let moment = 5 + moments.next(25) + moments.next((2 * whole / u64::from(times)).clamp(20, whole));
-        std::thread::sleep(Duration::from_millis(moment));
-        let early = child.try_wait().unwrap().is_none();
-        let _ = Command::new("kill").args([signal, &child.id().to_string()]).output();
-        let output = child.wait_with_output().unwrap();
-        let code = output.status.code();
-        met += u32::from(early && code != Some(0));
-        missed += u32::from(!early || code == Some(0));
-        look(&home, &out, &output);
-        // a log only ever grows
-        let log = fs::read(home.at(&format!("{out}/tasks/0-of-1.log"))).unwrap_or_default();
-        let now = log.iter().filter(|octet| **octet == b'\n').count();
-        assert!(now >= records, "{records} runs were durable, {now} are there");
-        records = now;
-        if code == Some(0) || met == times {
-            home.ok(&["sweep", "sweep.json", "--out", &out, "--quiet"]);
-            home.equal("whole", &out);
-            let log = home.read(&format!("{out}/tasks/0-of-1.log"));
-            assert_eq!(log.lines().count(), 1 + 204 * 12, "a header, and every run once");
-            (sweeps, records) = (sweeps + 1, 0);
-        }
-    }
-    format!("{met} met a sweep at work, {missed} came too late, {} sweeps of 2448 runs", sweeps - 1)
-}
-
-fn times(variable: &str, otherwise: u32) -> u32 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
-
-/// SIGKILL at random moments: `RIOSIM_KILLS` of them, or a few.
-#[cfg(unix)]
-#[test]
-fn kills_lose_nothing() {
-    let kills = times("RIOSIM_KILLS", 12);
-    let told = stopped_at_random("-KILL", kills, |_, _, output| {
-        assert!(matches!(output.status.code(), None | Some(0)), "{}", text(&output.stderr));
-    });
-    eprintln!("kills: {told}");
-}
-
-/// Ctrl-C at random moments, twenty times or `RIOSIM_INTERRUPTS`.
-#[cfg(unix)]
-#[test]
-fn interrupts_end_in_good_order() {
-    let mut orderly = 0;
-    let told = stopped_at_random("-INT", times("RIOSIM_INTERRUPTS", 20), |_, _, output| {
-        let said = text(&output.stderr);
-        match output.status.code() {
-            Some(130) => {
-                assert!(said.contains("the same command goes on") || said.contains("interrupted"), "{said}");
-                orderly += 1;
-            }
-            // it was done, or not yet watching
-            code => assert!(matches!(code, None | Some(0)), "{code:?}: {said}"),
-        }
-    });
-    eprintln!("interrupts: {told}, {orderly} with exit status 130");
-    assert!(orderly > 0, "no interrupt met a sweep that was watching");
 }
 
 #[test]
@@ -437,142 +347,6 @@ fn figures_on_demand() {
     }
 }
 
-/// A log on a full disk: the message says so, nothing is lost, and the same command goes on when there is
-/// room.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_ends_with_a_message_and_goes_on() {
-    let home = Home::new();
-    // a file that grows no further than this, for the process and what it starts
-    let limited = |kib: u32| {
-        let words = format!(
-            "trap '' XFSZ; ulimit -f {kib}; exec {} sweep sweep.json --out small --quiet --jobs 1",
-            env!("CARGO_BIN_EXE_riosim")
-        );
-        let mut command = Command::new("bash");
-        command.args(["-c", &words]).current_dir(home.folder.path()).stdin(Stdio::null());
-        command.output().unwrap()
-    };
-    let output = limited(40);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("cannot write the log of this sweep: File too large"), "{said}");
-    assert!(said.contains("the same command goes on"), "{said}");
-    let log = home.read("small/tasks/0-of-1.log");
-    assert!(log.ends_with('\n') && log.lines().count() > 2, "{} lines", log.lines().count());
-    home.ok(&["sweep", "sweep.json", "--out", "small", "--quiet"]);
-    home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
-    home.equal("whole", "small");
-}
-
-/// A file system of 512 KiB that is full of something else: the message says so, nothing is lost, and the same
-/// command goes on when there is room. It needs a mount of its own, so it says why where it cannot have one.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_file_system_ends_with_a_message_and_goes_on() {
-    let home = Home::new();
-    fs::create_dir(home.at("disk")).unwrap();
-    let script = r#"
-        mount -t tmpfs -o size=512k none disk || exit 77
-        # room for some runs
-        head -c 480000 /dev/zero > disk/ballast
-        "$0" sweep sweep.json --out disk/sweep --quiet
-        echo "first $?" && cp disk/sweep/tasks/0-of-1.log log-when-full
-        # room for all runs, not for results
-        truncate -s 400000 disk/ballast
-        "$0" sweep sweep.json --out disk/sweep --quiet
-        echo "second $?" && rm disk/ballast
-        "$0" sweep sweep.json --out disk/sweep
-        echo "third $?" && cp -r disk/sweep small"#;
-    let mut command = Command::new("unshare");
-    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_riosim")]);
-    let output = match command.current_dir(home.folder.path()).stdin(Stdio::null()).output() {
-        Ok(output) if text(&output.stdout).contains("first") => output,
-        Ok(output) => return eprintln!("skipped: {}", text(&output.stderr)),
-        Err(error) => return eprintln!("skipped: unshare: {error}"),
-    };
-    let (told, said) = (text(&output.stdout), text(&output.stderr));
-    for expected in ["first 2", "second 2", "third 0"] {
-        assert!(told.contains(expected), "{expected}: {told}\n{said}");
-    }
-    for expected in ["cannot write the log of this sweep: No space left", "results.csv: No space left"] {
-        assert!(said.contains(expected), "{said}");
-    }
-    assert_eq!(said.matches("the same command goes on from there").count(), 2, "{said}");
-    let log = home.read("log-when-full");
-    let kept = log.lines().count() - 1;
-    assert!(log.ends_with('\n') && kept > 0, "{kept} runs");
-    assert!(kept < 120 && told.contains("(120 kept from before)"), "{kept}: {told}");
-    home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
-    home.equal("whole", "small");
-    eprintln!("{kept} of 120 runs were kept on the full file system");
-}
-
-/// One queue with a constant service time and random arrivals, at load 0.5: packets wait for T / 2 on average
-/// (Pollaczek and Khinchine), where T is what a packet takes on the link.
-const M_D_1: &str = r#"{
-    "name": "m-d-1",
-    "run": { "until": "150 us", "warmup": "30 us", "sample_every": "off" },
-    "topology": { "single_switch": { "ports": 2 } },
-    "switch": { "input_buffers": 60 },
-    "traffic": [
-        { "name": "one", "from": "ep/0", "to": "ep/1", "size": 256,
-          "arrivals": { "poisson": { "load": 0.5 } } }
-    ]
-}"#;
-
-/// A run of it: mean wait and the half width that the run gives of itself, and the true mean; nanoseconds.
-fn m_d_1(replication: u32, until: &str) -> (f64, f64, f64) {
-    use analysis::sweep::{measure, metric};
-    use analysis::{Collector, CollectorConfig, RunData, VariantReport, Warmup};
-    let seed = scenarios::sweep::replication_seed(1, replication);
-    let set = [("/seed".to_owned(), seed.into()), ("/run/until".to_owned(), until.into())];
-    let plan = scenarios::load(M_D_1, "m-d-1", &set).unwrap();
-    let variant = &plan.variants[0];
-    let collector = Collector::new(&CollectorConfig::new(&variant.config, variant.until));
-    let mut simulation =
-        models::Simulation::new(variant.config.clone(), models::run::RunOptions::default(), collector);
-    let _ = simulation.run(variant.until, u64::MAX);
-    let (collector, outcome) = simulation.finish();
-    let scenarios::Warmup::Until(cut) = variant.warmup else { panic!("a fixed warm-up") };
-    let report = VariantReport::new(RunData {
-        name: "base".into(),
-        config: variant.config.clone(),
-        collector,
-        outcome,
-        warmup: Warmup::Fixed(cut.0),
-        victims: Vec::new(),
-        hot: Vec::new(),
-    });
-    let wait = measure(&report)[0].values[metric("part_source_queue_ns").unwrap()].unwrap();
-    let delivered = &report.overall.delivered;
-    let service = delivered.link_ps as f64 / delivered.packets as f64 / 1e3;
-    // beyond the wait the latency is constant, so its interval is that of the wait
-    (wait, report.overall.latency.mean.half_width / 1e3, service / 2.0)
-}
-
-/// Over 200 sweeps of 10 replications each, the 95 % interval covers the true mean in 90 to 99 % of cases;
-/// and so does the interval that a longer run gives of itself, over 200 seeds.
-#[test]
-fn intervals_are_honest() {
-    let share = |hits: Vec<bool>| hits.iter().filter(|hit| **hit).count() as f64 / hits.len() as f64;
-    let runs: Vec<(f64, f64, f64)> = (1..=2_000).map(|replication| m_d_1(replication, "150 us")).collect();
-    let hit = |group: &[(f64, f64, f64)]| {
-        let values: Vec<f64> = group.iter().map(|run| run.0).collect();
-        let mean = analysis::sweep::Mean::of(&values).unwrap();
-        (mean.mean - group[0].2).abs() <= mean.half_width
-    };
-    let sweeps = share(runs.chunks(10).map(hit).collect());
-    let alone = |replication| {
-        let (wait, half_width, truth) = m_d_1(replication, "3 ms");
-        (wait - truth).abs() <= half_width
-    };
-    let alone = share((1..=200).map(alone).collect());
-    eprintln!("covered: {sweeps} by replications, {alone} by the batch means of a run");
-    assert!((0.90..=0.99).contains(&sweeps), "intervals over replications cover {sweeps}");
-    assert!((0.90..=0.99).contains(&alone), "intervals of single runs cover {alone}");
-}
-
 /// Where Python has some of the usual readers, all of them read what we write.
 #[test]
 fn parquet_is_readable_elsewhere() {
@@ -613,19 +387,5 @@ print(", ".join(readers) or "none")
             eprintln!("read by {}", text(&output.stdout).trim());
         }
         Err(error) => eprintln!("skipped: {python}: {error}"),
-    }
-}
-
-/// The studies that come with the project are well formed.
-#[test]
-fn the_studies_have_their_points() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sweeps");
-    let home = Home::new();
-    for (name, points) in
-        [("latency-vs-load", "100 points, 500 runs"), ("voq-thresholds", "128 points, 384 runs")]
-    {
-        let path = folder.join(format!("{name}.json"));
-        let said = home.ok(&["sweep", path.to_str().unwrap(), "--dry-run"]);
-        assert!(said.contains(points), "{name}: {said}");
     }
 }
