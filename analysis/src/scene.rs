@@ -200,15 +200,6 @@ impl Scene {
         }
     }
 
-    /// A white spot on a marker: what it stands for is less than it seems.
-    pub(crate) fn hollow(&mut self, (x, y): (f64, f64)) {
-        let spot = |step: i32| {
-            let angle = f64::from(step) * std::f64::consts::PI / 6.0;
-            (x + 2.1 * libm::cos(angle), y + 2.1 * libm::sin(angle))
-        };
-        self.polygon(&(0..12).map(spot).collect::<Vec<_>>(), RGBColor(255, 255, 255));
-    }
-
     /// The figure as SVG text; the same bytes for the same scene on every machine.
     pub(crate) fn to_svg(&self) -> String {
         let (width, height) = (self.width * SVG_SCALE, self.height * SVG_SCALE);

@@ -1,7 +1,7 @@
 //! Figures of a sweep: a metric against one axis as lines with 95 % bands, against two as a heat map, and
 //! small multiples over a third.
 
-use super::metrics::{Kind, METRICS, metric};
+use super::metrics::{Kind, METRICS};
 use super::{Data, Frame, FrameAxis, Mean};
 use crate::axes::{
     Axis, GREY, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, Ticks, heading, legend, legend_height, shorten,
@@ -149,11 +149,10 @@ pub fn draw(frame: &Frame, data: &Data, request: &Request) -> Drawing {
     Drawing { svg: scene.to_svg(), png: scene.to_png() }
 }
 
-/// What a figure shows of a point.
+/// An estimate, and whether most of its runs were saturated.
 #[derive(Copy, Clone, Debug)]
 struct Cell {
     mean: Mean,
-    /// Most of its runs are saturated.
     saturated: bool,
 }
 
@@ -164,7 +163,9 @@ fn cells(frame: &Frame, data: &Data, request: &Request) -> Cells {
     let length = |axis: Option<usize>| axis.map_or(1, |axis| frame.axes[axis].labels.len());
     let mut cells =
         vec![vec![vec![None; length(Some(request.x))]; length(request.y)]; length(request.panels)];
-    let flag = metric("saturated").expect("a metric");
+    // a time beyond saturation says how long the run was
+    let marked = METRICS[request.metric].unit == "ns";
+    let flag = super::metric("saturated").expect("a metric");
     for (index, point) in frame.points.iter().enumerate() {
         if request.fixed.iter().any(|(axis, level)| point.levels[*axis] != *level) {
             continue;
@@ -173,17 +174,15 @@ fn cells(frame: &Frame, data: &Data, request: &Request) -> Cells {
         let values = data.values(index as u32, &request.scope, request.metric);
         let values: Vec<f64> = values.into_iter().map(|value| value.1).collect();
         let flags = data.values(index as u32, &request.scope, flag);
-        let saturated = 2 * flags.iter().filter(|(_, flag)| *flag != 0.0).count() > flags.len();
-        let cell = Mean::of(&values).map(|mean| Cell { mean, saturated });
+        let saturated = 2 * flags.iter().filter(|flag| flag.1 != 0.0).count() > flags.len();
+        let cell = Mean::of(&values).map(|mean| Cell { mean, saturated: marked && saturated });
         cells[at(request.panels)][at(request.y)][at(Some(request.x))] = cell;
     }
+    // where everything is saturated (closed loops are), saying so tells nothing apart
+    if cells.iter().flatten().flatten().flatten().all(|cell| cell.saturated) {
+        cells.iter_mut().flatten().flatten().flatten().for_each(|cell| cell.saturated = false);
+    }
     cells
-}
-
-/// Whether saturation distinguishes points: closed loops are always saturated.
-fn some_saturated(cells: &Cells) -> bool {
-    let all = || cells.iter().flatten().flatten().flatten();
-    all().any(|cell| cell.saturated) && all().any(|cell| !cell.saturated)
 }
 
 /// How values become texts and places.
@@ -337,7 +336,6 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
     legend(&mut scene, (MARGIN, 70.0), PAGE - 2.0 * MARGIN, &keys);
     let x_axis = &frame.axes[request.x];
     let (places, span) = horizontal(x_axis);
-    let hollow = some_saturated(&cells);
     for (panel_index, lines) in cells.iter().take(panels).enumerate() {
         let panel = Panel {
             x: MARGIN + (panel_index % columns) as f64 * (width + inset + 10.0) + inset,
@@ -361,8 +359,7 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
             if x_axis.numbers.is_none() {
                 category_names(&mut scene, &panel, &x_axis.labels);
             }
-            let look = Look { sampled: x_axis.sampled, hollow };
-            curves(&mut scene, &panel, &places, lines, &scale, look);
+            curves(&mut scene, &panel, &places, lines, &scale, x_axis.sampled);
         }
     }
     if request.heat {
@@ -380,7 +377,8 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
         let axis = &frame.axes[*axis];
         parts.push(format!("{} {}", axis.name, axis.labels[*level as usize]));
     }
-    let counts = || cells.iter().flatten().flatten().flatten().map(|cell| cell.mean.count);
+    let all = || cells.iter().flatten().flatten().flatten();
+    let counts = || all().map(|cell| cell.mean.count);
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
     let bands = if request.heat { "" } else { ", bands: 95 %" };
     parts.push(match (least, most) {
@@ -389,8 +387,8 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
         (least, most) if least == most => format!("mean of {most} runs{bands}"),
         (least, most) => format!("means of {least} to {most} runs{bands}"),
     });
-    if !request.heat && some_saturated(cells) {
-        parts.push("hollow: saturated".into());
+    if !request.heat && all().any(|cell| cell.saturated) {
+        parts.push("pale: saturated, so it grows with the run".into());
     }
     if !request.heat && lines > LINES_SHOWN {
         parts.push(format!("first {LINES_SHOWN} of {lines} lines"));
@@ -401,20 +399,15 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
     parts.join(" · ")
 }
 
-/// A paler colour for bands.
-fn pale(color: RGBColor) -> RGBColor {
-    let mix = |part: u8| (f64::from(part) * 0.25 + 255.0 * 0.75) as u8;
+/// A paler colour: `share` of it on white.
+fn pale(color: RGBColor, share: f64) -> RGBColor {
+    let mix = |part: u8| (f64::from(part) * share + 255.0 * (1.0 - share)) as u8;
     RGBColor(mix(color.0), mix(color.1), mix(color.2))
 }
 
-/// How lines look.
-#[derive(Copy, Clone)]
-struct Look {
-    /// Places are scattered: nothing joins them.
-    sampled: bool,
-    /// Markers of saturated points are hollow.
-    hollow: bool,
-}
+/// Shares of the colour of a line that its band has, and what is saturated.
+const BAND: f64 = 0.25;
+const SATURATED: f64 = 0.5;
 
 fn curves(
     scene: &mut Scene,
@@ -422,7 +415,7 @@ fn curves(
     places: &[f64],
     lines: &[Vec<Option<Cell>>],
     scale: &Scale,
-    Look { sampled, hollow }: Look,
+    sampled: bool,
 ) {
     let at = |x: f64, value: f64| panel.place((x, scale.place(value)));
     // runs of neighbours that all have a value
@@ -440,11 +433,10 @@ fn curves(
         pieces
     };
     for (index, line) in lines.iter().take(LINES_SHOWN).enumerate() {
-        let color = pale(stroke(index).color);
+        let color = pale(stroke(index).color, BAND);
         for piece in pieces(line) {
-            let known: Vec<(f64, Mean)> = piece.iter().map(|(x, cell)| (*x, cell.mean)).collect();
-            let known: Vec<(f64, Mean)> =
-                known.into_iter().filter(|(_, mean)| mean.half_width.is_finite()).collect();
+            let known = piece.iter().map(|(x, cell)| (*x, cell.mean));
+            let known: Vec<(f64, Mean)> = known.filter(|(_, mean)| mean.half_width.is_finite()).collect();
             if !sampled && known.len() > 1 && known.len() == piece.len() {
                 let upper = known.iter().map(|(x, mean)| at(*x, mean.mean + mean.half_width));
                 let lower = known.iter().rev().map(|(x, mean)| at(*x, mean.mean - mean.half_width));
@@ -460,20 +452,36 @@ fn curves(
     for (index, line) in lines.iter().take(LINES_SHOWN).enumerate() {
         let look = stroke(index);
         for piece in pieces(line) {
-            let points: Vec<(f64, f64)> = piece.iter().map(|(x, cell)| at(*x, cell.mean.mean)).collect();
+            let points: Vec<((f64, f64), bool)> =
+                piece.iter().map(|(x, cell)| (at(*x, cell.mean.mean), cell.saturated)).collect();
+            let color = |saturated: bool| if saturated { pale(look.color, SATURATED) } else { look.color };
             if !sampled {
-                scene.dashed(&points, look.color, 2, look.dash);
+                // stretches of one colour; the step into saturation has that of what is before it
+                for stretch in stretches(&points) {
+                    let saturated = stretch[0].1;
+                    let places: Vec<(f64, f64)> = stretch.iter().map(|point| point.0).collect();
+                    scene.dashed(&places, color(saturated), 2, look.dash);
+                }
             }
-            for (point, (_, cell)) in points.into_iter().zip(&piece) {
+            for (point, saturated) in points {
                 if let Some(marker) = look.marker {
-                    scene.marker(point, marker, look.color);
-                    if hollow && cell.saturated {
-                        scene.hollow(point);
-                    }
+                    scene.marker(point, marker, color(saturated));
                 }
             }
         }
     }
+}
+
+/// Neighbours of one kind, each with the first of the next kind, where its line ends.
+fn stretches<P: Copy>(points: &[(P, bool)]) -> Vec<&[(P, bool)]> {
+    let mut all = Vec::new();
+    let mut from = 0;
+    for same in points.chunk_by(|a, b| a.1 == b.1) {
+        let to = from + same.len();
+        all.push(&points[from..(to + 1).min(points.len())]);
+        from = to;
+    }
+    all
 }
 
 /// Names below a panel, thinned until they do not touch.
@@ -580,7 +588,7 @@ fn colour_bar(scene: &mut Scene, top: f64, height: f64, scale: &Scale) {
 mod tests {
     use super::*;
     use crate::sweep::tests::run;
-    use crate::sweep::{FramePoint, OVERALL};
+    use crate::sweep::{FramePoint, OVERALL, metric};
 
     fn named(name: &str, labels: Vec<String>) -> FrameAxis {
         let column = name.into();
@@ -661,6 +669,35 @@ mod tests {
         assert!(Request::new(&frame, latency(), OVERALL, twice, Vec::new()).is_err());
         let nothing = Wishes { x: Some("lode"), ..Wishes::default() };
         assert!(Request::new(&frame, latency(), OVERALL, nothing, Vec::new()).unwrap_err().contains("load"));
+    }
+
+    /// What is saturated is drawn paler and said so; nothing is where nothing else is.
+    #[test]
+    fn saturation_shows() {
+        let (frame, mut data) = example(vec![numbers("load", "", 8)]);
+        let flag = metric("saturated").unwrap();
+        let mut told = |from: u32, name: &str| {
+            for ((point, replication), run) in &mut data.runs {
+                // one of three runs is not enough
+                let saturated = *point >= from || *replication == 1;
+                run.rows[0].values[flag] = Some(f64::from(u8::from(saturated)));
+            }
+            let request =
+                Request::new(&frame, metric(name).unwrap(), OVERALL, Wishes::default(), Vec::new()).unwrap();
+            let cells = cells(&frame, &data, &request);
+            let pale = cells[0][0].iter().flatten().filter(|cell| cell.saturated).count();
+            (pale, draw(&frame, &data, &request).svg.contains("pale: saturated"))
+        };
+        assert_eq!(told(5, "latency_mean_ns"), (3, true));
+        assert_eq!(told(5, "goodput_gbps"), (0, false));
+        assert_eq!(told(8, "latency_mean_ns"), (0, false));
+        assert_eq!(told(0, "latency_mean_ns"), (0, false));
+        let kinds = |flags: &[bool]| {
+            let points: Vec<(usize, bool)> = flags.iter().copied().enumerate().collect();
+            stretches(&points).iter().map(|stretch| (stretch[0].0, stretch.len())).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(&[false, false, true, true]), [(0, 3), (2, 2)]);
+        assert_eq!(kinds(&[]), []);
     }
 
     #[test]

@@ -332,9 +332,9 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> String {
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
     );
-    let hint =
-        if full { "make room, then repeat the command" } else { "the same command goes on from there" };
-    format!("cannot write {}: {error}\n  finished runs are kept; {hint}", path.display())
+    let room = if full { "make room, and " } else { "" };
+    let hint = format!("finished runs are kept; {room}the same command goes on from there");
+    format!("cannot write {}: {error}\n  {hint}", path.display())
 }
 
 /// What distinguishes two headers, in words.

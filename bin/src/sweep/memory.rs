@@ -4,7 +4,6 @@
 //! further one starts only if the system has that much left. Larger points raise the figure as they come. A
 //! system that does not tell (anything but Linux) sets no limit but `--jobs`.
 
-use std::fs::read_to_string;
 use std::path::Path;
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -59,43 +58,52 @@ impl Memory {
     }
 }
 
-/// Asks the system: `/proc`, and the limits of the control groups where there are any.
+/// Asks the system: `/proc`, and the limits of the control groups that the process is in.
 pub(crate) fn ask() -> Option<Memory> {
-    let status = read_to_string("/proc/self/status").ok()?;
-    let system = read_to_string("/proc/meminfo").ok()?;
-    let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let system = kib(&system, "MemAvailable:")?;
-    let available = group_room(Path::new("/sys/fs/cgroup"), &groups).map_or(system, |room| room.min(system));
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let system = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let mut available = kib(&system, "MemAvailable:")?;
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    if let Some(left) = left_in_groups(&groups, Path::new("/sys/fs/cgroup")) {
+        available = available.min(left);
+    }
     Some(Memory { peak: kib(&status, "VmHWM:")?, available })
 }
 
-/// What the control groups of this process leave of their limits. `membership` is `/proc/self/cgroup`; both
-/// versions of control groups are understood.
-fn group_room(root: &Path, membership: &str) -> Option<u64> {
-    let tightest = |line: &str| {
+/// Octets that the control groups of a process leave it: the least of its own group and those around it.
+///
+/// `groups` is `/proc/self/cgroup`; batch systems and containers set limits at any level. Version 2 has one
+/// tree, version 1 one for memory.
+fn left_in_groups(groups: &str, root: &Path) -> Option<u64> {
+    let trees = groups.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, path) = (parts.next()?, parts.next()?);
-        let (root, most, used, cache) = if controllers.is_empty() {
-            (root.to_owned(), "memory.max", "memory.current", "inactive_file ")
+        let words = if controllers.is_empty() {
+            (root.to_owned(), ["memory.max", "memory.current", "inactive_file"])
         } else if controllers.split(',').any(|name| name == "memory") {
-            let root = root.join("memory");
-            (root, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ")
+            let names = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
+            (root.join("memory"), names)
         } else {
             return None;
         };
-        let room = |group: &Path| {
-            let read = |name: &str| read_to_string(root.join(group).join(name)).ok();
-            let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
-            // the system takes cached files back before it refuses memory
-            let stat = read("memory.stat").unwrap_or_default();
-            let cached = stat.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok());
-            let held = number(used)?.saturating_sub(cached.unwrap_or(0));
-            Some(number(most)?.saturating_sub(held))
-        };
-        // a limit further up is a limit as well; in a container the path may mean nothing, but its root does
-        Path::new(path.trim_start_matches('/')).ancestors().filter_map(room).min()
+        Some((words, path))
+    });
+    let left = |folder: &Path, [most, used, files]: [&str; 3]| -> Option<u64> {
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+        let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+        let most = number(most)?;
+        // copies of files make room when somebody asks
+        let stat = read("memory.stat").unwrap_or_default();
+        let files = stat.lines().find_map(|line| line.strip_prefix(files)?.trim().parse::<u64>().ok());
+        Some(most.saturating_sub(number(used)?.saturating_sub(files.unwrap_or(0))))
     };
-    membership.lines().filter_map(tightest).min()
+    trees
+        .flat_map(|((root, names), path)| {
+            let own = root.join(path.trim_start_matches('/'));
+            let inside = own.ancestors().take_while(|folder| folder.starts_with(&root));
+            inside.filter_map(|folder| left(folder, names)).collect::<Vec<u64>>()
+        })
+        .min()
 }
 
 fn kib(text: &str, key: &str) -> Option<u64> {
@@ -200,33 +208,6 @@ mod tests {
         assert_eq!(gate.known().1, 1);
     }
 
-    /// Groups as systemd, Slurm and containers make them.
-    #[test]
-    fn limits_of_control_groups_count() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        let room = |membership: &str| group_room(folder.path(), membership);
-        assert_eq!(room("0::/\n"), None);
-        // version 2: the limit of the job, not of its step
-        write("slurm/job/memory.max", "1000\n");
-        write("slurm/job/memory.current", "700\n");
-        write("slurm/job/memory.stat", "anon 500\ninactive_file 150\n");
-        write("slurm/job/step/memory.max", "max\n");
-        write("slurm/job/step/memory.current", "600\n");
-        assert_eq!(room("0::/slurm/job/step\n"), Some(450));
-        assert_eq!(room("0::/slurm\n"), None);
-        // version 1, in a container that sees its group as the root
-        write("memory/memory.limit_in_bytes", "900\n");
-        write("memory/memory.usage_in_bytes", "1000\n");
-        write("memory/memory.stat", "inactive_file 1\ntotal_inactive_file 300\n");
-        assert_eq!(room("4:cpu,memory:/docker/1\n3:cpuset:/\n0::/slurm/job\n"), Some(200));
-        assert_eq!(room("4:memory\nnonsense\n"), None);
-    }
-
     #[test]
     fn small_runs_use_all_jobs() {
         let gate = Gate::with(8, || Some(Memory { peak: 1 << 20, available: 1 << 40 }));
@@ -235,6 +216,31 @@ mod tests {
         let gate = Gate::with(3, || None);
         assert_eq!(gate.known(), (None, 3));
         assert!(most_at_a_time(&gate, 8, 100) <= 3);
+    }
+
+    #[test]
+    fn control_groups_limit_from_any_level() {
+        let root = tempfile::tempdir().unwrap();
+        let group = |name: &str, files: &[(&str, &str)]| {
+            let folder = root.path().join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            for (file, text) in files {
+                std::fs::write(folder.join(file), text).unwrap();
+            }
+        };
+        group("batch", &[("memory.max", "1000\n"), ("memory.current", "700\n")]);
+        group("batch/job", &[("memory.max", "max\n"), ("memory.current", "600\n")]);
+        group("batch/job/task", &[("memory.max", "900"), ("memory.current", "500")]);
+        let left = |groups: &str| left_in_groups(groups, root.path());
+        assert_eq!(left("0::/batch/job/task\n"), Some(300));
+        // of what the tasks use, copies of files do not count
+        group("batch", &[("memory.stat", "anon 200\ninactive_file 500\n")]);
+        assert_eq!(left("0::/batch/job/task\n"), Some(400));
+        assert_eq!(left("0::/elsewhere\n"), None);
+        assert_eq!(left("1:cpu:/batch\n"), None);
+        let old = [("memory.limit_in_bytes", "5000"), ("memory.usage_in_bytes", "1")];
+        group("memory/slurm", &old);
+        assert_eq!(left("5:cpu:/slurm\n4:hugetlb,memory:/slurm/job\n0::/\n"), Some(4999));
     }
 
     #[test]

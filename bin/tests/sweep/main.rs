@@ -1,0 +1,391 @@
+//! Sweeps as a user meets them: the same bytes whoever simulated what, and nothing lost when it is killed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+mod cost;
+mod honest;
+mod interrupted;
+mod studies;
+
+/// A place for one test.
+struct Home {
+    folder: tempfile::TempDir,
+}
+
+const RESULTS: [&str; 4] = ["results.csv", "results.parquet", "estimates.csv", "columns.json"];
+
+/// One switch; a run takes about a millisecond of wall-clock time.
+const SCENARIO: &str = r#"{
+    "name": "small",
+    "run": { "until": "20 us", "warmup": "2 us", "sample_every": "off" },
+    "topology": { "single_switch": { "ports": 4 } },
+    "parameters": { "load": ["/traffic/any/arrivals/poisson/load"] },
+    "traffic": [
+        { "name": "any", "from": "all", "to": { "uniform": {} }, "arrivals": { "poisson": { "load": 0.5 } } }
+    ],
+    "variants": [
+        { "name": "fifo", "set": { "/switch/input": "fifo" } },
+        { "name": "voq", "set": { "/switch/input": "voq" } }
+    ]
+}"#;
+
+/// 2 variants x 6 loads x 2 depths; 5 replications, or as many as it takes.
+const SWEEP: &str = r#"{
+    "name": "small",
+    "title": "A small sweep",
+    "scenario": "small.json",
+    "axes": [
+        { "parameter": "load", "range": { "from": 0.2, "to": 0.7, "count": 6 } },
+        { "name": "buffers", "pointer": "/switch/input_buffers", "values": [8, 16] }
+    ],
+    "replications": { "count": 5 },
+    "plots": [{ "metric": "latency_mean_ns" }]
+}"#;
+
+const UNTIL_NARROW: &str = r#""replications": {
+        "min": 3, "max": 12, "stop": { "metric": "latency_mean_ns", "half_width": "4 %" }
+    }"#;
+
+impl Home {
+    fn new() -> Self {
+        let home = Self { folder: tempfile::tempdir().unwrap() };
+        home.write("small.json", SCENARIO);
+        home.write("sweep.json", SWEEP);
+        home.write("stop.json", &SWEEP.replace(r#""replications": { "count": 5 }"#, UNTIL_NARROW));
+        home
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.at(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.at(name)).unwrap()
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_riosim"));
+        command.args(words).current_dir(self.folder.path()).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Runs and expects exit status 0; gives standard output back.
+    fn ok(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        assert!(output.status.success(), "{words:?}: {}\n{}", output.status, text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// Runs and expects exit status 2; gives standard error back.
+    fn refused(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(!said.contains("panicked"), "{said}");
+        said
+    }
+
+    /// All results of two folders are the same bytes.
+    fn equal(&self, one: &str, other: &str) {
+        for name in RESULTS {
+            let read = |folder: &str| fs::read(self.at(folder).join(name)).unwrap();
+            assert!(read(one) == read(other), "{name} of {other} differs");
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
+}
+
+#[test]
+fn threads_and_shards_do_not_show() {
+    for sweep in ["sweep.json", "stop.json"] {
+        let home = Home::new();
+        home.ok(&["sweep", sweep, "--out", "one", "--quiet", "--jobs", "1"]);
+        home.ok(&["sweep", sweep, "--out", "two", "--quiet", "--jobs", "2"]);
+        home.equal("one", "two");
+        // 8 shards, the last one first
+        for shard in (0..8).rev() {
+            home.ok(&["sweep", sweep, "--out", "eight", "--quiet", "--shard", &format!("{shard}/8")]);
+        }
+        assert_eq!(fs::read_dir(home.at("eight/tasks")).unwrap().count(), 8);
+        home.ok(&["sweep", "merge", "eight", "--quiet"]);
+        home.equal("one", "eight");
+        let figure = "figures/latency_mean_ns-by-load-buffers-variant.svg";
+        assert_eq!(home.read(&format!("one/{figure}")), home.read(&format!("eight/{figure}")));
+        // another seed: a comparison that can fail
+        home.write("other.json", &home.read(sweep).replacen('{', "{ \"seed\": 2,", 1));
+        home.ok(&["sweep", "other.json", "--out", "other", "--quiet"]);
+        assert_ne!(home.read("one/results.csv"), home.read("other/results.csv"));
+    }
+}
+
+/// The results as rows of (column, cell).
+fn rows(csv: &str) -> Vec<std::collections::BTreeMap<&str, &str>> {
+    let mut lines = csv.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    lines.map(|line| names.iter().copied().zip(line.split(',')).collect()).collect()
+}
+
+#[test]
+fn replications_share_their_seeds_and_points_share_no_rows() {
+    let home = Home::new();
+    home.ok(&["sweep", "stop.json", "--out", "there", "--quiet"]);
+    let csv = home.read("there/results.csv");
+    let rows = rows(&csv);
+    let mut seeds = std::collections::BTreeMap::new();
+    let mut counts = std::collections::BTreeMap::new();
+    for row in &rows {
+        assert_eq!(*seeds.entry(row["replication"]).or_insert(row["seed"]), row["seed"]);
+        *counts.entry((row["point"], row["scope"])).or_insert(0) += 1;
+    }
+    let different: std::collections::BTreeSet<&&str> = seeds.values().collect();
+    assert_eq!(different.len(), seeds.len(), "every replication has a seed of its own");
+    assert_eq!(counts.len(), 24 * 2, "24 points, each with overall and one flow");
+    let (least, most) = (counts.values().min().unwrap(), counts.values().max().unwrap());
+    assert!(*least >= 3 && *most <= 12 && least < most, "the stop rule decides: {least} to {most}");
+    // what a run of the same seed says by hand
+    let row = rows.iter().find(|row| row["load"] == "0.5" && row["variant"] == "voq").unwrap();
+    let words =
+        ["small.json", "--json", "--out", "hand", "--seed", row["seed"], "--set", "/switch/input_buffers=8"];
+    let summary: serde_json::Value = serde_json::from_str(&home.ok(&words)).unwrap();
+    let mean = &summary["variants"][1]["overall"]["latency_ns"]["mean"]["value"];
+    assert_eq!(mean.as_f64().unwrap(), row["latency_mean_ns"].parse::<f64>().unwrap());
+}
+
+#[test]
+fn a_changed_scenario_is_refused_unless_asked() {
+    let home = Home::new();
+    home.ok(&["sweep", "sweep.json", "--out", "there", "--quiet"]);
+    // words may change, numbers may not
+    home.write(
+        "small.json",
+        &SCENARIO.replace("\"name\": \"small\",", "\"name\": \"small\", \"title\": \"x\","),
+    );
+    let said = home.ok(&["sweep", "sweep.json", "--out", "there"]);
+    assert!(said.contains("0 runs in") && said.contains("120 kept"), "{said}");
+    home.write("small.json", &SCENARIO.replace("\"20 us\"", "\"21 us\""));
+    let said = home.refused(&["sweep", "sweep.json", "--out", "there"]);
+    assert!(said.contains("120 runs of something else: the scenario has changed"), "{said}");
+    assert!(said.contains("--restart") && said.contains("--accept-changes"), "{said}");
+    let before = home.read("there/results.csv");
+    home.ok(&["sweep", "sweep.json", "--out", "there", "--quiet", "--accept-changes"]);
+    assert_eq!(before, home.read("there/results.csv"));
+    home.ok(&["sweep", "sweep.json", "--out", "there", "--quiet", "--restart"]);
+    assert_ne!(before, home.read("there/results.csv"));
+    // another seed is another experiment as well
+    home.write("sweep.json", &SWEEP.replacen('{', "{ \"seed\": 7,", 1));
+    let said = home.refused(&["sweep", "sweep.json", "--out", "there"]);
+    assert!(said.contains("the seed was 1 and is 7"), "{said}");
+    // another program: what a log says about it is text
+    home.write("sweep.json", SWEEP);
+    let manifest = home.read("there/sweep.json");
+    let at = manifest.find("\"reference\":\"").unwrap() + 13;
+    home.write("there/sweep.json", &format!("{}0000000000000000{}", &manifest[..at], &manifest[at + 16..]));
+    let said = home.refused(&["sweep", "sweep.json", "--out", "there"]);
+    assert!(said.contains("this build of riosim gives other results"), "{said}");
+}
+
+#[test]
+fn a_sweep_that_grows_keeps_its_points() {
+    let home = Home::new();
+    home.ok(&["sweep", "sweep.json", "--out", "grown", "--quiet"]);
+    let larger = SWEEP
+        .replace("\"values\": [8, 16]", "\"values\": [8, 12, 16]")
+        .replace("\"count\": 5 }", "\"count\": 6 }");
+    home.write("sweep.json", &larger);
+    let said = home.ok(&["sweep", "sweep.json", "--out", "grown"]);
+    assert!(said.contains("(120 kept from before)"), "{said}");
+    home.ok(&["sweep", "sweep.json", "--out", "fresh", "--quiet"]);
+    home.equal("fresh", "grown");
+}
+
+/// Replications beyond the smallest number whose interval is narrow enough are discarded, wherever they came
+/// from.
+#[test]
+fn what_was_simulated_beyond_the_stop_rule_does_not_count() {
+    let home = Home::new();
+    home.ok(&["sweep", "stop.json", "--out", "fresh", "--quiet", "--jobs", "1"]);
+    home.write("all.json", &SWEEP.replace("\"count\": 5 }", "\"count\": 12 }"));
+    home.ok(&["sweep", "all.json", "--out", "there", "--quiet"]);
+    let all = rows(&home.read("there/results.csv")).len();
+    let said = home.ok(&["sweep", "stop.json", "--out", "there"]);
+    assert!(said.contains("0 runs in"), "{said}");
+    home.equal("fresh", "there");
+    assert_eq!(all, 24 * 12 * 2);
+    assert!(rows(&home.read("there/results.csv")).len() < all);
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let home = Home::new();
+    home.ok(&["sweep", "sweep.json", "--out", "part", "--quiet", "--shard", "1/3"]);
+    let said = home.refused(&["sweep", "merge", "part"]);
+    assert!(said.contains("16 of 24 points are not finished") && said.contains("--partial"), "{said}");
+    home.ok(&["sweep", "merge", "part", "--partial", "--quiet"]);
+    assert_eq!(rows(&home.read("part/results.csv")).len(), 8 * 5 * 2);
+    let said = home.ok(&["sweep", "status", "part"]);
+    assert!(said.contains("8 of 24 points are finished (33 %)"), "{said}");
+    let said = home.refused(&["sweep", "cancel", "part"]);
+    assert!(said.contains("never submitted"), "{said}");
+}
+
+#[test]
+fn mistakes_are_told_before_anything_runs() {
+    let home = Home::new();
+    for (from, to, words) in [
+        ("\"parameter\": \"load\"", "\"parameter\": \"laod\"", ["SW003", "did you mean \"load\"?"]),
+        ("\"to\": 0.7", "\"to\": 1.7", ["/axes/0/range", "load"]),
+        ("\"count\": 5", "\"count\": 0", ["/replications/count", "at least 1"]),
+        ("\"latency_mean_ns\"", "\"latency_men_ns\"", ["SW008", "did you mean \"latency_mean_ns\"?"]),
+        ("/switch/input_buffers", "/switch/input_bufers", ["/axes/1", "input_buffers"]),
+        ("\"small.json\"", "\"smal.json\"", ["SW009", "smal.json"]),
+        ("\"axes\"", "\"axis\"", ["SC004", "\"axes\"?"]),
+        ("[8, 16]", "[8, 160]", ["/axes/1/values/1", "160"]),
+    ] {
+        home.write("wrong.json", &SWEEP.replace(from, to));
+        let said = home.refused(&["sweep", "wrong.json", "--out", "there"]);
+        assert!(words.iter().all(|word| said.contains(word)), "{to}: {said}");
+        assert!(!home.at("there/results.csv").exists());
+    }
+    let said = home.refused(&["sweep", "sweep.json", "--shard", "8/8"]);
+    assert!(said.contains("counted from 0"), "{said}");
+    home.write("file", "mine");
+    fs::create_dir(home.at("foreign")).unwrap();
+    home.write("foreign/file", "mine");
+    for out in ["file", "foreign"] {
+        let said = home.refused(&["sweep", "sweep.json", "--out", out]);
+        assert!(said.contains("is not the folder of a sweep"), "{said}");
+    }
+    assert_eq!(fs::read_dir(home.at("foreign")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_dry_run_lists_and_writes_nothing() {
+    let home = Home::new();
+    let before = fs::read_dir(home.folder.path()).unwrap().count();
+    let said = home.ok(&["sweep", "sweep.json", "--dry-run"]);
+    assert!(said.contains("24 points, 120 runs") && said.contains("variant"), "{said}");
+    let said = home.ok(&["sweep", "stop.json", "--dry-run"]);
+    assert!(said.contains("24 points, 72 to 288 runs"), "{said}");
+    assert_eq!(fs::read_dir(home.folder.path()).unwrap().count(), before);
+}
+
+#[test]
+fn slurm_scripts_without_slurm() {
+    let home = Home::new();
+    let words = ["sweep", "sweep.json", "--out", "it's here", "--engine", "slurm", "--no-submit"];
+    home.ok(&[&words[..], &["--array-size", "8", "--mem", "2G", "--time", "1:00:00"]].concat());
+    let array = home.read("it's here/slurm/array.sbatch");
+    for line in ["#SBATCH --array=0-7", "#SBATCH --mem=2G", "#SBATCH --time=1:00:00", "#SBATCH --requeue"] {
+        assert!(array.lines().any(|found| found == line), "{array}");
+    }
+    assert!(array.contains("--shard \"$SLURM_ARRAY_TASK_ID/8\""), "{array}");
+    // what the script says is what a task does
+    for task in 0..8 {
+        let mut command = Command::new("sh");
+        command.arg(home.at("it's here/slurm/array.sbatch")).env("SLURM_ARRAY_TASK_ID", task.to_string());
+        assert!(command.status().unwrap().success());
+    }
+    assert!(Command::new("sh").arg(home.at("it's here/slurm/merge.sbatch")).status().unwrap().success());
+    home.ok(&["sweep", "sweep.json", "--out", "alone", "--quiet"]);
+    home.equal("alone", "it's here");
+}
+
+#[test]
+fn comparisons_are_paired() {
+    let home = Home::new();
+    home.ok(&["sweep", "sweep.json", "--out", "a", "--quiet"]);
+    let said = home.ok(&["compare", "a:variant=fifo", "a:variant=voq", "--scope", "overall"]);
+    assert!(said.contains("12 points in common"), "{said}");
+    let line = |said: &str, metric: &str| {
+        said.lines().find(|line| line.contains(&format!(" {metric} "))).unwrap_or_default().to_owned()
+    };
+    assert!(line(&said, "latency_mean_ns").ends_with("B is lower"), "{said}");
+    assert!(line(&said, "offered_load").ends_with("equal"), "{said}");
+    assert!(line(&said, "part_hol_blocking_ns").ends_with("B is lower"), "{said}");
+    let json = home.ok(&["compare", "a:buffers=8", "a:buffers=16", "--json", "--metric", "goodput_gbps"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json[0]["pairs"].as_u64(), json[0]["replications"].as_u64()), (Some(60), Some(5)));
+    let said = home.refused(&["compare", "a:variant=fifi", "a"]);
+    assert!(said.contains("has no value \"fifi\""), "{said}");
+    let said = home.refused(&["compare", "a:variant=fifo", "a"]);
+    assert!(said.contains("different axes"), "{said}");
+    home.ok(&["small.json", "--out", "run", "--quiet"]);
+    let said = home.refused(&["compare", "a", "run"]);
+    assert!(said.contains("folder of a single run"), "{said}");
+}
+
+#[test]
+fn figures_on_demand() {
+    let home = Home::new();
+    home.ok(&["sweep", "sweep.json", "--out", "a", "--quiet"]);
+    let said = home.ok(&["sweep", "plot", "a", "--metric", "goodput_gbps", "--y", "buffers", "--heat"]);
+    assert_eq!(said.trim(), "a/figures/goodput_gbps-by-load-buffers-variant.svg and .png");
+    let said = home.ok(&["sweep", "plot", "a", "--scope", "any", "--x", "variant", "--where", "load=0.7"]);
+    assert_eq!(said.trim(), "a/figures/latency_mean_ns-any-by-variant-buffers.svg and .png");
+    for (words, expected) in [
+        (["--metric", "godput_gbps"], "did you mean \"goodput_gbps\"?"),
+        (["--scope", "an"], "there is no flow \"an\""),
+        (["--x", "lode"], "there is no axis"),
+        (["--where", "load=9"], "has no value \"9\""),
+    ] {
+        let said = home.refused(&[&["sweep", "plot", "a"], &words[..]].concat());
+        assert!(said.contains(expected), "{words:?}: {said}");
+    }
+}
+
+/// Where Python has some of the usual readers, all of them read what we write.
+#[test]
+fn parquet_is_readable_elsewhere() {
+    let home = Home::new();
+    home.ok(&["sweep", "sweep.json", "--out", "a", "--quiet"]);
+    let python = std::env::var("RIOSIM_PYTHON").unwrap_or_else(|_| "python3".into());
+    let script = r#"
+import csv, importlib.util, sys
+path = sys.argv[1]
+rows = list(csv.DictReader(open(path + ".csv")))
+columns = ["load", "variant", "latency_mean_ns", "saturated", "seed"]
+readers = {}
+if importlib.util.find_spec("duckdb"):
+    import duckdb
+    readers["duckdb"] = lambda: duckdb.sql(f"select {', '.join(columns)} from '{path}.parquet'").fetchall()
+if importlib.util.find_spec("polars"):
+    import polars
+    readers["polars"] = lambda: polars.read_parquet(path + ".parquet").select(columns).rows()
+if importlib.util.find_spec("pandas") and importlib.util.find_spec("pyarrow"):
+    import pandas
+    readers["pandas"] = lambda: pandas.read_parquet(path + ".parquet")[columns].values.tolist()
+for name, read in readers.items():
+    table = read()
+    assert len(table) == len(rows) == 240, (name, len(table))
+    for a, b in zip(table, rows):
+        assert a[0] == float(b["load"]) and a[1] == b["variant"] and a[2] == float(b["latency_mean_ns"]), (a, b)
+        assert a[3] == (b["saturated"] == "true") and a[4] == int(b["seed"]), (a, b)
+print(", ".join(readers) or "none")
+"#;
+    let output = Command::new(&python).args(["-c", script]).arg(home.at("a/results")).output();
+    match output {
+        Ok(output) if text(&output.stdout).trim() == "none" => {
+            eprintln!("skipped: {python} has none of duckdb, polars, pandas with pyarrow");
+        }
+        Ok(output) => {
+            let said = text(&output.stderr);
+            assert!(output.status.success(), "{said}");
+            eprintln!("read by {}", text(&output.stdout).trim());
+        }
+        Err(error) => eprintln!("skipped: {python}: {error}"),
+    }
+}
