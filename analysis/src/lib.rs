@@ -7,6 +7,7 @@
 
 mod axes;
 pub mod collect;
+pub mod enumeration;
 pub mod estimate;
 pub mod explore;
 pub mod figures;

@@ -3,6 +3,7 @@
 //! Keys have a fixed order, sums are taken in index order, and floats carry nine significant digits
 //! ([`Num`]). Units end the keys. Nothing here knows the wall clock.
 
+use crate::enumeration::EnumerationSummary;
 use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
 use models::probe::{Cause, ProtocolFact};
@@ -68,6 +69,9 @@ pub struct VariantSummary {
     pub hol_blocking: HolSummary,
     /// Packet counts over the whole run.
     pub conservation: ConservationSummary,
+    /// What the host that set the fabric up did, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enumeration: Option<EnumerationSummary>,
     /// Stalls that the watchdog found.
     pub stalls: Vec<StallSummary>,
     /// Hashes of the run.
@@ -464,6 +468,7 @@ impl VariantSummary {
                 in_flight: outcome.in_flight,
                 broken: report.broken.clone(),
             },
+            enumeration: EnumerationSummary::new(report),
             stalls: outcome
                 .stalls
                 .iter()

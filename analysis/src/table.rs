@@ -193,6 +193,9 @@ pub fn variant(report: &VariantReport) -> String {
         count_text(kept.dropped),
         count_text(kept.in_flight)
     ));
+    for line in summary.enumeration.iter().flat_map(|enumeration| enumeration.lines()) {
+        say(format_args!("  {line}"));
+    }
     if !window.steady {
         say(format_args!("  no steady state was found: run longer, or set the warm-up"));
     }

@@ -7,6 +7,7 @@
 use crate::agents::origin;
 use crate::config::PacketSize;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::maintenance::MAINTENANCE;
 use crate::packet::{NIL, Packet, UNSTAGED};
 use crate::probe::{Delivery, Offered, Parts, Probe};
 use sim_core::{EventKey, EventList, Time};
@@ -96,7 +97,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    fn find_next(&mut self, e: usize) {
+    pub fn find_next(&mut self, e: usize) {
         let endpoint = &mut self.endpoints[e];
         endpoint.next = match &endpoint.sources[..] {
             [only] => only.next,
@@ -241,7 +242,7 @@ impl<P: Probe> Fabric<P> {
         self.ports[port as usize].rx.deliver_posted = false;
         self.flush(cx, port, cx.key());
         let e = !self.owner[port as usize] as usize;
-        if (self.unfolded || matches!(self.agents.get(e), Some(Some(_))))
+        if (self.unfolded || self.listens(e))
             && let Some(&(key, _)) = self.cold[port as usize].in_flight.front()
         {
             self.ports[port as usize].rx.deliver_posted = true;
@@ -269,9 +270,10 @@ impl<P: Probe> Fabric<P> {
     fn deliver(&mut self, port: u32, packet: u32, at: Time) -> Option<(u32, Delivery)> {
         let record = &self.packets[packet];
         let device = self.ports[port as usize].rx.device;
-        let owner = self.config.owners[record.destination as usize];
+        // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).
+        let owner = self.config.owners[usize::from(record.destination as u16)];
         assert!(
-            owner == device || owner == crate::config::NO_OWNER,
+            owner == device || owner == crate::config::NO_OWNER || record.destination & MAINTENANCE != 0,
             "packet for id {} reached {}",
             record.destination,
             self.config.devices[device as usize].path
@@ -294,8 +296,8 @@ impl<P: Probe> Fabric<P> {
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         self.outcome.record(mark::DELIVERED, at, u64::from(port), id ^ u64::from(record.origin) << 52);
         self.ledger.delivered += 1;
-        let cargo = record.origin >= origin::STREAM;
-        let to = record.destination;
+        let cargo = record.origin >= origin::REGISTERS;
+        let to = record.destination & !MAINTENANCE;
         self.packets.remove(packet);
         self.probe.delivered(&delivery);
         cargo.then_some((to, delivery))

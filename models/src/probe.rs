@@ -256,6 +256,55 @@ pub struct StagingEdge {
     pub stopped: bool,
 }
 
+/// A step of a register access through the fabric.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum RegisterStep {
+    /// The request joined the injection queue of who asks.
+    Asked {
+        /// Destination id of the packet.
+        destination: u32,
+        /// Switches that it shall pass.
+        hop_count: u8,
+        /// Byte offset of the register.
+        offset: u32,
+        /// What is to be written; `None` = it is read.
+        write: Option<u32>,
+    },
+    /// The device that was asked carried it out, and made the response.
+    CarriedOut {
+        /// Id of who asks.
+        source: u32,
+        /// Port through which the request came.
+        port: u8,
+        /// Byte offset of the register.
+        offset: u32,
+        /// Extended features block: its id, and the offset in it.
+        block: Option<(u16, u32)>,
+        /// What was read or written.
+        value: u32,
+        /// It was a write.
+        write: bool,
+    },
+    /// The response reached who asked.
+    Answered {
+        /// ERROR instead of DONE.
+        error: bool,
+    },
+}
+
+/// A [`RegisterStep`] with its circumstances.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct RegisterEvent {
+    /// When.
+    pub at: Time,
+    /// Device index where it happened.
+    pub device: u32,
+    /// Transaction id: joins the steps of one access.
+    pub tid: u8,
+    /// What.
+    pub step: RegisterStep,
+}
+
 /// What a sample sees. All values are packets.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
@@ -291,6 +340,8 @@ pub trait Probe {
     fn message(&mut self, _message: &Journey) {}
     /// An answer was handed to who had asked.
     fn round_trip(&mut self, _whole: &Journey) {}
+    /// A step of a register access through the fabric.
+    fn register(&mut self, _event: &RegisterEvent) {}
     /// Something happened above packets.
     fn protocol_event(&mut self, _event: &ProtocolEvent) {}
     /// A staging queue changed.

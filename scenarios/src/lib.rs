@@ -17,6 +17,7 @@
 
 mod check;
 mod compile;
+mod configure;
 pub mod diagnostic;
 mod excerpt;
 pub mod expand;

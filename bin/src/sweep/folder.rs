@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Name of the file that says what a folder is.
 pub(crate) const MANIFEST: &str = "sweep.json";
 /// Version of its layout.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What the folder of a sweep is about: enough to merge, show, plot and compare without the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -127,20 +127,25 @@ impl Folder {
                 self.path.display()
             ))
         })?;
-        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| {
+        #[derive(Deserialize)]
+        struct Layout {
+            format: u32,
+        }
+        let layout: Option<Layout> = serde_json::from_str(&text).ok();
+        if let Some(Layout { format: found }) = layout
+            && found != FORMAT
+        {
+            return Err(Failure::bad_input(format_args!(
+                "{}: layout {found}; this version reads layout {FORMAT}; riosim sweep --restart begins anew",
+                path.display()
+            )));
+        }
+        serde_json::from_str(&text).map_err(|error| {
             Failure::bad_input(format_args!(
                 "{}: {error}; riosim sweep --restart begins anew",
                 path.display()
             ))
-        })?;
-        if manifest.format != FORMAT {
-            let found = manifest.format;
-            return Err(Failure::bad_input(format_args!(
-                "{}: layout {found}; this version reads layout {FORMAT}",
-                path.display()
-            )));
-        }
-        Ok(manifest)
+        })
     }
 
     /// Makes the folder ready for runs of `manifest`.

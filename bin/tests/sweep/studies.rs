@@ -27,10 +27,12 @@ impl Estimates {
             (scope, plot["metric"].as_str().unwrap().to_owned())
         };
         let shown: Vec<(String, String)> = spec["plots"].as_array().unwrap().iter().map(shown).collect();
-        let mut reference = vec![(format!("{name}.csv"), estimates.only(&shown))];
+        let mut reference = vec![(format!("sweep-{name}.csv"), estimates.only(&shown))];
         for figure in figures {
-            reference
-                .push((format!("{name}-{figure}.svg"), home.read(&format!("study/figures/{figure}.svg"))));
+            reference.push((
+                format!("sweep-{name}-{figure}.svg"),
+                home.read(&format!("study/figures/{figure}.svg")),
+            ));
         }
         for (file, text) in reference {
             let path = root().join("results/reference").join(&file);

@@ -389,13 +389,18 @@ impl Reader<'_> {
             return None;
         }
         let integer = spec.integer == Some(true);
+        let fine = spec.unit.as_deref().and_then(picoseconds);
         let number = |share: &f64| -> Option<(Value, String)> {
             let raw = if log {
                 ends.0 * libm::exp(share * libm::log(ends.1 / ends.0))
             } else {
                 ends.0 + share * (ends.1 - ends.0)
             };
-            let number = tidy(if integer { libm::round(raw) } else { raw })?;
+            let number = tidy(match fine {
+                _ if integer => libm::round(raw),
+                Some(fine) => libm::round(raw * fine) / fine,
+                None => raw,
+            })?;
             let value = match &spec.unit {
                 Some(unit) => Value::from(format!("{number} {unit}")),
                 None => Value::Number(number),
@@ -404,6 +409,11 @@ impl Reader<'_> {
         };
         shares.iter().map(number).collect()
     }
+}
+
+/// Picoseconds in a unit of time: scenarios take whole ones only.
+fn picoseconds(unit: &str) -> Option<f64> {
+    units::time(&format!("1 {unit}")).ok().map(|ps| ps as f64)
 }
 
 /// A number with nine significant digits, whole if it is: what a person would have written.
@@ -512,6 +522,23 @@ mod tests {
         assert_eq!((axes[1].name.as_str(), axes[1].unit.as_str()), ("pipeline", "ns"));
         assert_eq!(labels(&axes[2]), ["1", "3", "4"]);
         assert_eq!(groups, [(0, 1, 20), (1, 1, 3), (2, 1, 3)]);
+    }
+
+    /// Whatever falls between picoseconds is moved to one: a scenario would not take it.
+    #[test]
+    fn times_are_whole_picoseconds() {
+        let (axes, _) = read(json!([
+            {"pointer": "/a", "log_range": {"from": 10, "to": 1000, "count": 6}, "unit": "ns"},
+            {"sample": {"method": "sobol", "points": 64, "axes": [
+                {"pointer": "/b", "log_range": {"from": 0.01, "to": 90}, "unit": "us"},
+                {"pointer": "/c", "range": {"from": 1, "to": 3}, "unit": "ps"}
+            ]}}
+        ]))
+        .unwrap();
+        assert_eq!(labels(&axes[0])[..3], ["10 ns", "25.119 ns", "63.096 ns"]);
+        for text in axes.iter().flat_map(labels) {
+            assert!(units::time(text).is_ok(), "{text}");
+        }
     }
 
     #[test]
