@@ -130,14 +130,19 @@ impl Request {
 
     /// Name for a file: `latency_mean_ns-by-load`.
     pub fn name(&self, frame: &Frame) -> String {
+        let plain = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c), "_");
         let mut name = METRICS[self.metric].name.to_owned();
         if self.scope != super::OVERALL {
-            name +=
-                &format!("-{}", self.scope.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_"));
+            name += &format!("-{}", plain(&self.scope));
         }
         name += &format!("-by-{}", frame.axes[self.x].name);
         for axis in [self.y, self.panels].into_iter().flatten() {
             name += &format!("-{}", frame.axes[axis].name);
+        }
+        // figures at different values of an axis are different figures
+        for (axis, level) in &self.fixed {
+            let axis = &frame.axes[*axis];
+            name += &format!("-{}-{}", axis.name, plain(&axis.labels[*level as usize]));
         }
         name
     }

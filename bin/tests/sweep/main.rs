@@ -335,7 +335,7 @@ fn figures_on_demand() {
     let said = home.ok(&["sweep", "plot", "a", "--metric", "goodput_gbps", "--y", "buffers", "--heat"]);
     assert_eq!(said.trim(), "a/figures/goodput_gbps-by-load-buffers-variant.svg and .png");
     let said = home.ok(&["sweep", "plot", "a", "--scope", "any", "--x", "variant", "--where", "load=0.7"]);
-    assert_eq!(said.trim(), "a/figures/latency_mean_ns-any-by-variant-buffers.svg and .png");
+    assert_eq!(said.trim(), "a/figures/latency_mean_ns-any-by-variant-buffers-load-0.7.svg and .png");
     for (words, expected) in [
         (["--metric", "godput_gbps"], "did you mean \"goodput_gbps\"?"),
         (["--scope", "an"], "there is no flow \"an\""),
