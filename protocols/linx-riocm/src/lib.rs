@@ -7,6 +7,7 @@
 //! # Reading order
 //!
 //! 1. [`wire`]: rio_frame and the nine headers.
+//! 2. [`fragment`]: cutting messages into data packets, and reassembly.
 //!
 //! # Panic contract
 //!
@@ -16,6 +17,7 @@
 
 extern crate alloc;
 
+pub mod fragment;
 pub mod wire;
 
 pub use wire::{Frame, View};
