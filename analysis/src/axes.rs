@@ -28,6 +28,8 @@ pub(crate) enum Ticks {
     Plain,
     /// Picoseconds, every tick with its unit (logarithmic axes span several).
     Times,
+    /// None: whoever draws the panel writes names there.
+    None,
 }
 
 /// A range of values.
@@ -54,9 +56,23 @@ impl Axis {
         Self { low: 0.0, high: if max > 0.0 { max } else { 1.0 }, log: false, ticks: Ticks::Plain }
     }
 
+    /// From a round number not above `min` to one not below `max`.
+    pub(crate) fn around(min: f64, max: f64) -> Self {
+        let span = if max > min { max - min } else { libm::fmax(libm::fabs(max) * 0.1, 1e-9) };
+        let step = nice_step(span / 5.0);
+        let (low, high) = (libm::floor(min / step) * step, libm::ceil(max / step) * step);
+        let high = if high > low { high } else { low + step };
+        Self { low, high, log: false, ticks: Ticks::Plain }
+    }
+
     /// Logarithmic, around picosecond values.
     pub(crate) fn log_times(min: f64, max: f64) -> Self {
         let (min, max) = if min > 0.0 && max >= min { (min, max) } else { (1e3, 1e6) };
+        Self::log(min, max, Ticks::Times)
+    }
+
+    /// Logarithmic, around positive values.
+    pub(crate) fn log(min: f64, max: f64, ticks: Ticks) -> Self {
         let mut low = round_down(min * 0.98);
         let mut high = round_up(max * 1.02);
         // one value alone still needs a scale on both sides
@@ -64,7 +80,7 @@ impl Axis {
             low = round_down(low * 0.6);
             high = round_up(high * 1.6);
         }
-        Self { low, high, log: true, ticks: Ticks::Times }
+        Self { low, high, log: true, ticks }
     }
 
     /// Share of the axis below `value`.
@@ -78,6 +94,9 @@ impl Axis {
 
     /// Values with grid lines, and their texts (empty: a line only).
     pub(crate) fn marks(&self) -> Vec<(f64, String)> {
+        if self.ticks == Ticks::None {
+            return Vec::new();
+        }
         if !self.log {
             let step = nice_step((self.high - self.low) / 5.0);
             let first = libm::ceil(self.low / step - 1e-9) as i64;
@@ -116,7 +135,7 @@ impl Axis {
 
     fn text(&self, value: f64) -> String {
         match self.ticks {
-            Ticks::Plain => trim(three_digits(value)),
+            Ticks::Plain | Ticks::None => trim(three_digits(value)),
             Ticks::Times => {
                 let unit = TimeUnit::for_max(value * 2.000_001);
                 format!("{} {}", trim(three_digits(unit.scale(value))), unit.symbol)

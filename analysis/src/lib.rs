@@ -8,6 +8,7 @@
 mod axes;
 pub mod collect;
 pub mod estimate;
+pub mod explore;
 pub mod figures;
 pub mod num;
 pub mod report;
@@ -15,6 +16,7 @@ pub mod runfolder;
 mod scene;
 pub mod series;
 pub mod summary;
+pub mod sweep;
 pub mod table;
 
 pub use collect::{Collector, CollectorConfig};

@@ -1,5 +1,6 @@
 //! Words and flags of the command line.
 
+use crate::sweep::args::{CompareArgs, SweepArgs};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use models::run::{ListKind, PipelineMode, RunOptions};
 use serde_json::Value;
@@ -19,7 +20,7 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
-/// The words of the command line, with the verb `run` where none is given.
+/// The words of the command line, with the verb `run` where none is given (`sweep x.json` likewise).
 pub(crate) fn with_verb(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
     let first = words.get(1).map(|word| word.to_string_lossy().into_owned());
@@ -28,7 +29,17 @@ pub(crate) fn with_verb(words: impl Iterator<Item = OsString>) -> Vec<OsString> 
         command.get_subcommands().any(|verb| verb.get_name() == word)
             || ["help", "-h", "--help", "-V", "--version"].contains(&word)
     };
-    if first.is_some_and(|word| !known(&word)) {
+    if first.as_deref() == Some("sweep") {
+        let sweep = command.find_subcommand("sweep").expect("a verb");
+        let second = words.get(2).map(|word| word.to_string_lossy().into_owned());
+        let known = |word: &str| {
+            sweep.get_subcommands().any(|verb| verb.get_name() == word)
+                || ["help", "-h", "--help"].contains(&word)
+        };
+        if second.is_some_and(|word| !known(&word)) {
+            words.insert(2, "run".into());
+        }
+    } else if first.is_some_and(|word| !known(&word)) {
         words.insert(1, "run".into());
     }
     words
@@ -47,11 +58,17 @@ pub(crate) enum Verb {
         /// What to list
         what: Listing,
     },
+    /// Simulate many points of a scenario: sweep x.json
+    Sweep(SweepArgs),
+    /// Compare two sweeps, or two parts of one, by paired differences
+    Compare(CompareArgs),
     /// Print the JSON Schema of scenario files
     Schema,
+    /// Explore every interleaving of a small system and count what they end in
+    Explore(ExploreArgs),
     /// Print the fields of octets from the wire as JSON
     Decode {
-        /// Format: lp-serial or voq
+        /// Format: lp-serial, packet, smp, st or voq
         format: String,
         /// Octets in hex, for example 803fc1041862; a form can stand in front, as in packet:000A...
         #[arg(required = true)]
@@ -59,9 +76,41 @@ pub(crate) enum Verb {
     },
     /// Turn what decode prints, from standard input, back into hex
     Encode {
-        /// Format: lp-serial or voq
+        /// Format: lp-serial, packet, smp, st or voq
         format: String,
     },
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subject {
+    /// Two nodes establish a conduit (session management, Annex 2 §3.4)
+    Conduit,
+}
+
+/// Flags of `explore`.
+#[derive(Debug, Args)]
+pub(crate) struct ExploreArgs {
+    /// What to explore
+    pub(crate) subject: Subject,
+    /// literal, minimal, corrected (default: all)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) algorithm: Vec<String>,
+    /// What goes wrong: none, LOSS1, RETX1, DUP1, ABANDON1, ... (default: none)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) fault: Vec<String>,
+    /// MS, PEERS, CROSS (default: all)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) configuration: Vec<String>,
+    /// Order of delivery: fifo, any (default: both)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) order: Vec<String>,
+    /// OPENs beyond which a run is cut and called a storm
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub(crate) limit: u32,
+    /// Print a shortest run that ends in this class instead of the table: one, none, duplicate, leak,
+    /// half-open, orphan, storm
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) path: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]

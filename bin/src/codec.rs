@@ -10,13 +10,16 @@
 //! # Adding a format
 //!
 //! A format is one row of [`TABLE`]. Flat layouts describe themselves as a table of
-//! [forms](form::Form) and get both verbs from it, as `lp-serial` and `voq` do; a format with nested JSON
+//! [forms](form::Form) and get both verbs from it, as all do so far; a format with nested JSON
 //! brings its own two functions.
 
 mod form;
 mod hex;
 mod json;
+mod packet;
 mod serial;
+mod smp;
+mod st;
 mod voq;
 
 #[cfg(test)]
@@ -39,6 +42,24 @@ const TABLE: &[Format] = &[
         about: "control symbols and packet framing, Part 6",
         decode: |hex| form::decode(&serial::FORMS, hex),
         encode: |json| form::encode(&serial::FORMS, json),
+    },
+    Format {
+        name: "packet",
+        about: "whole packets, Parts 1, 2, 9 and 10",
+        decode: |hex| form::decode_by(&packet::FORMS, hex, packet::recognise),
+        encode: |json| form::encode(&packet::FORMS, json),
+    },
+    Format {
+        name: "smp",
+        about: "session management messages, Annex 2",
+        decode: smp::decode,
+        encode: smp::encode,
+    },
+    Format {
+        name: "st",
+        about: "Scheduled Transfer headers, operations and frames",
+        decode: |hex| form::decode(&st::FORMS, hex),
+        encode: |json| form::encode(&st::FORMS, json),
     },
     Format {
         name: "voq",

@@ -25,7 +25,7 @@ pub(crate) fn load(args: &ScenarioArgs) -> Result<RunPlan, Failure> {
 /// Longest input. The largest fabric, every link of it written out, is a tenth of this.
 const INPUT_MAX: u64 = 1 << 28;
 
-fn read(path: &Path) -> Result<(String, String), Failure> {
+pub(crate) fn read(path: &Path) -> Result<(String, String), Failure> {
     let (source, name): (std::io::Result<Box<dyn Read>>, String) = if path == Path::new("-") {
         (Ok(Box::new(std::io::stdin().lock())), "standard input".into())
     } else {

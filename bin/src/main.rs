@@ -5,11 +5,13 @@
 mod cli;
 mod codec;
 mod console;
+mod explore;
 mod inspect;
 mod progress;
 mod run;
 mod simulate;
 mod status;
+mod sweep;
 
 use clap::Parser;
 use cli::{Cli, Verb, with_verb};
@@ -22,7 +24,10 @@ fn main() -> ExitCode {
         Verb::Check(args) => inspect::check(&args),
         Verb::Init(args) => inspect::init(&args),
         Verb::List { what } => inspect::list(what),
+        Verb::Sweep(args) => sweep::sweep(&args),
+        Verb::Compare(args) => sweep::compare(&args),
         Verb::Schema => inspect::schema(),
+        Verb::Explore(args) => explore::explore(&args),
         Verb::Decode { format, hex } => inspect::decode(&format, &hex),
         Verb::Encode { format } => inspect::encode(&format),
     };

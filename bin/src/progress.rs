@@ -67,7 +67,59 @@ impl Bar {
     }
 }
 
-fn seconds_text(seconds: f64) -> String {
+/// The bar over all runs of a sweep.
+pub(crate) struct Total {
+    bar: ProgressBar,
+    kept: std::sync::atomic::AtomicU64,
+    started: Instant,
+}
+
+impl Total {
+    /// A bar for so many runs.
+    pub(crate) fn new(quiet: bool, runs: u64) -> Self {
+        let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {pos} of {len} runs{msg}");
+        let style = style.expect("the template is a constant").progress_chars("=> ");
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(runs), target).with_style(style);
+        Self { bar, kept: 0.into(), started: Instant::now() }
+    }
+
+    /// So many runs were there before.
+    pub(crate) fn begin(&self, kept: u64, runs: u64) {
+        self.kept.store(kept, std::sync::atomic::Ordering::Relaxed);
+        self.bar.set_length(runs);
+        self.bar.set_position(kept);
+    }
+
+    /// The stop rule wants more.
+    pub(crate) fn more(&self, runs: u64) {
+        self.bar.set_length(runs);
+    }
+
+    /// So many more runs are durable.
+    pub(crate) fn add(&self, runs: u64) {
+        self.bar.inc(runs);
+        if self.bar.is_hidden() {
+            return;
+        }
+        let new = self.bar.position() - self.kept.load(std::sync::atomic::Ordering::Relaxed);
+        let left = self.bar.length().unwrap_or(0).saturating_sub(self.bar.position());
+        let rate = new as f64 / self.started.elapsed().as_secs_f64();
+        self.bar.set_message(format!(
+            ", {} a second, {} left",
+            three_digits(rate),
+            seconds_text(left as f64 / rate)
+        ));
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A span of wall-clock time in words.
+pub(crate) fn seconds_text(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     match whole {
         0..60 => format!("{whole} s"),

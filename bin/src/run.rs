@@ -109,7 +109,7 @@ fn jobs(args: &RunArgs, plan: &RunPlan) -> usize {
 }
 
 /// The first Ctrl-C ends the run in good order; a second one need not wait.
-fn watch_interrupts() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn watch_interrupts() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     ctrlc::set_handler(move || {

@@ -1,6 +1,6 @@
 //! Simulating the variants of a scenario, in parallel where there are cores. No result depends on how many.
 
-use crate::progress::{Bar, Bars};
+use crate::progress::Bars;
 use crate::status::Failure;
 use analysis::{Collector, CollectorConfig, RunData};
 use models::run::{Progress, RunOptions};
@@ -36,7 +36,7 @@ pub(crate) fn all(
     let bars = Bars::new(quiet, plan.variants.iter().map(|variant| variant.name.as_str()));
     let simulate = |variant: &Variant| {
         let bar = bars.bar(&variant.name, variant.until.0);
-        let result = guarded(variant, options, &bar, interrupted);
+        let result = guarded(variant, options, &|now, events| bar.show(now, events), interrupted);
         bar.clear();
         result
     };
@@ -48,14 +48,15 @@ pub(crate) fn all(
     results.into_iter().collect()
 }
 
-/// Assertions of the simulator become failures of the variant.
-fn guarded(
+/// Simulates one variant; assertions of the simulator become its failure. `show` gets the simulated time and
+/// the number of events now and then.
+pub(crate) fn guarded(
     variant: &Variant,
     options: RunOptions,
-    bar: &Bar,
+    show: &dyn Fn(u64, u64),
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
-    let result = catch_unwind(AssertUnwindSafe(|| one(variant, options, bar, interrupted)));
+    let result = catch_unwind(AssertUnwindSafe(|| one(variant, options, show, interrupted)));
     result.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -67,7 +68,7 @@ fn guarded(
 fn one(
     variant: &Variant,
     options: RunOptions,
-    bar: &Bar,
+    show: &dyn Fn(u64, u64),
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
     let started = Instant::now();
@@ -78,7 +79,7 @@ fn one(
             return Err(Failure::Interrupted);
         }
         match simulation.run(variant.until, SLICE) {
-            Progress::Running => bar.show(simulation.now().0, simulation.events()),
+            Progress::Running => show(simulation.now().0, simulation.events()),
             end => break end,
         }
     };

@@ -14,6 +14,8 @@ pub(crate) enum Failure {
     Stalled(String),
     /// The user interrupted.
     Interrupted,
+    /// The user interrupted what can go on later.
+    Paused(String),
 }
 
 impl Failure {
@@ -28,7 +30,7 @@ impl Failure {
             Failure::Invariant(_) => 1,
             Failure::BadInput(_) => 2,
             Failure::Stalled(_) => 3,
-            Failure::Interrupted => 130,
+            Failure::Interrupted | Failure::Paused(_) => 130,
         }
     }
 
@@ -39,6 +41,7 @@ impl Failure {
             Failure::Invariant(text) => console::complain(&format!("riosim: an invariant broke: {text}")),
             Failure::Stalled(text) => console::complain(&format!("riosim: stalled: {text}")),
             Failure::Interrupted => console::complain("riosim: interrupted, nothing was written"),
+            Failure::Paused(text) => console::complain(&format!("riosim: interrupted: {text}")),
         }
         ExitCode::from(self.code())
     }
@@ -55,8 +58,9 @@ mod tests {
             Failure::bad_input(""),
             Failure::Stalled(String::new()),
             Failure::Interrupted,
+            Failure::Paused(String::new()),
         ]
         .map(|failure| failure.code());
-        assert_eq!(codes, [1, 2, 3, 130]);
+        assert_eq!(codes, [1, 2, 3, 130, 130]);
     }
 }

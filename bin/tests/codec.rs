@@ -42,11 +42,17 @@ fn vectors() -> Vec<Map<String, Value>> {
 fn decode_and_encode_every_vector() {
     for row in vectors() {
         let hex = row["hex"].as_str().unwrap();
-        if row["id"].as_str().unwrap().starts_with("VOQ-N") {
+        let id = row["id"].as_str().unwrap();
+        if id.starts_with("VOQ-N") {
             assert!(!fail(&["decode", "voq", hex], "").is_empty());
             continue;
         }
-        for (format, hex) in [("voq", hex), ("voq", row["wire"].as_str().unwrap()), ("lp-serial", hex)] {
+        let forms = match row.get("wire") {
+            Some(wire) => vec![("voq", hex), ("voq", wire.as_str().unwrap()), ("lp-serial", hex)],
+            None => vec![("packet", hex)],
+        };
+        assert_eq!(id.starts_with("PKT-"), forms[0].0 == "packet", "{id}");
+        for (format, hex) in forms {
             let json = succeed(&["decode", format, hex], "");
             assert_eq!(succeed(&["encode", format], &json), format!("{hex}\n"), "{json}");
         }

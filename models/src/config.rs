@@ -7,6 +7,9 @@
 use sim_core::Duration;
 use std::sync::Arc;
 
+pub use logical::engine::stream::Mtu;
+pub use lp_serial::cost::IdSize;
+
 /// Most ports that one modelled switch may have (port sets are one machine word).
 pub const PORTS_MAX: usize = 64;
 /// Most priorities: RapidIO has four (Part 6 §5.6.3).
@@ -31,6 +34,8 @@ pub struct FabricConfig {
     pub flows: Vec<FlowConfig>,
     /// Traffic sources.
     pub sources: Vec<SourceConfig>,
+    /// Endpoints that run protocols, in the order of their devices.
+    pub agents: Vec<AgentConfig>,
     /// Scheduled losses of stype2 messages.
     pub symbol_losses: Vec<SymbolLoss>,
     /// Interval between observations of queues ([`crate::Probe::sample`]); `None` = no samples.
@@ -440,4 +445,109 @@ pub enum LossKind {
     Xoff,
     /// Messages that clear a bit that was set.
     Xon,
+}
+
+/// What runs on an endpoint above its link.
+#[derive(Clone, Debug)]
+pub struct AgentConfig {
+    /// Device index of the endpoint.
+    pub device: u32,
+    /// Its id: the source of its packets.
+    pub id: u32,
+    /// Size of device ids in its packets.
+    pub ids: IdSize,
+    /// Its link is 64b/67b, which adds a CRC to packets.
+    pub idle3: bool,
+    /// The software side.
+    pub host: HostConfig,
+    /// `now` of protocols = fabric time x this fraction (both positive).
+    pub clock: (u64, u64),
+    /// A packet that is not answered for so long is lost. Picoseconds of the protocol clock.
+    pub response_timeout: u64,
+    /// From a RETRY response until the packet is sent again. Picoseconds of the protocol clock.
+    pub retry_delay: u64,
+    /// MTU of type 9: that of the whole system.
+    pub mtu: Mtu,
+    /// Protocols, one for each flow.
+    pub parts: Vec<PartConfig>,
+}
+
+/// The software side of an endpoint.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct HostConfig {
+    /// Time for each message, PDU and doorbell that comes in.
+    pub rx_service: ServiceTime,
+    /// Time for each that goes out.
+    pub tx_service: ServiceTime,
+    /// Places for what came in, the one being served included (>= 1).
+    pub rx_queue: u32,
+}
+
+/// How long a service takes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ServiceTime {
+    /// Always the same; 0 makes no event.
+    Fixed(Duration),
+    /// Exponential with this mean.
+    Exponential(Duration),
+    /// Uniform between two times.
+    Uniform(Duration, Duration),
+}
+
+/// A protocol on an endpoint.
+#[derive(Clone, Debug)]
+pub struct PartConfig {
+    /// Flow: both ends of a conversation have a part with the same one.
+    pub flow: u16,
+    /// Which protocol.
+    pub protocol: ProtocolConfig,
+    /// What drives it; `None` = it only reacts. Wire sizes mean nothing here, payloads are those of messages.
+    pub source: Option<SourceConfig>,
+}
+
+/// Which protocol, with its settings.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ProtocolConfig {
+    /// Messages, PDUs, doorbells, reads or writes without a protocol above.
+    Workload {
+        /// What carries them.
+        carrier: Carrier,
+    },
+    /// Request and response.
+    Rpc {
+        /// What carries both.
+        carrier: Carrier,
+        /// Octets of a response.
+        answer: u32,
+        /// How long a client waits for it. Picoseconds of the protocol clock.
+        timeout: u64,
+    },
+}
+
+/// What carries messages.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// Type 11.
+    Message {
+        /// 0..=3, up to 63 for messages of one segment.
+        mailbox: u8,
+        /// Standard size of a segment: 8, 16, 32, 64, 128, 256.
+        segment: u16,
+    },
+    /// Type 9.
+    Stream {
+        /// Class of service.
+        cos: u8,
+        /// Stream.
+        stream_id: u16,
+    },
+    /// Type 10.
+    Doorbell {
+        /// The 16 bits.
+        info: u16,
+    },
+    /// Type 2: sizes are those of what is read.
+    Read,
+    /// Type 5 with response.
+    Write,
 }

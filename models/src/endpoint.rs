@@ -4,10 +4,23 @@
 //! event for the next creation is posted only while the transmitter idles. Deliveries wait in a queue with
 //! their keys until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
 
+use crate::agents::origin;
+use crate::config::PacketSize;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::packet::{NIL, Packet, UNSTAGED};
 use crate::probe::{Delivery, Offered, Parts, Probe};
 use sim_core::{EventKey, EventList, Time};
+
+/// What is known of a packet when it is made.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Made {
+    pub destination: u32,
+    pub flow: u16,
+    pub priority: u8,
+    pub size: PacketSize,
+    pub sequence: u32,
+    pub origin: u16,
+}
 
 impl<P: Probe> Fabric<P> {
     pub fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
@@ -70,22 +83,71 @@ impl<P: Probe> Fabric<P> {
                     }
                 }
             } else {
-                self.make_packet(cx, e, index, at);
+                let packet = self.new_packet(e, index, at);
+                self.find_next(e);
+                if at == cx.now().0 && self.endpoints[e].next > now && self.may_start_new(cx, e, packet) {
+                    self.start_new(cx, e, packet);
+                } else {
+                    self.queue_packet(cx, e, packet, at);
+                }
+                continue;
             }
-            let endpoint = &mut self.endpoints[e];
-            endpoint.next = match &endpoint.sources[..] {
-                [only] => only.next,
-                several => several.iter().map(|s| s.next).min().unwrap_or(u64::MAX),
-            };
+            self.find_next(e);
         }
+    }
+
+    fn find_next(&mut self, e: usize) {
+        let endpoint = &mut self.endpoints[e];
+        endpoint.next = match &endpoint.sources[..] {
+            [only] => only.next,
+            several => several.iter().map(|s| s.next).min().unwrap_or(u64::MAX),
+        };
+    }
+
+    /// Whether a packet just created may start at once: what the choice among all that waits would come to.
+    #[inline(always)]
+    fn may_start_new<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, e: usize, packet: u32) -> bool {
+        let port = self.endpoints[e].port as usize;
+        let tx = &self.ports[port].tx;
+        let queue = self.packets[packet].queue;
+        tx.waiting == 0
+            && tx.done <= cx.key()
+            && tx.clock.blocked() == 0
+            && !tx.parked_any
+            && (queue >= tx.queue_lanes || self.cold[port].stopped_lanes >> queue & 1 == 0)
+    }
+
+    fn start_new<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: u32) {
+        let port = self.endpoints[e].port;
+        let queue = self.packets[packet].queue;
+        let tx = &mut self.ports[port as usize].tx;
+        tx.pointer = queue.min(tx.queue_lanes);
+        tx.high_water = tx.high_water.max(1);
+        self.start(cx, port, packet, false);
     }
 
     /// One packet of a source, created at `at`, joins the injection queue.
     fn make_packet<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, source: usize, at: u64) {
+        let packet = self.new_packet(e, source, at);
+        self.queue_packet(cx, e, packet, at);
+    }
+
+    /// One packet of a source, created at `at`, in no list.
+    #[inline(always)]
+    fn new_packet(&mut self, e: usize, source: usize, at: u64) -> u32 {
+        let from = &mut self.endpoints[e].sources[source];
+        let draw = from.draw();
+        let sequence = (from.made() - 1) as u32;
+        let crate::traffic::Draw { destination, flow, priority, size } = draw;
+        let made = Made { destination, flow, priority, size, sequence, origin: source as u16 };
+        self.admit_packet(e, at, made)
+    }
+
+    /// A packet made at `at`, in no list.
+    #[inline(always)]
+    pub fn admit_packet(&mut self, e: usize, at: u64, draw: Made) -> u32 {
         let endpoint = &mut self.endpoints[e];
         let port = endpoint.port;
-        let draw = endpoint.sources[source].draw();
-        let sequence = endpoint.sources[source].made() - 1;
         endpoint.stamp = endpoint.stamp.wrapping_add(1);
         let stamp = endpoint.stamp;
         let device = endpoint.device;
@@ -111,18 +173,18 @@ impl<P: Probe> Fabric<P> {
             payload: u32::from(draw.size.payload),
             link_ps,
         });
-        let packet = self.packets.insert(Packet {
+        self.packets.insert(Packet {
             next: NIL,
             destination: draw.destination,
             source: device,
             share: NIL,
-            sequence: sequence as u32,
+            sequence: draw.sequence,
             link_ps: link_ps as u32,
             stamp,
             wire: draw.size.wire,
             payload: draw.size.payload,
             flow: draw.flow,
-            origin: source as u16,
+            origin: draw.origin,
             priority: draw.priority,
             queue,
             next_hop,
@@ -133,7 +195,19 @@ impl<P: Probe> Fabric<P> {
             ports,
             parts: [0; 9],
             snapshot: Default::default(),
-        });
+        })
+    }
+
+    /// A packet created at `at` joins the injection queue.
+    pub fn queue_packet<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        e: usize,
+        packet: u32,
+        at: u64,
+    ) {
+        let port = self.endpoints[e].port;
+        let queue = self.packets[packet].queue;
         if self.ports[port as usize].tx.clock.blocked() != 0 {
             // Credit changes up to the creation come first, later ones belong to the wait.
             let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);
@@ -148,11 +222,16 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A transmission of this endpoint has started.
-    pub fn started_at_endpoint<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, origin: u16) {
+    pub fn started_at_endpoint<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, from: u16) {
         let now = cx.now().0;
-        let source = &self.endpoints[e].sources[origin as usize];
-        if source.backlog().is_some() && source.may_refill(now) {
-            self.make_packet(cx, e, origin as usize, now);
+        match self.endpoints[e].sources.get(from as usize) {
+            Some(source) => {
+                if source.backlog().is_some() && source.may_refill(now) {
+                    self.make_packet(cx, e, from as usize, now);
+                }
+            }
+            None if from == origin::STREAM => self.stream_started(cx, e),
+            None => {}
         }
         self.await_next(cx, e);
     }
@@ -161,7 +240,8 @@ impl<P: Probe> Fabric<P> {
     pub fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         self.ports[port as usize].rx.deliver_posted = false;
         self.flush(cx, port, cx.key());
-        if self.unfolded
+        let e = !self.owner[port as usize] as usize;
+        if (self.unfolded || matches!(self.agents.get(e), Some(Some(_))))
             && let Some(&(key, _)) = self.cold[port as usize].in_flight.front()
         {
             self.ports[port as usize].rx.deliver_posted = true;
@@ -177,12 +257,16 @@ impl<P: Probe> Fabric<P> {
                 break;
             }
             self.cold[port as usize].in_flight.pop_front();
-            self.deliver(port, packet, at.time());
+            let cargo = self.deliver(port, packet, at.time());
             self.make_status(cx, port, at.time().0, 1);
+            if let Some((id, delivery)) = cargo {
+                self.deliver_cargo(cx, port, packet, id, &delivery);
+            }
         }
     }
 
-    fn deliver(&mut self, port: u32, packet: u32, at: Time) {
+    /// Delivers a packet. What an agent made comes back with the id that it was sent to.
+    fn deliver(&mut self, port: u32, packet: u32, at: Time) -> Option<(u32, Delivery)> {
         let record = &self.packets[packet];
         let device = self.ports[port as usize].rx.device;
         let owner = self.config.owners[record.destination as usize];
@@ -210,7 +294,10 @@ impl<P: Probe> Fabric<P> {
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         self.outcome.record(mark::DELIVERED, at, u64::from(port), id ^ u64::from(record.origin) << 52);
         self.ledger.delivered += 1;
+        let cargo = record.origin >= origin::STREAM;
+        let to = record.destination;
         self.packets.remove(packet);
         self.probe.delivered(&delivery);
+        cargo.then_some((to, delivery))
     }
 }

@@ -9,6 +9,8 @@
 //! is accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements
 //! and buffer releases are records with keys, consumed when somebody needs them.
 
+use crate::agent::Agent;
+use crate::agents::Cargoes;
 use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
     StagingConfig, Verdict,
@@ -36,6 +38,8 @@ pub(crate) mod class {
     pub const DONE: Class = Class::new(2);
     pub const TRAFFIC: Class = Class::new(3);
     pub const TICK: Class = Class::new(4);
+    /// Hosts see everything that arrived and was created.
+    pub const HOST: Class = Class::new(5);
     pub const WATCH: Class = Class::new(13);
     pub const SAMPLE: Class = Class::new(14);
 }
@@ -68,6 +72,8 @@ pub(crate) enum Kind {
     Create,
     /// A cell clock ticks (target: device).
     Tick,
+    /// A timer or a service of an agent ends.
+    Host,
     /// Observation.
     Sample,
     /// The watchdog looks.
@@ -88,8 +94,8 @@ impl Kind {
         Kind::Refresh,
         Kind::Create,
         Kind::Tick,
+        Kind::Host,
         Kind::Sample,
-        Kind::Watch,
         Kind::Watch,
         Kind::Watch,
     ];
@@ -269,6 +275,9 @@ pub(crate) struct Fabric<P> {
     pub owner: Vec<i32>,
     pub switches: Vec<Switch>,
     pub endpoints: Vec<Endpoint>,
+    /// Beside `endpoints`; empty if there are none.
+    pub agents: Vec<Option<Box<Agent>>>,
+    pub cargoes: Cargoes,
     pub keys: Vec<KeySource>,
     /// First port of every device.
     pub first_port: Vec<u32>,
@@ -297,6 +306,9 @@ pub(crate) mod mark {
     pub const RELEASED: u32 = 4;
     pub const START: u32 = 5;
     pub const MESSAGE: u32 = 7;
+    pub const CONVEYED: u32 = 8;
+    pub const ANSWERED: u32 = 9;
+    pub const FACT: u32 = 10;
 }
 
 impl<P: Probe> Fabric<P> {
@@ -320,6 +332,8 @@ impl<P: Probe> Fabric<P> {
             owner: Vec::with_capacity(ports as usize),
             switches: Vec::new(),
             endpoints: Vec::new(),
+            agents: Vec::new(),
+            cargoes: Cargoes::default(),
             keys: (0..config.devices.len()).map(|d| KeySource::new(ActorId::new(d as u32), shake)).collect(),
             first_port,
             shares: Vec::new(),
@@ -351,6 +365,7 @@ impl<P: Probe> Fabric<P> {
         for endpoint in &mut fabric.endpoints {
             endpoint.next = endpoint.sources.iter().map(|s| s.next).min().unwrap_or(u64::MAX);
         }
+        fabric.set_up_agents();
         fabric.set_up_staging();
         let mut names = Vec::new();
         for (d, device) in config.devices.iter().enumerate() {
@@ -514,6 +529,7 @@ impl<P: Probe> Fabric<P> {
                 header,
                 watermarks: receiver.watermarks,
                 to_sink: matches!(neighbour.model, DeviceModel::Endpoint(_)),
+                to_agent: false,
                 ack_window: link.ack_window,
             };
             let number = match self.timings.iter().position(|t| *t == timing) {
@@ -542,6 +558,7 @@ impl<P: Probe> Fabric<P> {
                 schedule(Event { key, target: endpoint.port, payload: Payload::of(Kind::Create) });
             }
         }
+        self.bootstrap_agents(&mut schedule);
         self.bootstrap_messages(&mut schedule);
         if self.sample_every != 0 {
             let key = self.observer.make(Time(self.sample_every), class::SAMPLE);
@@ -644,9 +661,12 @@ impl<P: Probe> Fabric<P> {
             stats.stopped_ps = tx.clock.stopped_total(end.0);
             ports.push((rx.device, number, stats));
         }
+        let (agents, protocols) = self.agent_totals();
         crate::run::Outcome {
             end,
             ports,
+            agents,
+            protocols,
             outcome: self.outcome,
             trajectory: self.trajectory,
             stalls: std::mem::take(&mut self.stalls),
@@ -743,6 +763,7 @@ impl<P: Probe> World for Fabric<P> {
             Kind::Refresh => self.refresh_event(cx, target),
             Kind::Accepted => self.accepted(cx, target),
             Kind::Tick => self.tick(cx, target),
+            Kind::Host => self.host_event(cx, target, event.payload.field(), event.payload.extra()),
             Kind::Sample => self.take_sample(cx),
             Kind::Watch => self.watch(cx),
         }

@@ -49,6 +49,7 @@
 //!         destinations: Destinations::Fixed(1),
 //!         sizes: Sizes::Fixed(PacketSize { payload: 256, wire: 272 }),
 //!     }],
+//!     agents: vec![],
 //!     symbol_losses: vec![],
 //!     sample_every: None,
 //!     stall_after: None,
@@ -61,6 +62,8 @@
 //! assert_eq!(outcome.delivered, 1_000);
 //! ```
 
+mod agent;
+mod agents;
 mod clock;
 pub mod config;
 mod endpoint;

@@ -40,6 +40,8 @@ pub(crate) struct LinkTiming {
     pub watermarks: [u8; 3],
     /// The neighbour is a sink: deliveries wait there until somebody needs them.
     pub to_sink: bool,
+    /// The neighbour runs protocols: deliveries are events.
+    pub to_agent: bool,
     /// Most unacknowledged packets.
     pub ack_window: u16,
 }

@@ -30,9 +30,9 @@ pub enum Cause {
     NoBuffer = 8,
     /// Link retry or error recovery.
     Recovery = 9,
-    /// Host service (not modelled yet: always 0).
+    /// Waiting and service at a host (of messages only: packets end at the port).
     Host = 10,
-    /// Flow control of the protocol above (not modelled yet: always 0).
+    /// What the protocol above takes: letters, windows, retries, flow control, its answer (of messages only).
     Protocol = 11,
 }
 
@@ -73,7 +73,7 @@ impl Cause {
 }
 
 /// Picoseconds by cause; index with [`Cause`].
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Parts(pub [u64; 12]);
 
 impl Parts {
@@ -148,6 +148,77 @@ impl Delivery {
     }
 }
 
+/// The way of a message, a PDU or a doorbell from protocol to protocol, or there and back.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Journey {
+    /// Handed to the protocol at its end.
+    pub at: Time,
+    /// Sent by the protocol at its beginning.
+    pub created: Time,
+    /// Flow index.
+    pub flow: u16,
+    /// Priority of its packets (of a round trip: of the answer's).
+    pub priority: u8,
+    /// Device index where it began.
+    pub source: u32,
+    /// Device index where it ended.
+    pub destination: u32,
+    /// Position among what the source sent: 0, 1, 2 ...
+    pub sequence: u64,
+    /// Octets, padding not counted (of a round trip: of the answer).
+    pub payload: u32,
+    /// Where the time went: everything up to the creation of its last-delivered packet, the parts of that
+    /// packet, the host; `parts.total() == at - created`.
+    pub parts: Parts,
+}
+
+impl Journey {
+    /// From protocol to protocol, picoseconds.
+    pub fn latency(&self) -> u64 {
+        self.at.0 - self.created.0
+    }
+}
+
+/// What happened in the layers above packets.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ProtocolFact {
+    /// A receiver answered RETRY: its queue was full.
+    Retried = 0,
+    /// A receiver discarded a PDU of type 9.
+    Discarded = 1,
+    /// A receiver gave up a message of which segments were missing, or refused one.
+    Abandoned = 2,
+    /// A message, doorbell, read or write failed: ERROR, or no answer in time.
+    Failed = 3,
+    /// An answer did not come in time.
+    TimedOut = 4,
+}
+
+impl ProtocolFact {
+    /// All facts, in index order.
+    pub const ALL: [ProtocolFact; 5] = [
+        ProtocolFact::Retried,
+        ProtocolFact::Discarded,
+        ProtocolFact::Abandoned,
+        ProtocolFact::Failed,
+        ProtocolFact::TimedOut,
+    ];
+}
+
+/// A [`ProtocolFact`] with its circumstances.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ProtocolEvent {
+    /// When.
+    pub at: Time,
+    /// Flow index.
+    pub flow: u16,
+    /// Device index where it happened.
+    pub device: u32,
+    /// What.
+    pub fact: ProtocolFact,
+}
+
 /// Why a packet was dropped.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum DropReason {
@@ -216,6 +287,12 @@ pub trait Probe {
     fn delivered(&mut self, _delivery: &Delivery) {}
     /// A packet was dropped.
     fn dropped(&mut self, _dropped: &Dropped) {}
+    /// A message, a PDU or a doorbell was handed to a protocol.
+    fn message(&mut self, _message: &Journey) {}
+    /// An answer was handed to who had asked.
+    fn round_trip(&mut self, _whole: &Journey) {}
+    /// Something happened above packets.
+    fn protocol_event(&mut self, _event: &ProtocolEvent) {}
     /// A staging queue changed.
     fn staging_edge(&mut self, _edge: &StagingEdge) {}
     /// Periodic observation (`sample_every`).

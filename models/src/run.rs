@@ -3,7 +3,7 @@
 use crate::config::FabricConfig;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
-use crate::stats::PortStats;
+use crate::stats::{AgentStats, FlowStats, PortStats};
 use sim_core::{
     BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
     RunEnd, Time, World,
@@ -73,7 +73,11 @@ pub struct Outcome {
     pub end: Time,
     /// Totals of every port: (device, port, totals), in device and port order.
     pub ports: Vec<(u32, u8, PortStats)>,
-    /// Hash of deliveries, drops and staging edges with their times.
+    /// Totals of every endpoint that runs protocols: (device, totals), in device order.
+    pub agents: Vec<(u32, AgentStats)>,
+    /// Totals of the protocols of every flow; empty if no endpoint runs any.
+    pub protocols: Vec<FlowStats>,
+    /// Hash of deliveries, drops, staging edges and what protocols met, with their times.
     pub outcome: Fingerprint,
     /// Hash of every effect: packet starts (arrivals follow from them) and messages, with their times.
     pub trajectory: Fingerprint,

@@ -42,3 +42,46 @@ pub struct PortStats {
     /// Most packets ever waiting for the transmitter.
     pub output_high_water: u32,
 }
+
+/// Totals of one endpoint that runs protocols.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct AgentStats {
+    /// Most messages, PDUs and doorbells ever in the host's queue, the one being served included.
+    pub rx_high_water: u32,
+    /// The protocol clock: `now` of protocols = fabric time x this fraction.
+    pub clock: (u64, u64),
+}
+
+/// Totals of the protocols of one flow, since the start of the run.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowStats {
+    /// Messages, PDUs, doorbells, reads and writes that protocols sent.
+    pub sent: u64,
+    /// Of these, ended well: answered, or gone where there is no answer.
+    pub completed: u64,
+    /// Messages, PDUs and doorbells handed to protocols.
+    pub delivered: u64,
+    /// Answers handed to who had asked.
+    pub round_trips: u64,
+    /// Packets made, without responses of the logical layer; repetitions count again.
+    pub requests: u64,
+    /// Responses of the logical layer.
+    pub responses: u64,
+    /// Numbers of [`crate::probe::ProtocolFact`]s, by index.
+    pub facts: [u64; 5],
+}
+
+impl FlowStats {
+    /// Adds the totals of another endpoint.
+    pub fn add(&mut self, other: &FlowStats) {
+        self.sent += other.sent;
+        self.completed += other.completed;
+        self.delivered += other.delivered;
+        self.round_trips += other.round_trips;
+        self.requests += other.requests;
+        self.responses += other.responses;
+        for (sum, count) in self.facts.iter_mut().zip(other.facts) {
+            *sum += count;
+        }
+    }
+}

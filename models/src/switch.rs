@@ -1,5 +1,6 @@
 //! A switch: what an arriving packet does, input queues, cell clock, iSLIP.
 
+use crate::agents::origin;
 use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, DROP, Fabric, Kind, MASK, Payload, Share, class, mark};
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
@@ -104,6 +105,9 @@ impl<P: Probe> Fabric<P> {
         let device = self.ports[port as usize].rx.device;
         let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
         self.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
+        if self.packets[packet].origin >= origin::STREAM {
+            self.cargoes.take(packet);
+        }
         self.packets.remove(packet);
         self.ledger.dropped += 1;
         self.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
@@ -151,6 +155,9 @@ impl<P: Probe> Fabric<P> {
             let output = base + n;
             let set = self.switches[s].mask_next_hops[mask][n as usize];
             let id = if first { packet } else { self.packets.insert(original.clone()) };
+            if original.origin >= origin::STREAM && !first {
+                self.cargoes.copy(packet, id);
+            }
             let queue = self.queue_of_set(output, set);
             let record = &mut self.packets[id];
             record.share = share;

@@ -710,7 +710,7 @@ impl<P: Probe> Fabric<P> {
         } else {
             let in_flight = &mut cold[peer as usize].in_flight;
             in_flight.push_back((arrival, packet));
-            if *unfolded {
+            if *unfolded || timing.to_agent {
                 let key = in_flight[0].0;
                 let sink = &mut ports[peer as usize].rx;
                 if !sink.deliver_posted {

@@ -149,6 +149,68 @@ fn fabric(seed: u64, voq: bool) -> Net {
     net
 }
 
+/// Gives some endpoints of a fabric agents that talk to each other by every means.
+fn with_agents(net: &mut Net, seed: u64) {
+    let d = &mut Draw(seed ^ 0x5eed);
+    let mut members: Vec<u32> = (0..net.endpoints).filter(|_| d.chance(70)).collect();
+    if members.len() < 2 {
+        members = vec![0, 1];
+    }
+    let services = |d: &mut Draw| {
+        let ps = Duration(d.of(&[0, 0, 1, 70_000, 900_000]));
+        match d.below(4) {
+            0 => ServiceTime::Exponential(ps),
+            1 => ServiceTime::Uniform(Duration(0), ps),
+            _ => ServiceTime::Fixed(ps),
+        }
+    };
+    let ids = Arc::new(members.clone());
+    for &e in &members {
+        let host = HostConfig {
+            rx_service: services(d),
+            tx_service: services(d),
+            rx_queue: d.of(&[1, 2, 5, 1_000]),
+        };
+        let agent = net.agent(e);
+        agent.host = host;
+        agent.clock = d.of(&[(1, 1), (1, 1), (1_000, 1), (3, 7)]);
+        agent.response_timeout = d.of(&[20_000_000, 1_000_000_000]) * agent.clock.0 / agent.clock.1;
+        agent.retry_delay = d.of(&[0, 0, 300_000]);
+    }
+    for conversation in 0..1 + d.below(4) as u16 {
+        // PDUs of a stream have one priority, those that answer others included.
+        let priority = d.below(3) as u8;
+        let carrier = match d.below(5) {
+            0 | 1 => Carrier::Message { mailbox: d.below(4) as u8, segment: d.of(&[8, 64, 256, 256]) },
+            2 => Carrier::Stream { cos: d.below(3) as u8, stream_id: conversation },
+            3 => Carrier::Doorbell { info: d.below(9) as u16 },
+            _ => d.of(&[Carrier::Read, Carrier::Write]),
+        };
+        let one_packet = matches!(carrier, Carrier::Read | Carrier::Write);
+        let protocol = if d.chance(40) && !matches!(carrier, Carrier::Doorbell { .. }) {
+            ProtocolConfig::Rpc { carrier, answer: 64, timeout: d.of(&[3_000_000, 1 << 60]) }
+        } else {
+            ProtocolConfig::Workload { carrier }
+        };
+        let mut senders = Vec::new();
+        for (place, &e) in members.iter().enumerate() {
+            if d.chance(60) {
+                let to = Destinations::Uniform { ids: ids.clone(), except: Some(place as u32) };
+                let arrivals = match d.below(3) {
+                    0 => Arrivals::Saturated { backlog: 1 + d.below(6) as u16 },
+                    1 => Arrivals::Constant { interval: (T * (1 + d.below(9)), 1), phase: Duration(0) },
+                    _ => Arrivals::Poisson { mean: Duration(T * (2 + d.below(9))) },
+                };
+                let octets = if one_packet { 64 } else { d.of(&[8, 100, 128, 120]) };
+                let mut source = sender(to, arrivals, octets, 10 + d.below(60));
+                source.priority = priority;
+                senders.push((e, source));
+            }
+        }
+        net.conversation(protocol, &members, &senders);
+    }
+}
+
 fn config(cases: u32, seed: u64) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() }
 }
@@ -160,7 +222,8 @@ fn check_order(log: &Log, net: &Net) -> Result<(), TestCaseError> {
     for d in &log.deliveries {
         // Flows that may use several ids (a multicast id and the own one) have one sequence for each path
         // only.
-        let several = !matches!(net.config.sources[d.flow as usize].destinations, Destinations::Fixed(_));
+        let Some(source) = net.config.sources.get(d.flow as usize) else { continue };
+        let several = !matches!(source.destinations, Destinations::Fixed(_));
         let multicast = net.config.id_space > net.endpoints;
         if several && multicast {
             continue;
@@ -211,36 +274,58 @@ proptest! {
     /// observations; the parts of every latency add up, and packets are conserved at every sample.
     #[test]
     fn speed_changes_nothing(seed in any::<u64>(), voq in any::<bool>()) {
-        let net = fabric(seed, voq);
-        let mut first = None;
-        for options in ALL_OPTIONS {
-            let mut sim = models::Simulation::new(Arc::new(net.config.clone()), options, Log::default());
-            let _ = sim.run(sim_core::Time(700 * T), u64::MAX);
-            let (mut log, outcome) = sim.finish();
-            check_order(&log, &net)?;
-            // Observers hear of deliveries when somebody needs them, so only their own order is the same.
-            log.deliveries.sort_by_key(|d| (d.at, d.destination, d.source, d.flow, d.sequence));
-            let seen = (
-                outcome.outcome,
-                outcome.trajectory,
-                outcome.ports,
-                (outcome.injected, outcome.replicated, outcome.delivered),
-                (outcome.in_flight, outcome.packet_hops),
-                format!("{:?}", (&log.deliveries, &log.edges)),
-                format!("{:?}", log.samples),
-            );
-            match &first {
-                None => first = Some(seen),
-                Some(first) => {
-                    prop_assert_eq!(first.3, seen.3, "{:?}", options);
-                    prop_assert_eq!(first.4, seen.4, "{:?}", options);
-                    prop_assert_eq!(&first.5, &seen.5, "{:?}", options);
-                    prop_assert_eq!(&first.6, &seen.6, "{:?}", options);
-                    prop_assert_eq!(first.0, seen.0, "{:?}", options);
-                    prop_assert_eq!(first.1, seen.1, "{:?}", options);
-                    prop_assert_eq!(&first.2, &seen.2, "{:?}", options);
-                }
+        equal_in_all_modes(&fabric(seed, voq), 700 * T)?;
+    }
+
+    /// The same with endpoints that run protocols, beside the traffic and without it.
+    #[test]
+    fn speed_changes_nothing_for_protocols(seed in any::<u64>(), voq in any::<bool>(), alone in any::<bool>()) {
+        let mut net = fabric(seed, voq);
+        if alone {
+            net.config.sources.clear();
+        }
+        with_agents(&mut net, seed);
+        equal_in_all_modes(&net, 700 * T)?;
+    }
+}
+
+fn equal_in_all_modes(net: &Net, until: u64) -> Result<(), TestCaseError> {
+    let mut first = None;
+    for options in ALL_OPTIONS {
+        let mut sim = models::Simulation::new(Arc::new(net.config.clone()), options, Log::default());
+        let _ = sim.run(sim_core::Time(until), u64::MAX);
+        let (mut log, outcome) = sim.finish();
+        check_order(&log, net)?;
+        // Observers hear of deliveries when somebody needs them, so only their own order is the same.
+        log.messages.sort_by_key(|m| (m.at, m.destination, m.source, m.flow, m.sequence));
+        log.round_trips.sort_by_key(|m| (m.at, m.destination, m.flow, m.sequence));
+        log.events.sort_by_key(|e| (e.at, e.device, e.flow, e.fact));
+        log.deliveries.sort_by_key(|d| (d.at, d.destination, d.source, d.flow, d.sequence));
+        let seen = (
+            outcome.outcome,
+            outcome.trajectory,
+            outcome.ports,
+            (outcome.injected, outcome.replicated, outcome.delivered),
+            (outcome.in_flight, outcome.packet_hops),
+            format!("{:?}", (&log.deliveries, &log.edges)),
+            format!("{:?}", log.samples),
+            format!("{:?}", (&outcome.agents, &outcome.protocols)),
+            format!("{:?}", (&log.messages, &log.round_trips, &log.events)),
+        );
+        match &first {
+            None => first = Some(seen),
+            Some(first) => {
+                prop_assert_eq!(first.3, seen.3, "{:?}", options);
+                prop_assert_eq!(first.4, seen.4, "{:?}", options);
+                prop_assert_eq!(&first.5, &seen.5, "{:?}", options);
+                prop_assert_eq!(&first.6, &seen.6, "{:?}", options);
+                prop_assert_eq!(&first.7, &seen.7, "{:?}", options);
+                prop_assert_eq!(&first.8, &seen.8, "{:?}", options);
+                prop_assert_eq!(first.0, seen.0, "{:?}", options);
+                prop_assert_eq!(first.1, seen.1, "{:?}", options);
+                prop_assert_eq!(&first.2, &seen.2, "{:?}", options);
             }
         }
     }
+    Ok(())
 }

@@ -137,6 +137,37 @@ impl Quantities<'_> {
     fn endpoint(&mut self, at: &str, endpoint: Option<&EndpointSpec>) {
         let Some(endpoint) = endpoint else { return };
         self.preset(at, endpoint.device.as_ref(), presets::ENDPOINTS);
+        let Some(host) = &endpoint.host else { return };
+        let at = format!("{at}/host");
+        for (key, service) in [("rx_service", &host.rx_service), ("tx_service", &host.tx_service)] {
+            let at = format!("{at}/{key}");
+            match service {
+                Some(ServiceSpec::Fixed(time)) => {
+                    self.time(&at, Some(time));
+                }
+                Some(ServiceSpec::Random(ServiceKind::Exponential(mean))) => {
+                    self.time(&format!("{at}/exponential"), Some(mean));
+                }
+                Some(ServiceSpec::Random(ServiceKind::Uniform([low, high]))) => {
+                    let at = format!("{at}/uniform");
+                    let low = self.time(&format!("{at}/0"), Some(low));
+                    let high = self.time(&format!("{at}/1"), Some(high));
+                    if let (Some(low), Some(high)) = (low, high)
+                        && low > high
+                    {
+                        let message = "the shortest service time is longer than the longest";
+                        self.out.push(Diagnostic::error("SC050", at, message).help("give the shorter first"));
+                    }
+                }
+                None => {}
+            }
+        }
+        self.time(&format!("{at}/retry_delay"), host.retry_delay.as_ref());
+        let at = format!("{at}/response_timeout");
+        if self.time(&at, host.response_timeout.as_ref()) == Some(0) {
+            let message = "nothing is answered in no time";
+            self.out.push(Diagnostic::error("SC008", at, message).help("for example \"1 ms\""));
+        }
     }
 
     /// An override names what it matches and what it changes.
@@ -181,6 +212,9 @@ impl Quantities<'_> {
     fn flow(&mut self, at: &str, flow: &FlowSpec) {
         self.time(&format!("{at}/start"), flow.start.as_ref());
         self.time(&format!("{at}/stop"), flow.stop.as_ref());
+        if let Some(rpc) = &flow.rpc {
+            self.time(&format!("{at}/rpc/timeout"), rpc.timeout.as_ref());
+        }
         let at = format!("{at}/arrivals");
         match &flow.arrivals {
             ArrivalSpec::Bernoulli(spec) => {

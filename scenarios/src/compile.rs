@@ -482,6 +482,7 @@ impl Compiler<'_> {
             owners,
             flows: Vec::new(),
             sources: Vec::new(),
+            agents: Vec::new(),
             symbol_losses: Vec::new(),
             sample_every: None,
             stall_after: None,

@@ -18,15 +18,15 @@ pub trait Layer: Clone {
 }
 
 macro_rules! layer {
-    ($($type:ident { $($field:ident),* $(; $deep:ident)? })*) => { $(
+    ($($type:ident { $($field:ident),* $(; $($deep:ident),*)? })*) => { $(
         impl Layer for $type {
             fn over(&self, lower: &Self) -> Self {
                 Self {
                     $($field: self.$field.clone().or_else(|| lower.$field.clone()),)*
-                    $($deep: match (&self.$deep, &lower.$deep) {
+                    $($($deep: match (&self.$deep, &lower.$deep) {
                         (Some(up), Some(down)) => Some(up.over(down)),
                         (up, down) => up.clone().or_else(|| down.clone()),
-                    },)?
+                    },)*)?
                 }
             }
         }
@@ -40,7 +40,8 @@ layer! {
         device, input, buffering, buffer_packets, arbitration, iterations, slot, reads_per_input, forwarding,
         pipeline, input_buffers, watermarks, staging; voq
     }
-    EndpointSpec { device, input_buffers, watermarks, staging; voq }
+    EndpointSpec { device, input_buffers, watermarks, staging; voq, host }
+    HostSpec { rx_service, tx_service, rx_queue, protocol_clock, response_timeout, retry_delay }
     PortVoqSpec { gen_sup, rx_sup, gen_en, part, xoff }
     VoqSpec { enabled, staging, thresholds, verdict, refresh, generation_delay }
     RoutingSpec { method, root, tables, allow_deadlock }
@@ -99,7 +100,21 @@ fn endpoint_defaults() -> EndpointSpec {
         input_buffers: Some(16),
         watermarks: Some([4, 3, 2]),
         staging: None,
+        host: None,
         voq: Some(port_defaults()),
+    }
+}
+
+/// What a host does unless it is told otherwise. Written out only where flows use it.
+fn host_defaults() -> HostSpec {
+    let none = || Some(ServiceSpec::Fixed("0 ps".into()));
+    HostSpec {
+        rx_service: none(),
+        tx_service: none(),
+        rx_queue: Some(1024),
+        protocol_clock: Some(Share::Number(1.into())),
+        response_timeout: text("1 ms"),
+        retry_delay: text("0 ps"),
     }
 }
 
@@ -124,6 +139,11 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     full.switch = Some(with_switch_preset(&spec.switch.clone().unwrap_or_default(), &switch_defaults()));
     full.endpoint =
         Some(with_endpoint_preset(&spec.endpoint.clone().unwrap_or_default(), &endpoint_defaults()));
+    if let Some(endpoint) = &mut full.endpoint
+        && (endpoint.host.is_some() || spec.traffic.iter().any(crate::protocols::is_protocol))
+    {
+        endpoint.host = Some(endpoint.host.clone().unwrap_or_default().over(&host_defaults()));
+    }
     full.voq = Some(spec.voq.clone().unwrap_or_default().over(&voq_defaults()));
     full.routing = Some(spec.routing.clone().unwrap_or_default().over(&RoutingSpec {
         method: Some(RoutingMethod::Auto),
@@ -168,9 +188,13 @@ pub fn with_endpoint_preset(user: &EndpointSpec, lower: &EndpointSpec) -> Endpoi
 }
 
 fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) {
-    flow.size.get_or_insert(SizeSpec::Fixed(default_payload(flow.packet)));
-    flow.packet.get_or_insert(PacketKind::Nwrite);
-    flow.address_bits.get_or_insert(34);
+    if crate::protocols::is_protocol(flow) {
+        crate::protocols::expand(flow);
+    } else {
+        flow.size.get_or_insert(SizeSpec::Fixed(default_payload(flow.packet)));
+        flow.packet.get_or_insert(PacketKind::Nwrite);
+        flow.address_bits.get_or_insert(34);
+    }
     flow.priority.get_or_insert(0);
     flow.start.get_or_insert_with(|| "0 ps".into());
     if let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &mut flow.to {

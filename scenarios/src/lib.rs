@@ -9,6 +9,7 @@
 //! - [`expand`]: every default written out. The result is a scenario again and reproduces the run alone.
 //! - [`topology`], [`routing`]: generators and default routes.
 //! - [`fabric`]: checks on the compiled fabric, among them [`check_next_hops`].
+//! - [`sweep`]: axes of parameters over a scenario, and the points that they make.
 //! - [`plan`]: what comes out: a [`RunPlan`] with one [`Variant`] for each run.
 //!
 //! Nothing here looks at the environment: a file that is valid here is valid everywhere. The only files that
@@ -24,11 +25,13 @@ pub mod names;
 pub mod plan;
 mod pointer;
 pub mod presets;
+mod protocols;
 mod report;
 pub mod routing;
 pub mod source;
 pub mod spec;
 pub mod structure;
+pub mod sweep;
 mod tables;
 mod templates;
 pub mod topology;
@@ -113,6 +116,7 @@ fn stages(
         }
     };
     let base = expand::expand(&spec, read, out);
+    check_parameters(&value, &spec, out);
     if !out.is_empty() {
         return None;
     }
@@ -172,6 +176,18 @@ fn parse(text: &str, out: &mut Vec<Diagnostic>) -> Option<Value> {
     }
 }
 
+/// Whether every parameter leads somewhere.
+fn check_parameters(value: &Value, spec: &Spec, out: &mut Vec<Diagnostic>) {
+    for (name, places) in spec.parameters.iter().flatten() {
+        let at = format!("/parameters/{}", source::escape(name));
+        for pointer in places.pointers() {
+            if let Err(wrong) = pointer::set(&mut value.clone(), pointer, Value::Null) {
+                out.push(wrong.diagnostic(&at, ""));
+            }
+        }
+    }
+}
+
 /// Compiles every variant; what is wrong with all of them is wrong with the file itself.
 fn compile_variants(
     value: &Value,
@@ -218,7 +234,8 @@ fn variant_spec(
     let mut paths = Vec::new();
     for (key, new) in &variant.set {
         let place = format!("{at}/set/{}", source::escape(key));
-        if key.starts_with("/variants") || key == "/name" || key.is_empty() {
+        if key.starts_with("/variants") || key.starts_with("/parameters") || key == "/name" || key.is_empty()
+        {
             let message = format!("a variant cannot change \"{key}\"");
             found.push(Diagnostic::error("SC060", place, message).at_key());
             continue;

@@ -62,6 +62,9 @@ pub struct Spec {
     /// What the reports compare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declare: Option<DeclareSpec>,
+    /// Names for values that sweeps vary: name -> JSON pointer, or several that take the same value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<BTreeMap<String, Places>>,
     /// Runs side by side with the same random numbers. Without variants the file is one run called `base`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variants: Option<Vec<VariantSpec>>,
@@ -153,6 +156,38 @@ impl JsonSchema for Names {
             "description": "A pattern or a list of patterns: * any characters, ? one, {2..5} numbers; \
                             a leading ! removes; \"all\" is every endpoint.",
             "type": ["string", "array"], "items": {"type": "string"}
+        })
+    }
+}
+
+/// One JSON pointer or several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Places {
+    /// One place.
+    One(String),
+    /// Several places that take the same value.
+    Many(Vec<String>),
+}
+
+impl Places {
+    /// The pointers.
+    pub fn pointers(&self) -> &[String] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(many) => many,
+        }
+    }
+}
+
+impl JsonSchema for Places {
+    fn schema_name() -> Cow<'static, str> {
+        "Places".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A JSON pointer, or a list of pointers that take the same value.",
+            "type": ["string", "array"], "items": {"type": "string"}, "minItems": 1
         })
     }
 }
@@ -343,9 +378,59 @@ pub struct EndpointSpec {
     /// next-hop ports and ignores messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
+    /// The software side, for flows of messages, streams and requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostSpec>,
     /// Part 12 abilities and registers of the port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voq: Option<PortVoqSpec>,
+}
+
+/// The software side of an endpoint. Packets of traffic without `messages`, `streams` or `rpc` do not touch it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostSpec {
+    /// Time for each message, PDU or doorbell that came in (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rx_service: Option<ServiceSpec>,
+    /// Time for each that goes out (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_service: Option<ServiceSpec>,
+    /// Places for what came in, the one being served included (default 1024). Without a place messages and
+    /// doorbells are answered by RETRY, and PDUs are discarded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub rx_queue: Option<u32>,
+    /// Time of protocols = time of the fabric x this number or fraction (default 1): 1000 makes timeouts a
+    /// thousand times shorter. Arrivals are not scaled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol_clock: Option<Share>,
+    /// A packet that is not answered for so long is lost (default "1 ms"), by the protocol clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_timeout: Option<String>,
+    /// From a RETRY until the packet is sent again (default "0 ps"), by the protocol clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_delay: Option<String>,
+}
+
+/// A service time: always the same ("500 ns"), or random.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ServiceSpec {
+    /// Always the same.
+    Fixed(String),
+    /// Random.
+    Random(ServiceKind),
+}
+
+/// A random service time.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ServiceKind {
+    /// Exponential with this mean.
+    Exponential(String),
+    /// Uniform between two times.
+    Uniform([String; 2]),
 }
 
 /// Part 12 abilities and registers of a port. Enables count only while `voq.enabled` is true.
@@ -687,6 +772,15 @@ pub struct FlowSpec {
     /// Kind of packet (default nwrite): sets the header and so the length on the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<PacketKind>,
+    /// The flow sends messages of type 11; `size` is that of a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessagesSpec>,
+    /// The flow sends PDUs of type 9; `size` is that of a PDU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamsSpec>,
+    /// What is sent are requests, and each is answered. `saturated.backlog` is the number of requests under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rpc: Option<RpcSpec>,
     /// Width of the address in read and write packets: 34 (default), 50 or 66.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "address_bits_schema")]
@@ -704,6 +798,66 @@ pub struct FlowSpec {
     /// Most packets of each source (default: no limit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
+}
+
+/// Messages of type 11: 1 to 16 segments, each answered.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MessagesSpec {
+    /// Mailbox 0 (default) to 3; up to 63 for messages of one segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 63))]
+    pub mailbox: Option<u8>,
+    /// Octets of a segment: 8, 16, 32, 64, 128 or 256 (default).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "segment_schema")]
+    pub segment: Option<u16>,
+}
+
+/// PDUs of type 9: cut into segments of the MTU, not answered.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamsSpec {
+    /// Octets of a segment: 32 to 256 (default) in steps of 4; the same in the whole system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 32, max = 256))]
+    pub mtu: Option<u16>,
+    /// Class of service (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cos: Option<u8>,
+}
+
+/// Request and response.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RpcSpec {
+    /// What carries both (default: a stream if the flow has `streams`, else a message).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<RpcVia>,
+    /// Octets of a response (default 8). Of a read it is what is read; a write has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<u32>,
+    /// How long a client waits, by the protocol clock (default "100 ms").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<String>,
+}
+
+/// What carries requests and responses.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RpcVia {
+    /// Type 11 both ways.
+    Message,
+    /// Type 9 both ways.
+    Stream,
+    /// Type 2, answered by type 13 with data: the host of the other end is not involved.
+    Read,
+    /// Type 5 with response, answered by type 13.
+    Write,
+}
+
+fn segment_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "integer", "enum": [8, 16, 32, 64, 128, 256]})
 }
 
 fn address_bits_schema(_: &mut SchemaGenerator) -> Schema {

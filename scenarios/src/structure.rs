@@ -3,19 +3,46 @@
 use crate::diagnostic::Diagnostic;
 use crate::source;
 use crate::spec::Spec;
+use crate::sweep::spec::SweepSpec;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{ValidationError, Validator};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::OnceLock;
 
+/// A kind of file: its schema, and what checks a value against it.
+struct Language {
+    schema: Value,
+    validator: Validator,
+}
+
+impl Language {
+    fn new(schema: schemars::Schema) -> Self {
+        let mut schema = schema.to_value();
+        tighten(&mut schema);
+        let validator = jsonschema::validator_for(&schema).expect("the generated schema is valid");
+        Self { schema, validator }
+    }
+
+    fn scenario() -> &'static Self {
+        static SCENARIO: OnceLock<Language> = OnceLock::new();
+        SCENARIO.get_or_init(|| Self::new(schemars::schema_for!(Spec)))
+    }
+
+    fn sweep() -> &'static Self {
+        static SWEEP: OnceLock<Language> = OnceLock::new();
+        SWEEP.get_or_init(|| Self::new(schemars::schema_for!(SweepSpec)))
+    }
+}
+
 /// JSON Schema of scenario files.
 pub fn schema_value() -> &'static Value {
-    static SCHEMA: OnceLock<Value> = OnceLock::new();
-    SCHEMA.get_or_init(|| {
-        let mut schema = schemars::schema_for!(Spec).to_value();
-        tighten(&mut schema);
-        schema
-    })
+    &Language::scenario().schema
+}
+
+/// JSON Schema of sweep files.
+pub fn sweep_schema_value() -> &'static Value {
+    &Language::sweep().schema
 }
 
 /// Removes the `null` that schemars allows for optional fields (a field is left out or has a value) and adds
@@ -56,17 +83,20 @@ fn tighten(schema: &mut Value) {
     map.values_mut().for_each(tighten);
 }
 
-fn validator() -> &'static Validator {
-    static VALIDATOR: OnceLock<Validator> = OnceLock::new();
-    VALIDATOR
-        .get_or_init(|| jsonschema::validator_for(schema_value()).expect("the generated schema is valid"))
-}
-
 /// Reads a value as a scenario, or says everything that is wrong with its structure.
 pub fn read(value: &Value) -> Result<Spec, Vec<Diagnostic>> {
+    read_as(value, Language::scenario())
+}
+
+/// Reads a value as a sweep, or says everything that is wrong with its structure.
+pub(crate) fn read_sweep(value: &Value) -> Result<SweepSpec, Vec<Diagnostic>> {
+    read_as(value, Language::sweep())
+}
+
+fn read_as<T: DeserializeOwned>(value: &Value, language: &'static Language) -> Result<T, Vec<Diagnostic>> {
     let mut found = Vec::new();
-    for error in validator().iter_errors(value) {
-        explain(&error, &mut found);
+    for error in language.validator.iter_errors(value) {
+        language.explain(&error, &mut found);
     }
     if !found.is_empty() {
         return Err(found);
@@ -95,64 +125,137 @@ fn whole_numbers(value: Value) -> Value {
     }
 }
 
-fn explain(error: &ValidationError<'_>, out: &mut Vec<Diagnostic>) {
-    let pointer = error.instance_path().as_str();
-    let instance = error.instance().as_ref();
-    let found = describe(instance);
-    match error.kind() {
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-            let viable: Vec<&Vec<ValidationError<'_>>> =
-                context.iter().filter(|branch| meant(branch, pointer)).collect();
-            if let [only] = viable[..] {
-                only.iter().for_each(|inner| explain(inner, out));
-                return;
-            }
-            let choices = choices(error.schema_path().as_str());
-            out.push(wrong_choice(pointer, instance, &choices));
-        }
-        Kind::Enum { options } => {
-            let texts: Vec<String> = options.as_array().into_iter().flatten().map(Value::to_string).collect();
-            let choices: Vec<Choice> =
-                texts.into_iter().map(|text| Choice { name: text.clone(), text }).collect();
-            out.push(wrong_choice(pointer, instance, &choices));
-        }
-        Kind::Constant { expected_value } => {
-            let message = format!("expected {expected_value}, found {found}");
-            out.push(Diagnostic::error("SC006", pointer, message));
-        }
-        Kind::AdditionalProperties { unexpected } => {
-            let fields = fields(error.schema_path().as_str());
-            for key in unexpected {
-                let at = format!("{pointer}/{}", source::escape(key));
-                let names = fields.iter().map(String::as_str);
-                out.push(
-                    Diagnostic::error("SC004", at, format!("unknown field \"{key}\""))
-                        .help(format!("allowed here: {}", fields.join(", ")))
-                        .did_you_mean(key, names)
-                        .at_key(),
-                );
-            }
-        }
-        Kind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            out.push(Diagnostic::error("SC005", pointer, format!("field \"{name}\" is missing")));
-        }
-        Kind::Type { kind } => {
-            let expected = match kind {
-                TypeKind::Single(one) => article(&one.to_string()),
-                TypeKind::Multiple(set) => {
-                    set.iter().map(|one| article(&one.to_string())).collect::<Vec<_>>().join(" or ")
+impl Language {
+    fn explain(&'static self, error: &ValidationError<'_>, out: &mut Vec<Diagnostic>) {
+        let pointer = error.instance_path().as_str();
+        let instance = error.instance().as_ref();
+        let found = describe(instance);
+        match error.kind() {
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                let viable: Vec<&Vec<ValidationError<'_>>> =
+                    context.iter().filter(|branch| meant(branch, pointer)).collect();
+                if let [only] = viable[..] {
+                    only.iter().for_each(|inner| self.explain(inner, out));
+                    return;
                 }
-            };
-            out.push(Diagnostic::error("SC003", pointer, format!("expected {expected}, found {found}")));
+                let choices = self.choices(error.schema_path().as_str());
+                out.push(wrong_choice(pointer, instance, &choices));
+            }
+            Kind::Enum { options } => {
+                let texts: Vec<String> =
+                    options.as_array().into_iter().flatten().map(Value::to_string).collect();
+                let choices: Vec<Choice> =
+                    texts.into_iter().map(|text| Choice { name: text.clone(), text }).collect();
+                out.push(wrong_choice(pointer, instance, &choices));
+            }
+            Kind::Constant { expected_value } => {
+                let message = format!("expected {expected_value}, found {found}");
+                out.push(Diagnostic::error("SC006", pointer, message));
+            }
+            Kind::AdditionalProperties { unexpected } => {
+                let fields = self.fields(error.schema_path().as_str());
+                for key in unexpected {
+                    let at = format!("{pointer}/{}", source::escape(key));
+                    let names = fields.iter().map(String::as_str);
+                    out.push(
+                        Diagnostic::error("SC004", at, format!("unknown field \"{key}\""))
+                            .help(format!("allowed here: {}", fields.join(", ")))
+                            .did_you_mean(key, names)
+                            .at_key(),
+                    );
+                }
+            }
+            Kind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                out.push(Diagnostic::error("SC005", pointer, format!("field \"{name}\" is missing")));
+            }
+            Kind::Type { kind } => {
+                let expected = match kind {
+                    TypeKind::Single(one) => article(&one.to_string()),
+                    TypeKind::Multiple(set) => {
+                        set.iter().map(|one| article(&one.to_string())).collect::<Vec<_>>().join(" or ")
+                    }
+                };
+                out.push(Diagnostic::error("SC003", pointer, format!("expected {expected}, found {found}")));
+            }
+            Kind::Minimum { limit } => out.push(range(pointer, &found, &format!("at least {limit}"))),
+            Kind::Maximum { limit } => out.push(range(pointer, &found, &format!("at most {limit}"))),
+            Kind::MinItems { limit } => {
+                out.push(range(pointer, &found, &format!("at least {limit} elements")))
+            }
+            Kind::MaxItems { limit } => {
+                out.push(range(pointer, &found, &format!("at most {limit} elements")))
+            }
+            other => {
+                let message = format!("{found} is not allowed here ({})", other.keyword());
+                out.push(Diagnostic::error("SC003", pointer, message));
+            }
         }
-        Kind::Minimum { limit } => out.push(range(pointer, &found, &format!("at least {limit}"))),
-        Kind::Maximum { limit } => out.push(range(pointer, &found, &format!("at most {limit}"))),
-        Kind::MinItems { limit } => out.push(range(pointer, &found, &format!("at least {limit} elements"))),
-        Kind::MaxItems { limit } => out.push(range(pointer, &found, &format!("at most {limit} elements"))),
-        other => {
-            let message = format!("{found} is not allowed here ({})", other.keyword());
-            out.push(Diagnostic::error("SC003", pointer, message));
+    }
+
+    /// Follows a path of the schema, through references.
+    fn follow(&'static self, path: &str) -> Option<&'static Value> {
+        let mut node = &self.schema;
+        for part in path.split('/').skip(1).map(source::unescape) {
+            if part == "$ref" {
+                node = self.dereference(node)?;
+                continue;
+            }
+            let next = match node {
+                Value::Array(list) => list.get(part.parse::<usize>().ok()?),
+                _ => node.get(&part),
+            };
+            node = match next {
+                Some(next) => next,
+                None => self.dereference(node)?.get(&part)?,
+            };
+        }
+        Some(node)
+    }
+
+    fn dereference(&'static self, node: &'static Value) -> Option<&'static Value> {
+        let mut node = node;
+        while let Some(target) = node.get("$ref").and_then(Value::as_str) {
+            node = self.schema.pointer(target.strip_prefix('#')?)?;
+        }
+        Some(node)
+    }
+
+    /// Names of the fields of the object schema whose `additionalProperties` failed.
+    fn fields(&'static self, path: &str) -> Vec<String> {
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let properties = self
+            .follow(parent)
+            .and_then(|node| self.dereference(node))
+            .and_then(|schema| schema.get("properties"));
+        properties.and_then(Value::as_object).map(|map| map.keys().cloned().collect()).unwrap_or_default()
+    }
+
+    /// What the branches of a `oneOf` or `anyOf` offer.
+    fn choices(&'static self, path: &str) -> Vec<Choice> {
+        let mut out = Vec::new();
+        for branch in self.follow(path).and_then(Value::as_array).into_iter().flatten() {
+            self.collect(branch, &mut out);
+        }
+        out
+    }
+
+    fn collect(&'static self, branch: &'static Value, out: &mut Vec<Choice>) {
+        let Some(schema) = self.dereference(branch) else { return };
+        let word =
+            |text: &Value| Choice { name: text.as_str().unwrap_or_default().into(), text: text.to_string() };
+        if let Some(inner) = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array) {
+            inner.iter().for_each(|branch| self.collect(branch, out));
+        } else if let Some(constant) = schema.get("const") {
+            out.push(word(constant));
+        } else if let Some(options) = schema.get("enum").and_then(Value::as_array) {
+            out.extend(options.iter().map(word));
+        } else if let Some([Value::String(key)]) =
+            schema.get("required").and_then(Value::as_array).map(Vec::as_slice)
+        {
+            out.push(Choice { name: key.clone(), text: format!("{{\"{key}\": ...}}") });
+        } else if let Some(kind) = schema.get("type").and_then(Value::as_str) {
+            out.push(Choice { name: String::new(), text: article(kind) });
         }
     }
 }
@@ -204,70 +307,6 @@ fn wrong_choice(pointer: &str, instance: &Value, choices: &[Choice]) -> Diagnost
     match word {
         Some(word) => diagnostic.did_you_mean(&word, choices.iter().map(|choice| choice.name.as_str())),
         None => diagnostic,
-    }
-}
-
-/// Follows a path of the schema, through references.
-fn follow(path: &str) -> Option<&'static Value> {
-    let root = schema_value();
-    let mut node = root;
-    for part in path.split('/').skip(1).map(source::unescape) {
-        if part == "$ref" {
-            node = dereference(node)?;
-            continue;
-        }
-        let next = match node {
-            Value::Array(list) => list.get(part.parse::<usize>().ok()?),
-            _ => node.get(&part),
-        };
-        node = match next {
-            Some(next) => next,
-            None => dereference(node)?.get(&part)?,
-        };
-    }
-    Some(node)
-}
-
-fn dereference(node: &'static Value) -> Option<&'static Value> {
-    let mut node = node;
-    while let Some(target) = node.get("$ref").and_then(Value::as_str) {
-        node = schema_value().pointer(target.strip_prefix('#')?)?;
-    }
-    Some(node)
-}
-
-/// Names of the fields of the object schema whose `additionalProperties` failed.
-fn fields(path: &str) -> Vec<String> {
-    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-    let properties = follow(parent).and_then(dereference).and_then(|schema| schema.get("properties"));
-    properties.and_then(Value::as_object).map(|map| map.keys().cloned().collect()).unwrap_or_default()
-}
-
-/// What the branches of a `oneOf` or `anyOf` offer.
-fn choices(path: &str) -> Vec<Choice> {
-    let mut out = Vec::new();
-    for branch in follow(path).and_then(Value::as_array).into_iter().flatten() {
-        collect(branch, &mut out);
-    }
-    out
-}
-
-fn collect(branch: &'static Value, out: &mut Vec<Choice>) {
-    let Some(schema) = dereference(branch) else { return };
-    let word =
-        |text: &Value| Choice { name: text.as_str().unwrap_or_default().into(), text: text.to_string() };
-    if let Some(inner) = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array) {
-        inner.iter().for_each(|branch| collect(branch, out));
-    } else if let Some(constant) = schema.get("const") {
-        out.push(word(constant));
-    } else if let Some(options) = schema.get("enum").and_then(Value::as_array) {
-        out.extend(options.iter().map(word));
-    } else if let Some([Value::String(key)]) =
-        schema.get("required").and_then(Value::as_array).map(Vec::as_slice)
-    {
-        out.push(Choice { name: key.clone(), text: format!("{{\"{key}\": ...}}") });
-    } else if let Some(kind) = schema.get("type").and_then(Value::as_str) {
-        out.push(Choice { name: String::new(), text: article(kind) });
     }
 }
 

@@ -5,6 +5,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::fabric::{Fate, Walk};
 use crate::names;
 use crate::plan::Offered;
+use crate::protocols::{self, Placed};
 use crate::spec::*;
 use crate::topology::{good_name, shortened};
 use crate::units::{self, Ratio};
@@ -31,6 +32,7 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
         demand: Demand::default(),
         flows: Vec::new(),
         sources: Vec::new(),
+        parts: Vec::new(),
         loads: BTreeMap::new(),
         walk,
     };
@@ -67,6 +69,7 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     // Sources in the order of their devices: neighbours in memory belong to one actor.
     t.sources.sort_by_key(|source| (source.endpoint, source.flow));
     config.sources = t.sources;
+    config.agents = protocols::agents(c, t.parts);
     t.demand
 }
 
@@ -74,12 +77,13 @@ struct Traffic<'w> {
     demand: Demand,
     flows: Vec<String>,
     sources: Vec<SourceConfig>,
+    parts: Vec<Placed>,
     loads: BTreeMap<usize, Ratio>,
     walk: &'w Walk,
 }
 
 /// A payload with its weight and its length on an 8b/10b link.
-type Sized = (u32, PacketSize);
+pub(crate) type Sized = (u32, PacketSize);
 
 impl Traffic<'_> {
     fn index(&mut self, name: &str) -> u16 {
@@ -93,11 +97,15 @@ impl Traffic<'_> {
     fn flow(&mut self, c: &mut Compiler<'_>, i: usize, flow: &FlowSpec) {
         let at = format!("/traffic/{i}");
         let index = self.index(&flow.name);
+        if protocols::is_protocol(flow) && !protocols::check(c, &at, flow) {
+            return;
+        }
         if let ArrivalSpec::Trace(trace) = &flow.arrivals {
             self.trace(c, &at, index, flow, trace);
             return;
         }
-        let sizes = sizes(c, &at, flow);
+        let protocol = protocols::is_protocol(flow);
+        let sizes = if protocol { protocols::sizes(c, &at, flow) } else { sizes(c, &at, flow) };
         let sources = self.senders(c, &at, flow);
         let (start, stop) = window(c, &at, flow);
         let Some(to) = &flow.to else {
@@ -108,12 +116,19 @@ impl Traffic<'_> {
         };
         let (Some(sizes), Some(sources)) = (sizes, sources) else { return };
         let Some(places) = self.places(c, &at, flow, to, index, &sources) else { return };
+        let Some(ends) = protocols::ends(c, &at, flow, &places) else { return };
         let mut used = 0;
         let mut load = None;
         for (source, destinations) in places {
             self.check_reach(c, &at, source, &destinations);
-            let sizes = on_link(c, source, &sizes);
-            let Some((arrivals, own)) = self.arrivals(c, &at, flow, source, &sizes) else {
+            let (sizes, time) = if protocol {
+                (sizes.clone(), protocols::mean_time(c, source, flow, &sizes))
+            } else {
+                let sizes = on_link(c, source, &sizes);
+                let time = mean_packet_time(c, source, &sizes);
+                (sizes, time)
+            };
+            let Some((arrivals, own)) = self.arrivals(c, &at, flow, time) else {
                 if !c.out.iter().any(|item| item.severity == Severity::Error) {
                     let message = "the arrivals need numbers that do not fit 64 bits";
                     c.out.push(
@@ -128,7 +143,7 @@ impl Traffic<'_> {
                 let sum = self.loads.entry(source).or_insert(Ratio::whole(0));
                 *sum = sum.plus(own).unwrap_or(*sum);
             }
-            self.sources.push(SourceConfig {
+            let config = SourceConfig {
                 endpoint: source as u32,
                 flow: index,
                 stream: format!("{}/{}/0", c.graph.nodes[source].name, flow.name),
@@ -142,9 +157,15 @@ impl Traffic<'_> {
                     [(_, one)] => Sizes::Fixed(*one),
                     _ => Sizes::Mix(Arc::new(sizes)),
                 },
-            });
+            };
+            if protocol {
+                self.parts.push(Placed { device: source, flow: index, source: Some(config) });
+            } else {
+                self.sources.push(config);
+            }
             used += 1;
         }
+        self.parts.extend(ends.into_iter().map(|device| Placed { device, flow: index, source: None }));
         if used == 0 {
             let message =
                 format!("flow \"{}\" sends nothing: every source would send to itself only", flow.name);
@@ -378,17 +399,16 @@ impl Traffic<'_> {
         c.once(Diagnostic::error("SC020", format!("{at}/to"), message).help(help));
     }
 
-    /// Arrival process of one source, and its load if it has one.
+    /// Arrival process of one source whose packets (or messages) take the link for `packet` ps in the mean, and
+    /// its load if it has one.
     fn arrivals(
         &self,
         c: &mut Compiler<'_>,
         at: &str,
         flow: &FlowSpec,
-        source: usize,
-        sizes: &[Sized],
+        packet: Ratio,
     ) -> Option<(Arrivals, Option<Ratio>)> {
         let at = format!("{at}/arrivals");
-        let packet = mean_packet_time(c, source, sizes);
         match &flow.arrivals {
             ArrivalSpec::Poisson(spec) => {
                 let load = load(c, &format!("{at}/poisson/load"), &spec.load)?;
@@ -737,7 +757,7 @@ fn class(kind: PacketKind) -> PacketClass {
     }
 }
 
-fn id_size(c: &Compiler<'_>) -> IdSize {
+pub(crate) fn id_size(c: &Compiler<'_>) -> IdSize {
     if c.id_bits == 8 { IdSize::Dev8 } else { IdSize::Dev16 }
 }
 

@@ -141,7 +141,7 @@ pub use kernel::{Context, Kernel, RunEnd, World};
 pub use key::{ActorId, Class, EventKey, KeySource, Shake};
 pub use prefetch::prefetch;
 pub use ring::{BucketRing, RingConfig};
-pub use rng::{Purpose, Stream};
+pub use rng::{Purpose, Stream, path_hash};
 pub use slab::{Handle, Slab};
 pub use time::{Duration, Time};
 pub use timer::{DeadlineHeap, TimerEntry, TimerPop, TimerSlot};

@@ -4,13 +4,14 @@ use crate::{Checked, list, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const PERMISSIVE: [&str; 12] = [
+const PERMISSIVE: [&str; 13] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
     "BSL-1.0",
+    "CC0-1.0",
     "ISC",
     "MIT",
     "MIT-0",

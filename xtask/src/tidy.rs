@@ -115,11 +115,15 @@ const RULES: &[Rule] = &[
             ("scenarios/src/compile.rs", "the rate that a message names"),
             ("scenarios/src/report.rs", "the rates that check prints"),
             ("scenarios/src/structure.rs", "1.0 in JSON read as the whole number 1, exactly"),
+            ("scenarios/src/sweep/axes.rs", "numbers of ranges, rounded to nine digits before they are set"),
+            ("scenarios/src/sweep/plan.rs", "the half width of a stop rule"),
+            ("scenarios/src/sweep/sample.rs", "places in the unit cube"),
             ("scenarios/src/traffic.rs", "a load in JSON to its shortest decimal text, and from there exact"),
             ("bin/src/codec.rs", "how similar a misspelt name is"),
             ("bin/src/progress.rs", "the progress bar"),
             ("bin/src/run.rs", "wall-clock seconds of perf.json"),
             ("bin/src/simulate.rs", "wall-clock seconds of perf.json"),
+            ("bin/src/sweep/", "wall-clock seconds, estimates of cost, and reports"),
         ],
     },
     Rule {
@@ -134,6 +138,9 @@ const RULES: &[Rule] = &[
         exceptions: &[
             ("bin/src/cli.rs", "the value of --set, which goes to scenarios as it is"),
             ("bin/src/codec/json.rs", "what encode reads"),
+            ("bin/src/sweep/folder.rs", "sweep.json, which sweeps write themselves"),
+            ("bin/src/sweep/log.rs", "lines of logs, which sweeps write themselves"),
+            ("bin/src/sweep/slurm.rs", "numbers of Slurm jobs, which sweeps write themselves"),
         ],
     },
     Rule {

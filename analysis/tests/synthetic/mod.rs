@@ -102,6 +102,7 @@ pub fn fabric(seed: u64) -> FabricConfig {
         owners: (0..ENDPOINTS).collect(),
         flows: vec![FlowConfig { name: "victim".into() }, FlowConfig { name: "hot".into() }],
         sources: vec![source(0, 0), source(1, 0), source(2, 1), source(3, 1), source(0, 1)],
+        agents: Vec::new(),
         symbol_losses: Vec::new(),
         sample_every: Some(Duration(1_000_000)),
         stall_after: None,
@@ -244,6 +245,8 @@ pub fn run(mood: Mood) -> RunData {
         outcome: Outcome {
             end: LENGTH,
             ports: ports.iter().map(|&(device, port)| (device, port, stats(device, port))).collect(),
+            agents: Vec::new(),
+            protocols: Vec::new(),
             outcome: outcome_fingerprint,
             trajectory: Fingerprint::new(),
             stalls: Vec::new(),

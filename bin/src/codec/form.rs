@@ -28,9 +28,10 @@ pub(super) enum Kind {
     },
     /// One of these; a name that several codes share may be listed several times.
     Name(&'static [&'static str]),
-    /// Hex digits, an even number of octets, at most so many.
+    /// Hex digits: a multiple of `step` octets, at most so many.
     Octets {
         max: usize,
+        step: usize,
     },
     /// Different numbers, each at most so much, ascending.
     Set {
@@ -80,7 +81,12 @@ impl Key {
     }
 
     pub(super) const fn octets(name: &'static str, max: usize) -> Self {
-        Self::new(name, Kind::Octets { max })
+        Self::new(name, Kind::Octets { max, step: 1 })
+    }
+
+    /// An even number of octets.
+    pub(super) const fn half_words(name: &'static str, max: usize) -> Self {
+        Self::new(name, Kind::Octets { max, step: 2 })
     }
 
     pub(super) const fn set(name: &'static str, max: u64) -> Self {
@@ -121,7 +127,8 @@ impl Key {
                 }
                 list(distinct)
             }
-            Kind::Octets { max } => {
+            Kind::Octets { max, step: 1 } => format!("text of hex digits, 0 to {max} octets"),
+            Kind::Octets { max, .. } => {
                 format!("text of hex digits, an even number of octets from 0 to {max}")
             }
             Kind::Set { max } => format!("a list of different numbers, 0 to {max}"),
@@ -165,7 +172,7 @@ impl Key {
                 },
                 None => wrong(""),
             },
-            Kind::Octets { max } => {
+            Kind::Octets { max, step } => {
                 let text =
                     value.as_str().map(|text| Input::parse(text).map(|input| (input.form, input.octets())));
                 match text {
@@ -173,7 +180,7 @@ impl Key {
                     _ if value.as_str().is_some_and(|text| text.trim().is_empty()) => {
                         Ok(Datum::Octets(vec![]))
                     }
-                    Some(Ok((None, Ok(octets)))) if octets.len() % 2 == 0 && octets.len() <= max => {
+                    Some(Ok((None, Ok(octets)))) if octets.len() % step == 0 && octets.len() <= max => {
                         Ok(Datum::Octets(octets))
                     }
                     Some(Ok((None, Ok(octets)))) => {
@@ -267,6 +274,14 @@ impl Fields {
 
     pub(super) fn set(&mut self, key: &'static str, members: impl Iterator<Item = u16>) {
         self.0.push((key, Datum::Set(members.map(u64::from).collect())));
+    }
+
+    /// The number of this key; 0 if there is none.
+    pub(super) fn value(&self, key: &str) -> u64 {
+        match self.get(key) {
+            Some(&Datum::Number(value)) => value,
+            _ => 0,
+        }
     }
 
     fn get(&self, key: &str) -> Option<&Datum> {
@@ -401,9 +416,13 @@ impl Given<'_> {
     }
 
     pub(super) fn need_octets(&self, key: &str) -> Result<&[u8], CodecError> {
-        match self.fields.get(key) {
-            Some(Datum::Octets(octets)) => Ok(octets),
-            _ => Err(self.missing(key, "")),
+        self.octets(key).ok_or_else(|| self.missing(key, ""))
+    }
+
+    pub(super) fn octets(&self, key: &str) -> Option<&[u8]> {
+        match self.fields.get(key)? {
+            Datum::Octets(octets) => Some(octets),
+            _ => None,
         }
     }
 
@@ -450,8 +469,17 @@ fn out_of_place(key: &Key) -> CodecError {
     key.error(format!("out of place; allowed only {}", key.only))
 }
 
-/// Bytes to JSON.
+/// Bytes to JSON; a form without a name in front is recognised by the number of octets.
 pub(super) fn decode(forms: &[Form], text: &str) -> Result<String, CodecError> {
+    decode_by(forms, text, recognise)
+}
+
+/// Bytes to JSON; `choose` recognises a form without a name in front.
+pub(super) fn decode_by<'a>(
+    forms: &'a [Form],
+    text: &str,
+    choose: fn(&'a [Form], &Input<'_>) -> Result<&'a Form, CodecError>,
+) -> Result<String, CodecError> {
     let input = Input::parse(text)?;
     let form = match input.form {
         Some(name) => {
@@ -465,7 +493,7 @@ pub(super) fn decode(forms: &[Form], text: &str) -> Result<String, CodecError> {
                 )
             })?
         }
-        None => recognise(forms, &input)?,
+        None => choose(forms, &input)?,
     };
     let octets = form.octets(&input)?;
     Ok(form.print_json(&(form.read)(&octets)?))

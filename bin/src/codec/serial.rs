@@ -75,10 +75,10 @@ const CAUSE_NAMES: [&str; 9] = [
 const PORT_STATUS_NAMES: [&str; 5] = ["error", "retry-stopped", "error-stopped", "OK", "reserved"];
 
 /// tt by code.
-const TT_NAMES: [&str; 4] = ["Dev8", "Dev16", "Dev32", "reserved"];
+pub(super) const TT_NAMES: [&str; 4] = ["Dev8", "Dev16", "Dev32", "reserved"];
 
 /// ftype by code.
-const FTYPE_NAMES: [&str; 16] = [
+pub(super) const FTYPE_NAMES: [&str; 16] = [
     "other",
     "other",
     "request",
@@ -143,7 +143,7 @@ static PACKET: [Key; 14] = [
     Key::name("tt_name", &TT_NAMES).rule("the name of tt"),
     Key::number("ftype", 15),
     Key::name("ftype_name", &FTYPE_NAMES).rule("the name of ftype"),
-    Key::octets("content", packet::BODY_MAX_BYTES - 2),
+    Key::half_words("content", packet::BODY_MAX_BYTES - 2),
     Key::number("body_bytes", packet::BODY_MAX_BYTES as u64).rule("2 more than content"),
     Key::hex("crc16_first", 4, 0xFFFF)
         .rule("CRC-16 of the first 80 octets, ackID taken as 0")
@@ -421,7 +421,7 @@ fn packet_fields(octets: &[u8], body_bytes: usize) -> Result<Fields, CodecError>
 }
 
 /// Bytes of the body of a packet: with padding, if it can be. Only for lengths that packets have.
-fn body_bytes(packet: &[u8]) -> usize {
+pub(super) fn body_bytes(packet: &[u8]) -> usize {
     let crcs = if packet.len() > packet::sealed_len(FIRST_PART_BYTES) { 4 } else { 2 };
     let longest = packet.len().saturating_sub(crcs);
     let padded = longest.saturating_sub(2);
@@ -430,11 +430,11 @@ fn body_bytes(packet: &[u8]) -> usize {
 }
 
 /// Where the final CRC begins.
-fn crc_position(body_bytes: usize) -> usize {
+pub(super) fn crc_position(body_bytes: usize) -> usize {
     if body_bytes > FIRST_PART_BYTES { body_bytes + 2 } else { body_bytes }
 }
 
-fn half_word(octets: &[u8], at: usize) -> u16 {
+pub(super) fn half_word(octets: &[u8], at: usize) -> u16 {
     match octets.get(at..at + 2) {
         Some(&[high, low]) => u16::from_be_bytes([high, low]),
         _ => 0,
@@ -442,13 +442,13 @@ fn half_word(octets: &[u8], at: usize) -> u16 {
 }
 
 /// The octets of a packet with this body.
-fn seal(body: &[u8]) -> Result<Vec<u8>, packet::Error> {
+pub(super) fn seal(body: &[u8]) -> Result<Vec<u8>, packet::Error> {
     let mut sealed = vec![0; packet::sealed_len(body.len())];
     packet::seal(body, &mut sealed)?;
     Ok(sealed)
 }
 
-fn explain_packet(octets: &[u8], body_bytes: usize, error: packet::Error) -> CodecError {
+pub(super) fn explain_packet(octets: &[u8], body_bytes: usize, error: packet::Error) -> CodecError {
     // The CRC that stands behind `octets[..at]`, which hold `body`.
     let wrong_crc = |field, at, body: &[u8]| {
         let found = half_word(octets, at);

@@ -141,6 +141,7 @@ fn build(
         owners: (0..n as u32).collect(),
         flows: vec![FlowConfig { name: "background".into() }, FlowConfig { name: "hot".into() }],
         sources,
+        agents: Vec::new(),
         symbol_losses: Vec::new(),
         sample_every: None,
         stall_after: None,

@@ -2,7 +2,7 @@
 #![allow(dead_code, missing_docs)]
 
 use models::config::*;
-use models::probe::{Delivery, Offered, Probe, Sample, StagingEdge};
+use models::probe::{Delivery, Journey, Offered, Probe, ProtocolEvent, Sample, StagingEdge};
 use models::run::{ListKind, PipelineMode};
 use models::{Outcome, Progress, RunOptions, Simulation};
 use sim_core::{Duration, Time};
@@ -92,6 +92,7 @@ impl Star {
             owners: (0..n).collect(),
             flows: Vec::new(),
             sources: Vec::new(),
+            agents: Vec::new(),
             symbol_losses: Vec::new(),
             sample_every: None,
             stall_after: None,
@@ -316,6 +317,7 @@ impl Net {
             owners: (0..endpoints).collect(),
             flows: Vec::new(),
             sources: Vec::new(),
+            agents: Vec::new(),
             symbol_losses: Vec::new(),
             sample_every: None,
             stall_after: None,
@@ -452,6 +454,50 @@ impl Net {
     pub fn run(&self, until: u64) -> (Log, Outcome) {
         log(&self.config, until)
     }
+
+    /// The agent of endpoint `e`, made if there is none yet: no service times, no limit of the queue.
+    pub fn agent(&mut self, e: u32) -> &mut AgentConfig {
+        let at = match self.config.agents.binary_search_by_key(&e, |agent| agent.device) {
+            Ok(at) => at,
+            Err(at) => {
+                let zero = ServiceTime::Fixed(Duration(0));
+                let agent = AgentConfig {
+                    device: e,
+                    id: e,
+                    ids: IdSize::Dev8,
+                    idle3: false,
+                    host: HostConfig { rx_service: zero, tx_service: zero, rx_queue: 1 << 20 },
+                    clock: (1, 1),
+                    response_timeout: 1_000_000_000,
+                    retry_delay: 0,
+                    mtu: Mtu::MAX,
+                    parts: Vec::new(),
+                };
+                self.config.agents.insert(at, agent);
+                at
+            }
+        };
+        &mut self.config.agents[at]
+    }
+
+    /// A flow of `protocol` between `members`; of them `senders` send as `source` says.
+    pub fn conversation(
+        &mut self,
+        protocol: ProtocolConfig,
+        members: &[u32],
+        senders: &[(u32, SourceConfig)],
+    ) -> u16 {
+        let flow = self.config.flows.len() as u16;
+        self.config.flows.push(FlowConfig { name: format!("flow {flow}") });
+        for &e in members {
+            let source = senders.iter().find(|sender| sender.0 == e).map(|(_, source)| {
+                let stream = format!("e{e:03}/{flow}");
+                SourceConfig { endpoint: e, flow, stream, ..source.clone() }
+            });
+            self.agent(e).parts.push(PartConfig { flow, protocol, source });
+        }
+        flow
+    }
 }
 
 /// Keeps everything that a probe can see.
@@ -460,9 +506,23 @@ pub struct Log {
     pub deliveries: Vec<Delivery>,
     pub edges: Vec<StagingEdge>,
     pub samples: Vec<Sample>,
+    pub messages: Vec<Journey>,
+    pub round_trips: Vec<Journey>,
+    pub events: Vec<ProtocolEvent>,
 }
 
 impl Probe for Log {
+    fn message(&mut self, m: &Journey) {
+        assert_eq!(m.parts.total(), m.latency(), "the parts add up");
+        self.messages.push(*m);
+    }
+    fn round_trip(&mut self, m: &Journey) {
+        assert_eq!(m.parts.total(), m.latency(), "the parts add up");
+        self.round_trips.push(*m);
+    }
+    fn protocol_event(&mut self, e: &ProtocolEvent) {
+        self.events.push(*e);
+    }
     fn delivered(&mut self, d: &Delivery) {
         assert_eq!(d.parts.total(), d.latency(), "the parts add up");
         self.deliveries.push(*d);
@@ -540,3 +600,23 @@ pub fn totals(outcome: &Outcome, device: u32, port: u8) -> models::stats::PortSt
 pub fn single(ports: usize, model: SwitchConfig) -> Net {
     Net::new(vec![model], &vec![0; ports], &[])
 }
+
+/// Sends `octets` to `to`; endpoint, flow and stream are those of the conversation.
+pub fn sender(to: Destinations, arrivals: Arrivals, octets: u16, limit: u64) -> SourceConfig {
+    SourceConfig {
+        endpoint: 0,
+        flow: 0,
+        stream: String::new(),
+        priority: 0,
+        start: Time::ZERO,
+        stop: Time::MAX,
+        limit,
+        arrivals,
+        destinations: to,
+        sizes: Sizes::Fixed(PacketSize { payload: octets, wire: 0 }),
+    }
+}
+
+/// Letters of 256-octet segments to mailbox 0.
+pub const MESSAGE: Carrier = Carrier::Message { mailbox: 0, segment: 256 };
+pub const STREAM: Carrier = Carrier::Stream { cos: 0, stream_id: 1 };

@@ -888,6 +888,10 @@ mod tests {
         (Form::Long, [5, 3, 4, 7, 0], 0xA189_C000_09E1),
     ];
 
+    /// Shows: R1.3p6s3.3c0529, R2.2p6s3.2c0017, R2.2p6s3.3c0018, R2.2p6s3.3c0019, R2.2p6s3.6c0072,
+    /// R2.2p6s3.6c0073, R2.2p6s3.6.1c0075, R2.2p6s3.6.1c0076, R2.2p6s3.6.1c0077, R2.2p6s3.6.1c0078,
+    /// R2.2p6s3.6.1c0079, R2.2p6s3.6.3r0001, R2.2p6s3.6.3c0081, R2.2p6s3.6.3c0082, R2.2p6s3.6.3c0083,
+    /// R2.2p6s3.6.3c0084, R2.2p6s3.6.3r0002, R2.2p6s3.6.3r0004
     #[test]
     fn deconstruct() {
         for (form, fields, bits) in GOLDEN {
@@ -910,6 +914,8 @@ mod tests {
         }
     }
 
+    /// Shows: R1.3p6s3.4c0881, R2.2p6s3.4.1c0028, R2.2p6s3.4.2c0032, R2.2p6s3.4.3c0035,
+    /// R2.2p6s3.4.4c0038, R2.2p6s3.4.5c0040, R2.2p6s3.4.6c0046
     #[test]
     fn parse_and_functions() {
         let octets = |bits: u64| bits.to_be_bytes();
@@ -926,6 +932,7 @@ mod tests {
         assert_eq!(vc_status.stype0(), Stype0::VcStatus { vcid: 3, buf_status: 4 });
     }
 
+    /// Shows: R1.3p6s3.6c0530
     #[test]
     fn every_short_symbol_survives_parse_and_emit() {
         let mut out = [0u8; 3];
@@ -943,6 +950,8 @@ mod tests {
 
     /// The generator of CRC-5 has the factor x + 1 and period 15: it finds every odd number of errors, and
     /// two errors unless 15 places apart (the extra zero bit between information and CRC counts as a place).
+    ///
+    /// Shows: R2.2p6s3.6.1c0080
     #[test]
     fn crc5_detects_one_and_three_errors_and_two_that_are_near() {
         for (form, _, bits) in GOLDEN.into_iter().filter(|&(form, ..)| form == Form::Short) {
@@ -960,6 +969,7 @@ mod tests {
         }
     }
 
+    /// Shows: R2.2p6s3.6.3c0085, R2.2p6s3.6.3r0005
     #[test]
     fn crc13_detects_one_two_and_three_errors() {
         for (form, _, bits) in GOLDEN.into_iter().filter(|&(form, ..)| form == Form::Long) {
@@ -975,6 +985,9 @@ mod tests {
         }
     }
 
+    /// Shows: R1.3p6s3.5c0877, R2.2p6s3.4c0021, R2.2p6s3.4c0023, R2.2p6s3.5c0050, R2.2p6s3.5.1c0054,
+    /// R2.2p6s3.5.2c0056, R2.2p6s3.5.3c0058, R2.2p6s3.5.4c0061, R2.2p6s3.5.5c0064, R2.2p6s3.5.5c0065,
+    /// R2.2p6s3.5.6c0071, R2.2p6s5.5c0400
     #[test]
     fn all_functions_have_distinct_fields_and_come_back() {
         for stype0 in 0..8 {
@@ -998,6 +1011,7 @@ mod tests {
         assert_eq!(symbol.fields()[1], 0b111_010);
     }
 
+    /// Shows: R2.2p6s3.4.3c0037, R2.2p6s3.4.6c0049, R2.2p6s5.7c0471
     #[test]
     fn causes_and_port_states_have_their_codes() {
         let causes = [
@@ -1072,6 +1086,8 @@ mod tests {
         );
     }
 
+    /// Shows: R1.3p6s3.5.4c0875, R1.3p6s3.5.5c0876, R1.3p6s5.3.1c0874, R2.2p6s3.5c0051,
+    /// R2.2p6s5.5.2c0404, R2.2p6s5.5.2c0405, R2.2p6s5.5.2c0406, R2.2p6s5.5.2c0407, R2.2p6s5.6.1c0437
     #[test]
     fn delimiter_depends_on_the_packet_in_progress() {
         let request = |what| Stype1::LinkRequest(what);
@@ -1106,6 +1122,7 @@ mod tests {
         }
     }
 
+    /// Shows: R2.2p6s5.13.2.3.2c0603
     #[test]
     fn delimited_form_of_wrong_length_or_character_is_refused() {
         let symbol = ControlSymbol::from_fields(Form::Long, [4, 0, 63, 7, 0], 0).unwrap();

@@ -10,6 +10,7 @@
 //! 3. [`packet`]: the first 16 bits of every packet, where its CRCs go, padding.
 //! 4. [`cost`]: how many characters a packet or symbol takes and how long a character takes; ackID windows,
 //!    buf_status ranges, watermarks, and the periods of everything a link sends unasked.
+//! 5. [`link`]: the protocol: acknowledgement, retry, error recovery, flow control, virtual channels.
 //!
 //! Every wire module has the same five parts: field positions, a `View` (total: it judges nothing and prints
 //! anything), a valid-only value with `parse` and `emit`, `Display`, and an error that names the field and
@@ -19,7 +20,7 @@
 //!
 //! Bytes off the wire never panic: `View` getters accept every bit pattern, `parse` and `check` return an
 //! error value. `emit` and `seal` return an error when the buffer is too short. Nothing in this crate reads a
-//! clock, draws a random number, allocates, or does I/O.
+//! clock, draws a random number, or does I/O; only [`link`] allocates.
 //!
 //! # Example
 //!
@@ -39,10 +40,14 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
+
 pub mod control_symbol;
 pub mod cost;
 pub mod crc;
+pub mod link;
 pub mod packet;
 
 pub use control_symbol::{ControlSymbol, Form, Stype0, Stype1};
 pub use cost::{IdSize, LaneRate, PacketClass, SymbolSize, Width};
+pub use link::LinkPort;

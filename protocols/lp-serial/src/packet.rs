@@ -452,6 +452,7 @@ mod tests {
         }
     }
 
+    /// Shows: R2.2p6s5.6.2c0443
     #[test]
     fn header_fields() {
         let header = Header::parse(&[0xFE, 0x9A]).unwrap();

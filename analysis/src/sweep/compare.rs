@@ -1,0 +1,219 @@
+//! Paired differences between two sweeps, or two halves of one.
+//!
+//! Replication r has the same random numbers on both sides (common random numbers), so the difference of a
+//! pair varies far less than either value. Replications are independent of each other: the differences of a
+//! replication are averaged over the points, and the interval comes from the averages.
+
+use super::metrics::METRICS;
+use super::{Data, Frame, Mean};
+
+/// One side: a sweep, with some axes standing still.
+#[derive(Copy, Clone, Debug)]
+pub struct Side<'a> {
+    /// Axes and points.
+    pub frame: &'a Frame,
+    /// Runs.
+    pub data: &'a Data,
+    /// (axis, level) that the points of this side have.
+    pub fixed: &'a [(usize, u32)],
+}
+
+/// What the difference says.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// No pair differs.
+    Equal,
+    /// The interval is above zero.
+    Higher,
+    /// The interval is below zero.
+    Lower,
+    /// The interval contains zero.
+    NotShown,
+    /// Fewer than two replications: no interval.
+    Unknown,
+}
+
+impl Verdict {
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Verdict::Equal => "equal",
+            Verdict::Higher => "B is higher",
+            Verdict::Lower => "B is lower",
+            Verdict::NotShown => "no difference shown",
+            Verdict::Unknown => "one replication: no interval",
+        }
+    }
+}
+
+/// Comparison of one metric in one scope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// `overall` or a flow.
+    pub scope: String,
+    /// Position in [`METRICS`].
+    pub metric: usize,
+    /// Mean of A over the pairs.
+    pub a: f64,
+    /// Mean of B over the pairs.
+    pub b: f64,
+    /// B - A.
+    pub difference: Mean,
+    /// Pairs of runs.
+    pub pairs: usize,
+    /// What it says.
+    pub verdict: Verdict,
+}
+
+/// Points of both sides that belong together, by the labels of the axes that do not stand still.
+///
+/// # Errors
+/// If the sides have no point in common.
+pub fn pairs(a: Side<'_>, b: Side<'_>) -> Result<Vec<(u32, u32)>, String> {
+    let names = |side: Side<'_>| -> Vec<String> {
+        let moving = side.frame.axes.iter().enumerate();
+        let moving = moving.filter(|(index, _)| !side.fixed.iter().any(|(axis, _)| axis == index));
+        let mut names: Vec<String> = moving.map(|(_, axis)| axis.name.clone()).collect();
+        names.sort();
+        names
+    };
+    let (names_a, names_b) = (names(a), names(b));
+    if names_a != names_b {
+        let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join(", ") };
+        return Err(format!(
+            "the sides have different axes (A: {}; B: {}): fix what only one of them has, as in \
+             FOLDER:axis=value",
+            list(&names_a),
+            list(&names_b)
+        ));
+    }
+    let coordinates = |side: Side<'_>, levels: &[u32]| -> Option<Vec<String>> {
+        if side.fixed.iter().any(|(axis, level)| levels[*axis] != *level) {
+            return None;
+        }
+        let level = |name: &String| {
+            let index = side.frame.axes.iter().position(|axis| axis.name == *name)?;
+            Some(side.frame.axes[index].labels[levels[index] as usize].clone())
+        };
+        names_a.iter().map(level).collect()
+    };
+    let places = |side: Side<'_>| -> std::collections::BTreeMap<Vec<String>, u32> {
+        let points = side.frame.points.iter().enumerate();
+        points.filter_map(|(index, point)| Some((coordinates(side, &point.levels)?, index as u32))).collect()
+    };
+    let places_b = places(b);
+    let pairs: Vec<(u32, u32)> =
+        places(a).into_iter().filter_map(|(at, point)| Some((point, *places_b.get(&at)?))).collect();
+    if pairs.is_empty() { Err("the sides have no point in common".into()) } else { Ok(pairs) }
+}
+
+/// Compares these pairs of points in every metric and scope that both sides have.
+pub fn compare(a: Side<'_>, b: Side<'_>, pairs: &[(u32, u32)]) -> Vec<Comparison> {
+    let scopes_b = b.data.scopes();
+    let scopes = a.data.scopes().into_iter().filter(|scope| scopes_b.contains(scope));
+    let mut found = Vec::new();
+    for scope in scopes {
+        for metric in 0..METRICS.len() {
+            found.extend(one(a, b, pairs, scope, metric));
+        }
+    }
+    found
+}
+
+fn one(a: Side<'_>, b: Side<'_>, pairs: &[(u32, u32)], scope: &str, metric: usize) -> Option<Comparison> {
+    // (replication, value of A, value of B)
+    let mut values: Vec<(u32, f64, f64)> = Vec::new();
+    for (point_a, point_b) in pairs {
+        let theirs = b.data.values(*point_b, scope, metric);
+        for (replication, value) in a.data.values(*point_a, scope, metric) {
+            if let Some((_, other)) = theirs.iter().find(|(number, _)| *number == replication) {
+                values.push((replication, value, *other));
+            }
+        }
+    }
+    values.sort_by_key(|value| value.0);
+    let count = values.len() as f64;
+    let averages: Vec<f64> = values
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|same| same.iter().map(|(_, a, b)| b - a).sum::<f64>() / same.len() as f64)
+        .collect();
+    let difference = Mean::of(&averages)?;
+    let verdict = match () {
+        () if values.iter().all(|(_, a, b)| a == b) => Verdict::Equal,
+        () if !difference.half_width.is_finite() => Verdict::Unknown,
+        () if difference.mean - difference.half_width > 0.0 => Verdict::Higher,
+        () if difference.mean + difference.half_width < 0.0 => Verdict::Lower,
+        () => Verdict::NotShown,
+    };
+    Some(Comparison {
+        scope: scope.into(),
+        metric,
+        a: values.iter().map(|value| value.1).sum::<f64>() / count,
+        b: values.iter().map(|value| value.2).sum::<f64>() / count,
+        difference,
+        pairs: values.len(),
+        verdict,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::tests::run;
+    use crate::sweep::{FrameAxis, FramePoint, OVERALL};
+
+    fn side(labels: &[&str], value: impl Fn(u32, u32) -> f64) -> (Frame, Data) {
+        let axis = FrameAxis {
+            name: "load".into(),
+            unit: String::new(),
+            sampled: false,
+            labels: labels.iter().map(ToString::to_string).collect(),
+            numbers: None,
+        };
+        let points = (0..labels.len() as u32).map(|n| FramePoint { key: n.to_string(), levels: vec![n] });
+        let points: Vec<FramePoint> = points.collect();
+        let mut data = Data::default();
+        for point in 0..points.len() as u32 {
+            for replication in 1..=4 {
+                data.runs.insert((point, replication), run(value(point, replication)));
+            }
+        }
+        (Frame { name: "x".into(), title: "x".into(), axes: vec![axis], points }, data)
+    }
+
+    fn verdict(a: &(Frame, Data), b: &(Frame, Data)) -> Comparison {
+        let side = |pair: &'static (Frame, Data)| Side { frame: &pair.0, data: &pair.1, fixed: &[] };
+        // tests may leak
+        let (a, b) = (side(Box::leak(Box::new(a.clone()))), side(Box::leak(Box::new(b.clone()))));
+        let pairs = pairs(a, b).unwrap();
+        compare(a, b, &pairs).into_iter().find(|found| found.scope == OVERALL).unwrap()
+    }
+
+    /// The noise of replications is a hundred times the difference; only pairs can show it.
+    #[test]
+    fn common_random_numbers_show_small_differences() {
+        let noise = |replication: u32| [0.0, 70.0, -50.0, 30.0][replication as usize - 1];
+        let a = side(&["0.1", "0.2"], |_, r| 500.0 + noise(r));
+        let b = side(&["0.2", "0.1"], |_, r| 501.0 + noise(r) + 0.001 * f64::from(r));
+        let found = verdict(&a, &b);
+        assert_eq!((found.verdict, found.pairs, found.difference.count), (Verdict::Higher, 8, 4));
+        assert!((found.difference.mean - 1.0025).abs() < 1e-9);
+        assert_eq!(verdict(&b, &a).verdict, Verdict::Lower);
+        assert_eq!(verdict(&a, &a).verdict, Verdict::Equal);
+        let c = side(&["0.1", "0.2"], |_, r| 500.0 - noise(r));
+        assert_eq!(verdict(&a, &c).verdict, Verdict::NotShown);
+    }
+
+    #[test]
+    fn points_meet_by_their_values() {
+        let a = side(&["0.1", "0.2", "0.3"], |point, _| f64::from(point));
+        let b = side(&["0.3", "0.4"], |_, _| 2.0);
+        let (a_side, b_side) =
+            (Side { frame: &a.0, data: &a.1, fixed: &[] }, Side { frame: &b.0, data: &b.1, fixed: &[] });
+        assert_eq!(pairs(a_side, b_side), Ok(vec![(2, 0)]));
+        // one axis each, which stands still: the two points meet
+        let fixed = Side { fixed: &[(0, 2)], ..a_side };
+        assert_eq!(pairs(fixed, Side { fixed: &[(0, 1)], ..b_side }), Ok(vec![(2, 1)]));
+        assert!(pairs(fixed, b_side).unwrap_err().contains("different axes"));
+    }
+}

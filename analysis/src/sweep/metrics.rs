@@ -1,0 +1,198 @@
+//! What is measured in a run of a sweep: one row for all flows together, one for each flow.
+
+use crate::num::Num;
+use crate::report::{Estimate, FlowReport, LatencyReport, VariantReport};
+use crate::summary::VariantSummary;
+use models::probe::Cause;
+use serde::{Deserialize, Serialize};
+
+/// What a value is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Count,
+    /// Any number.
+    Real,
+    /// 0 or 1.
+    Flag,
+}
+
+/// A column of measurements.
+#[derive(Copy, Clone, Debug)]
+pub struct Metric {
+    /// Name, with the unit at the end where there is one.
+    pub name: &'static str,
+    /// Unit; empty for shares and counts.
+    pub unit: &'static str,
+    /// Kind.
+    pub kind: Kind,
+    /// What it is.
+    pub about: &'static str,
+}
+
+const fn real(name: &'static str, unit: &'static str, about: &'static str) -> Metric {
+    Metric { name, unit, kind: Kind::Real, about }
+}
+
+const fn count(name: &'static str, about: &'static str) -> Metric {
+    Metric { name, unit: "", kind: Kind::Count, about }
+}
+
+const fn flag(name: &'static str, about: &'static str) -> Metric {
+    Metric { name, unit: "", kind: Kind::Flag, about }
+}
+
+/// Every metric, in the order of columns. Those from `link_use_mean` on exist for `overall` only.
+pub const METRICS: &[Metric] = &[
+    real("offered_load", "", "share of injection link time offered, mean over sources"),
+    real("accepted_load", "", "share of injection link time delivered, mean over sources"),
+    real("per_slot", "", "packets delivered for each source and tick of the cell clock"),
+    real("goodput_gbps", "Gb/s", "payload delivered"),
+    real("latency_mean_ns", "ns", "source creation to last bit, mean"),
+    real("latency_p50_ns", "ns", "likewise, median"),
+    real("latency_p99_ns", "ns", "likewise, 99th percentile"),
+    real("latency_p999_ns", "ns", "likewise, 99.9th percentile"),
+    real("latency_max_ns", "ns", "likewise, maximum"),
+    real("network_latency_mean_ns", "ns", "latency without the source queue, mean"),
+    real("network_latency_p50_ns", "ns", "likewise, median"),
+    real("network_latency_p99_ns", "ns", "likewise, 99th percentile"),
+    real("network_latency_p999_ns", "ns", "likewise, 99.9th percentile"),
+    real("network_latency_max_ns", "ns", "likewise, maximum"),
+    real("part_source_queue_ns", "ns", "mean time of a packet in the source queue"),
+    real("part_serialization_ns", "ns", "mean time of a packet in transmission and store-and-forward"),
+    real("part_propagation_ns", "ns", "mean time of a packet on wires"),
+    real("part_pipeline_ns", "ns", "mean time of a packet in pipelines of switches"),
+    real("part_input_contention_ns", "ns", "mean time of a packet behind others of its input"),
+    real("part_output_contention_ns", "ns", "mean time of a packet behind others for its output"),
+    real("part_hol_blocking_ns", "ns", "mean time of a packet behind packets for other outputs"),
+    real("part_staged_ns", "ns", "mean time of a packet held by VoQ backpressure"),
+    real("part_no_buffer_ns", "ns", "mean time of a packet without a buffer at the neighbour"),
+    real("part_link_recovery_ns", "ns", "mean time of a packet in retries and recovery of links"),
+    real("part_host_ns", "ns", "mean time of a packet in hosts"),
+    real("part_protocol_ns", "ns", "mean time of a packet held by protocols"),
+    count("offered_packets", "packets created in the measured part"),
+    count("delivered_packets", "packets delivered in the measured part"),
+    count("dropped_packets", "packets dropped in the whole run"),
+    flag("saturated", "accepted is less than 99 % of offered, or a source is a closed loop"),
+    real("link_use_mean", "", "share of time in which transmitters carried packets, mean over directions"),
+    real("link_use_max", "", "likewise, the busiest"),
+    real("symbol_use_mean", "", "share of time in which transmitters carried symbols of their own, mean"),
+    count("voq_messages", "VoQ messages sent"),
+    count("xoff_edges", "staging queues stopped"),
+    count("late_hol", "packets that blocked their input although the detector was on"),
+    real("staged_mean_number", "packets", "mean number of packets held by backpressure"),
+    real("hol_mean_number", "packets", "mean number of packets blocked at the head of a line"),
+    count("stalls", "stalls that the watchdog found"),
+    flag("steady", "a steady state was found"),
+    real("warmup_us", "us", "what was cut off at the beginning"),
+];
+
+/// Position of a metric.
+pub fn metric(name: &str) -> Option<usize> {
+    METRICS.iter().position(|metric| metric.name == name)
+}
+
+/// Measurements of one scope, in the order of [`METRICS`], rounded to nine digits; `None` where there is
+/// nothing to measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScopeRow {
+    /// `overall`, or the name of a flow.
+    pub scope: String,
+    /// Values.
+    pub values: Vec<Option<f64>>,
+}
+
+/// Everything that a sweep keeps of a run.
+pub fn measure(report: &VariantReport) -> Vec<ScopeRow> {
+    let mut overall = of_flow(&report.overall);
+    overall.scope = super::OVERALL.into();
+    let summary = VariantSummary::new(report);
+    let fabric = &summary.fabric;
+    let whole = [
+        fabric.link_use_mean.0,
+        fabric.link_use_max.0,
+        fabric.symbol_use_mean.0,
+        (fabric.symbols.voq_riding + fabric.symbols.voq_standalone) as f64,
+        fabric.xoff_edges as f64,
+        fabric.late_hol as f64,
+        fabric.staged_mean_number.0,
+        summary.hol_blocking.mean_number.0,
+        summary.stalls.len() as f64,
+        f64::from(u8::from(report.window.steady)),
+        report.window.from_ps as f64 / 1e6,
+    ];
+    overall.values.truncate(METRICS.len() - whole.len());
+    overall.values.extend(whole.into_iter().map(kept));
+    debug_assert_eq!(overall.values.len(), METRICS.len());
+    std::iter::once(overall).chain(report.flows.iter().map(of_flow)).collect()
+}
+
+/// Rounded; `None` if it is not a number.
+fn kept(value: f64) -> Option<f64> {
+    value.is_finite().then(|| Num(value).rounded())
+}
+
+fn of_flow(flow: &FlowReport) -> ScopeRow {
+    let ns = |estimate: &Estimate| estimate.value / 1e3;
+    let latency = |report: &LatencyReport| {
+        [ns(&report.mean), ns(&report.p50), ns(&report.p99), ns(&report.p999), report.max / 1e3]
+    };
+    let none = flow.delivered.packets == 0;
+    let mut values = vec![
+        flow.offered_load,
+        flow.accepted_load.value,
+        flow.per_slot.map_or(f64::NAN, |estimate| estimate.value),
+        flow.goodput_gbps.value,
+    ];
+    values.extend(latency(&flow.latency));
+    values.extend(latency(&flow.network));
+    values.extend(Cause::ALL.map(|cause| if none { f64::NAN } else { flow.mean_part_ps(cause) / 1e3 }));
+    values.push(flow.offered.packets as f64);
+    values.push(flow.delivered.packets as f64);
+    values.push(flow.dropped as f64);
+    values.push(f64::from(u8::from(flow.saturated)));
+    let mut values: Vec<Option<f64>> = values.into_iter().map(kept).collect();
+    values.resize(METRICS.len(), None);
+    ScopeRow { scope: flow.name.clone(), values }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_end_in_their_unit() {
+        let names: BTreeSet<&str> = METRICS.iter().map(|metric| metric.name).collect();
+        assert_eq!(names.len(), METRICS.len());
+        for metric in METRICS {
+            let ending = match metric.unit {
+                "Gb/s" => "_gbps",
+                "ns" => "_ns",
+                "us" => "_us",
+                "packets" => "_number",
+                _ => "",
+            };
+            assert!(metric.name.ends_with(ending), "{}", metric.name);
+            assert!(!metric.about.is_empty());
+        }
+    }
+
+    /// The parts stand in the order of the causes.
+    #[test]
+    fn every_cause_has_its_column() {
+        let parts: Vec<&str> = METRICS
+            .iter()
+            .filter_map(|metric| metric.name.strip_prefix("part_")?.strip_suffix("_ns"))
+            .collect();
+        let words = |cause: &Cause| match cause {
+            Cause::HeadOfLine => "hol_blocking".into(),
+            Cause::Staged => "staged".into(),
+            Cause::NoBuffer => "no_buffer".into(),
+            Cause::Recovery => "link_recovery".into(),
+            Cause::Protocol => "protocol".into(),
+            other => other.name().replace(' ', "_"),
+        };
+        assert_eq!(parts, Cause::ALL.iter().map(words).collect::<Vec<String>>());
+    }
+}

@@ -1,0 +1,644 @@
+//! Figures of a sweep: a metric against one axis as lines with 95 % bands, against two as a heat map, and
+//! small multiples over a third.
+
+use super::metrics::METRICS;
+use super::{Data, Frame, FrameAxis, Mean};
+use crate::axes::{
+    Axis, GREY, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, Ticks, heading, legend, legend_height, shorten,
+    stroke,
+};
+use crate::num::{TimeUnit, three_digits, time_text};
+use crate::scene::{Align, Scene, text_width};
+use plotters::style::RGBColor;
+
+/// Lines in a panel.
+const LINES_SHOWN: usize = 10;
+/// Panels on a page.
+const PANELS_SHOWN: usize = 12;
+/// Values on both axes beyond which lines become a heat map.
+const HEAT_FROM: usize = 8;
+/// Values that span more than this factor get a logarithmic axis.
+const LOG_FROM: f64 = 30.0;
+
+/// What to draw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Column: position in [`METRICS`].
+    pub metric: usize,
+    /// `overall` or a flow.
+    pub scope: String,
+    /// Horizontal axis.
+    pub x: usize,
+    /// Lines, or the vertical axis of a heat map.
+    pub y: Option<usize>,
+    /// Panels.
+    pub panels: Option<usize>,
+    /// A heat map.
+    pub heat: bool,
+    /// Logarithmic; `None` decides by the values.
+    pub log: Option<bool>,
+    /// Axes that stand still, with their level.
+    pub fixed: Vec<(usize, u32)>,
+}
+
+/// A drawing in both formats.
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    /// SVG text.
+    pub svg: String,
+    /// PNG file.
+    pub png: Vec<u8>,
+}
+
+/// Names of axes that a figure may ask for.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Wishes<'a> {
+    /// Horizontal axis.
+    pub x: Option<&'a str>,
+    /// Lines or vertical axis.
+    pub y: Option<&'a str>,
+    /// Panels.
+    pub panels: Option<&'a str>,
+    /// A heat map.
+    pub heat: Option<bool>,
+    /// Logarithmic values.
+    pub log: Option<bool>,
+}
+
+impl Request {
+    /// Fills in what is not asked for: the axis with the most numbers lies horizontally, the next one makes
+    /// lines, the next one panels; further ones stand still at their first value.
+    ///
+    /// # Errors
+    /// If an axis does not exist or is asked for twice.
+    pub fn new(
+        frame: &Frame,
+        metric: usize,
+        scope: &str,
+        wishes: Wishes<'_>,
+        mut fixed: Vec<(usize, u32)>,
+    ) -> Result<Self, String> {
+        let mut free: Vec<usize> = (0..frame.axes.len())
+            .filter(|index| frame.axes[*index].labels.len() > 1 || frame.axes.len() == 1)
+            .filter(|index| !fixed.iter().any(|(axis, _)| axis == index))
+            .collect();
+        let take = |name: &str, free: &mut Vec<usize>| -> Result<usize, String> {
+            let index = frame.axes.iter().position(|axis| axis.name == name);
+            let index = index.ok_or_else(|| {
+                let names: Vec<&str> = frame.axes.iter().map(|axis| axis.name.as_str()).collect();
+                format!("there is no axis \"{name}\"; there are: {}", names.join(", "))
+            })?;
+            if fixed.iter().any(|(axis, _)| *axis == index) {
+                return Err(format!("axis \"{name}\" is asked for twice"));
+            }
+            free.retain(|other| *other != index);
+            Ok(index)
+        };
+        let x = wishes.x.map(|name| take(name, &mut free)).transpose()?;
+        let y = wishes.y.map(|name| take(name, &mut free)).transpose()?;
+        let panels = wishes.panels.map(|name| take(name, &mut free)).transpose()?;
+        if x.is_some() && (x == y || x == panels) || y.is_some() && y == panels {
+            return Err("one axis cannot be two things in a figure".into());
+        }
+        let most = |free: &[usize]| {
+            let key = |index: &usize| {
+                let axis = &frame.axes[*index];
+                (axis.numbers.is_some(), axis.labels.len(), std::cmp::Reverse(*index))
+            };
+            free.iter().copied().max_by_key(key)
+        };
+        let x = match x.or_else(|| most(&free)) {
+            Some(x) => x,
+            None => return Err("the sweep has no axis to draw along".into()),
+        };
+        free.retain(|index| *index != x);
+        // what is scattered has no lines
+        let scattered = frame.axes[x].sampled;
+        let mut next = |wish: Option<usize>| {
+            let found = wish.or_else(|| free.iter().copied().find(|index| !frame.axes[*index].sampled));
+            free.retain(|index| Some(*index) != found);
+            found
+        };
+        let y = next(y);
+        let panels = next(panels);
+        fixed.extend(free.iter().filter(|index| !frame.axes[**index].sampled).map(|index| (*index, 0)));
+        let many =
+            |axis: usize| frame.axes[axis].numbers.is_some() && frame.axes[axis].labels.len() >= HEAT_FROM;
+        let heat = y.is_some_and(|y| !scattered && wishes.heat.unwrap_or(many(x) && many(y)));
+        Ok(Self { metric, scope: scope.into(), x, y, panels, heat, log: wishes.log, fixed })
+    }
+
+    /// Name for a file: `latency_mean_ns-by-load`.
+    pub fn name(&self, frame: &Frame) -> String {
+        let mut name = METRICS[self.metric].name.to_owned();
+        if self.scope != super::OVERALL {
+            name +=
+                &format!("-{}", self.scope.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_"));
+        }
+        name += &format!("-by-{}", frame.axes[self.x].name);
+        for axis in [self.y, self.panels].into_iter().flatten() {
+            name += &format!("-{}", frame.axes[axis].name);
+        }
+        name
+    }
+}
+
+/// Draws a figure.
+pub fn draw(frame: &Frame, data: &Data, request: &Request) -> Drawing {
+    let scene = scene(frame, data, request);
+    Drawing { svg: scene.to_svg(), png: scene.to_png() }
+}
+
+/// The estimates of a figure: [panel][line][x], for lines and cells alike.
+type Cells = Vec<Vec<Vec<Option<Mean>>>>;
+
+fn cells(frame: &Frame, data: &Data, request: &Request) -> Cells {
+    let length = |axis: Option<usize>| axis.map_or(1, |axis| frame.axes[axis].labels.len());
+    let mut cells =
+        vec![vec![vec![None; length(Some(request.x))]; length(request.y)]; length(request.panels)];
+    for (index, point) in frame.points.iter().enumerate() {
+        if request.fixed.iter().any(|(axis, level)| point.levels[*axis] != *level) {
+            continue;
+        }
+        let at = |axis: Option<usize>| axis.map_or(0, |axis| point.levels[axis] as usize);
+        let values = data.values(index as u32, &request.scope, request.metric);
+        let values: Vec<f64> = values.into_iter().map(|value| value.1).collect();
+        cells[at(request.panels)][at(request.y)][at(Some(request.x))] = Mean::of(&values);
+    }
+    cells
+}
+
+/// How values become texts and places.
+struct Scale {
+    axis: Axis,
+    /// Factor from the unit of the metric to that of the axis.
+    factor: f64,
+    unit: String,
+}
+
+impl Scale {
+    fn new(cells: &Cells, request: &Request) -> Self {
+        let metric = &METRICS[request.metric];
+        let shown = cells.iter().take(PANELS_SHOWN).flat_map(|lines| {
+            let lines_shown = if request.heat { lines.len() } else { LINES_SHOWN };
+            lines.iter().take(lines_shown)
+        });
+        let means: Vec<&Mean> = shown.flatten().flatten().collect();
+        let top = |mean: &&Mean| mean.mean + if mean.half_width.is_finite() { mean.half_width } else { 0.0 };
+        let high = means.iter().map(top).fold(0.0, f64::max);
+        let low = means.iter().map(|mean| mean.mean).filter(|mean| *mean > 0.0).fold(f64::INFINITY, f64::min);
+        let largest = means.iter().map(|mean| mean.mean).fold(0.0, f64::max);
+        let positive = means.iter().all(|mean| mean.mean > 0.0) && !means.is_empty();
+        let log = positive && request.log.unwrap_or(largest / low >= LOG_FROM);
+        // lines need their zero, colours need their differences
+        let smallest = means.iter().map(|mean| mean.mean).fold(f64::INFINITY, f64::min);
+        let linear = |high: f64, factor: f64| {
+            if request.heat && smallest.is_finite() {
+                Axis::around(smallest * factor, largest * factor)
+            } else {
+                Axis::from_zero(high)
+            }
+        };
+        let ps = match metric.unit {
+            "ns" => Some(1e3),
+            "us" => Some(1e6),
+            _ => None,
+        };
+        match (ps, log) {
+            (Some(ps), true) => Scale {
+                axis: Axis::log_times(low * ps, largest * ps),
+                factor: ps,
+                unit: "logarithmic".into(),
+            },
+            (Some(ps), false) => {
+                let unit = TimeUnit::for_max(high * ps);
+                let factor = ps / unit.ps as f64;
+                Scale { axis: linear(high * factor, factor), factor, unit: unit.symbol.into() }
+            }
+            (None, true) => {
+                let unit = [metric.unit, "logarithmic"].into_iter().filter(|part| !part.is_empty());
+                let unit = unit.collect::<Vec<&str>>().join(", ");
+                Scale { axis: Axis::log(low, largest, Ticks::Plain), factor: 1.0, unit }
+            }
+            (None, false) => Scale { axis: linear(high, 1.0), factor: 1.0, unit: metric.unit.into() },
+        }
+    }
+
+    /// A value on the axis, within it.
+    fn place(&self, value: f64) -> f64 {
+        (value * self.factor).clamp(self.axis.low, self.axis.high)
+    }
+
+    fn label(&self, metric: usize) -> String {
+        let words = words(metric);
+        if self.unit.is_empty() { words } else { format!("{words} ({})", self.unit) }
+    }
+
+    fn text(&self, value: f64) -> String {
+        if self.axis.ticks == Ticks::Times { time_text(value) } else { three_digits(value) }
+    }
+}
+
+/// `latency_mean_ns`: `latency mean`.
+fn words(metric: usize) -> String {
+    let metric = &METRICS[metric];
+    let stem = match metric.unit {
+        "ns" => metric.name.strip_suffix("_ns"),
+        "us" => metric.name.strip_suffix("_us"),
+        "Gb/s" => metric.name.strip_suffix("_gbps"),
+        _ => None,
+    };
+    stem.unwrap_or(metric.name).replace("p999", "p99.9").replace('_', " ")
+}
+
+fn axis_label(axis: &FrameAxis) -> String {
+    let name = axis.name.replace('_', " ");
+    if axis.unit.is_empty() { name } else { format!("{name} ({})", axis.unit) }
+}
+
+/// Places of the values of the horizontal axis, and the axis.
+fn horizontal(axis: &FrameAxis) -> (Vec<f64>, Axis) {
+    let Some(numbers) = &axis.numbers else {
+        let count = axis.labels.len();
+        let places = (0..count).map(|index| index as f64).collect();
+        let span = Axis { low: -0.5, high: count as f64 - 0.5, log: false, ticks: Ticks::None };
+        return (places, span);
+    };
+    let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // whoever asked for equal ratios gets to see them equal
+    let steps: Vec<f64> = numbers.windows(2).map(|pair| pair[1] / pair[0]).collect();
+    let equal = steps.len() > 1 && steps.iter().all(|step| libm::fabs(step / steps[0] - 1.0) < 0.35);
+    let span = if low > 0.0 && high / low >= 10.0 && (equal || axis.sampled) {
+        Axis { low: low * 0.93, high: high * 1.07, log: true, ticks: Ticks::Plain }
+    } else if low >= 0.0 && low <= 0.4 * high {
+        Axis { high: high * 1.02, ..Axis::exactly(high) }
+    } else {
+        let margin = if high > low { 0.04 * (high - low) } else { libm::fabs(high) * 0.1 + 0.5 };
+        Axis { low: low - margin, high: high + margin, log: false, ticks: Ticks::Plain }
+    };
+    (numbers.clone(), span)
+}
+
+fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
+    let cells = cells(frame, data, request);
+    let scale = Scale::new(&cells, request);
+    let panels = cells.len().min(PANELS_SHOWN);
+    let lines = cells[0].len();
+    let y = request.y.map(|y| &frame.axes[y]);
+    let keys: Vec<(Key, String)> = match y {
+        Some(axis) if !request.heat => axis
+            .labels
+            .iter()
+            .take(LINES_SHOWN)
+            .enumerate()
+            .map(|(index, label)| {
+                let named =
+                    if axis.numbers.is_some() { format!("{} {label}", axis.name) } else { label.clone() };
+                (Key::Line(stroke(index)), named.replace('_', " "))
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let columns = match panels {
+        1 => 1,
+        2..=4 => 2,
+        _ => 3,
+    };
+    let rows = panels.div_ceil(columns);
+    let bar = if request.heat { 96.0 } else { 0.0 };
+    let top = 70.0 + legend_height(&keys, PAGE - 2.0 * MARGIN);
+    // room for what stands left of a panel
+    let names = match (request.heat, y) {
+        (true, Some(axis)) => axis.labels.iter().map(|label| text_width(label, TICK)).fold(0.0, f64::max),
+        _ => scale.axis.marks().iter().map(|mark| text_width(&mark.1, TICK)).fold(0.0, f64::max),
+    };
+    let inset = names.min(150.0) + 34.0;
+    let width = (PAGE - 2.0 * MARGIN - bar) / columns as f64 - inset - 10.0;
+    let plot = if columns == 1 { 360.0 } else { (width * 0.8).min(230.0) };
+    let pitch = plot + 88.0;
+    let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
+    let title = words(request.metric);
+    let title = title[..1].to_uppercase() + &title[1..];
+    heading(&mut scene, &title, &subtitle(frame, data, request, &cells, lines));
+    legend(&mut scene, (MARGIN, 70.0), PAGE - 2.0 * MARGIN, &keys);
+    let x_axis = &frame.axes[request.x];
+    let (places, span) = horizontal(x_axis);
+    for (panel_index, lines) in cells.iter().take(panels).enumerate() {
+        let panel = Panel {
+            x: MARGIN + (panel_index % columns) as f64 * (width + inset + 10.0) + inset,
+            y: top + (panel_index / columns) as f64 * pitch + 34.0,
+            width,
+            height: plot,
+            horizontal: span,
+            vertical: scale.axis,
+        };
+        let name = request.panels.map_or(String::new(), |axis| {
+            let axis = &frame.axes[axis];
+            format!("{} {}", axis.name.replace('_', " "), axis.labels[panel_index])
+        });
+        let name = shorten(&name, PANEL, width);
+        if request.heat {
+            let rows = y.expect("a heat map has two axes");
+            heat(&mut scene, &panel, &name, (x_axis, rows), lines, &scale);
+        } else {
+            let label = if panel_index % columns == 0 { scale.label(request.metric) } else { String::new() };
+            panel.draw(&mut scene, &name, &axis_label(x_axis), &label);
+            if x_axis.numbers.is_none() {
+                category_names(&mut scene, &panel, &x_axis.labels);
+            }
+            curves(&mut scene, &panel, &places, lines, &scale, x_axis.sampled);
+        }
+    }
+    if request.heat {
+        colour_bar(&mut scene, top + 34.0, plot, &scale);
+    }
+    scene
+}
+
+fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines: usize) -> String {
+    let mut parts = vec![frame.title.clone()];
+    if request.scope != super::OVERALL {
+        parts.push(format!("flow {}", request.scope));
+    }
+    for (axis, level) in &request.fixed {
+        let axis = &frame.axes[*axis];
+        parts.push(format!("{} {}", axis.name, axis.labels[*level as usize]));
+    }
+    let counts = || cells.iter().flatten().flatten().flatten().map(|mean| mean.count);
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let bands = if request.heat { "" } else { ", bands: 95 %" };
+    parts.push(match (least, most) {
+        _ if data.runs.is_empty() => "no runs".into(),
+        (_, 1) => "one run each".into(),
+        (least, most) if least == most => format!("mean of {most} runs{bands}"),
+        (least, most) => format!("means of {least} to {most} runs{bands}"),
+    });
+    if !request.heat && lines > LINES_SHOWN {
+        parts.push(format!("first {LINES_SHOWN} of {lines} lines"));
+    }
+    if cells.len() > PANELS_SHOWN {
+        parts.push(format!("first {PANELS_SHOWN} of {} panels", cells.len()));
+    }
+    parts.join(" · ")
+}
+
+/// A paler colour for bands.
+fn pale(color: RGBColor) -> RGBColor {
+    let mix = |part: u8| (f64::from(part) * 0.25 + 255.0 * 0.75) as u8;
+    RGBColor(mix(color.0), mix(color.1), mix(color.2))
+}
+
+fn curves(
+    scene: &mut Scene,
+    panel: &Panel,
+    places: &[f64],
+    lines: &[Vec<Option<Mean>>],
+    scale: &Scale,
+    sampled: bool,
+) {
+    let at = |x: f64, value: f64| panel.place((x, scale.place(value)));
+    // runs of neighbours that all have a value
+    let pieces = |line: &[Option<Mean>]| -> Vec<Vec<(f64, Mean)>> {
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));
+        let mut pieces = vec![Vec::new()];
+        for index in order {
+            match line[index] {
+                Some(mean) => pieces.last_mut().expect("never empty").push((places[index], mean)),
+                None => pieces.push(Vec::new()),
+            }
+        }
+        pieces.retain(|piece| !piece.is_empty());
+        pieces
+    };
+    for (index, line) in lines.iter().take(LINES_SHOWN).enumerate() {
+        let color = pale(stroke(index).color);
+        for piece in pieces(line) {
+            let known: Vec<&(f64, Mean)> =
+                piece.iter().filter(|(_, mean)| mean.half_width.is_finite()).collect();
+            if !sampled && known.len() > 1 && known.len() == piece.len() {
+                let upper = known.iter().map(|(x, mean)| at(*x, mean.mean + mean.half_width));
+                let lower = known.iter().rev().map(|(x, mean)| at(*x, mean.mean - mean.half_width));
+                scene.polygon(&upper.chain(lower).collect::<Vec<_>>(), color);
+            } else {
+                for (x, mean) in known {
+                    let ends = [at(*x, mean.mean - mean.half_width), at(*x, mean.mean + mean.half_width)];
+                    scene.line(&ends, color, 3);
+                }
+            }
+        }
+    }
+    for (index, line) in lines.iter().take(LINES_SHOWN).enumerate() {
+        let look = stroke(index);
+        for piece in pieces(line) {
+            let points: Vec<(f64, f64)> = piece.iter().map(|(x, mean)| at(*x, mean.mean)).collect();
+            if !sampled {
+                scene.dashed(&points, look.color, 2, look.dash);
+            }
+            for point in points {
+                if let Some(marker) = look.marker {
+                    scene.marker(point, marker, look.color);
+                }
+            }
+        }
+    }
+}
+
+/// Names below a panel, thinned until they do not touch.
+fn category_names(scene: &mut Scene, panel: &Panel, labels: &[String]) {
+    let step = panel.width / labels.len() as f64;
+    let mut free_from = f64::NEG_INFINITY;
+    for (index, label) in labels.iter().enumerate() {
+        let x = panel.x + (index as f64 + 0.5) * step;
+        let label = shorten(label, TICK, (step - 6.0).max(40.0));
+        let half = text_width(&label, TICK) / 2.0;
+        if x - half >= free_from {
+            scene.text((x, panel.y + panel.height + 18.0), &label, TICK, Align::Center);
+            free_from = x + half + 6.0;
+        }
+    }
+}
+
+fn heat(
+    scene: &mut Scene,
+    panel: &Panel,
+    name: &str,
+    (x_axis, y_axis): (&FrameAxis, &FrameAxis),
+    lines: &[Vec<Option<Mean>>],
+    scale: &Scale,
+) {
+    let (columns, rows) = (x_axis.labels.len(), y_axis.labels.len());
+    let (width, height) = (panel.width / columns as f64, panel.height / rows as f64);
+    for (row, line) in lines.iter().enumerate() {
+        for (column, mean) in line.iter().enumerate() {
+            let Some(mean) = mean else { continue };
+            let color = colour(scale.axis.at(scale.place(mean.mean)));
+            let x = panel.x + column as f64 * width;
+            let y = panel.y + panel.height - (row + 1) as f64 * height;
+            scene.rect(x, y, width + 0.3, height + 0.3, color);
+        }
+    }
+    let bottom = panel.y + panel.height;
+    let right = panel.x + panel.width;
+    let corners =
+        [(panel.x, panel.y), (right, panel.y), (right, bottom), (panel.x, bottom), (panel.x, panel.y)];
+    scene.line(&corners, GREY, 1);
+    category_names(scene, panel, &x_axis.labels);
+    let mut free_below = f64::INFINITY;
+    let mut widest = 0.0f64;
+    for (row, label) in y_axis.labels.iter().enumerate() {
+        let y = bottom - (row as f64 + 0.5) * height + 4.2;
+        if y <= free_below {
+            let label = shorten(label, TICK, 150.0);
+            scene.text((panel.x - 8.0, y), &label, TICK, Align::Right);
+            widest = widest.max(text_width(&label, TICK));
+            free_below = y - 16.0;
+        }
+    }
+    if !name.is_empty() {
+        scene.text((panel.x, panel.y - 9.0), name, PANEL, Align::Left);
+    }
+    let middle = (panel.x + panel.width / 2.0, bottom + 38.0);
+    scene.text(middle, &axis_label(x_axis), LABEL, Align::Center);
+    let side = (panel.x - widest - 18.0, panel.y + panel.height / 2.0);
+    scene.text_upwards(side, &axis_label(y_axis), LABEL);
+}
+
+/// A sequence from dark blue to yellow that gets lighter all the way, so that it survives grey print (stops
+/// of viridis by Smith and van der Walt, public domain).
+fn colour(share: f64) -> RGBColor {
+    const STOPS: [(f64, f64, f64); 6] = [
+        (68.0, 1.0, 84.0),
+        (65.0, 68.0, 135.0),
+        (42.0, 120.0, 142.0),
+        (34.0, 168.0, 132.0),
+        (122.0, 209.0, 81.0),
+        (253.0, 231.0, 37.0),
+    ];
+    let at = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
+    let index = (at as usize).min(STOPS.len() - 2);
+    let part = at - index as f64;
+    let mix = |a: f64, b: f64| (a + (b - a) * part) as u8;
+    let (a, b) = (STOPS[index], STOPS[index + 1]);
+    RGBColor(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
+}
+
+fn colour_bar(scene: &mut Scene, top: f64, height: f64, scale: &Scale) {
+    const PIECES: u32 = 128;
+    let x = PAGE - MARGIN - 84.0;
+    for piece in 0..PIECES {
+        let share = f64::from(piece) / f64::from(PIECES);
+        let piece_height = height / f64::from(PIECES);
+        let y = top + height * (1.0 - share) - piece_height;
+        scene.rect(x, y, 14.0, piece_height + 0.3, colour(share));
+    }
+    let mut free_below = f64::INFINITY;
+    for (value, text) in scale.axis.marks() {
+        let y = top + height * (1.0 - scale.axis.at(value)) + 4.2;
+        if !text.is_empty() && y <= free_below {
+            let text = if scale.axis.ticks == Ticks::Times { scale.text(value) } else { text };
+            scene.text((x + 20.0, y), &text, TICK, Align::Left);
+            free_below = y - 16.0;
+        }
+    }
+    scene.text((x, top + height + 20.0), &shorten(&scale.unit, TICK, 84.0), TICK, Align::Left);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::tests::run;
+    use crate::sweep::{FramePoint, OVERALL, metric};
+
+    fn numbers(name: &str, unit: &str, count: u32) -> FrameAxis {
+        let numbers: Vec<f64> = (1..=count).map(|n| f64::from(n) / f64::from(count)).collect();
+        let labels = numbers.iter().map(f64::to_string).collect();
+        FrameAxis { name: name.into(), unit: unit.into(), sampled: false, labels, numbers: Some(numbers) }
+    }
+
+    fn words_axis(name: &str, labels: &[&str]) -> FrameAxis {
+        let labels = labels.iter().map(ToString::to_string).collect();
+        FrameAxis { name: name.into(), unit: String::new(), sampled: false, labels, numbers: None }
+    }
+
+    /// Every combination, with values that grow over three decades.
+    fn example(axes: Vec<FrameAxis>) -> (Frame, Data) {
+        let all: usize = axes.iter().map(|axis| axis.labels.len()).product();
+        let mut points = Vec::new();
+        let mut data = Data::default();
+        for index in 0..all {
+            let mut rest = index;
+            let mut levels = vec![0; axes.len()];
+            for (slot, axis) in levels.iter_mut().zip(&axes).rev() {
+                *slot = (rest % axis.labels.len()) as u32;
+                rest /= axis.labels.len();
+            }
+            points.push(FramePoint { key: index.to_string(), levels });
+            for replication in 1..=3u32 {
+                let value = 100.0 * (1.0 + index as f64) * (1.0 + 0.1 * f64::from(replication));
+                data.runs.insert((index as u32, replication), run(value));
+            }
+        }
+        (Frame { name: "x".into(), title: "An example".into(), axes, points }, data)
+    }
+
+    fn latency() -> usize {
+        metric("latency_mean_ns").unwrap()
+    }
+
+    #[test]
+    fn texts_stay_on_the_page_and_apart() {
+        for axes in [
+            vec![numbers("load", "", 20), words_axis("variant", &["fifo", "one queue", "ideal"])],
+            vec![numbers("load", "", 12), numbers("pipeline", "ns", 12)],
+            vec![numbers("a", "", 10), numbers("b", "", 9), words_axis("variant", &["x", "y", "z"])],
+            vec![words_axis("variant", &["fifo", "one queue", "ideal"])],
+            vec![numbers("load", "", 20), words_axis("kind", &["a", "b"]), numbers("k", "", 7)],
+        ] {
+            let (frame, data) = example(axes);
+            for name in ["latency_mean_ns", "goodput_gbps", "accepted_load", "part_hol_blocking_ns"] {
+                for log in [None, Some(false), Some(true)] {
+                    let wishes = Wishes { log, ..Wishes::default() };
+                    let index = metric(name).unwrap();
+                    let request = Request::new(&frame, index, OVERALL, wishes, Vec::new()).unwrap();
+                    assert_eq!(scene(&frame, &data, &request).text_trouble(), None, "{request:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn axes_are_chosen() {
+        let (frame, _) = example(vec![
+            words_axis("variant", &["fifo", "voq"]),
+            numbers("load", "", 20),
+            numbers("k", "", 4),
+        ]);
+        let request = Request::new(&frame, latency(), OVERALL, Wishes::default(), Vec::new()).unwrap();
+        assert_eq!((request.x, request.y, request.panels, request.heat), (1, Some(0), Some(2), false));
+        assert_eq!(request.name(&frame), "latency_mean_ns-by-load-variant-k");
+        let wishes = Wishes { x: Some("k"), heat: Some(true), y: Some("load"), ..Wishes::default() };
+        let request = Request::new(&frame, latency(), OVERALL, wishes, vec![(0, 1)]).unwrap();
+        assert_eq!((request.x, request.y, request.panels, request.heat), (2, Some(1), None, true));
+        let twice = Wishes { x: Some("k"), y: Some("k"), ..Wishes::default() };
+        assert!(Request::new(&frame, latency(), OVERALL, twice, Vec::new()).is_err());
+        let nothing = Wishes { x: Some("lode"), ..Wishes::default() };
+        assert!(Request::new(&frame, latency(), OVERALL, nothing, Vec::new()).unwrap_err().contains("load"));
+    }
+
+    #[test]
+    fn the_same_bytes_each_time() {
+        let (frame, data) = example(vec![numbers("load", "", 9), numbers("k", "", 9)]);
+        let request = Request::new(&frame, latency(), OVERALL, Wishes::default(), Vec::new()).unwrap();
+        assert!(request.heat);
+        assert_eq!(draw(&frame, &data, &request).svg, draw(&frame, &data, &request).svg);
+    }
+
+    #[test]
+    fn nothing_to_draw_is_a_page_all_the_same() {
+        let (frame, _) = example(vec![numbers("load", "", 9)]);
+        let request = Request::new(&frame, latency(), OVERALL, Wishes::default(), Vec::new()).unwrap();
+        assert_eq!(scene(&frame, &Data::default(), &request).text_trouble(), None);
+    }
+}

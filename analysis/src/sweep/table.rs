@@ -1,0 +1,280 @@
+//! Tidy tables: a row for each (point, replication, scope), or for each (point, scope).
+
+use super::metrics::{Kind, METRICS};
+use super::{Data, Frame, Mean};
+use crate::num::Num;
+use serde::Serialize;
+
+/// The cells of a column; `None` where there is nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Texts.
+    Text(Vec<Option<String>>),
+    /// Whole numbers.
+    Whole(Vec<Option<i64>>),
+    /// Numbers.
+    Real(Vec<Option<f64>>),
+    /// Yes or no.
+    Flag(Vec<Option<bool>>),
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Name, with the unit at the end where there is one.
+    pub name: String,
+    /// Unit; may be empty.
+    pub unit: String,
+    /// What it is.
+    pub about: String,
+    /// Cells.
+    pub cells: Cells,
+}
+
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Columns, all of the same length.
+    pub columns: Vec<Column>,
+    /// Number of rows.
+    pub rows: usize,
+}
+
+impl Table {
+    fn push(&mut self, name: impl Into<String>, unit: &str, about: impl Into<String>, cells: Cells) {
+        debug_assert!(self.columns.is_empty() || self.rows == cells.len(), "columns of equal length");
+        self.rows = cells.len();
+        self.columns.push(Column { name: name.into(), unit: unit.into(), about: about.into(), cells });
+    }
+
+    /// The table as CSV (RFC 4180, lines end with a line feed); the same bytes everywhere.
+    pub fn to_csv(&self) -> String {
+        let mut out = String::new();
+        for (index, column) in self.columns.iter().enumerate() {
+            out += if index > 0 { "," } else { "" };
+            out += &quoted(&column.name);
+        }
+        out.push('\n');
+        for row in 0..self.rows {
+            for (index, column) in self.columns.iter().enumerate() {
+                out += if index > 0 { "," } else { "" };
+                match &column.cells {
+                    Cells::Text(cells) => out += &cells[row].as_deref().map(quoted).unwrap_or_default(),
+                    Cells::Whole(cells) => out += &cells[row].map(|n| n.to_string()).unwrap_or_default(),
+                    Cells::Real(cells) => out += &cells[row].map(|n| Num(n).to_string()).unwrap_or_default(),
+                    Cells::Flag(cells) => out += &cells[row].map(|n| n.to_string()).unwrap_or_default(),
+                }
+            }
+            out.push('\n');
+        }
+        out
+    }
+
+    /// What every column is, as JSON: the dictionary beside the tables.
+    pub fn dictionary(&self) -> Vec<ColumnNote<'_>> {
+        self.columns.iter().map(ColumnNote::new).collect()
+    }
+}
+
+impl Cells {
+    fn len(&self) -> usize {
+        match self {
+            Cells::Text(cells) => cells.len(),
+            Cells::Whole(cells) => cells.len(),
+            Cells::Real(cells) => cells.len(),
+            Cells::Flag(cells) => cells.len(),
+        }
+    }
+}
+
+/// What a column is.
+#[derive(Clone, Debug, Serialize)]
+pub struct ColumnNote<'a> {
+    /// Name.
+    name: &'a str,
+    /// Kind of its cells.
+    kind: &'a str,
+    /// Unit.
+    unit: &'a str,
+    /// What it is.
+    about: &'a str,
+}
+
+impl<'a> ColumnNote<'a> {
+    fn new(column: &'a Column) -> Self {
+        let kind = match column.cells {
+            Cells::Text(_) => "text",
+            Cells::Whole(_) => "integer",
+            Cells::Real(_) => "number",
+            Cells::Flag(_) => "boolean",
+        };
+        Self { name: &column.name, kind, unit: &column.unit, about: &column.about }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into()
+    }
+}
+
+/// Columns of the axes, for rows at these points.
+fn axes(table: &mut Table, frame: &Frame, points: &[u32]) {
+    for (index, axis) in frame.axes.iter().enumerate() {
+        let level = |point: &u32| frame.points[*point as usize].levels[index] as usize;
+        let about = format!("axis {}", axis.name);
+        let cells = match &axis.numbers {
+            Some(numbers) if numbers.iter().all(|n| libm::trunc(*n) == *n && libm::fabs(*n) < 9e15) => {
+                Cells::Whole(points.iter().map(|point| Some(numbers[level(point)] as i64)).collect())
+            }
+            Some(numbers) => Cells::Real(points.iter().map(|point| Some(numbers[level(point)])).collect()),
+            None => Cells::Text(points.iter().map(|point| Some(axis.labels[level(point)].clone())).collect()),
+        };
+        table.push(axis.column(), &axis.unit, about, cells);
+    }
+}
+
+fn whole(values: impl Iterator<Item = i64>) -> Cells {
+    Cells::Whole(values.map(Some).collect())
+}
+
+/// `results`: a row for each (point, replication, scope), sorted by point, replication, and scope as the
+/// scenario lists them.
+pub fn results(frame: &Frame, data: &Data) -> Table {
+    let rows =
+        || data.runs.iter().flat_map(|(at, run)| run.rows.iter().enumerate().map(move |row| (*at, run, row)));
+    let points: Vec<u32> = rows().map(|row| row.0.0).collect();
+    let mut table = Table::default();
+    table.push("point", "", "number of the point", whole(points.iter().map(|p| i64::from(*p))));
+    let replications = rows().map(|row| i64::from(row.0.1));
+    table.push("replication", "", "number of the replication, from 1", whole(replications));
+    let seeds = rows().map(|row| row.1.seed as i64);
+    table.push("seed", "", "seed of the run, the same at every point", whole(seeds));
+    axes(&mut table, frame, &points);
+    let scopes = rows().map(|row| Some(row.2.1.scope.clone())).collect();
+    table.push("scope", "", "overall (all flows together), or a flow", Cells::Text(scopes));
+    for (index, metric) in METRICS.iter().enumerate() {
+        let values = rows().map(|row| row.2.1.values.get(index).copied().flatten());
+        let cells = match metric.kind {
+            Kind::Real => Cells::Real(values.collect()),
+            Kind::Count => Cells::Whole(values.map(|value| value.map(|n| n as i64)).collect()),
+            Kind::Flag => Cells::Flag(values.map(|value| value.map(|n| n != 0.0)).collect()),
+        };
+        table.push(metric.name, metric.unit, metric.about, cells);
+    }
+    let first = |row: &(usize, _)| row.0 == 0;
+    let stopped = rows().map(|row| first(&row.2).then_some(row.1.stopped)).collect();
+    table.push("stopped", "", "the watchdog ended the run at a stall", Cells::Flag(stopped));
+    let outcome = rows().map(|row| first(&row.2).then(|| row.1.outcome.clone())).collect();
+    table.push("outcome", "", "fingerprint of deliveries, drops and staging edges", Cells::Text(outcome));
+    table
+}
+
+/// `estimates`: a row for each (point, scope): means over replications with half widths of 95 % intervals.
+pub fn estimates(frame: &Frame, data: &Data) -> Table {
+    let mut keys: Vec<(u32, &str)> = Vec::new();
+    for ((point, _), run) in &data.runs {
+        for row in &run.rows {
+            let start = keys.partition_point(|key| key.0 < *point);
+            if !keys[start..].contains(&(*point, row.scope.as_str())) {
+                keys.push((*point, &row.scope));
+            }
+        }
+    }
+    let points: Vec<u32> = keys.iter().map(|key| key.0).collect();
+    let mut table = Table::default();
+    table.push("point", "", "number of the point", whole(points.iter().map(|p| i64::from(*p))));
+    axes(&mut table, frame, &points);
+    let scopes = keys.iter().map(|key| Some(key.1.to_owned())).collect();
+    table.push("scope", "", "overall (all flows together), or a flow", Cells::Text(scopes));
+    let runs = keys.iter().map(|key| data.of(key.0).count() as i64);
+    table.push("runs", "", "replications that count", whole(runs));
+    for (index, metric) in METRICS.iter().enumerate() {
+        let means: Vec<Option<Mean>> = keys
+            .iter()
+            .map(|(point, scope)| {
+                let values: Vec<f64> =
+                    data.values(*point, scope, index).into_iter().map(|value| value.1).collect();
+                Mean::of(&values)
+            })
+            .collect();
+        let value = |of: fn(&Mean) -> f64| {
+            Cells::Real(means.iter().map(|mean| mean.as_ref().map(of).filter(|n| n.is_finite())).collect())
+        };
+        let about = match metric.kind {
+            Kind::Flag => format!("share of replications: {}", metric.about),
+            _ => format!("mean over replications: {}", metric.about),
+        };
+        table.push(metric.name, metric.unit, about, value(|mean| mean.mean));
+        let about = "half width of the 95 % interval of that mean (Student t over replications)";
+        table.push(format!("{}_ci95", metric.name), metric.unit, about, value(|mean| mean.half_width));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::tests::run;
+    use crate::sweep::{FrameAxis, FramePoint};
+
+    fn example() -> (Frame, Data) {
+        let axis = |name: &str, unit: &str, labels: [&str; 2], numbers| FrameAxis {
+            name: name.into(),
+            unit: unit.into(),
+            sampled: false,
+            labels: labels.map(String::from).into(),
+            numbers,
+        };
+        let point = |a, b| FramePoint { key: format!("{a}{b}"), levels: vec![a, b] };
+        let frame = Frame {
+            name: "x".into(),
+            title: "x".into(),
+            axes: vec![
+                axis("pipeline", "ns", ["0.5 ns", "1 ns"], Some(vec![0.5, 1.0])),
+                axis("kind", "", ["a,b", "c"], None),
+            ],
+            points: vec![point(0, 0), point(0, 1), point(1, 0), point(1, 1)],
+        };
+        let mut data = Data::default();
+        for (point, replication, value) in [(0, 1, 1.0), (0, 2, 3.0), (3, 1, 1.0 / 3.0)] {
+            data.runs.insert((point, replication), run(value));
+        }
+        (frame, data)
+    }
+
+    #[test]
+    fn csv_is_tidy() {
+        let (frame, data) = example();
+        let csv = results(&frame, &data).to_csv();
+        let lines: Vec<&str> = csv.lines().collect();
+        assert!(lines[0].starts_with("point,replication,seed,pipeline_ns,kind,scope,offered_load,"));
+        assert!(lines[1].starts_with("0,1,1,0.5,\"a,b\",overall,1,1,"), "{}", lines[1]);
+        assert!(lines[3].starts_with("3,1,1,1,c,overall,0.333333333,"), "{}", lines[3]);
+        assert!(lines[1].ends_with(",false,0") && lines.len() == 4);
+        let width = lines[0].split(',').count();
+        assert!(lines[2..].iter().all(|line| line.replace("\"a,b\"", "a").split(',').count() == width));
+    }
+
+    #[test]
+    fn estimates_are_means_with_intervals() {
+        let (frame, data) = example();
+        let table = estimates(&frame, &data);
+        let cell = |name: &str, row: usize| {
+            let column = table.columns.iter().find(|column| column.name == name).expect("a column");
+            match &column.cells {
+                Cells::Real(cells) => cells[row],
+                Cells::Whole(cells) => cells[row].map(|n| n as f64),
+                _ => None,
+            }
+        };
+        assert_eq!((table.rows, cell("runs", 0), cell("runs", 1)), (2, Some(2.0), Some(1.0)));
+        assert_eq!(cell("latency_mean_ns", 0), Some(2.0));
+        // t(1) = 12.706, s = sqrt 2, n = 2
+        assert!((cell("latency_mean_ns_ci95", 0).unwrap() - 12.706_204_7).abs() < 1e-6);
+        assert_eq!(cell("latency_mean_ns_ci95", 1), None);
+        assert!(table.dictionary().iter().all(|note| !note.about.is_empty()));
+    }
+}

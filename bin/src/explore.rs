@@ -1,0 +1,210 @@
+//! `riosim explore`: every interleaving of a small system, and what each ends in.
+
+use crate::cli::{ExploreArgs, Subject};
+use crate::status::Failure;
+use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault, Message};
+use analysis::explore::{Graph, Order, conduit_table};
+use session_management::conduit::Algorithm;
+use std::fmt::Write;
+
+/// States beyond which an exploration is given up: a few GiB.
+const MAX_STATES: usize = 20_000_000;
+
+/// Prints a table, or a path.
+pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
+    let Subject::Conduit = args.subject;
+    let text = match &args.path {
+        None => table(args),
+        Some(class) => path(args, class),
+    };
+    print!("{}", text.map_err(Failure::bad_input)?);
+    Ok(())
+}
+
+/// The entries with one of the names, or all without names.
+fn select<T: Copy>(
+    what: &str,
+    names: &[String],
+    all: &[T],
+    name: fn(&T) -> &'static str,
+) -> Result<Vec<T>, String> {
+    if names.is_empty() {
+        return Ok(all.to_vec());
+    }
+    let find = |wanted: &String| {
+        let found = all.iter().find(|known| name(known).eq_ignore_ascii_case(wanted));
+        found.copied().ok_or_else(|| {
+            let allowed: Vec<&str> = all.iter().map(name).collect();
+            format!("--{what}: {wanted:?} found; allowed: {}", allowed.join(", "))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// Everything that the flags select.
+fn models(args: &ExploreArgs) -> Result<Vec<Conduit>, String> {
+    let algorithms = select("algorithm", &args.algorithm, &Algorithm::ALL, |known| known.name())?;
+    let faults = if args.fault.is_empty() {
+        vec![FAULTS[0]]
+    } else {
+        select("fault", &args.fault, &FAULTS, |fault: &Fault| fault.name)?
+    };
+    let configurations =
+        select("configuration", &args.configuration, &Configuration::ALL, |known| known.name())?;
+    let orders = select("order", &args.order, &Order::ALL, |known| known.name())?;
+    let mut models = Vec::new();
+    for &algorithm in &algorithms {
+        for &fault in &faults {
+            for &configuration in &configurations {
+                for &order in &orders {
+                    let model = Conduit::new(algorithm, fault, configuration, order);
+                    models.push(Conduit { limit: args.limit, ..model });
+                }
+            }
+        }
+    }
+    Ok(models)
+}
+
+fn table(args: &ExploreArgs) -> Result<String, String> {
+    let mut text = format!(
+        "{:<10} {:<12} {:<6} {:<5} {:>10} {:>16}",
+        "algorithm", "fault", "config", "order", "states", "interleavings"
+    );
+    for class in Class::ALL {
+        let _ = write!(text, " {:>20}", class.name());
+    }
+    text.push('\n');
+    for model in models(args)? {
+        let _ = write!(
+            text,
+            "{:<10} {:<12} {:<6} {:<5}",
+            model.algorithms[0].name(),
+            model.fault.name,
+            model.configuration.name(),
+            model.order.name()
+        );
+        match conduit_table(&model, MAX_STATES) {
+            Ok(Some(row)) => {
+                let _ = write!(text, " {:>10} {:>16}", row.states, row.interleavings());
+                for class in Class::ALL {
+                    let cell = row.classes.get(&class);
+                    let cell = cell.map_or("-".into(), |(paths, finals, _)| format!("{paths}/{finals}"));
+                    let _ = write!(text, " {cell:>20}");
+                }
+            }
+            Ok(None) => {
+                let _ = write!(text, " more than {MAX_STATES} states");
+            }
+            Err(cyclic) => {
+                let _ = write!(text, " {cyclic}");
+            }
+        }
+        text.push('\n');
+    }
+    text.push_str(
+        "cells: interleavings/different endings, of runs in which everything did go wrong that should\n",
+    );
+    Ok(text)
+}
+
+fn path(args: &ExploreArgs, class: &str) -> Result<String, String> {
+    let class = select("path", &[class.to_owned()], &Class::ALL, |class| class.name())?[0];
+    let models = models(args)?;
+    let [model] = models[..] else {
+        let problem = "--path: takes one algorithm, fault, configuration and order";
+        return Err(format!("{problem}; {} are selected", models.len()));
+    };
+    let Some(graph) = Graph::explore(&model, MAX_STATES) else {
+        return Err(format!("more than {MAX_STATES} states"));
+    };
+    match graph.shortest(|end| end.spent && end.class() == class) {
+        Some(path) => Ok(path.iter().map(|event| format!("{}\n", sentence(event))).collect()),
+        None => Ok(format!("no run ends in: {}\n", class.name())),
+    }
+}
+
+const NODES: [&str; 2] = ["M", "P"];
+
+/// A StreamID, or F where it is not known.
+fn stream(id: u16) -> String {
+    if id == 0xFFFF { "F".into() } else { format!("{id:#06x}") }
+}
+
+fn message(message: &Message) -> String {
+    match *message {
+        Message::Open { number, receive } => format!("OPEN {number} (F,{})", stream(receive)),
+        Message::Accept { number, transmit, stream: id } => {
+            format!("ACCEPT {number} ({},{})", stream(transmit), stream(id))
+        }
+        Message::Refuse { number } => format!("REFUSE {number}"),
+        Message::Close(id) => format!("CLOSE {}", stream(id)),
+        Message::Closed(id) => format!("STATUS {} Closed", stream(id)),
+        Message::Query(id) => format!("STATUS {} query", stream(id)),
+        Message::Functional(id) => format!("STATUS {} Functional", stream(id)),
+        Message::Unknown(id) => format!("STATUS {} Stream Unknown", stream(id)),
+    }
+}
+
+fn sentence(event: &Event) -> String {
+    match event {
+        Event::Create(node) => format!("{}: create_conduit", NODES[*node]),
+        Event::Deliver(to, what) => format!("{} -> {}: {}", NODES[1 - to], NODES[*to], message(what)),
+        Event::Lose(to, what) => format!("{} -x {}: {} is lost", NODES[1 - to], NODES[*to], message(what)),
+        Event::Duplicate(to, what) => {
+            format!("{} => {}: {} is duplicated", NODES[1 - to], NODES[*to], message(what))
+        }
+        Event::Repeat(node, what) => format!("{}: repeats {}", NODES[*node], message(what)),
+        Event::GiveUp(node, number) => format!("{}: gives OPEN {number} up", NODES[*node]),
+        Event::Verify(node, id) => format!("{}: asks about {}", NODES[*node], stream(*id)),
+        Event::Watch(node) => format!("{}: has waited long enough for the return OPEN", NODES[*node]),
+        Event::Restart(node) => format!("{}: restarts", NODES[*node]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(algorithm: &str, fault: &str, configuration: &str, order: &str) -> ExploreArgs {
+        let one = |name: &str| vec![name.to_owned()];
+        ExploreArgs {
+            subject: Subject::Conduit,
+            algorithm: one(algorithm),
+            fault: one(fault),
+            configuration: one(configuration),
+            order: one(order),
+            limit: 6,
+            path: None,
+        }
+    }
+
+    #[test]
+    fn a_row() {
+        let text = table(&args("literal", "none", "PEERS", "fifo")).unwrap();
+        let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!(row[..4], ["literal", "none", "PEERS", "fifo"]);
+        assert_eq!(row[5..], ["200", "8/1", "-", "-", "-", "-", "-", "192/2"]);
+    }
+
+    #[test]
+    fn a_path() {
+        let text = path(&args("minimal", "none", "MS", "fifo"), "one").unwrap();
+        assert_eq!(
+            text,
+            "M: create_conduit\nM -> P: OPEN 0 (F,F)\nP -> M: ACCEPT 0 (F,0x2000)\nP -> M: OPEN 0 (F,0x2000)\n\
+             M -> P: ACCEPT 0 (0x2000,0x1000)\n"
+        );
+        assert_eq!(
+            path(&args("corrected", "LOSS1", "MS", "any"), "storm").unwrap(),
+            "no run ends in: storm\n"
+        );
+    }
+
+    #[test]
+    fn names_that_do_not_exist() {
+        let error = table(&args("litteral", "none", "MS", "fifo")).unwrap_err();
+        assert_eq!(error, "--algorithm: \"litteral\" found; allowed: literal, minimal, corrected");
+        assert!(path(&args("literal", "none", "MS", "fifo"), "good").is_err());
+    }
+}

@@ -1,0 +1,210 @@
+//! Words and flags of `riosim sweep` and `riosim compare`.
+
+use super::engine::Shard;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Parameter sweeps.
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    #[command(subcommand)]
+    pub(crate) verb: SweepVerb,
+}
+
+/// What to do with a sweep; `riosim sweep x.json` is short for `riosim sweep run x.json`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SweepVerb {
+    /// Simulate what is missing of a sweep, then write its results
+    Run(Box<RunArgs>),
+    /// Say how far a sweep is
+    Status(FolderArgs),
+    /// Write the results of a sweep whose shards ran apart
+    Merge(MergeArgs),
+    /// Stop the Slurm jobs of a sweep
+    Cancel(FolderArgs),
+    /// Draw a metric against one, two or three axes
+    Plot(Box<PlotArgs>),
+    /// Print the JSON Schema of sweep files
+    Schema,
+}
+
+/// Flags of `sweep run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Sweep file
+    #[arg(value_name = "SWEEP")]
+    pub(crate) sweep: PathBuf,
+    /// Result folder (default: results/sweeps/ and the name of the sweep)
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// List the points and estimate the cost; simulate next to nothing, write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Runs at a time (default: one for each core, and not more than fit into memory)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Simulate only the points congruent to I modulo N (I from 0), and leave the results to sweep merge
+    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
+    pub(crate) shard: Option<Shard>,
+    /// Count the runs that are there although scenario, seed or program have changed
+    #[arg(long)]
+    pub(crate) accept_changes: bool,
+    /// Throw away the runs that are there
+    #[arg(long, conflicts_with = "accept_changes")]
+    pub(crate) restart: bool,
+    /// No progress bar and no tables
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Who runs the points
+    #[arg(long, value_name = "ENGINE", default_value = "local")]
+    pub(crate) engine: Engine,
+    #[command(flatten, next_help_heading = "Slurm")]
+    pub(crate) slurm: SlurmArgs,
+}
+
+/// Who runs the points.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// This machine
+    Local,
+    /// A Slurm cluster: a job array, and a job that merges
+    Slurm,
+}
+
+/// What Slurm should know.
+#[derive(Debug, Args)]
+pub(crate) struct SlurmArgs {
+    /// Tasks of the job array (default: one for each point, at most 64)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) array_size: Option<u32>,
+    /// Tasks that may run at the same time (default: as many as the cluster likes)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) array_limit: Option<u32>,
+    /// Partition (default: that of the cluster)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Option<String>,
+    /// Account to charge
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<String>,
+    /// Most time of a task, as Slurm writes it: 2:00:00
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time: Option<String>,
+    /// Memory of a task, as Slurm writes it: 4G
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) mem: Option<String>,
+    /// Cores of a task (default 1)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) cpus_per_task: Option<u16>,
+    /// Write the batch scripts, do not submit them
+    #[arg(long)]
+    pub(crate) no_submit: bool,
+}
+
+/// A folder that a sweep wrote.
+#[derive(Debug, Args)]
+pub(crate) struct FolderArgs {
+    /// Folder of the sweep
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+}
+
+/// Flags of `sweep merge`.
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// Folder of the sweep
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+    /// Merge what there is although points are missing
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// Count runs of other versions of scenario or program
+    #[arg(long)]
+    pub(crate) accept_changes: bool,
+    /// No tables
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// Flags of `sweep plot`.
+#[derive(Debug, Args)]
+pub(crate) struct PlotArgs {
+    /// Folder of the sweep
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+    /// Column of the results
+    #[arg(long, value_name = "NAME", default_value = "latency_mean_ns")]
+    pub(crate) metric: String,
+    /// overall, or a flow
+    #[arg(long, value_name = "FLOW", default_value = "overall")]
+    pub(crate) scope: String,
+    /// Horizontal axis (default: the one with the most numbers)
+    #[arg(long, value_name = "AXIS")]
+    pub(crate) x: Option<String>,
+    /// Axis with a line for each value, or the vertical one of a heat map (default: the next)
+    #[arg(long, value_name = "AXIS")]
+    pub(crate) y: Option<String>,
+    /// Axis with a panel for each value (default: the next)
+    #[arg(long, value_name = "AXIS")]
+    pub(crate) panels: Option<String>,
+    /// Hold an axis at a value: --where load=0.7
+    #[arg(long = "where", value_name = "AXIS=VALUE")]
+    pub(crate) fixed: Vec<String>,
+    /// A heat map, true or false (default: if both axes have eight numbers or more)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) heat: Option<bool>,
+    /// Logarithmic values, true or false (default: if they span more than a factor of 30)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) log: Option<bool>,
+}
+
+/// Flags of `compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Folder of a sweep, or a part of it: FOLDER:axis=value,axis=value
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// Likewise
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// Columns of the results (default: loads, goodput, latencies, head-of-line blocking, stalls)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// overall, or a flow (default: all that both have)
+    #[arg(long, value_name = "FLOW")]
+    pub(crate) scope: Option<String>,
+    /// Every column
+    #[arg(long, conflicts_with = "metric")]
+    pub(crate) all: bool,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn parse_shard(text: &str) -> Result<Shard, String> {
+    let wrong = || "expected I/N, for example 0/8".to_owned();
+    let (index, count) = text.split_once('/').ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
+    let shard = Shard { index: number(index)?, count: number(count)? };
+    if shard.count == 0 || shard.index >= shard.count {
+        let last = shard.count.saturating_sub(1);
+        return Err(format!(
+            "shards are counted from 0: the last of {} is {last}/{}",
+            shard.count, shard.count
+        ));
+    }
+    Ok(shard)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_count_from_zero() {
+        assert_eq!(parse_shard("7/8"), Ok(Shard { index: 7, count: 8 }));
+        assert!(parse_shard("8/8").unwrap_err().contains("7/8"));
+        for text in ["", "1", "a/b", "0/0", "-1/3", "1/2/3"] {
+            assert!(parse_shard(text).is_err(), "{text}");
+        }
+    }
+}

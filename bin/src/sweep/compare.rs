@@ -1,0 +1,131 @@
+//! `riosim compare`: paired differences between two sweeps, or two parts of one.
+
+use super::args::CompareArgs;
+use super::folder::{Earlier, Folder, Manifest};
+use super::merge::{aligned, with_interval};
+use super::plot::{fixed, metric_of};
+use crate::console::print;
+use crate::status::Failure;
+use analysis::num::{Num, change_text, three_digits};
+use analysis::sweep::compare::{Comparison, Side, compare as comparisons, pairs};
+use analysis::sweep::{Data, METRICS};
+use serde::Serialize;
+use std::path::Path;
+
+/// What is shown without `--metric` or `--all`.
+const USUAL: [&str; 9] = [
+    "offered_load",
+    "accepted_load",
+    "goodput_gbps",
+    "latency_mean_ns",
+    "latency_p99_ns",
+    "network_latency_mean_ns",
+    "network_latency_p99_ns",
+    "part_hol_blocking_ns",
+    "stalls",
+];
+
+struct Loaded {
+    manifest: Manifest,
+    data: Data,
+    fixed: Vec<(usize, u32)>,
+}
+
+/// `FOLDER` or `FOLDER:axis=value,axis=value`.
+fn load(text: &str) -> Result<Loaded, Failure> {
+    // a folder may have a colon in its name
+    let (path, parts) = match text.rsplit_once(':') {
+        Some((path, parts)) if parts.contains('=') && !Path::new(text).exists() => (path, parts),
+        _ => (text, ""),
+    };
+    let folder = Folder::at(Path::new(path));
+    let manifest = folder.manifest()?;
+    let (data, _) = folder.finished(&manifest, Earlier::Refuse)?.data(&manifest);
+    let parts = parts.split(',').filter(|part| !part.is_empty());
+    let fixed = parts.map(|part| fixed(&manifest.frame, part)).collect::<Result<Vec<_>, Failure>>()?;
+    Ok(Loaded { manifest, data, fixed })
+}
+
+/// `riosim compare`
+pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
+    let (a, b) = (load(&args.a)?, load(&args.b)?);
+    if a.manifest.made_from.seed != b.manifest.made_from.seed {
+        return Err(Failure::bad_input(format_args!(
+            "A has seed {}, B has seed {}: their replications are no pairs",
+            a.manifest.made_from.seed, b.manifest.made_from.seed
+        )));
+    }
+    fn side(loaded: &Loaded) -> Side<'_> {
+        Side { frame: &loaded.manifest.frame, data: &loaded.data, fixed: &loaded.fixed }
+    }
+    let points = pairs(side(&a), side(&b)).map_err(Failure::bad_input)?;
+    let names: Vec<&str> = match (&args.metric[..], args.all) {
+        (_, true) => METRICS.iter().map(|metric| metric.name).collect(),
+        ([], _) => USUAL.to_vec(),
+        (chosen, _) => chosen.iter().map(String::as_str).collect(),
+    };
+    let wanted: Vec<usize> = names.into_iter().map(metric_of).collect::<Result<_, Failure>>()?;
+    let mut found = comparisons(side(&a), side(&b), &points);
+    found.retain(|one| wanted.contains(&one.metric));
+    if let Some(scope) = &args.scope {
+        found.retain(|one| one.scope == *scope);
+    }
+    if found.is_empty() {
+        return Err(Failure::bad_input("A and B have no finished runs in common in these metrics"));
+    }
+    if args.json {
+        return print(&json(&found));
+    }
+    let mut rows =
+        vec![["scope", "metric", "A", "B", "B - A", "change", "verdict"].map(String::from).to_vec()];
+    rows.extend(found.iter().map(row));
+    print(&format!(
+        "A: {}\nB: {}\n{} points in common, replications paired by their seeds; 95 % intervals\n\n{}",
+        args.a,
+        args.b,
+        points.len(),
+        aligned(&rows)
+    ))
+}
+
+fn row(one: &Comparison) -> Vec<String> {
+    vec![
+        one.scope.clone(),
+        METRICS[one.metric].name.into(),
+        three_digits(one.a),
+        three_digits(one.b),
+        with_interval(&one.difference),
+        change_text(one.a, one.b).unwrap_or_else(|| "-".into()),
+        one.verdict.text().into(),
+    ]
+}
+
+fn json(found: &[Comparison]) -> String {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        scope: &'a str,
+        metric: &'static str,
+        a: Num,
+        b: Num,
+        difference: Num,
+        ci95: Num,
+        pairs: usize,
+        replications: usize,
+        verdict: &'static str,
+    }
+    let lines = found.iter().map(|one| Line {
+        scope: &one.scope,
+        metric: METRICS[one.metric].name,
+        a: Num(one.a),
+        b: Num(one.b),
+        difference: Num(one.difference.mean),
+        ci95: Num(one.difference.half_width),
+        pairs: one.pairs,
+        replications: one.difference.count,
+        verdict: one.verdict.text(),
+    });
+    let lines: Vec<Line<'_>> = lines.collect();
+    let mut text = serde_json::to_string_pretty(&lines).expect("string keys only");
+    text.push('\n');
+    text
+}

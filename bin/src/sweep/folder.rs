@@ -1,0 +1,347 @@
+//! The folder of a sweep: what it is (`sweep.json`), what was run (`tasks/`), what came out.
+
+use super::log::{self, Header, Record};
+use crate::status::Failure;
+use analysis::sweep::{Data, Frame, FrameAxis, FramePoint, METRICS, Rule, Run, StopRule};
+use scenarios::sweep::spec::PlotSpec;
+use scenarios::sweep::{HalfWidth, SweepPlan};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Name of the file that says what a folder is.
+pub(crate) const MANIFEST: &str = "sweep.json";
+/// Version of its layout.
+const FORMAT: u32 = 1;
+
+/// What the folder of a sweep is about: enough to merge, show, plot and compare without the scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    /// Version of this layout.
+    pub(crate) format: u32,
+    /// What the runs belong to.
+    pub(crate) made_from: Header,
+    /// How many replications.
+    pub(crate) rule: Rule,
+    /// Figures to draw.
+    pub(crate) plots: Vec<PlotSpec>,
+    /// Axes and points.
+    pub(crate) frame: Frame,
+}
+
+impl Manifest {
+    /// What the folder of this sweep says.
+    pub(crate) fn new(plan: &SweepPlan, header: &Header) -> Self {
+        let axes = plan.axes.iter().map(|axis| FrameAxis {
+            name: axis.name.clone(),
+            unit: axis.unit.clone(),
+            sampled: axis.sampled,
+            labels: axis.levels.iter().map(|level| level.label.clone()).collect(),
+            numbers: axis.levels.iter().map(|level| level.number.as_ref()?.as_f64()).collect(),
+        });
+        let stop = plan.replications.stop.as_ref().map(|stop| {
+            let (half_width, relative) = match stop.half_width {
+                HalfWidth::Absolute(width) => (width, false),
+                HalfWidth::Relative(share) => (share, true),
+            };
+            StopRule { metric: stop.metric.clone(), scope: stop.scope.clone(), half_width, relative }
+        });
+        let point = |point: &scenarios::sweep::Point| FramePoint {
+            key: point.key.clone(),
+            levels: point.levels.clone(),
+        };
+        Self {
+            format: FORMAT,
+            made_from: header.clone(),
+            rule: Rule { min: plan.replications.min, max: plan.replications.max, stop },
+            plots: plan.plots.clone(),
+            frame: Frame {
+                name: plan.name.clone(),
+                title: plan.title.clone(),
+                axes: axes.collect(),
+                points: plan.points.iter().map(point).collect(),
+            },
+        }
+    }
+}
+
+/// The version of the program as results know it.
+pub(crate) fn header(plan: &SweepPlan, reference: String) -> Header {
+    Header {
+        riosim: env!("CARGO_PKG_VERSION").into(),
+        reference,
+        scenario: plan.hash.clone(),
+        seed: plan.seed,
+    }
+}
+
+/// What to do about earlier runs of something else.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Earlier {
+    /// Refuse.
+    Refuse,
+    /// Count them all the same.
+    Accept,
+    /// Throw them away.
+    Discard,
+}
+
+/// The folder of a sweep.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// The folder at this path, whatever is in it.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.into() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn cannot(&self, what: &str, error: &io::Error) -> Failure {
+        Failure::bad_input(format_args!("cannot {what} {}: {error}", self.path.display()))
+    }
+
+    /// What the folder says it is.
+    ///
+    /// # Errors
+    /// If it is no folder of a sweep.
+    pub(crate) fn manifest(&self) -> Result<Manifest, Failure> {
+        let path = self.path.join(MANIFEST);
+        let text = fs::read_to_string(&path).map_err(|error| {
+            if self.path.join("summary.json").is_file() {
+                return Failure::bad_input(format_args!(
+                    "{} is the folder of a single run; expected one that riosim sweep wrote",
+                    self.path.display()
+                ));
+            }
+            Failure::bad_input(format_args!(
+                "{} is not the folder of a sweep: {MANIFEST}: {error}",
+                self.path.display()
+            ))
+        })?;
+        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| {
+            Failure::bad_input(format_args!(
+                "{}: {error}; riosim sweep --restart begins anew",
+                path.display()
+            ))
+        })?;
+        if manifest.format != FORMAT {
+            let found = manifest.format;
+            return Err(Failure::bad_input(format_args!(
+                "{}: layout {found}; this version reads layout {FORMAT}",
+                path.display()
+            )));
+        }
+        Ok(manifest)
+    }
+
+    /// Makes the folder ready for runs of `manifest`.
+    pub(crate) fn prepare(&self, manifest: &Manifest, earlier: Earlier) -> Result<(), Failure> {
+        let there = self.path.join(MANIFEST).is_file();
+        let occupied = fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_some());
+        if !there && (self.path.is_file() || occupied && !self.path.join("tasks").is_dir()) {
+            return Err(Failure::bad_input(format_args!(
+                "cannot write results to {}: it exists and is not the folder of a sweep",
+                self.path.display()
+            )));
+        }
+        if there && earlier == Earlier::Discard {
+            self.discard().map_err(|error| self.cannot("clear", &error))?;
+        } else if there && earlier == Earlier::Refuse {
+            let old = self.manifest()?;
+            if let Some(what) = difference(&old.made_from, &manifest.made_from) {
+                let finished = self.records()?.len();
+                return Err(Failure::bad_input(format_args!(
+                    "{} holds {finished} runs of something else: {what}.\n  \
+                     --restart throws them away; --accept-changes counts them all the same; --out names \
+                     another folder",
+                    self.path.display()
+                )));
+            }
+        }
+        fs::create_dir_all(self.path.join("tasks"))
+            .map_err(|error| self.cannot("write results to", &error))?;
+        if !(there && self.manifest().is_ok_and(|old| old == *manifest)) {
+            let mut text = serde_json::to_string(manifest).expect("string keys only");
+            text.push('\n');
+            self.write(MANIFEST, text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn discard(&self) -> io::Result<()> {
+        // only what this program writes: somebody may keep notes here
+        for name in ["tasks", "figures"] {
+            match fs::remove_dir_all(self.path.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        for name in super::merge::FILES.iter().chain([&MANIFEST]) {
+            match fs::remove_file(self.path.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a file whole or not at all.
+    pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
+        let path = self.path.join(name);
+        let attempt = || -> io::Result<()> {
+            let parent = path.parent().unwrap_or(&self.path);
+            fs::create_dir_all(parent)?;
+            // another task may be writing the same file at the same time
+            let new = parent.join(format!(
+                ".{}.{}",
+                path.file_name().unwrap_or_default().to_string_lossy(),
+                std::process::id()
+            ));
+            let done = fs::File::create(&new).and_then(|mut file| {
+                io::Write::write_all(&mut file, content)?;
+                file.sync_all()
+            });
+            done.and_then(|()| fs::rename(&new, &path)).inspect_err(|_| {
+                let _ = fs::remove_file(&new);
+            })
+        };
+        attempt()
+            .map_err(|error| Failure::bad_input(format_args!("cannot write {}: {error}", path.display())))
+    }
+
+    /// The logs of all tasks, by name.
+    pub(crate) fn logs(&self) -> Result<Vec<(String, log::Content)>, Failure> {
+        let folder = self.path.join("tasks");
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(self.cannot("read", &error)),
+        };
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| name.ends_with(".log"))
+            .collect();
+        names.sort();
+        let read = |name: String| {
+            let content = log::read(&folder.join(&name)).map_err(|error| {
+                Failure::bad_input(format_args!("cannot read {}: {error}", folder.join(&name).display()))
+            })?;
+            Ok((name, content))
+        };
+        names.into_iter().map(read).collect()
+    }
+
+    fn records(&self) -> Result<Vec<Record>, Failure> {
+        Ok(self.logs()?.into_iter().flat_map(|(_, content)| content.records).collect())
+    }
+
+    /// Every finished run, by key of its point and replication.
+    ///
+    /// # Errors
+    /// If a log belongs to something else and that is not accepted, or if two runs of the same point differ.
+    pub(crate) fn finished(&self, manifest: &Manifest, earlier: Earlier) -> Result<Finished, Failure> {
+        let mut finished = Finished::default();
+        for (name, content) in self.logs()? {
+            if let Some(header) = &content.header
+                && earlier != Earlier::Accept
+                && let Some(what) = difference(header, &manifest.made_from)
+            {
+                return Err(Failure::bad_input(format_args!(
+                    "{}: its runs are of something else: {what}.\n  \
+                     --accept-changes counts them all the same",
+                    self.path.join("tasks").join(name).display()
+                )));
+            }
+            for record in content.records {
+                finished.add(record)?;
+            }
+        }
+        Ok(finished)
+    }
+}
+
+/// Finished runs, by key of the point and replication.
+#[derive(Debug, Default)]
+pub(crate) struct Finished {
+    runs: BTreeMap<String, BTreeMap<u32, Run>>,
+}
+
+impl Finished {
+    /// Adds a run; the same run twice is one.
+    pub(crate) fn add(&mut self, record: Record) -> Result<(), Failure> {
+        if record.run.rows.iter().any(|row| row.values.len() != METRICS.len()) {
+            return Err(Failure::bad_input(
+                "a log has other columns than this version writes; --restart begins anew",
+            ));
+        }
+        let runs = self.runs.entry(record.point).or_default();
+        match runs.get(&record.replication) {
+            Some(known) if *known != record.run => Err(Failure::Invariant(format!(
+                "two runs of the same point and seed {} differ: {} and {}",
+                known.seed, known.outcome, record.run.outcome
+            ))),
+            Some(_) => Ok(()),
+            None => {
+                runs.insert(record.replication, record.run);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether a run is there.
+    pub(crate) fn has(&self, key: &str, replication: u32) -> bool {
+        self.runs.get(key).is_some_and(|runs| runs.contains_key(&replication))
+    }
+
+    /// How many runs a point needs: see [`Rule::settled`].
+    pub(crate) fn settled(&self, key: &str, rule: &Rule) -> Result<u32, u32> {
+        let none = BTreeMap::new();
+        let runs = self.runs.get(key).unwrap_or(&none);
+        let known: Vec<&Run> = (1..).map_while(|replication| runs.get(&replication)).collect();
+        rule.settled(&known)
+    }
+
+    /// The runs that count, and the points that are not done.
+    pub(crate) fn data(&self, manifest: &Manifest) -> (Data, Vec<u32>) {
+        let (mut data, mut missing) = (Data::default(), Vec::new());
+        for (index, point) in manifest.frame.points.iter().enumerate() {
+            let Some(runs) = self.runs.get(&point.key) else {
+                missing.push(index as u32);
+                continue;
+            };
+            let settled = self.settled(&point.key, &manifest.rule);
+            if settled.is_err() {
+                missing.push(index as u32);
+            }
+            let count = settled.unwrap_or(u32::MAX);
+            let counted = runs.iter().filter(|(replication, _)| **replication <= count);
+            data.runs.extend(counted.map(|(replication, run)| ((index as u32, *replication), run.clone())));
+        }
+        (data, missing)
+    }
+}
+
+/// What distinguishes two headers, in words.
+fn difference(old: &Header, new: &Header) -> Option<String> {
+    let mut found = Vec::new();
+    if old.scenario != new.scenario {
+        found.push("the scenario has changed".to_owned());
+    }
+    if old.seed != new.seed {
+        found.push(format!("the seed was {} and is {}", old.seed, new.seed));
+    }
+    if old.riosim != new.riosim {
+        found.push(format!("they are from riosim {}, this is {}", old.riosim, new.riosim));
+    } else if old.reference != new.reference {
+        found.push("this build of riosim gives other results than the one that made them".to_owned());
+    }
+    (!found.is_empty()).then(|| found.join(", "))
+}

@@ -1,0 +1,193 @@
+//! Not more runs at a time than fit into memory.
+//!
+//! The first run goes alone. What it added to the largest resident set of the process is what a run needs; a
+//! further one starts only if the system has that much left. Larger points raise the figure as they come. A
+//! system that does not tell (anything but Linux) sets no limit but `--jobs`.
+
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// How often memory is measured anew, at most.
+const EVERY: Duration = Duration::from_millis(200);
+/// Kept free: a tenth of what is available.
+const RESERVE: u64 = 10;
+/// A run is never thought to need less: allocators keep what was freed.
+const LEAST: u64 = 4 << 20;
+
+#[derive(Debug)]
+struct State {
+    running: usize,
+    /// Most at a time since the last measurement.
+    most: usize,
+    /// Octets of a run, once known.
+    per_run: Option<u64>,
+    /// More than this at a time do not fit.
+    limit: usize,
+    measured: Instant,
+}
+
+/// Admits runs while there is memory.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    jobs: usize,
+    baseline: u64,
+    state: Mutex<State>,
+    free: Condvar,
+    probe: fn() -> Option<Memory>,
+}
+
+/// What the system says.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Memory {
+    /// Largest resident set of this process so far.
+    peak: u64,
+    /// What further allocations could get.
+    available: u64,
+}
+
+impl Memory {
+    /// Octets by which the largest resident set has grown since `before`.
+    pub(crate) fn grown(self, before: Memory) -> u64 {
+        self.peak.saturating_sub(before.peak)
+    }
+
+    /// Octets that further allocations could get.
+    pub(crate) fn available(self) -> u64 {
+        self.available
+    }
+}
+
+/// Asks the system: `/proc`, and the limit of the control group where there is one.
+pub(crate) fn ask() -> Option<Memory> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let system = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let mut available = kib(&system, "MemAvailable:")?;
+    let group = |name: &str| -> Option<u64> {
+        std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse().ok()
+    };
+    if let (Some(most), Some(used)) = (group("memory.max"), group("memory.current")) {
+        available = available.min(most.saturating_sub(used));
+    }
+    Some(Memory { peak: kib(&status, "VmHWM:")?, available })
+}
+
+fn kib(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with(key))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+impl Gate {
+    /// Admits at most `jobs` runs at a time.
+    pub(crate) fn new(jobs: usize) -> Self {
+        Self::with(jobs, ask)
+    }
+
+    fn with(jobs: usize, probe: fn() -> Option<Memory>) -> Self {
+        let now = probe();
+        let state = State {
+            running: 0,
+            most: 0,
+            per_run: None,
+            limit: if now.is_some() { 1 } else { jobs },
+            measured: Instant::now(),
+        };
+        let baseline = now.map_or(0, |memory| memory.peak);
+        Self { jobs, baseline, state: Mutex::new(state), free: Condvar::new(), probe }
+    }
+
+    /// Waits until there is room, then runs.
+    pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        let lock = || self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut state = lock();
+        while state.running >= state.limit.max(1) {
+            state = self.free.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        state.running += 1;
+        state.most = state.most.max(state.running);
+        drop(state);
+        let result = work();
+        let mut state = lock();
+        state.running -= 1;
+        if state.per_run.is_none() || state.measured.elapsed() > EVERY {
+            self.measure(&mut state);
+        }
+        drop(state);
+        self.free.notify_all();
+        result
+    }
+
+    fn measure(&self, state: &mut State) {
+        state.measured = Instant::now();
+        let Some(memory) = (self.probe)() else { return };
+        let runs = state.most.max(1) as u64;
+        let grown = (memory.peak.saturating_sub(self.baseline) / runs).max(LEAST);
+        let per_run = state.per_run.map_or(grown, |known| known.max(grown));
+        state.per_run = Some(per_run);
+        // what the other runs of this moment hold is not available any more
+        let more = (memory.available - memory.available / RESERVE) / per_run;
+        state.limit = (state.running as u64 + more).clamp(1, self.jobs as u64) as usize;
+    }
+
+    /// Octets that a run needs, as far as known, and how many fit at a time.
+    pub(crate) fn known(&self) -> (Option<u64>, usize) {
+        let state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        (state.per_run, state.limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+    /// Most of `runs` runs at a time on `jobs` threads, each of which takes a barrier-free moment.
+    fn most_at_a_time(gate: &Gate, jobs: usize, runs: usize) -> usize {
+        let (now, most, left) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(runs));
+        std::thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(|| {
+                    while left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok()
+                    {
+                        gate.run(|| {
+                            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                            std::thread::yield_now();
+                            now.fetch_sub(1, Ordering::SeqCst);
+                        });
+                    }
+                });
+            }
+        });
+        most.into_inner()
+    }
+
+    #[test]
+    fn large_runs_go_one_by_one() {
+        static PEAK: AtomicU64 = AtomicU64::new(0);
+        // every look finds the process 1 GiB larger, and 512 MiB left
+        let probe = || {
+            let peak = PEAK.fetch_add(1 << 30, Ordering::SeqCst);
+            Some(Memory { peak, available: 512 << 20 })
+        };
+        let gate = Gate::with(8, probe);
+        assert_eq!(most_at_a_time(&gate, 8, 100), 1);
+        assert_eq!(gate.known().1, 1);
+    }
+
+    #[test]
+    fn small_runs_use_all_jobs() {
+        let gate = Gate::with(8, || Some(Memory { peak: 1 << 20, available: 1 << 40 }));
+        gate.run(|| ());
+        assert_eq!(gate.known(), (Some(LEAST), 8));
+        let gate = Gate::with(3, || None);
+        assert_eq!(gate.known(), (None, 3));
+        assert!(most_at_a_time(&gate, 8, 100) <= 3);
+    }
+
+    #[test]
+    fn a_panic_frees_its_place() {
+        let gate = Gate::with(1, || None);
+        gate.run(|| std::panic::catch_unwind(|| panic!("a run that breaks")).is_err());
+        gate.run(|| ());
+        assert_eq!(gate.state.lock().unwrap().running, 0);
+    }
+}

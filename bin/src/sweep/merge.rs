@@ -1,0 +1,117 @@
+//! From logs to results: the same bytes whoever simulated what, in which order, and how often it was killed.
+
+use super::folder::{Earlier, Folder, Manifest};
+use super::plot;
+use crate::status::Failure;
+use analysis::sweep::table::{estimates, results};
+use analysis::sweep::{Data, METRICS, Mean, OVERALL, metric};
+use serde::Serialize;
+
+/// Files that a merge writes into the folder.
+pub(crate) const FILES: [&str; 4] = ["results.csv", "results.parquet", "estimates.csv", "columns.json"];
+/// Points in the table on the terminal.
+const SHOWN: usize = 40;
+
+/// Writes the results of a folder; gives back what counts.
+///
+/// # Errors
+/// If runs are missing, unless `partial`.
+pub(crate) fn merge(
+    folder: &Folder,
+    manifest: &Manifest,
+    earlier: Earlier,
+    partial: bool,
+) -> Result<Data, Failure> {
+    let finished = folder.finished(manifest, earlier)?;
+    let (data, missing) = finished.data(manifest);
+    if !missing.is_empty() && !partial {
+        let all = manifest.frame.points.len();
+        return Err(Failure::bad_input(format_args!(
+            "{}: {} of {all} points are not finished (the first is {}); --partial merges what there is",
+            folder.path().display(),
+            missing.len(),
+            missing[0]
+        )));
+    }
+    let table = results(&manifest.frame, &data);
+    let means = estimates(&manifest.frame, &data);
+    folder.write(FILES[0], table.to_csv().as_bytes())?;
+    folder.write(FILES[1], &table.to_parquet())?;
+    folder.write(FILES[2], means.to_csv().as_bytes())?;
+    #[derive(Serialize)]
+    struct Dictionary<T> {
+        results: T,
+        estimates: T,
+    }
+    let dictionary = Dictionary { results: table.dictionary(), estimates: means.dictionary() };
+    let mut text = serde_json::to_string_pretty(&dictionary).expect("string keys only");
+    text.push('\n');
+    folder.write(FILES[3], text.as_bytes())?;
+    for wanted in &manifest.plots {
+        plot::draw(folder, manifest, &data, wanted)?;
+    }
+    Ok(data)
+}
+
+/// The points with what most people look for first.
+pub(crate) fn tell(manifest: &Manifest, data: &Data) -> String {
+    let frame = &manifest.frame;
+    let columns = ["accepted_load", "goodput_gbps", "latency_mean_ns", "latency_p99_ns"];
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut heading: Vec<String> = vec!["point".into()];
+    heading.extend(frame.axes.iter().map(|axis| axis.name.clone()));
+    heading.push("runs".into());
+    heading.extend(columns.map(String::from));
+    rows.push(heading);
+    let known = (0..frame.points.len() as u32).filter(|point| data.of(*point).next().is_some());
+    for point in known.clone().take(SHOWN) {
+        let mut row = vec![point.to_string()];
+        let levels = &frame.points[point as usize].levels;
+        row.extend(frame.axes.iter().zip(levels).map(|(axis, level)| axis.labels[*level as usize].clone()));
+        row.push(data.of(point).count().to_string());
+        for name in columns {
+            let index = metric(name).expect("a metric");
+            let values: Vec<f64> = data.values(point, OVERALL, index).into_iter().map(|v| v.1).collect();
+            row.push(Mean::of(&values).map_or_else(|| "-".into(), |mean| with_interval(&mean)));
+        }
+        rows.push(row);
+    }
+    let mut text = format!("{}\n\n{}", frame.title, aligned(&rows));
+    let all = known.count();
+    if all > SHOWN {
+        text += &format!("... and {} more points in {}\n", all - SHOWN, FILES[2]);
+    }
+    let stopped = data.runs.values().filter(|run| run.stopped).count();
+    if stopped > 0 {
+        text += &format!("{stopped} runs were stopped at a stall (column stopped)\n");
+    }
+    debug_assert!(!METRICS.is_empty());
+    text
+}
+
+/// `512 ± 3.1`
+pub(crate) fn with_interval(mean: &Mean) -> String {
+    use analysis::num::three_digits;
+    if mean.half_width.is_finite() {
+        format!("{} ± {}", three_digits(mean.mean), three_digits(mean.half_width))
+    } else {
+        three_digits(mean.mean)
+    }
+}
+
+/// Rows in columns: the first row is the heading; numbers to the right would need to know what is a number,
+/// so everything is.
+pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
+        text += &format!("  {}\n", cells.join("  "));
+    }
+    text
+}

@@ -1,0 +1,153 @@
+//! `riosim sweep` and `riosim compare`: many points of one scenario.
+//!
+//! - [`engine`] simulates, [`memory`] keeps it within bounds, [`log`] makes every finished run durable;
+//! - [`folder`] knows what is there already, [`merge`] makes results of it;
+//! - [`slurm`] hands the shards to a cluster, [`dry`] says what a sweep would cost;
+//! - [`plot`] and [`compare`] look at results.
+
+pub(crate) mod args;
+mod compare;
+mod dry;
+mod engine;
+mod folder;
+mod log;
+mod memory;
+mod merge;
+mod plot;
+mod reference;
+mod slurm;
+mod status;
+
+pub(crate) use compare::compare;
+
+use crate::console::{colours, complain, print};
+use crate::inspect;
+use crate::progress::seconds_text;
+use crate::run::watch_interrupts;
+use crate::status::Failure;
+use analysis::sweep::METRICS;
+use args::{Engine, MergeArgs, RunArgs, SweepArgs, SweepVerb};
+use engine::{Settings, Shard};
+use folder::{Earlier, Folder, Manifest};
+use scenarios::Diagnostics;
+use scenarios::sweep::SweepPlan;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// `riosim sweep`
+pub(crate) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+    match &args.verb {
+        SweepVerb::Run(args) => run(args),
+        SweepVerb::Status(args) => status::status(&args.folder),
+        SweepVerb::Merge(args) => merge_folder(args),
+        SweepVerb::Cancel(args) => slurm::cancel(&Folder::at(&args.folder)),
+        SweepVerb::Plot(args) => plot::plot(args),
+        SweepVerb::Schema => print(&scenarios::sweep::schema()),
+    }
+}
+
+/// Reads a sweep file; warnings about its scenario go to standard error.
+fn load(path: &Path) -> Result<SweepPlan, Failure> {
+    let (text, name) = inspect::read(path)?;
+    let rendered = |findings: &Diagnostics| {
+        if colours() { findings.render_coloured() } else { findings.render() }
+    };
+    let metrics: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+    let plan = scenarios::sweep::load(&text, &name, &metrics)
+        .map_err(|errors| Failure::BadInput(rendered(&errors)))?;
+    if !plan.warnings.items.is_empty() {
+        complain(&rendered(&plan.warnings));
+    }
+    Ok(plan)
+}
+
+/// Runs at a time.
+fn jobs(args: &RunArgs) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    args.jobs.map_or(cores, usize::from).max(1)
+}
+
+fn run(args: &RunArgs) -> Result<(), Failure> {
+    let started = Instant::now();
+    let interrupted = watch_interrupts()?;
+    let plan = load(&args.sweep)?;
+    let target = args.out.clone().unwrap_or_else(|| PathBuf::from("results/sweeps").join(&plan.name));
+    if args.dry_run {
+        return dry::dry_run(&plan, jobs(args), &interrupted);
+    }
+    let folder = Folder::at(&target);
+    let earlier = match (args.accept_changes, args.restart) {
+        (true, _) => Earlier::Accept,
+        (_, true) => Earlier::Discard,
+        _ => Earlier::Refuse,
+    };
+    let manifest = Manifest::new(&plan, &folder::header(&plan, reference::fingerprint()));
+    if args.restart && args.shard.is_some() {
+        return Err(Failure::bad_input(
+            "--restart of one shard would throw away the runs of the others; remove the folder instead",
+        ));
+    }
+    folder.prepare(&manifest, earlier)?;
+    if args.engine == Engine::Slurm {
+        if args.shard.is_some() {
+            return Err(Failure::bad_input("--shard and --engine slurm exclude each other"));
+        }
+        return slurm::submit(args, &plan, &folder);
+    }
+    let shard = args.shard.unwrap_or(Shard::ALL);
+    let mut finished = folder.finished(&manifest, earlier)?;
+    let path = log::path(folder.path(), (shard.index, shard.count));
+    let (mut log, torn) = log::Log::open(&path, &manifest.made_from).map_err(|error| {
+        let hint =
+            if error.kind() == ErrorKind::StorageFull { ": make room and repeat the command" } else { "" };
+        Failure::bad_input(format_args!("cannot write {}: {error}{hint}", path.display()))
+    })?;
+    if torn > 0 && !args.quiet {
+        complain(&format!("riosim: {}: cut off {torn} octets of an interrupted write", path.display()));
+    }
+    let settings = Settings { shard, jobs: jobs(args), quiet: args.quiet, interrupted: &interrupted };
+    let done = engine::run(&plan, &manifest, &mut finished, &mut log, &folder, &settings)?;
+    let wall = started.elapsed().as_secs_f64();
+    let cost = format!("{} runs in {} ({} kept from before)", done.runs, seconds_text(wall), done.kept);
+    if args.shard.is_some() {
+        if args.quiet {
+            return Ok(());
+        }
+        return print(&format!(
+            "shard {}/{} is done: {cost}\nwhen all shards are: riosim sweep merge {}\n",
+            shard.index,
+            shard.count,
+            folder.path().display()
+        ));
+    }
+    let data = merge::merge(&folder, &manifest, earlier, false)?;
+    if args.quiet {
+        return Ok(());
+    }
+    let memory = match done.memory {
+        (Some(octets), fit) if fit < settings.jobs => {
+            format!("; memory for {fit} at a time (about {} MiB each)", octets >> 20)
+        }
+        _ => String::new(),
+    };
+    let shown = folder.path().join("");
+    let busy = format!(", {} of simulation", seconds_text(done.busy_s));
+    print(&format!(
+        "{}\n{cost}{busy}{memory}, results in {}\n",
+        merge::tell(&manifest, &data),
+        shown.display()
+    ))
+}
+
+fn merge_folder(args: &MergeArgs) -> Result<(), Failure> {
+    let folder = Folder::at(&args.folder);
+    let manifest = folder.manifest()?;
+    let earlier = if args.accept_changes { Earlier::Accept } else { Earlier::Refuse };
+    let data = merge::merge(&folder, &manifest, earlier, args.partial)?;
+    if args.quiet {
+        return Ok(());
+    }
+    let text = merge::tell(&manifest, &data);
+    print(&format!("{text}\nresults in {}\n", folder.path().join("").display()))
+}

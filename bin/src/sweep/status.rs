@@ -1,0 +1,57 @@
+//! `sweep status`: how far a sweep is, from its folder alone.
+
+use super::folder::{Earlier, Folder};
+use super::merge::aligned;
+use super::slurm;
+use crate::console::print;
+use crate::status::Failure;
+use std::path::Path;
+
+/// Tasks that are listed.
+const LISTED: usize = 64;
+
+/// Prints how far the sweep in this folder is.
+pub(crate) fn status(path: &Path) -> Result<(), Failure> {
+    let folder = Folder::at(path);
+    let manifest = folder.manifest()?;
+    let finished = folder.finished(&manifest, Earlier::Accept)?;
+    let (data, missing) = finished.data(&manifest);
+    let all = manifest.frame.points.len();
+    let settled = all - missing.len();
+    let percent = (settled * 100).checked_div(all).unwrap_or(100);
+    let runs = data.runs.len();
+    let mut text = format!(
+        "{}: {settled} of {all} points are finished ({percent} %), {runs} runs\n",
+        manifest.frame.title
+    );
+    let logs = folder.logs()?;
+    if logs.len() > 1 {
+        let mut rows = vec![["task", "runs", "simulated"].map(String::from).to_vec()];
+        for (name, content) in logs.iter().take(LISTED) {
+            let wall: u64 = content.records.iter().map(|record| record.wall_us).sum();
+            rows.push(vec![
+                name.trim_end_matches(".log").replace("-of-", "/"),
+                content.records.len().to_string(),
+                crate::progress::seconds_text(wall as f64 / 1e6),
+            ]);
+        }
+        text += &format!("\n{}", aligned(&rows));
+        if logs.len() > LISTED {
+            text += &format!("  ... and {} more tasks\n", logs.len() - LISTED);
+        }
+    }
+    if let Some(state) = slurm::state(&folder) {
+        text += &format!("\n{state}");
+    }
+    let changed = logs
+        .iter()
+        .filter(|(_, content)| content.header.as_ref().is_some_and(|header| *header != manifest.made_from));
+    let changed = changed.count();
+    if changed > 0 {
+        text += &format!("\n{changed} logs are from another version of scenario or program\n");
+    }
+    if missing.is_empty() && folder.path().join(super::merge::FILES[1]).is_file() {
+        text += &format!("\nresults in {}\n", folder.path().join("").display());
+    }
+    print(&text)
+}

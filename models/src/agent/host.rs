@@ -1,0 +1,76 @@
+//! The host: software that takes its time.
+
+use super::protocol::Received;
+use super::{Order, Service};
+use std::collections::VecDeque;
+
+/// A server for one thing at a time.
+#[derive(Debug)]
+pub(crate) struct Server<T> {
+    waiting: VecDeque<T>,
+    serving: Option<T>,
+}
+
+impl<T> Default for Server<T> {
+    fn default() -> Self {
+        Server { waiting: VecDeque::new(), serving: None }
+    }
+}
+
+impl<T> Server<T> {
+    pub fn push(&mut self, item: T) {
+        self.waiting.push_back(item);
+    }
+
+    /// Things that wait or are being served.
+    pub fn len(&self) -> usize {
+        self.waiting.len() + usize::from(self.serving.is_some())
+    }
+
+    /// Takes the next thing up, if the server is free. Without a service time it is done at once and comes
+    /// back; otherwise `end` says when it will be.
+    pub fn take_up(&mut self, now: u64, service: &mut Service, end: &mut Option<u64>) -> Option<T> {
+        if self.serving.is_some() {
+            return None;
+        }
+        let item = self.waiting.pop_front()?;
+        match service.draw() {
+            0 => Some(item),
+            time => {
+                self.serving = Some(item);
+                *end = Some(now + time);
+                None
+            }
+        }
+    }
+
+    /// The end of a service that [`take_up`](Self::take_up) announced.
+    pub fn finish(&mut self) -> T {
+        self.serving.take().expect("a service that ends has begun")
+    }
+}
+
+/// The software side of an endpoint.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub rx_service: Service,
+    pub tx_service: Service,
+    /// Places for messages, PDUs and doorbells.
+    pub places: u32,
+    pub rx: Server<Received>,
+    pub tx: Server<Order>,
+    pub high_water: u32,
+}
+
+impl Host {
+    /// Whether there is a place beside `reserved` ones.
+    pub fn has_room(&self, reserved: usize) -> bool {
+        self.rx.len() + reserved < self.places as usize
+    }
+
+    /// Something was received whole.
+    pub fn take_in(&mut self, received: Received) {
+        self.rx.push(received);
+        self.high_water = self.high_water.max(self.rx.len() as u32);
+    }
+}

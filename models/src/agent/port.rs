@@ -1,0 +1,448 @@
+//! The logical port of an endpoint: the engines of `logical`, side by side. Hardware: it answers at once.
+
+use super::data::{Data, Label, Trail};
+use super::host::Host;
+use super::protocol::{Conveyance, Outcome, Received, Token};
+use super::{Order, Outgoing};
+use crate::config::AgentConfig;
+use crate::probe::{Cause, Journey, Parts, ProtocolFact};
+use logical::engine::io::requester::{self, Requester};
+use logical::engine::io::responder::{Fault, Target, serve};
+use logical::engine::{doorbell, message, stream};
+use logical::wire::address::{Address, Span};
+use logical::wire::read::{Operation as ReadOperation, Read};
+use logical::wire::response::{Response, Status};
+use logical::wire::write::{Operation as WriteOperation, Write};
+use logical::wire::{Body, Packet, Payload, Priority, Transport};
+use lp_serial::cost::{AddressSize, IdSize};
+use sim_core::Time;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A packet that was delivered to the port.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival {
+    /// Id that it was sent to.
+    pub destination: u32,
+    /// Id of its sender.
+    pub source: u32,
+    pub priority: u8,
+    /// From its creation to its last bit.
+    pub way: Journey,
+    pub body: Body<Data>,
+    pub label: Label,
+}
+
+/// What became of the inputs.
+#[derive(Debug)]
+pub(super) enum Event {
+    Outcome(Token, Outcome),
+    Fact(u16, ProtocolFact),
+}
+
+/// Transaction ids below this one are for reads and writes, the others for doorbells.
+const DOORBELL_TIDS: u8 = 128;
+/// Double-words of the memory that each flow has for reads and writes.
+const WINDOW: u64 = 32;
+
+#[derive(Debug)]
+pub(super) struct Port {
+    id: u32,
+    device: u32,
+    ids: IdSize,
+    pub messages: message::Sender<Data>,
+    inbox: message::Receiver<Data>,
+    streams: stream::Sender<Data>,
+    reassembly: stream::Receiver<Data>,
+    bells: doorbell::Sender,
+    belfry: doorbell::Receiver,
+    io: Requester<Data>,
+    /// Doorbells under way; equal ones from one device cannot be told apart.
+    rung: BTreeMap<(u32, u16), Label>,
+    /// Reads and writes under way.
+    asked: BTreeMap<Token, (Label, u32, Conveyance)>,
+    /// Responses that leave at once.
+    answers: VecDeque<Outgoing>,
+    /// Packets of type 9 that wait for the link.
+    pub streams_waiting: u32,
+}
+
+/// Packets of type 9 that may wait for the link: the next is made when one starts.
+const STREAM_ROOM: u32 = 1;
+
+impl Port {
+    pub fn new(config: &AgentConfig) -> Self {
+        let (timeout, retry_delay) = (config.response_timeout, config.retry_delay);
+        // A receiver must be more patient than any sender.
+        let patience = timeout.saturating_mul(3);
+        Port {
+            id: config.id,
+            device: config.device,
+            ids: config.ids,
+            messages: message::Sender::new(message::SenderOptions {
+                response_timeout: timeout,
+                retry_delay,
+                linger: patience,
+                ..message::SenderOptions::default()
+            }),
+            inbox: message::Receiver::new(message::ReceiverOptions {
+                timeout: patience,
+                ..message::ReceiverOptions::default()
+            }),
+            streams: stream::Sender::new(stream::SenderOptions {
+                mtu: config.mtu,
+                ..stream::SenderOptions::default()
+            }),
+            reassembly: stream::Receiver::new(stream::ReceiverOptions {
+                mtu: config.mtu,
+                timeout: Some(patience),
+                ..stream::ReceiverOptions::default()
+            }),
+            bells: doorbell::Sender::new(doorbell::Options {
+                first_tid: DOORBELL_TIDS,
+                response_timeout: timeout,
+                retry_delay,
+                ..doorbell::Options::default()
+            }),
+            belfry: doorbell::Receiver::new(1),
+            io: Requester::new(requester::Options {
+                last_tid: DOORBELL_TIDS - 1,
+                response_timeout: timeout,
+                window: DOORBELL_TIDS,
+                ..requester::Options::default()
+            }),
+            rung: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            answers: VecDeque::new(),
+            streams_waiting: 0,
+        }
+    }
+
+    /// Places of the host that messages in reassembly will need.
+    fn reserved(&self) -> usize {
+        self.inbox.contexts() + self.reassembly.contexts()
+    }
+
+    /// The host has done its part of an order. Contradictions are defects of the protocol (or the compiler).
+    pub fn submit(&mut self, order: Order) {
+        let Order { token, send } = order;
+        let priority = Priority::new(send.priority, false).expect("priorities are 0 to 3");
+        let destination = send.to;
+        let payload = send.payload;
+        let taken = match send.conveyance {
+            Conveyance::Message { mailbox, segment } => self.messages.submit(message::Message {
+                destination,
+                mailbox,
+                letter: None,
+                priority,
+                size: segment,
+                payload,
+                token,
+            }),
+            Conveyance::Stream { cos, stream_id } => {
+                let flow = stream::Flow { vc: false, priority };
+                self.streams.submit(stream::Pdu { destination, flow, cos, stream_id, payload, token })
+            }
+            Conveyance::Doorbell { info } => {
+                self.rung.insert((destination, info), payload.label);
+                self.bells.submit(doorbell::Ring { destination, info, priority, token })
+            }
+            Conveyance::Read | Conveyance::Write => {
+                let label = payload.label.clone();
+                let body = request(send.conveyance, payload);
+                self.asked.insert(token, (label, destination, send.conveyance));
+                body.and_then(|body| self.io.submit(requester::Order { destination, priority, body, token }))
+            }
+        };
+        taken.unwrap_or_else(|error| panic!("flow sends what no packet can carry: {error}"));
+    }
+
+    /// A packet of an agent was delivered.
+    pub fn handle(&mut self, now: u64, host: &mut Host, arrival: Arrival, out: &mut Vec<Event>) {
+        let Arrival { destination, source, priority, way, body, label } = arrival;
+        let room = host.has_room(self.reserved());
+        let flow = way.flow;
+        let own = Transport::new(
+            Priority::new(priority, false).expect("packets have priorities 0 to 3"),
+            self.ids,
+            self.id,
+            source,
+        );
+        let transport = own.expect("the compiler gave ids that fit");
+        match body {
+            Body::Message(segment) => {
+                let target = segment.target();
+                let (mailbox, size) = (segment.mailbox(), segment.size());
+                let status = self.inbox.handle_segment(now, source, segment, room);
+                if status == Status::Retry {
+                    out.push(Event::Fact(flow, ProtocolFact::Retried));
+                }
+                self.answer(transport, flow, Body::Response(Response::Message { target, status }), None);
+                while let Some(event) = self.inbox.poll_event() {
+                    match event {
+                        message::ReceiverEvent::Delivered { payload, .. } => {
+                            let conveyance = Conveyance::Message { mailbox, segment: size };
+                            let leg = self.leg(&payload.label, way, Cause::Protocol);
+                            host.take_in(received(source, priority, conveyance, payload, leg));
+                        }
+                        message::ReceiverEvent::Rejected { .. }
+                        | message::ReceiverEvent::Abandoned { .. } => {
+                            out.push(Event::Fact(flow, ProtocolFact::Abandoned));
+                        }
+                    }
+                }
+            }
+            Body::Stream(segment) => {
+                let stream_flow = stream::Flow { vc: false, priority: transport.priority() };
+                self.reassembly.handle_segment(now, source, destination, stream_flow, segment, room);
+                while let Some(event) = self.reassembly.poll_event() {
+                    match event {
+                        stream::ReceiverEvent::Delivered { cos, stream_id, payload, .. } => {
+                            let conveyance = Conveyance::Stream { cos, stream_id };
+                            let leg = self.leg(&payload.label, way, Cause::SourceQueue);
+                            host.take_in(received(source, priority, conveyance, payload, leg));
+                        }
+                        stream::ReceiverEvent::Discarded { .. } => {
+                            out.push(Event::Fact(flow, ProtocolFact::Discarded));
+                        }
+                    }
+                }
+            }
+            Body::Doorbell(bell) => {
+                let status =
+                    if room { self.belfry.handle_doorbell(source, bell.info) } else { Status::Retry };
+                if status == Status::Retry {
+                    out.push(Event::Fact(flow, ProtocolFact::Retried));
+                }
+                let response = Response::Io { target_tid: bell.src_tid, status };
+                self.answer(transport, flow, Body::Response(response), None);
+                while let Some(rung) = self.belfry.poll_event() {
+                    let leg = self.leg(&label, way, Cause::Protocol);
+                    let payload = Data::length(0).labelled(label.clone());
+                    let conveyance = Conveyance::Doorbell { info: rung.info };
+                    host.take_in(received(source, priority, conveyance, payload, leg));
+                }
+            }
+            Body::Response(Response::Message { target, status }) => {
+                self.messages.handle_response(now, source, target, status);
+            }
+            Body::Response(response) => {
+                let tid = match response {
+                    Response::Io { target_tid, .. } | Response::Data { target_tid, .. } => target_tid,
+                    Response::Message { .. } => unreachable!("taken above"),
+                };
+                if self.io.owns(tid) {
+                    self.io.handle_response(source, response);
+                    self.io_events(Some((source, priority, way, label)), out);
+                } else {
+                    self.bells.handle_response(now, source, tid, response.status());
+                }
+            }
+            body @ (Body::Read(_) | Body::Write(_) | Body::StreamWrite(_) | Body::Maintenance(_)) => {
+                let trail = Trail { token: 0, created: way.created.0, at: way.at.0, parts: way.parts };
+                // The packet as it came: from its sender to us.
+                let came = Transport::new(transport.priority(), self.ids, self.id, source)
+                    .expect("the compiler gave ids that fit");
+                if let Some(response) = serve(Packet { transport: came, body }, &mut Store) {
+                    self.answer(came, flow, response.body, Some(Box::new(trail)));
+                }
+            }
+            // Flow control of other kinds is not made by any protocol here.
+            Body::FlowControl(_) | Body::TrafficManagement(_) => {}
+        }
+    }
+
+    /// Tells what the engines have ended.
+    pub fn poll_events(&mut self, out: &mut Vec<Event>) {
+        while let Some(event) = self.messages.poll_event() {
+            out.push(match event {
+                message::SenderEvent::Sent { token } => Event::Outcome(token, Outcome::Sent),
+                message::SenderEvent::Failed { token, .. } => Event::Outcome(token, Outcome::Failed),
+            });
+        }
+        while let Some(event) = self.streams.poll_event() {
+            match event {
+                stream::SenderEvent::Sent { token } => out.push(Event::Outcome(token, Outcome::Sent)),
+                stream::SenderEvent::Aborted { token } => out.push(Event::Outcome(token, Outcome::Failed)),
+                stream::SenderEvent::Managed { .. } => {}
+            }
+        }
+        while let Some(event) = self.bells.poll_event() {
+            out.push(match event {
+                doorbell::Event::Sent { token } => Event::Outcome(token, Outcome::Sent),
+                doorbell::Event::Failed { token, .. } => Event::Outcome(token, Outcome::Failed),
+            });
+        }
+        self.io_events(None, out);
+    }
+
+    /// Reads and writes that ended; `by`: with this response.
+    fn io_events(&mut self, by: Option<(u32, u8, Journey, Label)>, out: &mut Vec<Event>) {
+        while let Some(event) = self.io.poll_event() {
+            let (token, data) = match event {
+                requester::Event::Done { token, data } => (token, Some(data)),
+                requester::Event::Failed { token, .. } => (token, None),
+            };
+            let (label, _, conveyance) = self.asked.remove(&token).expect("an order ends once");
+            let outcome = match (data, &by) {
+                (Some(data), Some((from, priority, way, carried))) => {
+                    let request =
+                        carried.trail.as_deref().expect("a response carries the way of its request");
+                    // The way of the request ends where that of the response begins.
+                    let there = Journey {
+                        at: Time(request.at),
+                        created: Time(request.created),
+                        parts: request.parts,
+                        ..*way
+                    };
+                    let there = self.leg(&label, there, Cause::Protocol);
+                    let trail = Trail { token, created: label.created, at: request.at, parts: there.parts };
+                    let payload = data.unwrap_or_default();
+                    let label =
+                        Label { trail: Some(Box::new(trail)), octets: payload.octets() as u32, ..label };
+                    let payload = payload.labelled(label);
+                    Outcome::Answer(Box::new(received(*from, *priority, conveyance, payload, *way)))
+                }
+                _ => Outcome::Failed,
+            };
+            out.push(Event::Outcome(token, outcome));
+        }
+    }
+
+    /// The next packet. Answers first; packets of type 9 only while there is room for them.
+    pub fn poll_transmit(&mut self, now: u64) -> Option<Outgoing> {
+        if let Some(answer) = self.answers.pop_front() {
+            return Some(answer);
+        }
+        if let Some(bell) = self.bells.poll_transmit(now) {
+            let label = self.rung.get(&(bell.destination, bell.doorbell.info)).cloned().unwrap_or_default();
+            return Some(Outgoing::new(
+                bell.destination,
+                bell.priority,
+                Body::Doorbell(bell.doorbell),
+                label,
+            ));
+        }
+        if let Some(request) = self.io.poll_transmit(now) {
+            let label = match &request.body {
+                Body::Read(read) => {
+                    Label { flow: (read.address().double_word() / WINDOW) as u16, ..Label::default() }
+                }
+                body => body.payload().map(|data| data.label.clone()).unwrap_or_default(),
+            };
+            return Some(Outgoing::new(request.destination, request.priority, request.body, label));
+        }
+        if let Some(message) = self.messages.poll_transmit(now) {
+            let label = Label { flow: message.segment.payload().label.flow, ..Label::default() };
+            let body = Body::Message(message.segment);
+            return Some(Outgoing::new(message.destination, message.priority, body, label));
+        }
+        if self.streams_waiting < STREAM_ROOM
+            && let Some(pdu) = self.streams.poll_transmit()
+        {
+            self.streams_waiting += 1;
+            let label = Label { flow: pdu.segment.payload().label.flow, ..Label::default() };
+            let body = Body::Stream(pdu.segment);
+            return Some(Outgoing::new(pdu.destination, pdu.flow.priority, body, label));
+        }
+        None
+    }
+
+    /// Whether a packet of type 9 waits to be made.
+    pub fn wants_stream(&self) -> bool {
+        self.streams.wants_transmit()
+    }
+
+    pub fn handle_timeout(&mut self, now: u64, first_flow: u16, out: &mut Vec<Event>) {
+        self.messages.handle_timeout(now);
+        self.bells.handle_timeout(now);
+        self.io.handle_timeout(now);
+        self.inbox.handle_timeout(now);
+        self.reassembly.handle_timeout(now);
+        while let Some(event) = self.inbox.poll_event() {
+            debug_assert!(matches!(event, message::ReceiverEvent::Abandoned { .. }));
+            out.push(Event::Fact(first_flow, ProtocolFact::Abandoned));
+        }
+        while self.reassembly.poll_event().is_some() {
+            out.push(Event::Fact(first_flow, ProtocolFact::Discarded));
+        }
+    }
+
+    pub fn poll_timeout(&self) -> Option<u64> {
+        [
+            self.messages.poll_timeout(),
+            self.bells.poll_timeout(),
+            self.io.poll_timeout(),
+            self.inbox.poll_timeout(),
+            self.reassembly.poll_timeout(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn answer(&mut self, request: Transport, flow: u16, body: Body<Data>, trail: Option<Box<Trail>>) {
+        let label = Label { flow, trail, ..Label::default() };
+        self.answers.push_back(Outgoing::new(
+            request.source(),
+            request.priority().of_response(),
+            body,
+            label,
+        ));
+    }
+
+    /// The way from the protocol to here: the host, the engine (whose time has the cause `engine`), and the
+    /// last packet.
+    fn leg(&self, label: &Label, packet: Journey, engine: Cause) -> Journey {
+        let mut parts = packet.parts;
+        match packet.created.0.checked_sub(label.ready) {
+            Some(waited) => {
+                parts[Cause::Host] += label.ready - label.created;
+                parts[engine] += waited;
+            }
+            None => {
+                // A segment of an earlier message that was given up completed this one: letters come again.
+                parts = Parts::default();
+                parts[engine] = packet.at.0 - label.created;
+            }
+        }
+        Journey {
+            created: Time(label.created),
+            flow: label.flow,
+            sequence: u64::from(label.sequence),
+            payload: label.octets,
+            destination: self.device,
+            parts,
+            ..packet
+        }
+    }
+}
+
+fn received(from: u32, priority: u8, conveyance: Conveyance, payload: Data, leg: Journey) -> Received {
+    Received { from, priority, conveyance, payload: payload.without_padding(), leg }
+}
+
+/// A read or a write of the memory that belongs to the flow.
+fn request(conveyance: Conveyance, mut payload: Data) -> Result<Body<Data>, logical::wire::Error> {
+    let octets = payload.octets() as u16;
+    let address = Address::new(AddressSize::Bits34, u64::from(payload.label.flow) * WINDOW)?;
+    if conveyance == Conveyance::Read {
+        return Ok(Body::Read(Read::new(ReadOperation::Nread, 0, address, Span::read(0, octets)?)?));
+    }
+    let padded = octets.next_multiple_of(8);
+    payload.pad(u32::from(padded));
+    let span = Span::announced(padded)?;
+    Ok(Body::Write(Write::new(WriteOperation::NwriteR, 0, address, span, payload)?))
+}
+
+/// Memory of which nobody asks what is in it.
+struct Store;
+
+impl Target<Data> for Store {
+    fn read(&mut self, _: Address, span: Span) -> Result<Data, Fault> {
+        Ok(Data::length(span.payload_octets().into()))
+    }
+
+    fn write(&mut self, _: Address, _: Span, _: Data) -> Result<(), Fault> {
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! What a protocol on an endpoint is, and what it can do.
+
+use super::data::{Data, Label, Trail};
+use super::rpc::Rpc;
+use super::workload::Workload;
+use super::{Order, Report};
+use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact};
+use logical::wire::Payload;
+use logical::wire::message::SegmentSize;
+use sim_core::Time;
+
+/// How something is conveyed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Conveyance {
+    /// Type 11: up to 16 segments, each answered; letters are given round robin.
+    Message {
+        /// 0..=3, up to 63 if it fits into one segment.
+        mailbox: u8,
+        /// Standard size of a segment.
+        segment: SegmentSize,
+    },
+    /// Type 9: a PDU of up to 64 KiB, not answered.
+    Stream {
+        /// Class of service.
+        cos: u8,
+        /// Stream.
+        stream_id: u16,
+    },
+    /// Type 10: 16 bits, answered. The payload is not sent.
+    Doorbell {
+        /// The 16 bits.
+        info: u16,
+    },
+    /// Type 2, NREAD: the payload stands for what is read; [`Outcome::Answer`] brings it.
+    Read,
+    /// Type 5, NWRITE_R: up to 256 octets, answered.
+    Write,
+}
+
+/// Names what was sent, for its [`Outcome`].
+pub(crate) type Token = u64;
+
+/// Something to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Send {
+    /// Destination id.
+    pub to: u32,
+    /// Priority 0..=2; responses take one more.
+    pub priority: u8,
+    pub conveyance: Conveyance,
+    pub payload: Data,
+}
+
+/// Something that came, whole, after its time at the host.
+#[derive(Clone, Debug)]
+pub(crate) struct Received {
+    /// Id of the sender.
+    pub from: u32,
+    /// Priority of its packets.
+    pub priority: u8,
+    pub conveyance: Conveyance,
+    /// Without padding. Its label is the sender's.
+    pub payload: Data,
+    /// Its way here. The host's time is added when it is handed over.
+    pub leg: Journey,
+}
+
+impl Received {
+    /// What it answers, if it is an answer: the token of [`Cx::send`].
+    pub fn in_reply_to(&self) -> Option<Token> {
+        self.payload.label.trail.as_ref().map(|trail| trail.token)
+    }
+}
+
+/// What became of something sent.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    /// It arrived (types 5, 10 and 11), or its last packet left (type 9).
+    Sent,
+    /// What was read.
+    Answer(Box<Received>),
+    /// It may have arrived or not.
+    Failed,
+}
+
+/// A protocol on an endpoint: a machine without clock, fabric or random numbers of its own. Times are those
+/// of the protocol clock, in picoseconds.
+pub(crate) trait Protocol {
+    /// The run begins (t = 0).
+    fn start(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Something came for this flow.
+    fn received(&mut self, cx: &mut Cx<'_>, received: Received);
+
+    /// What was sent under `token` is over.
+    fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, outcome: Outcome);
+
+    /// The instant that [`poll_timeout`](Self::poll_timeout) named has come. It may be called early.
+    fn timeout(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// When [`timeout`](Self::timeout) has something to do.
+    fn poll_timeout(&self) -> Option<u64> {
+        None
+    }
+
+    /// The instant that [`poll_arrival`](Self::poll_arrival) named has come.
+    fn arrival(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// When the application that uses the protocol wants something next, in fabric time: the protocol clock
+    /// does not scale the load.
+    fn poll_arrival(&self) -> Option<Time> {
+        None
+    }
+}
+
+/// Every protocol that there is. To add one: a variant here, a line in [`Self::machine`], a configuration
+/// in [`crate::config::ProtocolConfig`].
+#[derive(Debug)]
+pub(crate) enum Machine {
+    Workload(Box<Workload>),
+    Rpc(Box<Rpc>),
+}
+
+impl Machine {
+    pub fn machine(&self) -> &dyn Protocol {
+        match self {
+            Machine::Workload(workload) => &**workload,
+            Machine::Rpc(rpc) => &**rpc,
+        }
+    }
+
+    pub fn machine_mut(&mut self) -> &mut dyn Protocol {
+        match self {
+            Machine::Workload(workload) => &mut **workload,
+            Machine::Rpc(rpc) => &mut **rpc,
+        }
+    }
+}
+
+/// What a protocol sees of its endpoint while it is called.
+pub(crate) struct Cx<'a> {
+    /// Time of the protocol clock, ps.
+    pub now: u64,
+    /// Fabric time, ps.
+    pub fabric_now: u64,
+    pub(super) part: u16,
+    pub(super) flow: u16,
+    pub(super) device: u32,
+    pub(super) sent: &'a mut u64,
+    pub(super) orders: &'a mut Vec<Order>,
+    pub(super) reports: &'a mut Vec<Report>,
+}
+
+impl Cx<'_> {
+    /// Hands something to the host, which hands it to the port. Its end is told through
+    /// [`Protocol::outcome`].
+    pub fn send(&mut self, send: Send) -> Token {
+        self.order(send, None)
+    }
+
+    /// Sends an answer to what was received, on the same way.
+    pub fn reply(&mut self, to: &Received, payload: Data) -> Token {
+        let label = &to.payload.label;
+        let trail =
+            Trail { token: label.token, created: to.leg.created.0, at: to.leg.at.0, parts: to.leg.parts };
+        let send = Send { to: to.from, priority: to.priority, conveyance: to.conveyance, payload };
+        self.order(send, Some(Box::new(trail)))
+    }
+
+    fn order(&mut self, send: Send, trail: Option<Box<Trail>>) -> Token {
+        // The upper bits say to which protocol of the agent the outcome goes.
+        let token = u64::from(self.part) << 48 | *self.sent;
+        let label = Label {
+            flow: self.flow,
+            sequence: *self.sent as u32,
+            token,
+            octets: send.payload.octets() as u32,
+            created: self.fabric_now,
+            ready: self.fabric_now,
+            trail,
+        };
+        *self.sent += 1;
+        let send = Send { payload: send.payload.labelled(label), ..send };
+        self.orders.push(Order { token, send });
+        token
+    }
+
+    /// The answer to something sent is there: reports the time from sending it to now.
+    pub fn round_trip(&mut self, answer: &Received) {
+        let Some(trail) = &answer.payload.label.trail else { return };
+        let leg = &answer.leg;
+        let mut parts = plus(trail.parts, &leg.parts);
+        // The time that the other end took to answer.
+        parts[Cause::Protocol] += leg.created.0 - trail.at;
+        let whole = Journey { created: Time(trail.created), source: self.device, parts, ..*leg };
+        self.reports.push(Report::RoundTrip(whole));
+    }
+
+    /// Tells observers of something that happened now.
+    pub fn emit(&mut self, fact: ProtocolFact) {
+        let event = ProtocolEvent { at: Time(self.fabric_now), flow: self.flow, device: self.device, fact };
+        self.reports.push(Report::Event(event));
+    }
+}
+
+/// Sum of two decompositions.
+pub(super) fn plus(mut a: Parts, b: &Parts) -> Parts {
+    for (sum, part) in a.0.iter_mut().zip(b.0) {
+        *sum += part;
+    }
+    a
+}

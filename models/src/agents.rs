@@ -1,0 +1,284 @@
+//! Agents in the fabric: the only door between [`crate::agent`] and the world.
+//!
+//! A delivery to an endpoint with an agent is an event; so is the end of a service of its host; all its
+//! deadlines share one timer. Packets that it makes join the injection queue like those of traffic sources,
+//! after creations that are due by then.
+
+use crate::agent::port::Arrival;
+use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
+use crate::config::PacketSize;
+use crate::endpoint::Made;
+use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
+use crate::stats::{AgentStats, FlowStats};
+use logical::wire::{Packet, Priority, Transport};
+use lp_serial::cost::idle3_packet_bytes;
+use sim_core::{Event, EventList, Time, TimerEntry, TimerPop};
+
+/// Origins of packets that agents make: above those of any traffic source.
+pub(crate) mod origin {
+    /// Every kind of packet but type 9.
+    pub const AGENT: u16 = u16::MAX;
+    /// Type 9: the agent makes the next when one starts.
+    pub const STREAM: u16 = u16::MAX - 1;
+}
+
+/// What a [`Kind::Host`] event means, in its field.
+mod ending {
+    pub const TIMER: u16 = 0;
+    pub const RECEIVE: u16 = 1;
+    pub const SEND: u16 = 2;
+}
+
+/// Bodies of packets that agents made, by packet.
+#[derive(Debug, Default)]
+pub(crate) struct Cargoes(Vec<Option<Box<Cargo>>>);
+
+impl Cargoes {
+    fn put(&mut self, packet: u32, cargo: Cargo) {
+        let index = packet as usize;
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, || None);
+        }
+        self.0[index] = Some(Box::new(cargo));
+    }
+
+    pub fn take(&mut self, packet: u32) -> Option<Box<Cargo>> {
+        self.0.get_mut(packet as usize)?.take()
+    }
+
+    /// A multicast copy carries the same.
+    pub fn copy(&mut self, from: u32, to: u32) {
+        if let Some(Some(cargo)) = self.0.get(from as usize) {
+            let cargo = (**cargo).clone();
+            self.put(to, cargo);
+        }
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// Gives endpoints their agents.
+    pub(crate) fn set_up_agents(&mut self) {
+        let config = self.config.clone();
+        for agent in &config.agents {
+            let port = self.first_port[agent.device as usize];
+            let e = !self.owner[port as usize] as usize;
+            self.agents.resize_with(self.endpoints.len(), || None);
+            let path = &config.devices[agent.device as usize].path;
+            self.agents[e] = Some(Box::new(Agent::new(config.seed, path, agent)));
+            // Deliveries to it are events.
+            let upstream = self.ports[port as usize].tx.peer;
+            let tx = &mut self.ports[upstream as usize].tx;
+            let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[tx.timing as usize] };
+            tx.timing = match self.timings.iter().position(|known| *known == timing) {
+                Some(known) => known as u16,
+                None => {
+                    self.timings.push(timing);
+                    u16::try_from(self.timings.len() - 1).expect("at most 65 536 kinds of links")
+                }
+            };
+            // The wire of a port is that of its transmitter.
+            self.ports[upstream as usize].rx.timing = self.ports[upstream as usize].tx.timing;
+        }
+    }
+
+    /// First events of the agents.
+    pub(crate) fn bootstrap_agents(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
+        for e in 0..self.agents.len() {
+            let Some(agent) = &mut self.agents[e] else { continue };
+            let at = if agent.has_orders() { Some(0) } else { agent.next_deadline() };
+            let Some(entry) = at.and_then(|at| agent.timer.arm(Time(at))) else { continue };
+            let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
+            let key = self.key(device, entry.at.0, class::HOST);
+            schedule(Event { key, target: port, payload: timer(entry) });
+        }
+    }
+
+    /// A timer or a service of an agent ends.
+    pub(crate) fn host_event<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        field: u16,
+        generation: u32,
+    ) {
+        let e = !self.owner[port as usize] as usize;
+        let now = cx.now();
+        let agent = self.agents[e].as_mut().expect("only agents have hosts");
+        match field {
+            ending::TIMER => match agent.timer.on_pop(now, generation) {
+                TimerPop::Fired => agent.handle_timeout(now.0),
+                TimerPop::Rearm(entry) => {
+                    self.post_timer(cx, e, entry);
+                    return;
+                }
+                TimerPop::Stale => return,
+            },
+            ending::RECEIVE => agent.served(now.0, Side::Receive),
+            _ => agent.served(now.0, Side::Send),
+        }
+        self.carry_out(cx, e, true);
+    }
+
+    /// A packet that an agent made has reached the sink behind `port`.
+    pub(crate) fn deliver_cargo<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        id: u32,
+        delivery: &Delivery,
+    ) {
+        let cargo = self.cargoes.take(packet).expect("a packet of an agent has a body");
+        let e = !self.owner[port as usize] as usize;
+        if !matches!(self.agents.get(e), Some(Some(_))) {
+            return;
+        }
+        let source = self.agents_id(delivery.source);
+        let Cargo { body, label } = *cargo;
+        let way = Journey {
+            at: delivery.at,
+            created: delivery.created,
+            flow: delivery.flow,
+            priority: delivery.priority,
+            source: delivery.source,
+            destination: delivery.destination,
+            sequence: delivery.sequence,
+            payload: delivery.payload,
+            parts: delivery.parts,
+        };
+        let agent = self.agents[e].as_mut().expect("looked at");
+        agent.deliver(Arrival { destination: id, source, priority: delivery.priority, way, body, label });
+        self.carry_out(cx, e, true);
+    }
+
+    /// The id that packets of a device have as their source.
+    fn agents_id(&self, device: u32) -> u32 {
+        let port = self.first_port[device as usize];
+        let e = !self.owner[port as usize] as usize;
+        self.agents[e].as_ref().map_or(0, |agent| agent.id)
+    }
+
+    /// A packet of type 9 has started: its agent may make the next one.
+    pub(crate) fn stream_started<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+        let now = cx.now().0;
+        if self.agents[e].as_mut().is_some_and(|agent| agent.stream_started(now)) {
+            // The transmitter is busy from now on; who called arranges what comes after.
+            self.carry_out(cx, e, false);
+        }
+    }
+
+    /// Takes out what an agent has made. `turn`: the endpoint may start something.
+    fn carry_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, turn: bool) {
+        let now = cx.now();
+        let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
+        let agent = self.agents[e].as_mut().expect("only agents are carried out");
+        let ends = std::mem::take(&mut agent.ends);
+        let out = std::mem::take(&mut agent.out);
+        let reports = std::mem::take(&mut agent.reports);
+        let entry = match agent.next_deadline() {
+            Some(at) if at != u64::MAX => agent.timer.arm(Time(at).max(now)),
+            _ => {
+                agent.timer.cancel();
+                None
+            }
+        };
+        for (end, field) in ends.into_iter().zip([ending::RECEIVE, ending::SEND]) {
+            if let Some(end) = end {
+                let key = self.key(device, end, class::HOST);
+                cx.post(key, port, Payload::new(Kind::Host, field, 0, 0));
+            }
+        }
+        if let Some(entry) = entry {
+            self.post_timer(cx, e, entry);
+        }
+        for report in reports {
+            self.report(port, report);
+        }
+        if out.is_empty() {
+            return;
+        }
+        // Creations come before what is made in answer to something.
+        self.materialise(cx, e, now.0);
+        for packet in out {
+            self.inject(cx, e, packet);
+        }
+        if turn {
+            self.endpoint_turn(cx, e);
+        }
+    }
+
+    fn post_timer<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, entry: TimerEntry) {
+        let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
+        let key = self.key(device, entry.at.0, class::HOST);
+        cx.post(key, port, timer(entry));
+    }
+
+    /// One packet of an agent joins the injection queue.
+    fn inject<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: Outgoing) {
+        let agent = self.agents[e].as_mut().expect("only agents make packets");
+        let Outgoing { destination, priority, cargo } = packet;
+        let level = Priority::new(priority, false).expect("priorities are 0 to 3");
+        let transport = Transport::new(level, agent.ids, destination, agent.id);
+        let transport = transport.expect("the compiler gave ids that fit");
+        let sequence = agent.packets;
+        agent.packets += 1;
+        let idle3 = agent.idle3;
+        let stream = cargo.body.ftype() == logical::wire::stream::FTYPE;
+        let payload = cargo.body.payload().map_or(0, logical::wire::Payload::octets) as u16;
+        let flow = cargo.label.flow;
+        let whole = Packet { transport, body: cargo.body };
+        let wire = whole.sealed_octets() as u32;
+        let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
+        let made = Made {
+            destination,
+            flow,
+            priority,
+            size: PacketSize { payload, wire },
+            sequence,
+            origin: if stream { origin::STREAM } else { origin::AGENT },
+        };
+        let now = cx.now().0;
+        let id = self.admit_packet(e, now, made);
+        self.queue_packet(cx, e, id, now);
+        self.cargoes.put(id, Cargo { body: whole.body, label: cargo.label });
+    }
+
+    fn report(&mut self, port: u32, report: Report) {
+        let id = |journey: &Journey| journey.sequence << 32 | u64::from(journey.source);
+        match report {
+            Report::Message(journey) => {
+                self.outcome.record(mark::CONVEYED, journey.at, u64::from(port), id(&journey));
+                self.probe.message(&journey);
+            }
+            Report::RoundTrip(journey) => {
+                self.outcome.record(mark::ANSWERED, journey.at, u64::from(port), id(&journey));
+                self.probe.round_trip(&journey);
+            }
+            Report::Event(event @ ProtocolEvent { at, flow, fact, .. }) => {
+                let what = u64::from(flow) << 8 | fact as u64;
+                self.outcome.record(mark::FACT, at, u64::from(port), what);
+                self.probe.protocol_event(&event);
+            }
+        }
+    }
+
+    /// Totals of agents, in the order of their devices, and of their flows.
+    pub(crate) fn agent_totals(&self) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
+        let mut flows = Vec::new();
+        let mut agents = Vec::new();
+        for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
+            let Some(agent) = agent else { continue };
+            flows.resize(self.config.flows.len(), FlowStats::default());
+            for (flow, stats) in agent.flow_stats() {
+                flows[usize::from(flow)].add(&stats);
+            }
+            agents.push((endpoint.device, agent.stats()));
+        }
+        (agents, flows)
+    }
+}
+
+fn timer(entry: TimerEntry) -> Payload {
+    Payload::new(Kind::Host, ending::TIMER, 0, entry.generation)
+}

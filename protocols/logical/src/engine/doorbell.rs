@@ -1,0 +1,360 @@
+//! Doorbells of type 10 (Part 2 §3.3.1, §4.2.4): 16 bits for the software at the other end, answered by
+//! *done*, *retry* (its queue is full; the doorbell is sent again) or *error*.
+//!
+//! A doorbell under way is known by its transaction ID. The standard wants IDs to be unique for each pair of
+//! source and destination, over all requests that are answered with a transaction ID. Here they are unique
+//! over all destinations, so a device has at most 256 doorbells under way; and a device that also reads and
+//! writes gives its doorbells a range of their own.
+
+use super::deadlines::Deadlines;
+use super::{check_request_priority, insert_by_priority};
+use crate::wire::doorbell::Doorbell;
+use crate::wire::response::Status;
+use crate::wire::{Error, Priority};
+use alloc::collections::{BTreeMap, VecDeque};
+
+/// How a sender behaves. Times in picoseconds.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Options {
+    /// First transaction ID for doorbells.
+    pub first_tid: u8,
+    /// Last one.
+    pub last_tid: u8,
+    /// A doorbell that is not answered for so long is lost.
+    pub response_timeout: u64,
+    /// From a *retry* response until the doorbell is sent again.
+    pub retry_delay: u64,
+}
+
+impl Default for Options {
+    /// All transaction IDs, 1 ms for a response, immediate retry.
+    fn default() -> Self {
+        Self { first_tid: 0, last_tid: u8::MAX, response_timeout: 1_000_000_000, retry_delay: 0 }
+    }
+}
+
+/// A doorbell to be sent.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Ring {
+    /// Device ID of the receiver.
+    pub destination: u32,
+    /// For the software there.
+    pub info: u16,
+    /// Priority of the packet, at most 2.
+    pub priority: Priority,
+    /// Comes back in the event that ends the doorbell; means nothing here.
+    pub token: u64,
+}
+
+/// A packet to be sent.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Transmit {
+    /// Device ID of the receiver.
+    pub destination: u32,
+    /// Its priority, at most 2.
+    pub priority: Priority,
+    /// The packet.
+    pub doorbell: Doorbell,
+}
+
+/// Why a doorbell failed.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Failure {
+    /// It was answered by *error*.
+    ErrorResponse,
+    /// It was not answered in time.
+    Timeout,
+}
+
+/// The end of a doorbell.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Event {
+    /// It was answered by *done*: it is in the queue of the receiver.
+    Sent {
+        /// From [`Ring::token`].
+        token: u64,
+    },
+    /// It may have been received or not.
+    Failed {
+        /// From [`Ring::token`].
+        token: u64,
+        /// Why.
+        cause: Failure,
+    },
+}
+
+/// What happened to a sender so far.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct SenderCounters {
+    /// Packets sent, repetitions included.
+    pub packets: u64,
+    /// *Retry* responses received.
+    pub retries: u64,
+    /// *Error* responses received.
+    pub errors: u64,
+    /// Doorbells not answered in time.
+    pub timeouts: u64,
+    /// Responses to nothing that is outstanding.
+    pub unsolicited: u64,
+}
+
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum State {
+    /// To be sent again as soon as possible.
+    Ready,
+    /// Sent; lost if not answered by then.
+    Outstanding { until: u64 },
+    /// To be sent again then.
+    Held { until: u64 },
+}
+
+/// The sending side of a device.
+///
+/// What may change the answers of the outputs: [`submit`](Self::submit),
+/// [`handle_response`](Self::handle_response), [`handle_timeout`](Self::handle_timeout), and
+/// [`poll_transmit`](Self::poll_transmit) itself.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Sender {
+    options: Options,
+    /// By priority, then in order of submission.
+    waiting: VecDeque<Ring>,
+    /// To be sent again, by priority, then in the order in which they became so.
+    again: VecDeque<(Priority, u8)>,
+    /// By transaction ID.
+    active: BTreeMap<u8, (Ring, State)>,
+    /// One entry for each outstanding or held doorbell.
+    deadlines: Deadlines<u8>,
+    /// The ID given last.
+    last_tid: u8,
+    events: VecDeque<Event>,
+    counters: SenderCounters,
+}
+
+impl Sender {
+    /// A sender with nothing to send.
+    ///
+    /// # Panics
+    /// If the range of transaction IDs is empty.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        assert!(options.first_tid <= options.last_tid, "transaction IDs: at least one");
+        Self {
+            options,
+            waiting: VecDeque::new(),
+            again: VecDeque::new(),
+            active: BTreeMap::new(),
+            deadlines: Deadlines::new(),
+            last_tid: options.last_tid,
+            events: VecDeque::new(),
+            counters: SenderCounters::default(),
+        }
+    }
+
+    /// Takes a doorbell.
+    ///
+    /// # Errors
+    /// [`Error::Range`] for the priority; it is not taken then.
+    pub fn submit(&mut self, ring: Ring) -> Result<(), Error> {
+        check_request_priority(ring.priority)?;
+        insert_by_priority(&mut self.waiting, ring, |ring| ring.priority);
+        Ok(())
+    }
+
+    /// A response of type 13 from `source`.
+    pub fn handle_response(&mut self, now: u64, source: u32, tid: u8, status: Status) {
+        match status {
+            Status::Done => {}
+            Status::Retry => self.counters.retries += 1,
+            Status::Error => self.counters.errors += 1,
+        }
+        let (ring, state) = match self.active.get_mut(&tid) {
+            Some((ring, state)) if ring.destination == source => (*ring, state),
+            _ => {
+                self.counters.unsolicited += 1;
+                return;
+            }
+        };
+        let State::Outstanding { until } = *state else {
+            self.counters.unsolicited += 1;
+            return;
+        };
+        self.deadlines.clear(until, tid);
+        match status {
+            Status::Done => {
+                self.active.remove(&tid);
+                self.events.push_back(Event::Sent { token: ring.token });
+            }
+            Status::Retry if self.options.retry_delay == 0 => self.send_again(tid),
+            Status::Retry => {
+                let until = now.saturating_add(self.options.retry_delay);
+                *state = State::Held { until };
+                self.deadlines.set(until, tid);
+            }
+            Status::Error => self.fail(tid, Failure::ErrorResponse),
+        }
+    }
+
+    /// Lets everything happen whose time has come.
+    pub fn handle_timeout(&mut self, now: u64) {
+        while let Some(tid) = self.deadlines.pop_due(now) {
+            if let State::Held { .. } = self.active[&tid].1 {
+                self.send_again(tid);
+            } else {
+                self.counters.timeouts += 1;
+                self.fail(tid, Failure::Timeout);
+            }
+        }
+    }
+
+    /// The next packet: repetitions first within a priority, since they hold an ID. Its response is awaited
+    /// from `now` on.
+    pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit> {
+        let again = self.again.front().map(|&(priority, _)| priority);
+        let waiting = self.waiting.front().map(|ring| ring.priority);
+        let new_one = if again >= waiting { None } else { self.free_tid() };
+        let tid = match new_one {
+            Some(tid) => {
+                let ring = self.waiting.pop_front().expect("looked at");
+                self.active.insert(tid, (ring, State::Ready));
+                self.last_tid = tid;
+                tid
+            }
+            None => self.again.pop_front()?.1,
+        };
+        let until = now.saturating_add(self.options.response_timeout);
+        let (ring, state) = self.active.get_mut(&tid).expect("active");
+        *state = State::Outstanding { until };
+        self.deadlines.set(until, tid);
+        self.counters.packets += 1;
+        let packet = Doorbell { src_tid: tid, info: ring.info };
+        Some(Transmit { destination: ring.destination, priority: ring.priority, doorbell: packet })
+    }
+
+    /// What ended, in order.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<u64> {
+        self.deadlines.next()
+    }
+
+    /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit).
+    #[must_use]
+    pub fn wants_transmit(&self) -> bool {
+        !self.again.is_empty() || !self.waiting.is_empty() && self.active.len() < self.tids()
+    }
+
+    /// Doorbells that hold a transaction ID.
+    #[must_use]
+    pub fn active(&self) -> usize {
+        self.active.len()
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub const fn counters(&self) -> SenderCounters {
+        self.counters
+    }
+
+    fn tids(&self) -> usize {
+        usize::from(self.options.last_tid - self.options.first_tid) + 1
+    }
+
+    /// The next free ID after the one given last, so that a late response finds its ID unused for as long as
+    /// possible.
+    fn free_tid(&self) -> Option<u8> {
+        if self.active.len() == self.tids() {
+            return None;
+        }
+        let Options { first_tid, last_tid, .. } = self.options;
+        let follows = |tid: u8| if tid == last_tid { first_tid } else { tid + 1 };
+        let mut tid = follows(self.last_tid);
+        while self.active.contains_key(&tid) {
+            tid = follows(tid);
+        }
+        Some(tid)
+    }
+
+    fn send_again(&mut self, tid: u8) {
+        let (ring, state) = self.active.get_mut(&tid).expect("active");
+        *state = State::Ready;
+        insert_by_priority(&mut self.again, (ring.priority, tid), |&(priority, _)| priority);
+    }
+
+    fn fail(&mut self, tid: u8, cause: Failure) {
+        let (ring, _) = self.active.remove(&tid).expect("active");
+        self.events.push_back(Event::Failed { token: ring.token, cause });
+    }
+}
+
+/// A doorbell in the queue of a receiver.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Received {
+    /// Device ID of the sender.
+    pub source: u32,
+    /// From the sender's software.
+    pub info: u16,
+}
+
+/// What happened to a receiver so far.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct ReceiverCounters {
+    /// Doorbells put into the queue.
+    pub accepted: u64,
+    /// Doorbells answered by *retry*.
+    pub retries: u64,
+}
+
+/// The receiving side of a device: a queue.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Receiver {
+    capacity: usize,
+    queue: VecDeque<Received>,
+    counters: ReceiverCounters,
+}
+
+impl Receiver {
+    /// An empty queue for `capacity` doorbells. With 0, all are answered by *retry*.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity, queue: VecDeque::new(), counters: ReceiverCounters::default() }
+    }
+
+    /// A type 10 packet from `source`. The answer goes back with its transaction ID, on the way
+    /// [`Transport::reply`](crate::wire::Transport::reply) gives.
+    pub fn handle_doorbell(&mut self, source: u32, info: u16) -> Status {
+        if self.queue.len() >= self.capacity {
+            self.counters.retries += 1;
+            return Status::Retry;
+        }
+        self.counters.accepted += 1;
+        self.queue.push_back(Received { source, info });
+        Status::Done
+    }
+
+    /// The oldest doorbell; its place is free then.
+    pub fn poll_event(&mut self) -> Option<Received> {
+        self.queue.pop_front()
+    }
+
+    /// Doorbells in the queue.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub const fn counters(&self) -> ReceiverCounters {
+        self.counters
+    }
+}

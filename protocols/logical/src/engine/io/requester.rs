@@ -1,0 +1,435 @@
+//! The side that asks.
+//!
+//! A request under way is known by its transaction ID. IDs are unique over all destinations, and given out in
+//! turn, so that a late response finds its ID unused for as long as possible. A request that is sent again
+//! gets a new one: a response to the first sending then belongs to nothing, and cannot be mistaken.
+//!
+//! Whoever gets no response cannot know whether the request was carried out. Reads, writes and maintenance
+//! are sent again, up to [`Options::retries`] times: carrying them out twice is like carrying them out once.
+//! (Not so for a write to the Host Base Device ID Lock CSR, which frees the lock the second time; a host has
+//! to read it back in any case, Part 3 §3.5.2.) Atomic operations are never sent again.
+
+use crate::engine::deadlines::Deadlines;
+use crate::engine::{check_request_priority, insert_by_priority};
+use crate::wire::maintenance::Operation as MaintenanceOperation;
+use crate::wire::read::Operation as ReadOperation;
+use crate::wire::response::{Response, Status};
+use crate::wire::{Body, Error, Payload, Priority};
+use alloc::collections::{BTreeMap, VecDeque};
+
+/// How a requester behaves. Times in picoseconds.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Options {
+    /// First transaction ID.
+    pub first_tid: u8,
+    /// Last one; [`doorbell::Sender`](crate::engine::doorbell::Sender) needs others.
+    pub last_tid: u8,
+    /// A request that is not answered for so long is sent again, or given up.
+    pub response_timeout: u64,
+    /// How often it is sent again.
+    pub retries: u8,
+    /// Reads, writes and atomic operations under way at a time, at least 1.
+    pub window: u8,
+    /// Maintenance requests under way at a time, at least 1.
+    pub maintenance_window: u8,
+}
+
+impl Default for Options {
+    /// IDs 0 to 127, 1 ms for a response, 3 repetitions, 16 requests, 1 maintenance request.
+    fn default() -> Self {
+        Self {
+            first_tid: 0,
+            last_tid: 127,
+            response_timeout: 1_000_000_000,
+            retries: 3,
+            window: 16,
+            maintenance_window: 1,
+        }
+    }
+}
+
+/// A request to be sent.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Order<P> {
+    /// Device ID that the packet is routed by.
+    pub destination: u32,
+    /// Priority of the packet: at most 2 if there is a response.
+    pub priority: Priority,
+    /// A read, a write, a streaming write, or a maintenance request; its transaction ID is replaced.
+    pub body: Body<P>,
+    /// Comes back in the event that ends the request; means nothing here.
+    pub token: u64,
+}
+
+/// A packet to be sent.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Transmit<P> {
+    /// Device ID that the packet is routed by.
+    pub destination: u32,
+    /// Its priority.
+    pub priority: Priority,
+    /// What it says.
+    pub body: Body<P>,
+}
+
+/// Why a request failed.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Failure {
+    /// It was answered by ERROR.
+    ErrorResponse,
+    /// It was answered by something that cannot be an answer to it.
+    IllegalResponse,
+    /// It was not answered in time, however often it was sent.
+    Timeout,
+}
+
+/// The end of a request. There is exactly one for each that was taken.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Event<P> {
+    /// It was carried out; one that has no response was sent.
+    Done {
+        /// From [`Order::token`].
+        token: u64,
+        /// What was read, or the old value, of a request that asks for it.
+        data: Option<P>,
+    },
+    /// It was not, or nobody knows.
+    Failed {
+        /// From [`Order::token`].
+        token: u64,
+        /// Why.
+        cause: Failure,
+    },
+}
+
+/// What happened to a requester so far.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Counters {
+    /// Packets sent, repetitions included.
+    pub packets: u64,
+    /// Packets sent again.
+    pub repetitions: u64,
+    /// Times that a response did not come.
+    pub timeouts: u64,
+    /// ERROR responses.
+    pub errors: u64,
+    /// Responses that are no answer to their request.
+    pub illegal: u64,
+    /// Responses to nothing that is under way.
+    pub unsolicited: u64,
+}
+
+/// What the response has to be.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum Expected {
+    Nothing,
+    Done,
+    /// So many bytes of payload.
+    Data(usize),
+    MaintenanceDone,
+    MaintenanceData(usize),
+}
+
+impl Expected {
+    /// `None` if the body is no request.
+    fn of<P>(body: &Body<P>) -> Option<Self> {
+        Some(match body {
+            Body::Read(read) => Self::Data(read.span().payload_octets().into()),
+            Body::Write(write) if !write.operation().has_response() => Self::Nothing,
+            Body::Write(write) if write.operation().is_atomic() => Self::Data(8),
+            Body::Write(_) => Self::Done,
+            Body::StreamWrite(_) => Self::Nothing,
+            Body::Maintenance(maintenance) => match maintenance.operation() {
+                MaintenanceOperation::Read { access, .. } => Self::MaintenanceData(access.payload_octets()),
+                MaintenanceOperation::Write { .. } => Self::MaintenanceDone,
+                MaintenanceOperation::PortWrite { .. } => Self::Nothing,
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    const fn is_maintenance(self) -> bool {
+        matches!(self, Self::MaintenanceDone | Self::MaintenanceData(_))
+    }
+}
+
+/// Whether carrying out the request twice is like carrying it out once.
+fn is_repeatable<P>(body: &Body<P>) -> bool {
+    match body {
+        Body::Read(read) => read.operation() == ReadOperation::Nread,
+        Body::Write(write) => !write.operation().is_atomic(),
+        _ => true,
+    }
+}
+
+/// A request that waits to be sent.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct Waiting<P> {
+    order: Order<P>,
+    /// Times it may still be sent again.
+    retries: u8,
+    repeated: bool,
+}
+
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct Active<P> {
+    order: Order<P>,
+    retries: u8,
+    expected: Expected,
+    until: u64,
+}
+
+/// The asking side of a device.
+///
+/// What may change the answers of the outputs: [`submit`](Self::submit), the `handle_*` functions, and
+/// [`poll_transmit`](Self::poll_transmit) itself.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Requester<P> {
+    options: Options,
+    /// Reads and writes, by priority, then in order of submission; repetitions first.
+    waiting: VecDeque<Waiting<P>>,
+    /// Maintenance, likewise.
+    maintenance_waiting: VecDeque<Waiting<P>>,
+    /// By transaction ID.
+    active: BTreeMap<u8, Active<P>>,
+    /// How many of them are maintenance requests.
+    maintenance_active: u8,
+    /// One entry for each active request.
+    deadlines: Deadlines<u8>,
+    /// The ID given last.
+    last_tid: u8,
+    events: VecDeque<Event<P>>,
+    counters: Counters,
+}
+
+impl<P: Clone + Payload> Requester<P> {
+    /// A requester with nothing to ask.
+    ///
+    /// # Panics
+    /// If the range of transaction IDs is empty, or a window is 0.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        assert!(options.first_tid <= options.last_tid, "transaction IDs: at least one");
+        assert!(options.window > 0 && options.maintenance_window > 0, "requests under way: at least one");
+        Self {
+            options,
+            waiting: VecDeque::new(),
+            maintenance_waiting: VecDeque::new(),
+            active: BTreeMap::new(),
+            maintenance_active: 0,
+            deadlines: Deadlines::new(),
+            last_tid: options.last_tid,
+            events: VecDeque::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Takes a request.
+    ///
+    /// # Errors
+    /// [`Error::Value`] if the body is no request of this engine, [`Error::Range`] if its priority leaves
+    /// none for the response. It is not taken then.
+    pub fn submit(&mut self, order: Order<P>) -> Result<(), Error> {
+        let Some(expected) = Expected::of(&order.body) else {
+            let found = order.body.ftype().into();
+            return Err(Error::Value { field: "ftype", found, rule: "a request of type 2, 5, 6 or 8" });
+        };
+        if expected != Expected::Nothing {
+            check_request_priority(order.priority)?;
+        }
+        let waiting = Waiting { order, retries: self.options.retries, repeated: false };
+        insert_by_priority(self.queue(&waiting), waiting, |waiting| waiting.order.priority);
+        Ok(())
+    }
+
+    /// A response of type 13 from `source`. Those to messages belong to nothing here.
+    pub fn handle_response(&mut self, source: u32, response: Response<P>) {
+        let (tid, status, data) = match response {
+            Response::Io { target_tid, status } => (target_tid, status, None),
+            Response::Data { target_tid, payload } => (target_tid, Status::Done, Some(payload)),
+            Response::Message { .. } => {
+                self.counters.unsolicited += 1;
+                return;
+            }
+        };
+        self.finish(source, tid, status, data, false);
+    }
+
+    /// What a type 8 packet from `source` says. A switch without a device ID answers as the one that the
+    /// request was routed by. Requests belong to nothing here.
+    pub fn handle_maintenance(&mut self, source: u32, operation: MaintenanceOperation<P>) {
+        let (tid, status, data) = match operation {
+            MaintenanceOperation::ReadDone { target_tid, payload } => {
+                (target_tid, Status::Done, Some(payload))
+            }
+            MaintenanceOperation::WriteDone { target_tid } => (target_tid, Status::Done, None),
+            MaintenanceOperation::ReadError { target_tid }
+            | MaintenanceOperation::WriteError { target_tid } => (target_tid, Status::Error, None),
+            _ => {
+                self.counters.unsolicited += 1;
+                return;
+            }
+        };
+        self.finish(source, tid, status, data, true);
+    }
+
+    /// Lets everything happen whose time has come.
+    pub fn handle_timeout(&mut self, now: u64) {
+        while let Some(tid) = self.deadlines.pop_due(now) {
+            let Some(active) = self.remove(tid) else { continue };
+            self.counters.timeouts += 1;
+            let Active { order, retries, .. } = active;
+            match retries.checked_sub(1) {
+                Some(retries) if is_repeatable(&order.body) => {
+                    let waiting = Waiting { order, retries, repeated: true };
+                    let queue = self.queue(&waiting);
+                    // In front of the others of its priority: it is older than they are.
+                    let mine = waiting.order.priority;
+                    let place = queue.partition_point(|other| other.order.priority > mine);
+                    queue.insert(place, waiting);
+                }
+                _ => self.events.push_back(Event::Failed { token: order.token, cause: Failure::Timeout }),
+            }
+        }
+    }
+
+    /// The next packet. Its response is awaited from `now` on. Maintenance goes before other requests of the
+    /// same priority.
+    pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit<P>> {
+        let front = |queue: &VecDeque<Waiting<P>>| queue.front().map(|waiting| waiting.order.priority);
+        let maintenance = front(&self.maintenance_waiting).filter(|_| self.may_send(true));
+        let other = front(&self.waiting).filter(|_| self.may_send(false));
+        let queue = match (maintenance, other) {
+            (None, None) => return None,
+            (maintenance, other) if maintenance >= other => &mut self.maintenance_waiting,
+            _ => &mut self.waiting,
+        };
+        let Waiting { mut order, retries, repeated } = queue.pop_front()?;
+        let (destination, priority) = (order.destination, order.priority);
+        self.counters.packets += 1;
+        self.counters.repetitions += u64::from(repeated);
+        let expected = Expected::of(&order.body)?;
+        if expected == Expected::Nothing {
+            self.events.push_back(Event::Done { token: order.token, data: None });
+            return Some(Transmit { destination, priority, body: order.body });
+        }
+        let tid = self.free_tid()?;
+        self.last_tid = tid;
+        order.body = order.body.with_tid(tid);
+        let body = order.body.clone();
+        let until = now.saturating_add(self.options.response_timeout);
+        self.deadlines.set(until, tid);
+        self.maintenance_active += u8::from(expected.is_maintenance());
+        self.active.insert(tid, Active { order, retries, expected, until });
+        Some(Transmit { destination, priority, body })
+    }
+
+    /// What ended, in order.
+    pub fn poll_event(&mut self) -> Option<Event<P>> {
+        self.events.pop_front()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<u64> {
+        self.deadlines.next()
+    }
+
+    /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit).
+    #[must_use]
+    pub fn wants_transmit(&self) -> bool {
+        !self.maintenance_waiting.is_empty() && self.may_send(true)
+            || !self.waiting.is_empty() && self.may_send(false)
+    }
+
+    /// Requests that hold a transaction ID.
+    #[must_use]
+    pub fn active(&self) -> usize {
+        self.active.len()
+    }
+
+    /// Whether `tid` is one of those that this requester gives out: whom a response of type 13 belongs to.
+    #[must_use]
+    pub const fn owns(&self, tid: u8) -> bool {
+        self.options.first_tid <= tid && tid <= self.options.last_tid
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub const fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn queue(&mut self, waiting: &Waiting<P>) -> &mut VecDeque<Waiting<P>> {
+        match waiting.order.body {
+            Body::Maintenance(_) => &mut self.maintenance_waiting,
+            _ => &mut self.waiting,
+        }
+    }
+
+    fn may_send(&self, maintenance: bool) -> bool {
+        let active = self.active.len();
+        let maintenance_active = usize::from(self.maintenance_active);
+        let (mine, window) = if maintenance {
+            (maintenance_active, self.options.maintenance_window)
+        } else {
+            (active - maintenance_active, self.options.window)
+        };
+        mine < usize::from(window) && active < self.tids()
+    }
+
+    fn tids(&self) -> usize {
+        usize::from(self.options.last_tid - self.options.first_tid) + 1
+    }
+
+    fn free_tid(&self) -> Option<u8> {
+        let Options { first_tid, last_tid, .. } = self.options;
+        let follows = |tid: u8| if tid == last_tid { first_tid } else { tid + 1 };
+        let mut tid = follows(self.last_tid);
+        for _ in 0..self.tids() {
+            if !self.active.contains_key(&tid) {
+                return Some(tid);
+            }
+            tid = follows(tid);
+        }
+        None
+    }
+
+    fn remove(&mut self, tid: u8) -> Option<Active<P>> {
+        let active = self.active.remove(&tid)?;
+        self.maintenance_active -= u8::from(active.expected.is_maintenance());
+        Some(active)
+    }
+
+    fn finish(&mut self, source: u32, tid: u8, status: Status, data: Option<P>, maintenance: bool) {
+        let matches = |active: &Active<P>| {
+            active.order.destination == source && active.expected.is_maintenance() == maintenance
+        };
+        let Some(active) = self.active.get(&tid).filter(|active| matches(active)) else {
+            self.counters.unsolicited += 1;
+            return;
+        };
+        self.deadlines.clear(active.until, tid);
+        let (token, expected) = (active.order.token, active.expected);
+        self.remove(tid);
+        let wanted = match expected {
+            Expected::Data(octets) | Expected::MaintenanceData(octets) => Some(octets),
+            _ => None,
+        };
+        let event = match (status, data) {
+            (Status::Error, _) => {
+                self.counters.errors += 1;
+                Event::Failed { token, cause: Failure::ErrorResponse }
+            }
+            (Status::Done, data) if data.as_ref().map(Payload::octets) == wanted => {
+                Event::Done { token, data }
+            }
+            _ => {
+                self.counters.illegal += 1;
+                Event::Failed { token, cause: Failure::IllegalResponse }
+            }
+        };
+        self.events.push_back(event);
+    }
+}

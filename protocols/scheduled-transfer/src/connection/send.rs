@@ -1,0 +1,347 @@
+//! What leaves: Control operations past the Slot gate, and the STUs of Blocks.
+
+use super::{Connection, Context, Extras, Question, Sequence, State, Timer};
+use crate::checksum::{self, Sum};
+use crate::layout::{NO_BLOCK, Place};
+use crate::llp::Ula;
+use crate::memory::Memory;
+use crate::slots::Class;
+use crate::wire::flags::DataChannel;
+use crate::wire::{Body, Flags, HEADER_BYTES, Header};
+use alloc::vec::Vec;
+
+/// A Control operation that waits to leave.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(crate) struct Queued {
+    pub(crate) class: Class,
+    /// A repetition, which may leave at view 0 if it asks for Slots or takes down.
+    pub(crate) again: bool,
+    pub(crate) header: Header,
+    payload: Option<[u8; 32]>,
+    pub(crate) to: Ula,
+    pub(crate) interface: u8,
+    /// The sequence that it belongs to.
+    pub(crate) owner: Option<u32>,
+    /// The guard that starts when it leaves.
+    pub(crate) arm: Option<Timer>,
+    /// Whether Sync asks for Slots.
+    pub(crate) asks: bool,
+}
+
+impl Queued {
+    pub(crate) const fn new(class: Class, header: Header, to: Ula, interface: u8) -> Self {
+        let payload = None;
+        Self { class, again: false, header, payload, to, interface, owner: None, arm: None, asks: false }
+    }
+
+    pub(crate) fn with_extras(&mut self, extras: Extras) -> &mut Self {
+        self.payload = extras.payload;
+        self.header.flags = self.header.flags.with_if(Flags::INTERRUPT, extras.interrupt);
+        self
+    }
+
+    pub(crate) const fn arming(&mut self, timer: Timer) -> &mut Self {
+        self.arm = Some(timer);
+        self
+    }
+
+    pub(crate) const fn of(&mut self, owner: u32) -> &mut Self {
+        self.owner = Some(owner);
+        self
+    }
+}
+
+/// What a Block is part of.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum Part {
+    /// A Block of a Transfer.
+    Transfer,
+    /// A Put.
+    Put,
+    /// The answer to a Get.
+    Get,
+    /// The answer to a FetchOp: these eight octets.
+    Fetch([u8; 8]),
+}
+
+/// A Block on its way out.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(crate) struct Outgoing {
+    pub(crate) owner: u32,
+    pub(crate) part: Part,
+    pub(crate) ordinal: u64,
+    pub(crate) d_id: u32,
+    pub(crate) s_id: u32,
+    pub(crate) mx: u16,
+    pub(crate) b_num: u32,
+    pub(crate) place: Place,
+    pub(crate) address: u64,
+    /// Where the memory of an unlimited Transfer begins again: (end, octets back).
+    pub(crate) ring: Option<(u64, u64)>,
+    pub(crate) left: u64,
+    pub(crate) stu_num: u32,
+    pub(crate) channel: DataChannel,
+    pub(crate) silent: bool,
+    pub(crate) interrupt: bool,
+    /// S on the last Data.
+    pub(crate) ask: bool,
+    pub(crate) to: Ula,
+    /// Bound to an interface when it begins; before, if only that one will do.
+    pub(crate) interface: Option<u8>,
+    /// Sync of the Data if it is fixed.
+    pub(crate) sync: Option<u32>,
+    pub(crate) sum: Sum,
+    pub(crate) in_segment: u32,
+    pub(crate) last_place: Place,
+}
+
+/// One operation that leaves; its octets are in the caller's buffer.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Transmit {
+    /// Destination address.
+    pub to: Ula,
+    /// Interface that it leaves through.
+    pub interface: u8,
+    /// Channel: 0 for Control, else D.
+    pub channel: u8,
+    /// Its header.
+    pub header: Header,
+}
+
+impl Connection {
+    /// Whether operations other than those of set-up and teardown may be sent.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// The next operation for `interface` on one of `channels` (bit n for channel n), into `out`.
+    pub(crate) fn poll_transmit<M: Memory>(
+        &mut self,
+        cx: &mut Context<'_, M>,
+        interface: u8,
+        channels: u8,
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        if channels & 1 != 0
+            && let Some(transmit) = self.poll_control(cx, interface, out)
+        {
+            return Some(transmit);
+        }
+        let transmit = self.poll_data(cx, interface, channels, out);
+        if transmit.is_none() {
+            self.watch_slots(cx);
+        }
+        transmit
+    }
+
+    fn poll_control<M>(
+        &mut self,
+        cx: &mut Context<'_, M>,
+        interface: u8,
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let gate = &self.gate;
+        let at = self
+            .queue
+            .iter()
+            .position(|queued| queued.interface == interface && gate.allows(queued.class, queued.again))?;
+        let mut queued = self.queue.remove(at)?;
+        self.gate.send(queued.class, cx.now, 0, cx.config.overtaking());
+        if queued.asks {
+            self.gate.ask(queued.header.sync, cx.now, 0, cx.config.overtaking(), !cx.config.ordered);
+        }
+        if let Some(timer) = queued.arm {
+            self.timers.set(timer, cx.after(cx.config.op_timeout));
+        }
+        let payload = queued.payload.as_ref().map_or(&[][..], |payload| &payload[..]);
+        if cx.config.compute {
+            queued.header.cksum = checksum::of_operation(&queued.header, payload);
+        }
+        out.extend_from_slice(&queued.header.to_bytes());
+        out.extend_from_slice(payload);
+        Some(Transmit { to: queued.to, interface, channel: 0, header: queued.header })
+    }
+
+    /// Largest STU on a channel in octets.
+    pub(crate) fn stu_limit(&self, config: &crate::config::Config, channel: DataChannel) -> u64 {
+        1 << self.stu_exponent(config, channel)
+    }
+
+    pub(crate) fn stu_exponent(&self, config: &crate::config::Config, channel: DataChannel) -> u32 {
+        let medium = config.medium.stu_exponent();
+        self.remote.max_stu.min(31).min(channel.stu_exponent()).min(medium).min(config.cut_stu)
+    }
+
+    fn poll_data<M: Memory>(
+        &mut self,
+        cx: &mut Context<'_, M>,
+        interface: u8,
+        channels: u8,
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let striped = self.out_of_order_agreed();
+        let gate = &self.gate;
+        let bufsize = self.remote.bufsize;
+        let limit = |channel| self.stu_limit(cx.config, channel);
+        let can = |block: &Outgoing| {
+            let here = match block.interface {
+                Some(bound) => bound == interface,
+                None => striped || interface == self.interface,
+            };
+            let wanted = channels >> block.channel.number() & 1 == 1;
+            // Only the last Data of a silent Block may need a Slot.
+            let data = block.left.min(block.place.room(bufsize)).min(limit(block.channel));
+            let asks = block.ask && data == block.left && !block.needs_trailer(cx.config);
+            let class = if block.silent && !asks { Class::Free } else { Class::Ordinary };
+            here && wanted && gate.allows(class, false)
+        };
+        let bound = self.outgoing.iter().position(|block| block.interface.is_some() && can(block));
+        let at = bound.or_else(|| self.outgoing.iter().position(can))?;
+        let sync = self.outgoing[at].sync.unwrap_or_else(|| self.next_sync());
+        let config = cx.config;
+        let limit = self.stu_limit(config, self.outgoing[at].channel);
+        let (d_port, s_port, d_key) = (self.remote.port, self.local.port, self.remote.key);
+        let block = &mut self.outgoing[at];
+        block.interface = Some(interface);
+
+        let mut bytes = block.left.min(block.place.room(bufsize)).min(limit);
+        if let Some((end, _)) = block.ring {
+            bytes = bytes.min(end - block.address);
+        }
+        let trailer = block.left == 0;
+        let last = bytes == block.left && (trailer || !block.needs_trailer(config));
+        let ask = last && block.ask;
+        let place = if trailer { block.last_place } else { block.place };
+        let body = Body::Data {
+            silent: block.silent,
+            send_state: ask,
+            last,
+            channel: block.channel.number(),
+            stu_num: block.stu_num as u16,
+            mx: block.mx,
+            bufx: place.bufx,
+            offset: place.offset,
+            sync,
+            b_num: block.b_num,
+            d_id: block.d_id,
+            s_id: block.s_id,
+        };
+        let interrupt = block.interrupt && last;
+        let operation = crate::wire::Operation { d_port, s_port, d_key, interrupt, body };
+        let mut header = operation.header();
+        let start = out.len();
+        out.extend_from_slice(&header.to_bytes());
+        match block.part {
+            Part::Fetch(word) => out.extend_from_slice(&word),
+            _ => cx.memory.read(block.address, bytes as usize, out),
+        }
+        if config.compute {
+            block.sum.add(&out[start..start + HEADER_BYTES]);
+            block.sum.add(&out[start + HEADER_BYTES..]);
+            block.in_segment += 1;
+            if last || (config.segment_stus != 0 && block.in_segment >= config.segment_stus) {
+                header.cksum = block.sum.cksum();
+                out[start..start + HEADER_BYTES].copy_from_slice(&header.to_bytes());
+                block.sum = Sum::ZERO;
+                block.in_segment = 0;
+            }
+        }
+        block.last_place = place;
+        block.place = block.place.advance(bytes, bufsize);
+        block.address += bytes;
+        if let Some((end, back)) = block.ring
+            && block.address == end
+        {
+            block.address -= back;
+        }
+        block.left -= bytes;
+        block.stu_num += 1;
+        let transmit = Transmit { to: block.to, interface, channel: block.channel.number(), header };
+
+        let class = if block.silent && !ask { Class::Free } else { Class::Ordinary };
+        let channel = block.channel.number();
+        self.gate.send(class, cx.now, channel, config.overtaking());
+        if last && let Some(block) = self.outgoing.remove(at) {
+            if ask {
+                self.gate.ask(sync, cx.now, channel, config.overtaking(), !config.ordered);
+                let question = Question { owner: Some(block.owner), block: Some(block.ordinal) };
+                self.questions.insert(sync, question);
+            }
+            self.block_sent(cx, &block);
+        }
+        Some(transmit)
+    }
+
+    fn block_sent<M: Memory>(&mut self, cx: &mut Context<'_, M>, block: &Outgoing) {
+        match block.part {
+            Part::Transfer => self.transfer_block_sent(cx, block),
+            Part::Put => self.put_sent(cx, block),
+            Part::Get | Part::Fetch(_) => {}
+        }
+    }
+
+    pub(crate) const fn next_sync(&mut self) -> u32 {
+        self.sync = self.sync.wrapping_add(1);
+        self.sync
+    }
+
+    /// Asks for Slots, if something waits for them and nothing was asked.
+    fn watch_slots<M>(&mut self, cx: &Context<'_, M>) {
+        let gate = &self.gate;
+        let waits = self.is_open()
+            && gate.is_counted()
+            && (self.queue.iter().any(|queued| !gate.allows(queued.class, queued.again))
+                || (gate.view() < 2 && !self.outgoing.is_empty()));
+        if waits && gate.outstanding() == 0 && !self.timers.is_set(Timer::Slots) {
+            let queued = self.queue.iter().any(|queued| queued.asks && queued.owner.is_none());
+            if !queued {
+                self.ask_for_slots();
+                // From the reserve; the timer repeats it while the end is still blocked.
+                self.timers.set(Timer::Slots, cx.after(cx.config.op_timeout));
+            }
+        }
+    }
+
+    /// Request_State for Slots alone (Com1).
+    pub(crate) fn ask_for_slots(&mut self) {
+        let gate = &self.gate;
+        let blocked = gate.view() < 2 && gate.is_counted();
+        if !self.is_open() || !blocked {
+            return;
+        }
+        let sync = self.next_sync();
+        self.questions.insert(sync, Question { owner: None, block: None });
+        let queued =
+            self.push(Class::Reserve, Body::RequestState { sync, b_num: 0, d_id: NO_BLOCK, s_id: 0 });
+        queued.asks = true;
+        queued.again = true;
+        queued.arm = Some(Timer::Slots);
+    }
+
+    /// Request_State for a Transfer (`block` none) or a Block of `owner`, with its guard.
+    pub(crate) fn ask_state(&mut self, owner: u32, d_id: u32, block: Option<u64>, timer: Timer, again: bool) {
+        let sync = self.next_sync();
+        let b_num = block.map_or(NO_BLOCK, crate::layout::b_num);
+        self.questions.insert(sync, Question { owner: Some(owner), block });
+        let body = Body::RequestState { sync, b_num, d_id, s_id: owner };
+        let queued = self.push(Class::Reserve, body).of(owner).arming(timer);
+        queued.asks = true;
+        queued.again = again;
+    }
+
+    /// Whether anything waits to leave.
+    pub(crate) fn has_output(&self) -> bool {
+        !self.queue.is_empty() || !self.outgoing.is_empty()
+    }
+
+    /// Whether the sequence is live.
+    pub(crate) fn is_live(&self, id: u32) -> bool {
+        self.sequences.get(&id).is_some_and(|sequence| !matches!(sequence, Sequence::Tombstone { .. }))
+    }
+}
+
+impl Outgoing {
+    fn needs_trailer(&self, config: &crate::config::Config) -> bool {
+        config.compute && config.trailers && !matches!(self.part, Part::Fetch(_)) && self.left > 0
+    }
+}

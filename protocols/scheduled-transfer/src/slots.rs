@@ -1,0 +1,150 @@
+//! Slots: how many operations the other end has room for (5.2.5, 7.1).
+//!
+//! The *view* is a lower bound of the other end's free Slots. Everything sent but Request_Connection and
+//! silent Data takes one; a Request_State_Response that this end asked for puts the view right again. One
+//! Slot
+//! is a reserve, so that ends which are out of Slots can still learn of new ones and part.
+
+use alloc::collections::{BTreeMap, VecDeque};
+
+/// No accounting, in Request_Connection and Connection_Answer; "no update" in Request_State_Response.
+pub const UNCOUNTED: u16 = 0xFFFF;
+
+/// What an operation needs of the view.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Class {
+    /// An answer, which may leave at view 0: who asks keeps a place for it.
+    Response,
+    /// Request_State, End, Request_Disconnect: may take the last Slot.
+    Reserve,
+    /// Leaves one Slot.
+    Ordinary,
+    /// Takes no Slot: Request_Connection, silent Data.
+    Free,
+}
+
+/// What was asked, by Sync.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+struct Asked {
+    order: u64,
+    sent: u64,
+    extra: u64,
+}
+
+/// The view, and what is needed to put it right.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Gate {
+    view: u16,
+    counted: bool,
+    sent: u64,
+    asked: BTreeMap<u32, Asked>,
+    asks: u64,
+    applied: u64,
+    /// Recent sends (time, channel) on links where they can be overtaken.
+    recent: VecDeque<(u64, u8)>,
+}
+
+impl Gate {
+    /// The gate towards an end with so many Slots.
+    #[must_use]
+    pub const fn new(slots: u16) -> Self {
+        Self {
+            view: slots,
+            counted: slots != UNCOUNTED,
+            sent: 0,
+            asked: BTreeMap::new(),
+            asks: 0,
+            applied: 0,
+            recent: VecDeque::new(),
+        }
+    }
+
+    /// Lower bound of the free Slots at the other end; meaningless if it does not count.
+    #[must_use]
+    pub const fn view(&self) -> u16 {
+        self.view
+    }
+
+    /// Whether the other end counts its Slots.
+    #[must_use]
+    pub const fn is_counted(&self) -> bool {
+        self.counted
+    }
+
+    /// Slot-consuming operations sent so far.
+    #[must_use]
+    pub const fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Answers that are waited for.
+    #[must_use]
+    pub fn outstanding(&self) -> usize {
+        self.asked.len()
+    }
+
+    /// Whether an operation of this class may leave; `again` for a repetition.
+    #[must_use]
+    pub const fn allows(&self, class: Class, again: bool) -> bool {
+        !self.counted
+            || match class {
+                Class::Response | Class::Free => true,
+                Class::Reserve => self.view >= 1 || again,
+                Class::Ordinary => self.view >= 2,
+            }
+    }
+
+    /// Counts an operation that leaves. With `window`, sends are remembered for so long, because the link may
+    /// let others overtake them.
+    pub fn send(&mut self, class: Class, now: u64, channel: u8, window: Option<u64>) {
+        if class == Class::Free {
+            return;
+        }
+        self.view = self.view.saturating_sub(1);
+        self.sent += 1;
+        if let Some(window) = window {
+            self.forget(now, window);
+            self.recent.push_back((now, channel));
+        }
+    }
+
+    fn forget(&mut self, now: u64, window: u64) {
+        while self.recent.front().is_some_and(|&(time, _)| time.saturating_add(window) < now) {
+            self.recent.pop_front();
+        }
+    }
+
+    /// Remembers that the operation just sent asks for Slots under `sync`. What was sent within `window`
+    /// before on another channel, or on any if the link reorders, may arrive after it (decision D52).
+    pub fn ask(&mut self, sync: u32, now: u64, channel: u8, window: Option<u64>, reorders: bool) {
+        let extra = window.map_or(0, |window| {
+            self.forget(now, window);
+            let overtaken = self.recent.iter().filter(|&&(_, other)| reorders || other != channel).count();
+            overtaken as u64
+        });
+        self.asks += 1;
+        self.asked.insert(sync, Asked { order: self.asks, sent: self.sent, extra });
+    }
+
+    /// Takes the answer to `sync`; whether there was such a question.
+    pub fn answer(&mut self, sync: u32, slots: u16) -> bool {
+        let Some(asked) = self.asked.remove(&sync) else { return false };
+        if self.counted && slots != UNCOUNTED && asked.order > self.applied {
+            self.applied = asked.order;
+            let since = self.sent - asked.sent + asked.extra;
+            self.view = u16::try_from(u64::from(slots).saturating_sub(since)).unwrap_or(slots);
+        }
+        true
+    }
+
+    /// Whether `sync` is waited for.
+    #[must_use]
+    pub fn is_asked(&self, sync: u32) -> bool {
+        self.asked.contains_key(&sync)
+    }
+
+    /// No answer to `sync` is waited for any more.
+    pub fn drop_question(&mut self, sync: u32) {
+        self.asked.remove(&sync);
+    }
+}

@@ -1,0 +1,203 @@
+//! Counting, numbering, guards and striping.
+
+mod common;
+
+use common::{A, B, LANDING, Pair};
+use scheduled_transfer::errors::Logged;
+use scheduled_transfer::ids::{Ids, KEY_QUARANTINE, Keys, MemoryIndices};
+use scheduled_transfer::slots::{Class, Gate, UNCOUNTED};
+use scheduled_transfer::wire::flags::DataChannel;
+use scheduled_transfer::wire::{Attributes, Function, Op};
+use scheduled_transfer::{Config, Event, ExposeOptions, Extras, Outcome, Span, TransferOptions};
+
+fn pair(change: impl Fn(&mut Config)) -> Pair {
+    let mut a = Config::default();
+    change(&mut a);
+    Pair::new(a, Config { first_port: 0x8000, first_key: 0x5E6F_7081, ..a }, 2 << 20)
+}
+
+/// Proves: ST-5.2.5-4, ST-5.2.5-5, ST-5.2.5-6, ST-5.2.5-7, ST-5.2.5-9, ST-5.2.5-10, ST-5.2.5-11, ST-5.2.5-12
+#[test]
+fn the_view_of_slots() {
+    let mut gate = Gate::new(64);
+    let send = |gate: &mut Gate, class, times| (0..times).for_each(|_| gate.send(class, 0, 0, None));
+    send(&mut gate, Class::Ordinary, 11);
+    send(&mut gate, Class::Free, 5);
+    send(&mut gate, Class::Reserve, 1);
+    gate.ask(0x70, 0, 0, None, false);
+    assert_eq!(gate.view(), 52);
+    let mut gate = Gate::new(64);
+    send(&mut gate, Class::Ordinary, 1);
+    gate.ask(0x76, 0, 0, None, false);
+    send(&mut gate, Class::Ordinary, 10);
+    send(&mut gate, Class::Free, 5);
+    send(&mut gate, Class::Ordinary, 1);
+    gate.ask(0x77, 0, 0, None, false);
+    send(&mut gate, Class::Ordinary, 4);
+    assert_eq!(gate.view(), 48);
+    assert!(gate.answer(0x77, 60));
+    assert_eq!(gate.view(), 56);
+    assert!(gate.answer(0x76, 3), "an older question was asked");
+    assert_eq!(gate.view(), 56, "but changes nothing");
+    assert!(!gate.answer(0x77, 1), "no question is answered twice");
+    gate.ask(0x78, 0, 0, None, false);
+    gate.answer(0x78, UNCOUNTED);
+    assert_eq!(gate.view(), 56);
+    send(&mut gate, Class::Ordinary, 55);
+    let allowed = |gate: &Gate| {
+        [Class::Response, Class::Reserve, Class::Ordinary, Class::Free].map(|class| gate.allows(class, false))
+    };
+    assert_eq!((gate.view(), allowed(&gate)), (1, [true, true, false, true]));
+    send(&mut gate, Class::Reserve, 1);
+    assert_eq!((gate.view(), allowed(&gate)), (0, [true, false, false, true]));
+    assert!(gate.allows(Class::Reserve, true), "a repetition");
+    let free = Gate::new(UNCOUNTED);
+    assert_eq!(allowed(&free), [true; 4]);
+}
+
+/// Proves: ST-6.2.1-2, ST-6.2.1-3, ST-6.2.1-4
+#[test]
+fn ids_increase_and_leave_out_what_is_reserved() {
+    let mut ids = Ids::new(0xFFFF_FFFC);
+    let next: Vec<u32> = (0..5).map(|_| ids.assign(|id| id == 2)).collect();
+    assert_eq!(next, [0xFFFF_FFFC, 0xFFFF_FFFD, 0xFFFF_FFFE, 1, 3]);
+    let known = [0xFFFF_FFFB, 0xFFFF_FFFC, 0xFFFF_FFFF, 0, 1, 3, 4].map(|id| ids.was_issued(id));
+    assert_eq!(known, [false, true, false, false, true, true, false]);
+    let mut indices = MemoryIndices::default();
+    assert_eq!([indices.assign(0), indices.assign(0)], [Some(1), Some(2)]);
+    indices.retire(1, 10);
+    for mx in 3..=u16::MAX {
+        assert_eq!(indices.assign(9), Some(mx));
+    }
+    assert_eq!(indices.assign(9), None);
+    assert_eq!(indices.assign(10), Some(1));
+}
+
+/// Proves: ST-5.2.2-2, ST-9.2-2
+#[test]
+fn a_key_rests_for_ten_minutes() {
+    let mut keys = Keys::new(u32::MAX);
+    assert_eq!([keys.assign(0), keys.assign(0)], [u32::MAX, 1]);
+    keys.release(u32::MAX, 5);
+    assert!(keys.is_blocked(u32::MAX));
+    keys.assign(5 + KEY_QUARANTINE - 1);
+    assert!(keys.is_blocked(u32::MAX));
+    keys.assign(5 + KEY_QUARANTINE);
+    assert!(!keys.is_blocked(u32::MAX) && keys.is_blocked(1));
+}
+
+/// Proves: ST-10.2-2, ST-10.2-6, ST-10.2-9, ST-10.2-10, ST-10.2-11, ST-10.2-12, ST-6.2.9-1
+#[test]
+fn every_guarded_operation_is_sent_again() {
+    let rows = [
+        (A, Op::RequestToSend),
+        (B, Op::ClearToSend),
+        (B, Op::RequestStateResponse),
+        (A, Op::RequestToReceive),
+        (B, Op::RequestToSend),
+        (A, Op::RequestMemoryRegion),
+        (B, Op::MemoryRegionAvailable),
+        (A, Op::Get),
+    ];
+    for (from, op) in rows {
+        let mut pair = pair(|_| {});
+        let (a, _) = pair.open();
+        pair.lose.push((from, op, 2));
+        let write = pair.ends[A].write(pair.now, a, Span::new(0, 3000), TransferOptions::default()).unwrap();
+        assert_eq!(pair.outcome(A, write), Outcome::Complete, "{op:?}");
+        let (span, options, extras) =
+            ((Span::new(LANDING, 3000), false), ExposeOptions::default(), Extras::default());
+        let read = pair.ends[A].read(pair.now, a, span, DataChannel::ONE, options, extras).unwrap();
+        assert_eq!(pair.outcome(A, read), Outcome::Complete, "{op:?}");
+        let region = pair.ends[A].request_region(pair.now, a, 4096, DataChannel::ONE, extras).unwrap();
+        pair.wait(A, |event| *event == Event::RegionReady { id: region });
+        let get = pair.ends[A].get(pair.now, a, (region, 0), Span::new(LANDING, 4096), extras).unwrap();
+        assert_eq!(pair.outcome(A, get), Outcome::Complete, "{op:?}");
+        let to = LANDING as usize;
+        assert_eq!(pair.ends[A].memory()[to..to + 4096], pair.ends[B].memory()[..4096]);
+        let errors = pair.logged(A).into_iter().chain(pair.logged(B));
+        let other: Vec<Logged> = errors.filter(|entry| *entry != Logged::Op_timeout_Occurance).collect();
+        assert_eq!(other, [], "{op:?}");
+        assert_eq!(pair.lose[0].2, 0, "{op:?} was lost twice");
+    }
+}
+
+/// Proves: ST-B.1-1, ST-B.1-7, ST-B.2-1, ST-B.2-3, ST-B.3-1, ST-B.3-2, ST-B.4-1, ST-B.1-5
+#[test]
+fn striping_from_many_to_many() {
+    for (source, target) in [(3, 1), (1, 3), (3, 3)] {
+        let a = Config { interfaces: source, ..Config::default() };
+        let b = Config { interfaces: target, first_port: 0x8000, first_key: 9, ..Config::default() };
+        let mut pair = Pair::new(a, b, 2 << 20);
+        let (a, _) = pair.open();
+        pair.expose = ExposeOptions { window: 6, blocksize: 12 };
+        let id = pair.ends[A].write(pair.now, a, Span::new(0, 300_000), TransferOptions::default()).unwrap();
+        assert_eq!(pair.outcome(A, id), Outcome::Complete);
+        let to = LANDING as usize;
+        assert_eq!(pair.ends[B].memory()[to..to + 300_000], pair.ends[A].memory()[..300_000]);
+        pair.assert_clean();
+    }
+}
+
+/// Proves: ST-8.2-7, ST-8.2-8, ST-6.1.4.1-3
+#[test]
+fn attributes_of_an_end() {
+    for f in 0..8 {
+        let (attributes, defined) = Attributes::parse(f);
+        assert_eq!(defined, f & 3 != 2);
+        assert_eq!(attributes.bits(), if defined { f } else { f & 4 });
+        assert_eq!(attributes.little_endian, f & 4 != 0);
+    }
+    let mut pair = pair(|config| config.attributes.persistent = false);
+    let (a, _) = pair.open();
+    assert!(pair.ends[A].request_region(0, a, 8, DataChannel::ONE, Extras::default()).is_none());
+    assert_eq!(Function::Decrement.apply(0), u64::MAX);
+}
+
+/// Proves: ST-8.3-1, ST-8.3.2-1, ST-8.3.2-5, ST-8.3.2-6
+#[test]
+fn checksums_on_the_way() {
+    for (compute, trailers, segment_stus) in
+        [(false, false, 0), (true, false, 0), (true, true, 0), (true, false, 2)]
+    {
+        let mut pair = pair(|config| {
+            (config.compute, config.trailers, config.segment_stus) = (compute, trailers, segment_stus)
+        });
+        let (a, _) = pair.open();
+        pair.expose = ExposeOptions { window: 2, blocksize: 12 };
+        let id = pair.ends[A].write(pair.now, a, Span::new(1, 20_001), TransferOptions::default()).unwrap();
+        assert_eq!(pair.outcome(A, id), Outcome::Complete);
+        for (_, header) in &pair.trace {
+            let last = header.flags.has(scheduled_transfer::wire::Flags::LAST);
+            if header.op != Op::Data as u8 || last {
+                assert_eq!(header.cksum != 0, compute);
+            }
+        }
+        pair.assert_clean();
+    }
+}
+
+/// 4 MiB there and back over a lossy link.
+#[test]
+fn four_mebibytes_there_and_back() {
+    let bytes = 4u64 << 20;
+    let a = Config {
+        op_timeout: 50_000_000,
+        max_retry: 30,
+        missing_timeout: Some(60_000_000),
+        ..Config::default()
+    };
+    let mut pair = Pair::new(a, Config { first_port: 0x8000, first_key: 9, ..a }, 6 << 20);
+    pair.tracing = false;
+    pair.faults = common::Faults { loss: 3, duplication: 3, reorder: 3 };
+    let (a, _) = pair.open();
+    pair.expose = ExposeOptions { window: 16, blocksize: 14 };
+    let id = pair.ends[A].write(pair.now, a, Span::new(0, bytes), TransferOptions::default()).unwrap();
+    assert_eq!(pair.outcome(A, id), Outcome::Complete);
+    let (to, n) = (LANDING as usize, bytes as usize);
+    assert_eq!(pair.ends[B].memory()[to..to + n], pair.ends[A].memory()[..n]);
+    let (span, extras) = ((Span::new(LANDING, bytes), false), Extras::default());
+    let id = pair.ends[A].read(pair.now, a, span, DataChannel::ONE, pair.expose, extras).unwrap();
+    assert_eq!(pair.outcome(A, id), Outcome::Complete);
+    assert_eq!(pair.ends[A].memory()[to..to + n], pair.ends[B].memory()[..n]);
+}

@@ -1,0 +1,340 @@
+//! Two endpoints that move data, with and without faults.
+
+mod common;
+
+use common::{A, B, Faults, LANDING, Pair, RING, SERVICE, ula};
+use scheduled_transfer::connection::State;
+use scheduled_transfer::errors::Logged;
+use scheduled_transfer::wire::flags::DataChannel;
+use scheduled_transfer::wire::{Flags, Function, Op};
+use scheduled_transfer::{Config, Event, ExposeOptions, Extras, Failure, Outcome, Span, TransferOptions};
+
+const MEMORY: usize = 2 << 20;
+
+fn pair() -> Pair {
+    Pair::new(
+        Config::default(),
+        Config { first_port: 0x8000, first_key: 0x5E6F_7081, ..Config::default() },
+        MEMORY,
+    )
+}
+
+fn config(change: impl Fn(&mut Config)) -> Pair {
+    let mut a = Config::default();
+    let mut b = Config { first_port: 0x8000, first_key: 0x5E6F_7081, ..a };
+    change(&mut a);
+    change(&mut b);
+    Pair::new(a, b, MEMORY)
+}
+
+/// Proves: ST-5.1.1-1, ST-5.1.1-5, ST-5.1.1-6, ST-5.2.1-1, ST-5.2.1-2, ST-5.2.1-3, ST-5.2.1-5, ST-5.2.2-1
+/// Proves: ST-5.2.2-3, ST-5.1.2-1, ST-5.1.2-4, ST-5.1.2-6
+#[test]
+fn set_up_and_teardown() {
+    let mut pair = pair();
+    let (a, b) = pair.open();
+    let rc = pair.sent(A, Op::RequestConnection)[0];
+    let ca = pair.sent(B, Op::ConnectionAnswer)[0];
+    assert_eq!((rc.d_port, rc.d_key, rc.b_num, rc.d_id, rc.s_id), (SERVICE, 0, 0, 0, 0));
+    assert_eq!((ca.d_port, ca.d_key, ca.s_port), (rc.s_port, rc.offset, 0x8000));
+    pair.ends[A].disconnect(pair.now, a);
+    pair.wait(A, |event| matches!(event, Event::Closed(Outcome::Complete)));
+    pair.wait(B, |event| matches!(event, Event::Closed(Outcome::Complete)));
+    let rd = pair.sent(A, Op::RequestDisconnect)[0];
+    assert_eq!((rd.d_port, rd.d_key, rd.offset), (ca.s_port, ca.offset, rc.offset));
+    pair.run(20 * Config::default().op_timeout);
+    assert!(pair.ends[A].connection(a).is_none() && pair.ends[B].connection(b).is_none());
+    pair.assert_clean();
+}
+
+/// Proves: ST-6.1.2-1, ST-6.1.2-3, ST-6.1.2-7, ST-6.1.2-9, ST-6.1.2-11, ST-6.1.2-12, ST-6.2.7-1, ST-6.2.7-3
+/// Proves: ST-6.2.8-5, ST-6.2.8-6, ST-4.2-1, ST-8.2-16, ST-4.1-2, ST-4.1-3, ST-6.2.2-1, ST-6.2.2-2
+#[test]
+fn a_write_lands_octet_by_octet() {
+    for (address, bytes, blocksize) in [(0, 1, 0), (7, 100_000, 12), (0x1234, 65_536, 16), (0, 300_000, 10)] {
+        let mut pair = pair();
+        let (a, _) = pair.open();
+        pair.expose = ExposeOptions { window: 3, blocksize };
+        let before = pair.ends[B].memory().clone();
+        let id =
+            pair.ends[A].write(pair.now, a, Span::new(address, bytes), TransferOptions::default()).unwrap();
+        assert_eq!(pair.outcome(A, id), Outcome::Complete);
+        let (source, landed) = (pair.ends[A].memory(), pair.ends[B].memory());
+        let (from, to, n) = (address as usize, LANDING as usize, bytes as usize);
+        assert_eq!(landed[to..to + n], source[from..from + n]);
+        // Guard octets around them.
+        assert_eq!(landed[..to], before[..to]);
+        assert_eq!(landed[to + n..], before[to + n..]);
+        for cts in pair.sent(B, Op::ClearToSend) {
+            let data: Vec<_> =
+                pair.sent(A, Op::Data).into_iter().filter(|data| data.b_num == cts.b_num).collect();
+            assert_eq!((data[0].bufx, data[0].offset, data[0].b_id), (cts.bufx, cts.offset, cts.b_id));
+            assert!(data.iter().enumerate().all(|(at, data)| usize::from(data.param) == at));
+            let lasts = data.iter().filter(|data| data.flags.has(Flags::LAST)).count();
+            assert!(lasts == 1 && data[data.len() - 1].flags.has(Flags::LAST));
+            assert_eq!(cts.sync, pair.sent(B, Op::ClearToSend)[0].offset);
+        }
+        pair.assert_clean();
+    }
+}
+
+/// Proves: ST-6.1.3-1, ST-6.1.3-3, ST-6.1.3-4, ST-6.1.3-6, ST-6.1.3-10, ST-6.1.3-11
+#[test]
+fn a_read_lands_octet_by_octet() {
+    let mut pair = pair();
+    let (a, _) = pair.open();
+    let options = ExposeOptions { window: 2, blocksize: 13 };
+    let span = (Span::new(LANDING + 5, 77_777), false);
+    let id = pair.ends[A].read(pair.now, a, span, DataChannel::THREE, options, Extras::default()).unwrap();
+    assert_eq!(pair.outcome(A, id), Outcome::Complete);
+    let to = LANDING as usize + 5;
+    assert_eq!(pair.ends[A].memory()[to..to + 77_777], pair.ends[B].memory()[..77_777]);
+    pair.run(LANDING);
+    assert!(pair.sent(B, Op::Data).iter().all(|data| data.s_id == 0 && data.flags.channel() == 3));
+    assert_eq!(pair.sent(A, Op::RequestStateResponse).len(), 1);
+    pair.assert_clean();
+}
+
+/// Proves: ST-4.2-7, ST-6.2.4-6, ST-3.1-1
+#[test]
+fn many_transfers_at_once_in_both_directions() {
+    let mut pair = pair();
+    let (a, b) = pair.open();
+    pair.auto = false;
+    pair.expose = ExposeOptions { window: 2, blocksize: 12 };
+    let mut ids = vec![];
+    for n in 0..6u64 {
+        for (end, connection) in [(A, a), (B, b)] {
+            let span = Span::new(n * 30_000, 30_000);
+            let id = pair.ends[end].write(pair.now, connection, span, TransferOptions::default()).unwrap();
+            ids.push((end, id, n));
+        }
+    }
+    let mut offered = [0, 0];
+    for _ in 0..200_000 {
+        pair.step(u64::MAX);
+        for end in [A, B] {
+            let offers: Vec<_> = pair.events[end]
+                .iter()
+                .filter_map(|&(connection, event)| match event {
+                    Event::WriteOffered { id, t_len, .. } => Some((connection, id, t_len)),
+                    _ => None,
+                })
+                .collect();
+            for &(connection, id, t_len) in &offers[offered[end]..] {
+                let at = LANDING + offered[end] as u64 * 30_000;
+                assert!(pair.ends[end].expose(pair.now, connection, id, Span::new(at, t_len), pair.expose));
+                offered[end] += 1;
+            }
+        }
+        if ids.iter().all(|&(end, id, _)| pair.has(end, |event| matches!(event, Event::Finished { id: found, outcome: Outcome::Complete, .. } if *found == id))) {
+            break;
+        }
+    }
+    assert_eq!(offered, [6, 6]);
+    let (at, bytes) = (LANDING as usize, 180_000);
+    assert_eq!(pair.ends[B].memory()[at..at + bytes], pair.ends[A].memory()[..bytes]);
+    assert_eq!(pair.ends[A].memory()[at..at + bytes], pair.ends[B].memory()[..bytes]);
+    pair.assert_clean();
+}
+
+/// Proves: ST-10.7.8-1, ST-10.1-3, ST-10.2-1, ST-10.2-14
+#[test]
+fn transfers_survive_loss_repetition_and_reordering() {
+    for seed in 1..=6 {
+        let mut pair = config(|config| {
+            config.max_retry = 30;
+            config.op_timeout = 50_000_000;
+            config.missing_timeout = Some(60_000_000);
+            config.slots = 200;
+            config.max_stu = 10;
+        });
+        pair.tracing = false;
+        pair.seed(seed);
+        pair.faults = Faults { loss: 20, duplication: 20, reorder: 50 };
+        let (a, _) = pair.open();
+        pair.expose = ExposeOptions { window: 4, blocksize: 12 };
+        let bytes = 600_000;
+        let id = pair.ends[A].write(pair.now, a, Span::new(3, bytes), TransferOptions::default()).unwrap();
+        assert_eq!(pair.outcome(A, id), Outcome::Complete, "seed {seed}");
+        let to = LANDING as usize;
+        assert_eq!(
+            pair.ends[B].memory()[to..to + bytes as usize],
+            pair.ends[A].memory()[3..3 + bytes as usize],
+            "seed {seed}"
+        );
+        let span = (Span::new(LANDING, 300_000), false);
+        let id =
+            pair.ends[A].read(pair.now, a, span, DataChannel::ONE, pair.expose, Extras::default()).unwrap();
+        assert_eq!(pair.outcome(A, id), Outcome::Complete, "seed {seed}");
+        assert_eq!(pair.ends[A].memory()[to..to + 300_000], pair.ends[B].memory()[..300_000]);
+    }
+}
+
+/// Proves: ST-6.2.3-2, ST-6.2.6-6
+#[test]
+fn an_unlimited_transfer_ends_with_end() {
+    let mut pair = pair();
+    let (a, _) = pair.open();
+    pair.expose = ExposeOptions { window: 2, blocksize: 16 };
+    let options = TransferOptions { unlimited: true, ..TransferOptions::default() };
+    let id = pair.ends[A].write(pair.now, a, Span::new(0, RING), options).unwrap();
+    pair.ends[A].supply(pair.now, a, id, 100_000, false);
+    pair.run(1_000_000_000);
+    pair.ends[A].supply(pair.now, a, id, 700_000, true);
+    assert_eq!(pair.outcome(A, id), Outcome::Complete);
+    let end = pair.sent(A, Op::End);
+    assert_eq!(end.len(), 1);
+    assert!(
+        pair.has(B, |event| matches!(
+            event,
+            Event::Finished { outcome: Outcome::Complete, bytes: 700_000, .. }
+        ))
+    );
+    // Octet n of the Transfer lies at n modulo the ring, at both ends.
+    let at = LANDING as usize;
+    assert_eq!(pair.ends[B].memory()[at..at + RING as usize], pair.ends[A].memory()[..RING as usize]);
+    pair.assert_clean();
+}
+
+fn region(pair: &mut Pair, bytes: u64) -> (scheduled_transfer::ConnectionId, u32) {
+    let (a, _) = pair.open();
+    let id = pair.ends[A].request_region(pair.now, a, bytes, DataChannel::TWO, Extras::default()).unwrap();
+    pair.wait(A, |event| *event == Event::RegionReady { id });
+    (a, id)
+}
+
+/// Proves: ST-6.1.4-1, ST-6.1.4-2, ST-6.1.4-3, ST-6.1.4.1-2, ST-6.1.4.2-1, ST-6.1.4.2-2, ST-6.1.4.2-3
+/// Proves: ST-6.1.4.2-4, ST-6.1.4.3-2, ST-6.1.4.3-4, ST-6.1.4.3-6, ST-6.1.4.3-8, ST-9.1-32
+#[test]
+fn put_and_get() {
+    let mut pair = pair();
+    let (a, id) = region(&mut pair, 200_000);
+    for (put, offset, bytes) in [(0, 0, 10), (1, 65_530, 20_000), (2, 199_999, 1)] {
+        let options = TransferOptions { opaque: 7, ..TransferOptions::default() };
+        let found = pair.ends[A].put(pair.now, a, (id, offset), Span::new(500, bytes), options);
+        assert_eq!(found, Some(put));
+        pair.wait(A, |event| *event == Event::PutFinished { id, put, outcome: Outcome::Complete });
+        let at = offset as usize;
+        assert_eq!(
+            pair.ends[B].memory()[at..at + bytes as usize],
+            pair.ends[A].memory()[500..500 + bytes as usize]
+        );
+    }
+    assert!(
+        pair.ends[A].put(pair.now, a, (id, 199_999), Span::new(0, 2), TransferOptions::default()).is_none()
+    );
+    let mut gets = vec![];
+    for n in 0..4u64 {
+        let span = Span::new(LANDING + 70_000 * n, 65_535);
+        gets.push(pair.ends[A].get(pair.now, a, (id, 1000 * n + 3), span, Extras::default()).unwrap());
+    }
+    for (n, get) in gets.into_iter().enumerate() {
+        assert_eq!(pair.outcome(A, get), Outcome::Complete);
+        let (to, from) = (LANDING as usize + 70_000 * n, 1000 * n + 3);
+        assert_eq!(pair.ends[A].memory()[to..to + 65_535], pair.ends[B].memory()[from..from + 65_535]);
+    }
+    assert!(pair.ends[A].end(pair.now, a, id));
+    assert_eq!(pair.outcome(A, id), Outcome::Complete);
+    pair.assert_clean();
+}
+
+/// Proves: ST-6.1.4.4-1, ST-6.1.4.4-2, ST-6.1.4.4-3, ST-6.1.4.4-4, ST-6.1.4.4-7, ST-6.1.4.4-9, ST-6.1.4.4-10
+/// Proves: ST-6.1.4.4-11, ST-6.1.4.4-13, ST-6.1.4.4-14, ST-10.2-5
+#[test]
+fn a_fetch_op_is_executed_once_whatever_is_lost() {
+    for seed in 1..=40 {
+        let mut pair = config(|config| {
+            config.max_retry = 40;
+            config.op_timeout = 30_000_000;
+        });
+        let (a, id) = region(&mut pair, 4096);
+        pair.ends[B].memory_mut()[64..72].copy_from_slice(&100u64.to_be_bytes());
+        pair.seed(seed);
+        pair.faults = Faults { loss: 250, duplication: 250, reorder: 300 };
+        let ids: Vec<u32> = (0..10)
+            .map(|n| {
+                let address = LANDING + 8 * n;
+                let function = if n % 5 == 4 { Function::Decrement } else { Function::Increment };
+                pair.ends[A].fetch_op(pair.now, a, (id, 64), function, address, Extras::default()).unwrap()
+            })
+            .collect();
+        for fetch in &ids {
+            assert_eq!(pair.outcome(A, *fetch), Outcome::Complete, "seed {seed}");
+        }
+        let word = u64::from_be_bytes(pair.ends[B].memory()[64..72].try_into().unwrap());
+        assert_eq!(word, 106, "seed {seed}: eight up, two down");
+        let told = pair.events[A].iter().filter(|(_, event)| matches!(event, Event::Fetched { .. })).count();
+        assert_eq!(told, 10, "seed {seed}");
+        // Every repetition of the Data carries the same Sync.
+        for fetch in ids {
+            let syncs: std::collections::BTreeSet<u32> = pair
+                .sent(B, Op::Data)
+                .iter()
+                .filter(|data| data.d_id == fetch)
+                .map(|data| data.sync)
+                .collect();
+            assert_eq!(syncs.len(), 1);
+        }
+    }
+}
+
+/// Proves: ST-5.1.2-10, ST-5.1.2-9
+#[test]
+fn both_ends_take_down_at_once() {
+    let mut pair = pair();
+    let (a, b) = pair.open();
+    pair.ends[A].disconnect(pair.now, a);
+    pair.ends[B].disconnect(pair.now, b);
+    pair.run(20 * Config::default().op_timeout);
+    for end in [A, B] {
+        assert!(pair.has(end, |event| *event == Event::Closed(Outcome::Complete)));
+        assert_eq!(pair.sent(end, Op::DisconnectAnswer).len(), 1);
+        assert_eq!(pair.sent(end, Op::DisconnectComplete).len(), 1);
+        assert_eq!(pair.ends[end].connections().count(), 0);
+    }
+    pair.assert_clean();
+}
+
+/// Proves: ST-5.1.2-5, ST-5.1.2-7, ST-10.2-3, ST-10.2-7, ST-10.2-8, ST-10.1-6, ST-5.1.1-12
+#[test]
+fn set_up_and_teardown_survive_every_single_loss() {
+    use Op::{ConnectionAnswer, DisconnectAnswer, DisconnectComplete, RequestConnection, RequestDisconnect};
+    let rows = [
+        (A, RequestConnection),
+        (B, ConnectionAnswer),
+        (A, RequestDisconnect),
+        (B, DisconnectAnswer),
+        (A, DisconnectComplete),
+    ];
+    for (from, op) in rows {
+        let mut pair = pair();
+        pair.lose.push((from, op, 2));
+        let (a, _) = pair.open();
+        assert_eq!(pair.ends[A].connection(a).unwrap().state(), State::Open);
+        assert_eq!(pair.ends[B].connections().count(), 1);
+        pair.ends[A].disconnect(pair.now, a);
+        pair.run(40 * Config::default().op_timeout);
+        for end in [A, B] {
+            assert!(pair.has(end, |event| matches!(event, Event::Closed(Outcome::Complete))), "{op:?}");
+            assert_eq!(pair.ends[end].connections().count(), 0, "{op:?}");
+        }
+        let guard = pair.logged(A).into_iter().chain(pair.logged(B));
+        assert!(guard.eq([Logged::Op_timeout_Occurance; 2]), "{op:?}");
+    }
+}
+
+/// Proves: ST-10.1-7, ST-10.1-8, ST-10.1-9, ST-5.2.2-5
+#[test]
+fn a_silent_peer_is_given_up_after_max_retry() {
+    let mut pair = pair();
+    pair.lose.push((A, Op::RequestConnection, u32::MAX));
+    let connection = pair.ends[A].connect(0, (ula(B, 0), 0), (SERVICE, 0), Extras::default());
+    pair.wait(A, |event| *event == Event::Closed(Outcome::Failed(Failure::Timeout)));
+    assert_eq!(pair.sent(A, Op::RequestConnection).len(), 4);
+    assert_eq!(pair.now, 4 * Config::default().op_timeout);
+    let timeouts = pair.logged(A).iter().filter(|entry| **entry == Logged::Op_timeout_Occurance).count();
+    assert_eq!((timeouts, pair.logged(A).last()), (4, Some(&Logged::Max_Retry_Occurance)));
+    pair.run(20 * Config::default().op_timeout);
+    assert!(pair.ends[A].connection(connection).is_none());
+}

@@ -1,0 +1,81 @@
+//! RapidIO Annex 2: Session Management Protocol Rev. 2.1.
+//!
+//! Nodes find each other through registers, ask for capabilities, and open *streams*: one-way sequences of
+//! PDUs of one protocol, from a *source* to a *destination* that chooses the StreamID. Two opposite streams
+//! of one protocol make a *conduit*. Management messages travel as type 11 messages or in one type 9
+//! stream; data likewise, in any of the four combinations.
+//!
+//! # Reading order
+//!
+//! 1. [`protocol`]: numbers that name protocols and streams.
+//! 2. [`attribute`]: the eight octets of which most messages consist.
+//! 3. [`message`]: any message, its faults and what they call for; the formats are in [`control`], [`status`]
+//!    and [`data`].
+//! 4. [`register`]: how a node says where it takes messages.
+//! 5. [`negotiate`]: which attributes an OPEN may carry and what an acceptor makes of them.
+//! 6. [`conduit`]: how two opposite streams find each other; the printed algorithm and the sound one.
+//! 7. [`lane`]: segments of PDUs; [`ethernet`]: frames and bridges.
+//! 8. [`endpoint`]: the node that does all this.
+//!
+//! # Contract
+//!
+//! The endpoint has no clock, no randomness and no I/O: time is an argument in picoseconds, what it wants
+//! to send and to say is polled. It is a value: it can be cloned, compared and hashed.
+//!
+//! # Panic contract
+//!
+//! Nothing that comes off the wire panics: every octet string has an effect, or is answered, or is counted
+//! and dropped.
+//!
+//! # Example
+//!
+//! Two nodes open a conduit.
+//!
+//! ```
+//! use session_management::endpoint::{Config, Endpoint, Event};
+//! use session_management::negotiate::Offer;
+//! use session_management::protocol::Protocol;
+//! use session_management::register::Contact;
+//!
+//! let protocol = Protocol::standard(0x0200).unwrap();
+//! let node = |id| {
+//!     let mut config = Config::new(id, Contact::Mailbox(2), vec![Offer::plain(protocol)]);
+//!     config.assumed = Some(Contact::Mailbox(2)); // hard-coded: no registers are read
+//!     Endpoint::new(config)
+//! };
+//! let (mut m, mut p) = (node(0x12), node(0x34));
+//! m.create_conduit(0, 0x34, protocol)?;
+//! while let Some(message) = m.poll_transmit() {
+//!     p.handle_message(10, 0x12, &message.octets);
+//!     while let Some(message) = p.poll_transmit() {
+//!         m.handle_message(20, 0x34, &message.octets);
+//!     }
+//! }
+//! let open = |event: Event| matches!(event, Event::ConduitOpen { .. });
+//! assert!(std::iter::from_fn(|| m.poll_event()).any(open));
+//! assert!(std::iter::from_fn(|| p.poll_event()).any(open));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod attribute;
+pub mod conduit;
+pub mod control;
+pub mod data;
+pub mod endpoint;
+pub mod ethernet;
+pub mod lane;
+pub mod message;
+pub mod negotiate;
+mod octets;
+pub mod protocol;
+pub mod register;
+pub mod status;
+
+pub use conduit::Algorithm;
+pub use endpoint::Endpoint;
+pub use message::{Message, Mode};
+pub use octets::EmitError;

@@ -1,0 +1,220 @@
+//! Conduits between endpoints: fields, ends, and what does not fit.
+
+mod common;
+
+use common::{M, MS, Net, P, config, protocol};
+use session_management::attribute::{Attribute, Attributes, List};
+use session_management::conduit::{Algorithm, Own, Side};
+use session_management::control::{Accept, Open, Refuse};
+use session_management::endpoint::{Endpoint, Event, StreamRef};
+use session_management::message::{Command, Message, Mode};
+use session_management::protocol::StreamClass;
+
+const L: u64 = MS;
+
+/// A conduit that M has asked for.
+fn established() -> Net {
+    let mut net = Net::pair(L, Algorithm::Corrected);
+    net.node(M).create_conduit(0, P, protocol()).unwrap();
+    net.run(10 * MS);
+    net
+}
+
+fn fields(octets: &[u8]) -> (u16, u16) {
+    match Message::parse(octets, Mode::Validation) {
+        Ok(Message::Open(Open { attributes, .. }) | Message::Accept(Accept { attributes, .. })) => {
+            attributes.conduit_stream().expect("CONDUIT_STREAM")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn open(number: u32, conduit: Option<(u16, u16)>) -> Vec<u8> {
+    let list: Attributes = [Some(Attribute::message_number(number))]
+        .into_iter()
+        .chain([conduit.map(|(transmit, receive)| Attribute::conduit_stream(transmit, receive))])
+        .flatten()
+        .collect();
+    Message::Open(Open { source: M, protocol: 0x0200, attributes: list.list() }).to_vec().unwrap()
+}
+
+/// Proves: SMP-3.4-4, SMP-3.4-6, SMP-3.4.1-2, SMP-3.4.1-4
+#[test]
+fn what_the_fields_say() {
+    let net = established();
+    let sent =
+        |node, command| net.messages(node, command).iter().map(|sent| fields(&sent.1)).collect::<Vec<_>>();
+    assert_eq!(sent(M, Command::Open), [(0xFFFF, 0xFFFF)]);
+    assert_eq!(sent(P, Command::Accept), [(0xFFFF, 0x2000)]);
+    assert_eq!(sent(P, Command::Open), [(0xFFFF, 0x2000)]);
+    assert_eq!(sent(M, Command::Accept), [(0x2000, 0x1000)]);
+    let [record] = net.nodes[&M].records(P, protocol()) else { panic!() };
+    assert_eq!((record.receive, record.transmit), (0x1000, 0x2000));
+}
+
+/// Proves: SMP-3.4-3
+#[test]
+fn a_plain_open_never_matches_a_conduit() {
+    let mut net = established();
+    let now = net.now;
+    net.node(M).open(now, P, protocol()).unwrap();
+    net.run(now + 5 * MS);
+    assert_eq!(net.nodes[&P].records(M, protocol()).len(), 1);
+    assert_eq!(net.nodes[&P].streams().count(), 3, "a stream of its own, and none back");
+    // Nor does it begin one.
+    let mut node = Endpoint::new(config(P, Algorithm::Corrected));
+    node.handle_message(0, M, &open(1, None));
+    assert_eq!((node.records(M, protocol()).len(), node.streams().count()), (0, 1));
+}
+
+/// Proves: SMP-2.3-5, SMP-3.5.1.8-3, SMP-4.2.7-5, SMP-3.4.3-13, SMP-3.5.2.4-1
+#[test]
+fn both_streams_end_together() {
+    for closer in [M, P] {
+        for side in [Side::Receive, Side::Transmit] {
+            let mut net = established();
+            let (now, peer) = (net.now, if closer == M { P } else { M });
+            let [record] = net.nodes[&closer].records(peer, protocol()) else { panic!() };
+            let stream = if side == Side::Receive { record.receive } else { record.transmit };
+            net.node(closer).close(now, StreamRef { peer, side, stream }).unwrap();
+            net.drain();
+            assert_eq!(net.messages(closer, Command::Close).len(), 2, "one for each stream");
+            assert_eq!(net.nodes[&closer].streams().count(), 0, "here at once");
+            net.run(now + 5_000 * MS);
+            for node in net.nodes.values() {
+                assert_eq!((node.streams().count(), node.outstanding()), (0, 0));
+            }
+            assert_eq!(net.nodes[&peer].records(closer, protocol()), []);
+            let ended = Event::ConduitEnded { peer: closer, protocol: protocol() };
+            assert!(net.events_of(peer).contains(&ended));
+        }
+    }
+}
+
+/// Proves: SMP-3.5.3.8-2
+#[test]
+fn an_accept_without_the_attribute() {
+    for (given, used) in [(None, true), (Some((0xFFFF, 0x2000)), true), (Some((0xFFFF, 0x2001)), false)] {
+        let mut net = Net::new(L, [config(M, Algorithm::Corrected)]);
+        net.node(M).create_conduit(0, P, protocol()).unwrap();
+        net.drain();
+        let mut list = vec![Attribute::message_number(u32::from(M) << 16).0];
+        list.extend(given.map(|(transmit, receive)| Attribute::conduit_stream(transmit, receive).0));
+        let accept =
+            Accept { destination: P, cos: 0, stream: 0x2000, protocol: 0x0200, attributes: List(&list) };
+        net.node(M).handle_message(1, P, &Message::Accept(accept).to_vec().unwrap());
+        net.drain();
+        let transmits: Vec<u16> =
+            net.nodes[&M].records(P, protocol()).iter().map(|record| record.transmit).collect();
+        assert_eq!(transmits, if used { vec![0x2000] } else { vec![] });
+        assert_eq!(net.count(Command::Close), usize::from(!used), "what does not fit is given back");
+    }
+}
+
+/// Proves: SMP-3.4.3-12
+#[test]
+fn a_return_open_that_never_comes() {
+    let mut net = Net::new(L, [config(M, Algorithm::Corrected)]);
+    net.node(M).create_conduit(0, P, protocol()).unwrap();
+    net.drain();
+    let list = [Attribute::message_number(u32::from(M) << 16).0];
+    let accept = Accept { destination: P, cos: 0, stream: 0x2000, protocol: 0x0200, attributes: List(&list) };
+    net.now = L;
+    net.node(M).handle_message(L, P, &Message::Accept(accept).to_vec().unwrap());
+    net.run(L + 999 * MS);
+    assert_eq!(net.nodes[&M].records(P, protocol()).len(), 1);
+    net.run(L + 1_000 * MS);
+    assert_eq!(net.nodes[&M].records(P, protocol()), []);
+    assert_eq!(net.messages(M, Command::Close).len(), 1);
+}
+
+/// A second first OPEN while there is a whole conduit: has the peer restarted?
+///
+/// Proves: SMP-3.4.3-4, SMP-3.4.3-5
+#[test]
+fn a_first_open_for_a_whole_conduit() {
+    // It has not: refused.
+    let mut net = established();
+    let now = net.now;
+    let octets = open(99, Some((0xFFFF, 0xFFFF)));
+    net.node(P).handle_message(now, M, &octets);
+    net.run(now + 5 * MS);
+    assert_eq!(net.messages(P, Command::Refuse).len(), 0, "asked first");
+    net.node(P).handle_message(now + 5 * MS, M, &octets);
+    net.drain();
+    assert_eq!(net.messages(P, Command::Refuse).len(), 1);
+    assert_eq!(net.nodes[&P].records(M, protocol()).len(), 1);
+    // It has: the old conduit goes, the new one comes.
+    let mut net = established();
+    let mut fresh = config(M, Algorithm::Corrected);
+    (fresh.first_number, fresh.first_stream) = (0xABCD, 0x1800);
+    net.nodes.insert(M, Endpoint::new(fresh));
+    let now = net.now;
+    net.node(M).create_conduit(now, P, protocol()).unwrap();
+    net.run(now + 5_000 * MS);
+    for (node, peer) in [(M, P), (P, M)] {
+        let [record] = net.nodes[&node].records(peer, protocol()) else {
+            panic!("one conduit at {node:#06x}")
+        };
+        assert!(matches!(record.own, Own::Answered(_)) && record.is_whole());
+        assert_eq!(net.nodes[&node].streams().count(), 2, "nothing of the old one is left");
+    }
+}
+
+/// Proves: SMP-3.4.3-14
+#[test]
+fn a_call_decides_alone() {
+    // Each call takes the endpoint exclusively and leaves a settled state: a copy taken between any two calls
+    // goes on in the same way.
+    let mut net = Net::pair(L, Algorithm::Corrected);
+    net.node(M).create_conduit(0, P, protocol()).unwrap();
+    net.drain();
+    let copy = net.nodes[&P].clone();
+    let octets = net.messages(M, Command::Open)[0].1.clone();
+    let outcomes = [copy.clone(), copy].map(|mut node| {
+        node.handle_message(L, M, &octets);
+        let sent: Vec<_> = std::iter::from_fn(|| node.poll_transmit()).collect();
+        while node.poll_event().is_some() {}
+        (node, sent)
+    });
+    assert_eq!(outcomes[0], outcomes[1]);
+    assert_eq!(outcomes[0].1.len(), 2);
+}
+
+/// Proves: SMP-3.7.1-3
+#[test]
+fn no_room() {
+    // All identifiers are taken: REFUSE. Too many messages for a node whose contact is not known: dropped.
+    let mut config = config(P, Algorithm::Corrected);
+    (config.max_streams, config.assumed) = (1, None);
+    let mut node = Endpoint::new(config);
+    for number in 0..100 {
+        node.handle_message(0, M, &open(number, None));
+    }
+    assert_eq!(node.streams().count(), 1);
+    assert_eq!(node.counters().dropped, 100 - 64);
+    assert_eq!(node.poll_transmit(), None);
+}
+
+/// Proves: SMP-3.5.2.5-1, SMP-4.2.5-2
+#[test]
+fn ranges_of_numbers() {
+    for stream in 0..=u16::MAX {
+        let expected = match stream {
+            0..=0xDFFF => StreamClass::Application,
+            0xE000..=0xEFFF => StreamClass::Vendor,
+            0xF000..=0xFFFE => StreamClass::Reserved,
+            0xFFFF => StreamClass::Invalid,
+        };
+        assert_eq!(StreamClass::of(stream), expected);
+    }
+    // Every nack-type but 0 is reserved: a fault in validation mode, else taken for 0.
+    let list = [Attribute::message_number(1).0];
+    let refuse = Refuse { destination: P, protocol: 0x0200, attributes: List(&list) };
+    let mut octets = Message::Refuse(refuse).to_vec().unwrap();
+    for kind in 1..=255 {
+        octets[4] = kind;
+        assert!(Message::parse(&octets, Mode::Validation).is_err());
+        assert_eq!(Message::parse(&octets, Mode::NonValidation), Ok(Message::Refuse(refuse)));
+    }
+}

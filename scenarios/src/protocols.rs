@@ -1,0 +1,379 @@
+//! Flows of messages, streams and requests: what runs on the endpoints at both ends.
+
+use crate::compile::{Compiler, Settings};
+use crate::diagnostic::Diagnostic;
+use crate::spec::*;
+use crate::traffic::{self, Sized};
+use crate::units::{self, Ratio};
+use models::config::*;
+use models::lp_serial::cost::{AddressSize, PacketClass, SymbolSize, packet_bytes};
+use models::sim_core::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One end of a flow.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) device: usize,
+    pub(crate) flow: u16,
+    /// `None`: it only receives.
+    pub(crate) source: Option<SourceConfig>,
+}
+
+/// Whether the flow runs on hosts and not on links alone.
+pub(crate) fn is_protocol(flow: &FlowSpec) -> bool {
+    flow.messages.is_some() || flow.streams.is_some() || flow.rpc.is_some()
+}
+
+/// What carries a flow.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Message { segment: u32 },
+    Stream { mtu: u32 },
+    Read,
+    Write,
+}
+
+fn kind(flow: &FlowSpec) -> Kind {
+    let stream = || Kind::Stream {
+        mtu: u32::from(flow.streams.as_ref().and_then(|streams| streams.mtu).unwrap_or(256)),
+    };
+    let message = || Kind::Message {
+        segment: u32::from(flow.messages.as_ref().and_then(|messages| messages.segment).unwrap_or(256)),
+    };
+    match flow.rpc.as_ref().and_then(|rpc| rpc.via) {
+        Some(RpcVia::Read) => Kind::Read,
+        Some(RpcVia::Write) => Kind::Write,
+        Some(RpcVia::Stream) => stream(),
+        Some(RpcVia::Message) => message(),
+        None if flow.streams.is_some() => stream(),
+        None => message(),
+    }
+}
+
+/// Fills in the defaults of such a flow.
+pub(crate) fn expand(flow: &mut FlowSpec) {
+    flow.size.get_or_insert(SizeSpec::Fixed(256));
+    let kind = kind(flow);
+    if let Some(rpc) = &mut flow.rpc {
+        rpc.via.get_or_insert(match kind {
+            Kind::Message { .. } => RpcVia::Message,
+            Kind::Stream { .. } => RpcVia::Stream,
+            Kind::Read => RpcVia::Read,
+            Kind::Write => RpcVia::Write,
+        });
+        rpc.response.get_or_insert(8);
+        rpc.timeout.get_or_insert("100 ms".into());
+    }
+    match kind {
+        Kind::Message { segment } => {
+            let messages = flow.messages.get_or_insert_default();
+            messages.mailbox.get_or_insert(0);
+            messages.segment.get_or_insert(segment as u16);
+        }
+        Kind::Stream { mtu } => {
+            let streams = flow.streams.get_or_insert_default();
+            streams.cos.get_or_insert(0);
+            streams.mtu.get_or_insert(mtu as u16);
+        }
+        Kind::Read | Kind::Write => {}
+    }
+}
+
+/// Whether the settings go together.
+pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+    let mut mixed = |key: &str, message: &str, help: &str| {
+        c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
+        false
+    };
+    let via = flow.rpc.as_ref().and_then(|rpc| rpc.via);
+    let (messages, streams) = (flow.messages.is_some(), flow.streams.is_some());
+    if messages && (streams || matches!(via, Some(RpcVia::Stream | RpcVia::Read | RpcVia::Write))) {
+        let help = "one flow, one kind: make another flow, or leave \"messages\" out";
+        return mixed("messages", "the flow sends messages and something else", help);
+    }
+    if streams && matches!(via, Some(RpcVia::Message | RpcVia::Read | RpcVia::Write)) {
+        let help = "one flow, one kind: make another flow, or leave \"streams\" out";
+        return mixed("streams", "the flow sends PDUs and something else", help);
+    }
+    if flow.packet.is_some() {
+        let help = "the packets of messages, streams and requests are made by the endpoints";
+        return mixed("packet", "the kind of packet follows from the kind of flow", help);
+    }
+    if matches!(flow.arrivals, ArrivalSpec::Trace(_)) {
+        let help = "a trace lists packets; use another arrival process";
+        return mixed("arrivals", "a trace knows no messages, streams or requests", help);
+    }
+    if flow.priority == Some(3) {
+        let at = format!("{at}/priority");
+        let message = "a flow that is answered cannot have priority 3";
+        let help = "allowed: 0 to 2; responses take the priority above";
+        c.out.push(Diagnostic::error("SC008", at, message).help(help));
+        return false;
+    }
+    if let Some(streams) = &flow.streams
+        && let Some(mtu) = streams.mtu
+    {
+        let at = format!("{at}/streams/mtu");
+        if Mtu::from_bytes(mtu).is_err() {
+            let message = format!("an MTU of {mtu} octets is not possible");
+            c.out.push(Diagnostic::error("SC008", at, message).help("allowed: 32 to 256 in steps of 4"));
+            return false;
+        }
+        let before = c.spec.traffic.iter().enumerate().take_while(|(_, other)| !std::ptr::eq(*other, flow));
+        let other = before.into_iter().find_map(|(i, other)| {
+            let other = other.streams.as_ref()?.mtu?;
+            (other != mtu).then_some((i, other))
+        });
+        if let Some((i, other)) = other {
+            let message = format!("an MTU of {mtu} octets, and one of {other} before");
+            let finding = Diagnostic::error("SC049", at, message).help("the MTU is that of the whole system");
+            c.out.push(finding.also(format!("/traffic/{i}/streams/mtu"), "the other one"));
+            return false;
+        }
+    }
+    true
+}
+
+/// Sizes of messages with their weights; the wire has nothing to say about them.
+pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> {
+    let kind = kind(flow);
+    let response = flow.rpc.as_ref().and_then(|rpc| rpc.response).unwrap_or(8);
+    if kind == Kind::Read {
+        // Requests say how much is read.
+        check_size(c, &format!("{at}/rpc/response"), kind, response)?;
+        return Some(vec![(1, PacketSize { payload: response as u16, wire: 0 })]);
+    }
+    if flow.rpc.is_some() && kind != Kind::Write {
+        check_size(c, &format!("{at}/rpc/response"), kind, response)?;
+    }
+    let parts: Vec<(u32, u32, String)> = match flow.size.as_ref()? {
+        SizeSpec::Fixed(payload) => vec![(1, *payload, format!("{at}/size"))],
+        SizeSpec::Mix(list) => {
+            let at = |i: usize| format!("{at}/size/{i}/payload");
+            list.iter().enumerate().map(|(i, part)| (part.weight, part.payload, at(i))).collect()
+        }
+    };
+    let mut sizes = Vec::new();
+    for (weight, payload, pointer) in parts {
+        check_size(c, &pointer, kind, payload)?;
+        if weight > 0 {
+            sizes.push((weight, PacketSize { payload: payload as u16, wire: 0 }));
+        }
+    }
+    if sizes.is_empty() {
+        let message = "the weights do not sum to a positive 32-bit number";
+        c.once(Diagnostic::error("SC008", format!("{at}/size"), message));
+        return None;
+    }
+    if let (Kind::Message { segment }, Some(mailbox)) =
+        (kind, flow.messages.as_ref().and_then(|messages| messages.mailbox))
+        && mailbox > 3
+        && sizes.iter().any(|(_, size)| u32::from(size.payload) > segment)
+    {
+        let message = format!("mailbox {mailbox} takes messages of one segment only");
+        let help = "allowed: 0 to 3 for longer messages";
+        c.once(Diagnostic::error("SC008", format!("{at}/messages/mailbox"), message).help(help));
+        return None;
+    }
+    Some(sizes)
+}
+
+fn check_size(c: &mut Compiler<'_>, at: &str, kind: Kind, octets: u32) -> Option<()> {
+    let (fits, allowed) = match kind {
+        Kind::Message { segment } => (
+            octets > 0 && octets <= 16 * segment,
+            format!("1 to {} (16 segments of {segment})", 16 * segment),
+        ),
+        Kind::Stream { .. } => (octets > 0 && octets < 65_536, "1 to 65535".to_owned()),
+        Kind::Read => (
+            [8, 16, 32, 64, 96, 128, 160, 192, 224, 256].contains(&octets),
+            "8, 16, and 32 to 256 in steps of 32".to_owned(),
+        ),
+        Kind::Write => (octets > 0 && octets <= 256, "1 to 256".to_owned()),
+    };
+    if fits {
+        return Some(());
+    }
+    let what = match kind {
+        Kind::Message { .. } => "message",
+        Kind::Stream { .. } => "PDU",
+        Kind::Read => "read",
+        Kind::Write => "write",
+    };
+    let message = format!("a {what} cannot have {octets} octets");
+    c.once(Diagnostic::error("SC041", at, message).help(format!("allowed: {allowed}")));
+    None
+}
+
+/// Endpoints that receive what these sources send. Empty for traffic without hosts.
+pub(crate) fn ends(
+    c: &mut Compiler<'_>,
+    at: &str,
+    flow: &FlowSpec,
+    places: &[(usize, Destinations)],
+) -> Option<BTreeSet<usize>> {
+    let mut ends = BTreeSet::new();
+    if !is_protocol(flow) {
+        return Some(ends);
+    }
+    for (_, destinations) in places {
+        let ids = match destinations {
+            Destinations::Fixed(id) => std::slice::from_ref(id),
+            Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => &ids[..],
+            Destinations::Hotspot { .. } | Destinations::Replay => {
+                let message = "a hot spot is made of packets, not of messages, streams or requests";
+                let help = "make two flows, one to the hot endpoints and one to all";
+                c.once(Diagnostic::error("SC048", format!("{at}/to"), message).help(help));
+                return None;
+            }
+        };
+        for id in ids {
+            match c.ids.iter().position(|own| own == id) {
+                Some(device) => {
+                    ends.insert(device);
+                }
+                None => {
+                    let message = "a multicast group receives no messages, streams or requests";
+                    c.once(Diagnostic::error("SC048", format!("{at}/to"), message).help("name endpoints"));
+                    return None;
+                }
+            }
+        }
+    }
+    for (source, _) in places {
+        ends.remove(source);
+    }
+    Some(ends)
+}
+
+/// Mean time that a message with all delimiters keeps the injection link busy, in picoseconds, exactly; its
+/// responses go the other way.
+pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes: &[Sized]) -> Ratio {
+    let Some((link, _, _)) = c.neighbours[source][0] else { return Ratio::whole(1) };
+    let wire = &c.wires[link];
+    let packet = |class: PacketClass, payload: u32| {
+        let octets = packet_bytes(class, traffic::id_size(c), payload, AddressSize::Bits34);
+        let octets = wire.symbol.packet_bytes_on_link(octets.expect("segments fit into packets"));
+        u128::from(octets + wire.symbol.delimiter_chars())
+    };
+    let chars = |octets: u32| match kind(flow) {
+        Kind::Message { segment } => {
+            let last = (octets - 1) % segment + 1;
+            u128::from((octets - 1) / segment) * packet(PacketClass::Message, segment)
+                + packet(PacketClass::Message, last.next_multiple_of(8))
+        }
+        Kind::Stream { mtu } => {
+            let (full, last) = ((octets - 1) / mtu, (octets - 1) % mtu + 1);
+            let end = packet(PacketClass::DataStreamingStart, last.next_multiple_of(2));
+            match full {
+                0 => end,
+                _ => {
+                    packet(PacketClass::DataStreamingStart, mtu)
+                        + u128::from(full - 1) * packet(PacketClass::DataStreamingContinuation, mtu)
+                        + end
+                }
+            }
+        }
+        Kind::Read => packet(PacketClass::Read, 0),
+        Kind::Write => packet(PacketClass::Write, octets.next_multiple_of(8)),
+    };
+    let weights: u128 = sizes.iter().map(|(weight, _)| u128::from(*weight)).sum();
+    let sum: u128 =
+        sizes.iter().map(|(weight, size)| u128::from(*weight) * chars(u32::from(size.payload))).sum();
+    let one = wire.rate.character_ps(wire.width);
+    Ratio::new(sum * u128::from(one.numerator), weights.max(1) * u128::from(one.denominator))
+}
+
+/// The agents of all endpoints that take part in such flows.
+pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfig> {
+    let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
+    for Placed { device, flow, source } in parts {
+        let protocol = protocol(&c.spec.traffic[usize::from(flow)], flow);
+        by_device.entry(device).or_default().push(PartConfig { flow, protocol, source });
+    }
+    let mtu = c.spec.traffic.iter().find_map(|flow| flow.streams.as_ref()?.mtu);
+    let mtu = mtu.and_then(|octets| Mtu::from_bytes(octets).ok()).unwrap_or(Mtu::MAX);
+    let mut agents = Vec::new();
+    for (device, mut parts) in by_device {
+        parts.sort_by_key(|part| part.flow);
+        let Settings::Endpoint(endpoint) = &c.settings[device] else { continue };
+        let host = endpoint.host.clone().unwrap_or_default();
+        let at = format!("{}/host/protocol_clock", c.origins[device]);
+        let idle3 =
+            c.neighbours[device][0].is_some_and(|(link, _, _)| c.wires[link].symbol == SymbolSize::Idle3);
+        let time = |text: &Option<String>, or: u64| {
+            text.as_deref().and_then(|text| units::time(text).ok()).unwrap_or(or)
+        };
+        let config = AgentConfig {
+            device: device as u32,
+            id: c.ids[device],
+            ids: traffic::id_size(c),
+            idle3,
+            host: HostConfig {
+                rx_service: service(host.rx_service.as_ref()),
+                tx_service: service(host.tx_service.as_ref()),
+                rx_queue: host.rx_queue.unwrap_or(1024),
+            },
+            clock: clock(c, at, host.protocol_clock.as_ref()),
+            response_timeout: time(&host.response_timeout, 1_000_000_000),
+            retry_delay: time(&host.retry_delay, 0),
+            mtu,
+            parts,
+        };
+        agents.push(config);
+    }
+    agents
+}
+
+fn protocol(spec: &FlowSpec, flow: u16) -> ProtocolConfig {
+    let carrier = match kind(spec) {
+        Kind::Message { segment } => Carrier::Message {
+            mailbox: spec.messages.as_ref().and_then(|messages| messages.mailbox).unwrap_or(0),
+            segment: segment as u16,
+        },
+        Kind::Stream { .. } => Carrier::Stream {
+            cos: spec.streams.as_ref().and_then(|streams| streams.cos).unwrap_or(0),
+            // Flows have streams of their own.
+            stream_id: flow,
+        },
+        Kind::Read => Carrier::Read,
+        Kind::Write => Carrier::Write,
+    };
+    match &spec.rpc {
+        None => ProtocolConfig::Workload { carrier },
+        Some(rpc) => ProtocolConfig::Rpc {
+            carrier,
+            answer: rpc.response.unwrap_or(8),
+            timeout: rpc.timeout.as_deref().and_then(|t| units::time(t).ok()).unwrap_or(100_000_000_000),
+        },
+    }
+}
+
+fn service(spec: Option<&ServiceSpec>) -> ServiceTime {
+    let time = |text: &str| Duration(units::time(text).unwrap_or(0));
+    match spec {
+        None => ServiceTime::Fixed(Duration(0)),
+        Some(ServiceSpec::Fixed(text)) => ServiceTime::Fixed(time(text)),
+        Some(ServiceSpec::Random(ServiceKind::Exponential(mean))) => ServiceTime::Exponential(time(mean)),
+        Some(ServiceSpec::Random(ServiceKind::Uniform([low, high]))) => {
+            ServiceTime::Uniform(time(low), time(high))
+        }
+    }
+}
+
+fn clock(c: &mut Compiler<'_>, at: String, share: Option<&Share>) -> (u64, u64) {
+    let Some(share) = share else { return (1, 1) };
+    let value = traffic::share_value(share).and_then(|value| match value.pair() {
+        Some((num, den)) if num > 0 && den > 0 => Ok((num, den)),
+        _ => Err("it has to be positive, with at most 19 digits".into()),
+    });
+    match value {
+        Ok(ratio) => ratio,
+        Err(why) => {
+            let message = format!("a protocol clock that does not run: {why}");
+            let help = "allowed: a number (1000) or a fraction (\"1/3\") above 0";
+            c.once(Diagnostic::error("SC008", at, message).help(help));
+            (1, 1)
+        }
+    }
+}

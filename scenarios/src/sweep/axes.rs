@@ -1,0 +1,572 @@
+//! From the axes of a sweep file to levels: what each value is called, and what it sets.
+
+use super::sample;
+use super::spec::{AxisSpec, RangeSpec};
+use crate::diagnostic::{Diagnostic, count};
+use crate::source::{escape, unescape};
+use crate::spec::Places;
+use crate::structure::describe;
+use crate::units;
+use serde_json::{Number, Value};
+use std::collections::BTreeMap;
+
+/// Name of the axis that the variants of the scenario make.
+pub const VARIANT_AXIS: &str = "variant";
+/// Most values of one axis.
+const LEVELS_MAX: usize = 1 << 20;
+/// Names that columns of the results have already.
+const TAKEN: [&str; 5] = ["point", "replication", "seed", "scope", "runs"];
+
+/// One setting of a level: where, what, and the place in the sweep file that says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// JSON pointer into the scenario.
+    pub pointer: String,
+    /// New value.
+    pub value: Value,
+    /// JSON pointer into the sweep file.
+    pub place: String,
+}
+
+/// One value of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// How tables and figures call it.
+    pub label: String,
+    /// Its number, in the unit of the axis.
+    pub number: Option<Number>,
+    /// What it sets.
+    pub settings: Vec<Setting>,
+}
+
+/// One axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Name.
+    pub name: String,
+    /// Unit of the numbers; empty if they have none.
+    pub unit: String,
+    /// Whether its values are scattered rather than chosen.
+    pub sampled: bool,
+    /// Values, in order.
+    pub levels: Vec<Level>,
+}
+
+/// Axes that move together: (first axis, number of axes, number of steps).
+pub(super) type Group = (usize, usize, usize);
+
+pub(super) struct Reader<'a> {
+    pub(super) parameters: &'a BTreeMap<String, Places>,
+    pub(super) seed: u64,
+    pub(super) out: &'a mut Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    /// All axes of a file, and how they move.
+    pub(super) fn read(&mut self, specs: &[AxisSpec]) -> (Vec<Axis>, Vec<Group>) {
+        let (mut axes, mut groups) = (Vec::new(), Vec::new());
+        for (index, spec) in specs.iter().enumerate() {
+            let at = format!("/axes/{index}");
+            let first = axes.len();
+            match (&spec.zip, &spec.sample) {
+                (Some(parts), None) => {
+                    self.alone(spec, &at, "zip");
+                    for (part, spec) in parts.iter().enumerate() {
+                        axes.extend(self.axis(spec, &format!("{at}/zip/{part}"), "a zip"));
+                    }
+                    self.equal_lengths(&axes[first..], &at);
+                }
+                (None, Some(sample)) => {
+                    self.alone(spec, &at, "sample");
+                    for (part, spec) in sample.axes.iter().enumerate() {
+                        let at = format!("{at}/sample/axes/{part}");
+                        let unit = sample::unit(sample.method, self.seed, sample.points, part as u32);
+                        axes.extend(self.dimension(spec, &at, &unit));
+                    }
+                }
+                (Some(_), Some(_)) => {
+                    let message = "an entry is a zip or a sample, not both";
+                    self.out.push(Diagnostic::error("SW001", &at, message));
+                }
+                (None, None) => axes.extend(self.axis(spec, &at, "an axis")),
+            }
+            if axes.len() > first {
+                groups.push((first, axes.len() - first, axes[first].levels.len()));
+            } else if self.out.is_empty() {
+                let message = "there is no axis in it";
+                self.out.push(Diagnostic::error("SW001", &at, message));
+            }
+        }
+        self.names(specs, &axes);
+        (axes, groups)
+    }
+
+    /// An entry of several axes is nothing else.
+    fn alone(&mut self, spec: &AxisSpec, at: &str, word: &str) {
+        if let Some(other) = given(spec).into_iter().find(|other| *other != word) {
+            let message = format!("\"{other}\" beside \"{word}\" means nothing");
+            let help = format!("put it into the axes of the {word}");
+            self.out.push(Diagnostic::error("SW001", format!("{at}/{other}"), message).help(help).at_key());
+        }
+    }
+
+    fn equal_lengths(&mut self, axes: &[Axis], at: &str) {
+        let Some(first) = axes.first() else { return };
+        if let Some(other) = axes.iter().find(|axis| axis.levels.len() != first.levels.len()) {
+            let message = format!(
+                "\"{}\" has {}, \"{}\" has {}",
+                first.name,
+                count(first.levels.len(), "value"),
+                other.name,
+                count(other.levels.len(), "value")
+            );
+            let help = "zipped axes move together, so they have equally many values";
+            self.out.push(Diagnostic::error("SW005", format!("{at}/zip"), message).help(help));
+        }
+    }
+
+    fn names(&mut self, specs: &[AxisSpec], axes: &[Axis]) {
+        let mut seen: Vec<&str> = vec![VARIANT_AXIS];
+        for axis in axes {
+            let name = axis.name.as_str();
+            let at = if specs.len() == axes.len() {
+                let index = axes.iter().position(|other| std::ptr::eq(other, axis)).unwrap_or(0);
+                format!("/axes/{index}")
+            } else {
+                "/axes".into()
+            };
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            if name.is_empty() || !name.chars().all(plain) || TAKEN.contains(&name) {
+                let message = format!("\"{name}\" cannot be the name of an axis");
+                let help = format!(
+                    "use lower-case letters, digits and _, and none of {} and {VARIANT_AXIS}",
+                    TAKEN.join(", ")
+                );
+                self.out.push(Diagnostic::error("SW004", at, message).help(help));
+            } else if seen.contains(&name) {
+                let message = format!("a second axis is called \"{name}\"");
+                let help = "give it another one with \"name\"";
+                self.out.push(Diagnostic::error("SW004", at, message).help(help));
+            }
+            seen.push(name);
+        }
+    }
+
+    fn axis(&mut self, spec: &AxisSpec, at: &str, what: &str) -> Option<Axis> {
+        for (word, there) in [("zip", spec.zip.is_some()), ("sample", spec.sample.is_some())] {
+            if there {
+                let message = format!("a {word} cannot stand inside {what}");
+                self.out.push(Diagnostic::error("SW001", format!("{at}/{word}"), message).at_key());
+                return None;
+            }
+        }
+        if let Some(cases) = &spec.cases {
+            return self.cases(spec, cases, at);
+        }
+        let (places, name) = self.places(spec, at)?;
+        let values = match (&spec.values, &spec.range, &spec.log_range) {
+            (Some(values), None, None) => self.listed(spec, values, at)?,
+            (None, Some(range), None) => self.numbers(spec, range, false, &format!("{at}/range"))?,
+            (None, None, Some(range)) => self.numbers(spec, range, true, &format!("{at}/log_range"))?,
+            _ => return self.one_of(spec, at, &["values", "range", "log_range", "cases"]),
+        };
+        Some(finish(name, &places, values, false))
+    }
+
+    /// A dimension of a sample; `unit` are the coordinates of the points in [0, 1).
+    fn dimension(&mut self, spec: &AxisSpec, at: &str, unit: &[f64]) -> Option<Axis> {
+        for word in ["zip", "sample", "cases"] {
+            if given(spec).contains(&word) {
+                let message = format!("\"{word}\" cannot be a dimension of a sample");
+                let help = "use range, log_range or values";
+                self.out
+                    .push(Diagnostic::error("SW001", format!("{at}/{word}"), message).help(help).at_key());
+                return None;
+            }
+        }
+        let (places, name) = self.places(spec, at)?;
+        let values = match (&spec.values, &spec.range, &spec.log_range) {
+            (Some(values), None, None) => {
+                let listed = self.listed(spec, values, at)?;
+                let pick = |share: &f64| listed[(share * listed.len() as f64) as usize].clone();
+                unit.iter().map(pick).collect()
+            }
+            (None, Some(range), None) => self.scattered(spec, range, false, at, unit)?,
+            (None, None, Some(range)) => self.scattered(spec, range, true, at, unit)?,
+            _ => return self.one_of(spec, at, &["values", "range", "log_range"]),
+        };
+        Some(finish(name, &places, values, true))
+    }
+
+    fn one_of(&mut self, spec: &AxisSpec, at: &str, words: &[&str]) -> Option<Axis> {
+        let found: Vec<&str> = given(spec).into_iter().filter(|word| words.contains(word)).collect();
+        let message = if found.is_empty() {
+            "the axis has no values".to_owned()
+        } else {
+            format!("the axis has more than one kind of values: {}", found.join(", "))
+        };
+        let help = format!("give exactly one of {}", words.join(", "));
+        self.out.push(Diagnostic::error("SW001", at, message).help(help));
+        None
+    }
+
+    /// Where an axis sets its values, and its name.
+    fn places(&mut self, spec: &AxisSpec, at: &str) -> Option<(Vec<String>, String)> {
+        let (pointers, fallback) = match (&spec.parameter, &spec.pointer) {
+            (Some(parameter), None) => {
+                let Some(places) = self.parameters.get(parameter) else {
+                    let message = format!("the scenario has no parameter \"{parameter}\"");
+                    let names: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
+                    let help = if names.is_empty() {
+                        "name it in the \"parameters\" of the scenario, or use \"pointer\"".into()
+                    } else {
+                        format!("parameters: {}", names.join(", "))
+                    };
+                    let item = Diagnostic::error("SW003", format!("{at}/parameter"), message).help(help);
+                    self.out.push(item.did_you_mean(parameter, names));
+                    return None;
+                };
+                (places.pointers(), parameter.clone())
+            }
+            (None, Some(places)) => {
+                let first = places.pointers().first().map(String::as_str).unwrap_or_default();
+                let word = first.rsplit('/').map(unescape).find(|part| part.parse::<u64>().is_err());
+                (places.pointers(), word.unwrap_or_default().to_lowercase().replace('-', "_"))
+            }
+            (found, _) => {
+                let message = match found {
+                    None => "the axis does not say what it varies",
+                    Some(_) => "the axis names a parameter and a pointer",
+                };
+                let help = "give \"parameter\" (a name of the scenario) or \"pointer\"";
+                self.out.push(Diagnostic::error("SW001", at, message).help(help));
+                return None;
+            }
+        };
+        Some((pointers.to_vec(), spec.name.clone().unwrap_or(fallback)))
+    }
+
+    fn cases(&mut self, spec: &AxisSpec, cases: &[crate::spec::VariantSpec], at: &str) -> Option<Axis> {
+        if let Some(other) = given(spec).into_iter().find(|word| *word != "cases") {
+            let message = format!("\"{other}\" beside \"cases\" means nothing: cases say what they set");
+            self.out.push(Diagnostic::error("SW001", format!("{at}/{other}"), message).at_key());
+            return None;
+        }
+        let Some(name) = spec.name.clone() else {
+            let message = "an axis of cases needs a name";
+            self.out.push(Diagnostic::error("SW001", at, message).help("add \"name\""));
+            return None;
+        };
+        if cases.is_empty() {
+            self.out.push(Diagnostic::error("SW002", format!("{at}/cases"), "there are no cases"));
+            return None;
+        }
+        let mut levels: Vec<Level> = Vec::new();
+        for (index, case) in cases.iter().enumerate() {
+            let place = format!("{at}/cases/{index}");
+            if levels.iter().any(|level| level.label == case.name) {
+                let message = format!("a second case is called \"{}\"", case.name);
+                self.out.push(Diagnostic::error("SW004", format!("{place}/name"), message));
+            }
+            let settings = case.set.iter().map(|(pointer, value)| Setting {
+                pointer: pointer.clone(),
+                value: value.clone(),
+                place: format!("{place}/set/{}", escape(pointer)),
+            });
+            levels.push(Level { label: case.name.clone(), number: None, settings: settings.collect() });
+        }
+        Some(Axis { name, unit: String::new(), sampled: false, levels })
+    }
+
+    fn listed(&mut self, spec: &AxisSpec, values: &[Value], at: &str) -> Option<Vec<(Value, String)>> {
+        for (word, there) in [("unit", spec.unit.is_some()), ("integer", spec.integer.is_some())] {
+            if there {
+                let message = format!("\"{word}\" belongs to a range; values are taken as they are");
+                self.out.push(Diagnostic::error("SW002", format!("{at}/{word}"), message).at_key());
+                return None;
+            }
+        }
+        if values.is_empty() {
+            self.out.push(Diagnostic::error("SW002", format!("{at}/values"), "there are no values"));
+            return None;
+        }
+        for (index, value) in values.iter().enumerate() {
+            if values[..index].contains(value) {
+                let message = format!("{} is there twice", describe(value));
+                let place = format!("{at}/values/{index}");
+                self.out.push(Diagnostic::error("SW002", place, message));
+                return None;
+            }
+        }
+        let place = |(index, value): (usize, &Value)| (value.clone(), format!("{at}/values/{index}"));
+        Some(values.iter().enumerate().map(place).collect())
+    }
+
+    fn numbers(
+        &mut self,
+        spec: &AxisSpec,
+        range: &RangeSpec,
+        log: bool,
+        at: &str,
+    ) -> Option<Vec<(Value, String)>> {
+        let Some(steps) = range.count else {
+            let message = "the range does not say how many numbers";
+            self.out.push(Diagnostic::error("SW002", at, message).help("add \"count\""));
+            return None;
+        };
+        if steps as usize > LEVELS_MAX {
+            let message = format!("{steps} numbers are too many");
+            let help = format!("allowed: at most {LEVELS_MAX}");
+            self.out.push(Diagnostic::error("SW002", format!("{at}/count"), message).help(help));
+            return None;
+        }
+        let share = |step: u32| if steps == 1 { 0.0 } else { f64::from(step) / f64::from(steps - 1) };
+        let shares: Vec<f64> = (0..steps).map(share).collect();
+        let values = self.along(spec, range, log, at, &shares)?;
+        let mut seen = std::collections::BTreeSet::new();
+        if let Some(twice) = values.iter().find(|value| !seen.insert(value.0.to_string())) {
+            let message = format!("{} comes more than once", twice.0);
+            let help = "fewer numbers, or a longer range";
+            self.out.push(Diagnostic::error("SW002", at, message).help(help));
+            return None;
+        }
+        Some(values)
+    }
+
+    fn scattered(
+        &mut self,
+        spec: &AxisSpec,
+        range: &RangeSpec,
+        log: bool,
+        at: &str,
+        unit: &[f64],
+    ) -> Option<Vec<(Value, String)>> {
+        let at = format!("{at}/{}", if log { "log_range" } else { "range" });
+        if range.count.is_some() {
+            let message = "a range in a sample has no count: the sample says how many points";
+            self.out.push(Diagnostic::error("SW002", format!("{at}/count"), message).at_key());
+            return None;
+        }
+        self.along(spec, range, log, &at, unit)
+    }
+
+    /// The numbers at these shares of a range.
+    fn along(
+        &mut self,
+        spec: &AxisSpec,
+        range: &RangeSpec,
+        log: bool,
+        at: &str,
+        shares: &[f64],
+    ) -> Option<Vec<(Value, String)>> {
+        let ends = (range.from.as_f64()?, range.to.as_f64()?);
+        if log && !(ends.0 > 0.0 && ends.1 > 0.0) {
+            let message = "a range with equal ratios cannot reach zero";
+            let help = "both ends have to be positive; use \"range\" otherwise";
+            self.out.push(Diagnostic::error("SW002", at, message).help(help));
+            return None;
+        }
+        let integer = spec.integer == Some(true);
+        let number = |share: &f64| -> Option<(Value, String)> {
+            let raw = if log {
+                ends.0 * libm::exp(share * libm::log(ends.1 / ends.0))
+            } else {
+                ends.0 + share * (ends.1 - ends.0)
+            };
+            let number = tidy(if integer { libm::round(raw) } else { raw })?;
+            let value = match &spec.unit {
+                Some(unit) => Value::from(format!("{number} {unit}")),
+                None => Value::Number(number),
+            };
+            Some((value, at.to_owned()))
+        };
+        shares.iter().map(number).collect()
+    }
+}
+
+/// A number with nine significant digits, whole if it is: what a person would have written.
+fn tidy(raw: f64) -> Option<Number> {
+    let rounded: f64 = format!("{raw:.8e}").parse().ok()?;
+    if libm::trunc(rounded) == rounded && libm::fabs(rounded) < 9e15 {
+        return Some(Number::from(rounded as i64));
+    }
+    Number::from_f64(rounded)
+}
+
+/// The fields that an axis has.
+fn given(spec: &AxisSpec) -> Vec<&'static str> {
+    [
+        ("parameter", spec.parameter.is_some()),
+        ("pointer", spec.pointer.is_some()),
+        ("values", spec.values.is_some()),
+        ("range", spec.range.is_some()),
+        ("log_range", spec.log_range.is_some()),
+        ("cases", spec.cases.is_some()),
+        ("unit", spec.unit.is_some()),
+        ("integer", spec.integer.is_some()),
+        ("zip", spec.zip.is_some()),
+        ("sample", spec.sample.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(word, there)| there.then_some(word))
+    .collect()
+}
+
+fn finish(name: String, places: &[String], values: Vec<(Value, String)>, sampled: bool) -> Axis {
+    let (unit, numbers) = measured(values.iter().map(|value| &value.0));
+    let levels = values.into_iter().enumerate().map(|(index, (value, place))| Level {
+        label: match &value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        },
+        number: numbers.as_ref().map(|numbers| numbers[index].clone()),
+        settings: places
+            .iter()
+            .map(|pointer| Setting { pointer: pointer.clone(), value: value.clone(), place: place.clone() })
+            .collect(),
+    });
+    Axis { name, unit, sampled, levels: levels.collect() }
+}
+
+/// Numbers behind values, if all have one: JSON numbers, times (in nanoseconds), or texts of one unit.
+fn measured<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> (String, Option<Vec<Number>>) {
+    let plain: Option<Vec<Number>> = values.clone().map(|value| value.as_number().cloned()).collect();
+    if plain.is_some() {
+        return (String::new(), plain);
+    }
+    let texts: Option<Vec<&str>> = values.map(Value::as_str).collect();
+    let Some(texts) = texts else { return (String::new(), None) };
+    let time = |text: &&str| units::time(text).ok().and_then(|ps| tidy(ps as f64 / 1e3));
+    let times: Option<Vec<Number>> = texts.iter().map(time).collect();
+    if times.is_some() {
+        return ("ns".into(), times);
+    }
+    let split = |text: &&str| -> Option<(Number, String)> {
+        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+        let number = text[..end].parse::<f64>().ok().and_then(tidy)?;
+        Some((number, text[end..].trim().to_owned()))
+    };
+    let Some(pairs) = texts.iter().map(split).collect::<Option<Vec<_>>>() else {
+        return (String::new(), None);
+    };
+    let unit = pairs[0].1.clone();
+    if pairs.iter().any(|pair| pair.1 != unit) || unit.contains(|c: char| c.is_ascii_digit()) {
+        return (String::new(), None);
+    }
+    (unit, Some(pairs.into_iter().map(|pair| pair.0).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(axes: Value) -> Result<(Vec<Axis>, Vec<Group>), Vec<Diagnostic>> {
+        let specs: Vec<AxisSpec> = serde_json::from_value(axes).unwrap();
+        let parameters = BTreeMap::from([("load".to_owned(), Places::Many(vec!["/a".into(), "/b".into()]))]);
+        let mut out = Vec::new();
+        let read = Reader { parameters: &parameters, seed: 1, out: &mut out }.read(&specs);
+        if out.is_empty() { Ok(read) } else { Err(out) }
+    }
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.levels.iter().map(|level| level.label.as_str()).collect()
+    }
+
+    #[test]
+    fn ranges_are_what_a_person_would_write() {
+        let (axes, groups) = read(json!([
+            {"parameter": "load", "range": {"from": 0.05, "to": 1, "count": 20}},
+            {"pointer": "/switch/pipeline", "unit": "ns",
+             "log_range": {"from": 100, "to": 10000, "count": 3}},
+            {"pointer": "/p", "range": {"from": 1, "to": 4, "count": 3}, "integer": true},
+        ]))
+        .unwrap();
+        assert_eq!(labels(&axes[0])[..4], ["0.05", "0.1", "0.15", "0.2"]);
+        assert_eq!(axes[0].levels[19].label, "1");
+        let set: Vec<&str> = axes[0].levels[0].settings.iter().map(|set| set.pointer.as_str()).collect();
+        assert_eq!(set, ["/a", "/b"]);
+        assert_eq!(labels(&axes[1]), ["100 ns", "1000 ns", "10000 ns"]);
+        assert_eq!((axes[1].name.as_str(), axes[1].unit.as_str()), ("pipeline", "ns"));
+        assert_eq!(labels(&axes[2]), ["1", "3", "4"]);
+        assert_eq!(groups, [(0, 1, 20), (1, 1, 3), (2, 1, 3)]);
+    }
+
+    #[test]
+    fn units_of_values() {
+        let unit = |values: Value| {
+            let (axes, _) = read(json!([{"pointer": "/x", "values": values}])).unwrap();
+            let numbers: Option<Vec<String>> =
+                axes[0].levels.iter().map(|level| level.number.as_ref().map(Number::to_string)).collect();
+            (axes[0].unit.clone(), numbers.map(|numbers| numbers.join(" ")))
+        };
+        assert_eq!(unit(json!(["1 us", "500 ns"])), ("ns".into(), Some("1000 500".into())));
+        assert_eq!(unit(json!(["3.125 Gbaud", "5 Gbaud"])), ("Gbaud".into(), Some("3.125 5".into())));
+        assert_eq!(unit(json!([1, 2.5])), (String::new(), Some("1 2.5".into())));
+        assert_eq!(unit(json!(["10 %", 2])), (String::new(), None));
+        assert_eq!(unit(json!(["fifo", "voq"])), (String::new(), None));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (axes, code, at) in [
+            (json!([{"values": [1]}]), "SW001", "/axes/0"),
+            (json!([{"parameter": "load"}]), "SW001", "/axes/0"),
+            (
+                json!([{"parameter": "load", "values": [1], "range": {"from": 1, "to": 2}}]),
+                "SW001",
+                "/axes/0",
+            ),
+            (json!([{"parameter": "lode", "values": [1]}]), "SW003", "/axes/0/parameter"),
+            (json!([{"parameter": "load", "values": []}]), "SW002", "/axes/0/values"),
+            (json!([{"parameter": "load", "values": [1, 1]}]), "SW002", "/axes/0/values/1"),
+            (json!([{"parameter": "load", "range": {"from": 1, "to": 2}}]), "SW002", "/axes/0/range"),
+            (
+                json!([{"parameter": "load", "log_range": {"from": 0, "to": 2, "count": 3}}]),
+                "SW002",
+                "/axes/0/log_range",
+            ),
+            (
+                json!([{"parameter": "load", "range": {"from": 1, "to": 2, "count": 5}, "integer": true}]),
+                "SW002",
+                "/axes/0/range",
+            ),
+            (json!([{"name": "seed", "parameter": "load", "values": [1]}]), "SW004", "/axes/0"),
+            (
+                json!([{"parameter": "load", "values": [1]},
+                       {"name": "load", "pointer": "/x", "values": [1]}]),
+                "SW004",
+                "/axes/1",
+            ),
+            (
+                json!([{"zip": [{"parameter": "load", "values": [1]}, {"pointer": "/x", "values": [1, 2]}]}]),
+                "SW005",
+                "/axes/0/zip",
+            ),
+            (json!([{"cases": [{"name": "a", "set": {}}]}]), "SW001", "/axes/0"),
+            (json!([{"zip": [{"zip": []}]}]), "SW001", "/axes/0/zip/0/zip"),
+        ] {
+            let found = read(axes.clone()).expect_err("a mistake");
+            assert_eq!((found[0].code, found[0].pointer.as_str()), (code, at), "{axes}: {found:?}");
+        }
+        let found = read(json!([{"parameter": "laod", "values": [1]}])).unwrap_err();
+        assert!(found[0].help.as_deref().unwrap().contains("did you mean \"load\"?"));
+    }
+
+    #[test]
+    fn samples_stay_in_their_range() {
+        let (axes, groups) = read(json!([{"sample": {"method": "sobol", "points": 16, "axes": [
+            {"parameter": "load", "range": {"from": 0.2, "to": 0.8}},
+            {"pointer": "/ports", "range": {"from": 2, "to": 9}, "integer": true},
+            {"pointer": "/kind", "values": ["fifo", "voq"]}
+        ]}}]))
+        .unwrap();
+        assert_eq!(groups, [(0, 3, 16)]);
+        for level in &axes[0].levels {
+            let load = level.number.as_ref().unwrap().as_f64().unwrap();
+            assert!((0.2..=0.8).contains(&load));
+        }
+        let voq = axes[2].levels.iter().filter(|level| level.label == "voq").count();
+        assert_eq!(voq, 8, "a Sobol sequence is even in each dimension");
+    }
+}

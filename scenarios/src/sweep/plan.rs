@@ -1,0 +1,488 @@
+//! A checked sweep: its points, and how one of them becomes a run.
+
+use super::axes::{Axis, Group, Level, Reader, Setting, VARIANT_AXIS};
+use super::spec::{PlotSpec, ReplicationSpec, Source, SweepSpec, Width};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::plan::Variant;
+use crate::spec::{Places, Spec};
+use crate::topology::good_name;
+use crate::{blame, compile, expand, load_with, parse, pointer, structure};
+use models::sim_core::{Purpose, Stream, path_hash};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Most points of a sweep.
+const POINTS_MAX: usize = 1_000_000;
+
+/// A point: a value for each axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Level of each axis.
+    pub levels: Vec<u32>,
+    /// Frozen hash of what the point sets, 16 hexadecimal digits.
+    pub key: String,
+}
+
+/// How often each point is simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replications {
+    /// At least so many.
+    pub min: u32,
+    /// At most so many.
+    pub max: u32,
+    /// When a point is known well enough; without it, `min` and `max` are equal.
+    pub stop: Option<Stop>,
+}
+
+/// When a point is known well enough.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// Metric.
+    pub metric: String,
+    /// `overall` or a flow.
+    pub scope: String,
+    /// Largest half width of the 95 % interval.
+    pub half_width: HalfWidth,
+}
+
+/// A half width.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum HalfWidth {
+    /// In the unit of the metric.
+    Absolute(f64),
+    /// Share of the mean.
+    Relative(f64),
+}
+
+/// A sweep that can run.
+#[derive(Clone, Debug)]
+pub struct SweepPlan {
+    /// Short name.
+    pub name: String,
+    /// One line for the head of a report.
+    pub title: String,
+    /// What it shows.
+    pub description: String,
+    /// Seed of the replications.
+    pub seed: u64,
+    /// Axes; the variants of the scenario are the last one.
+    pub axes: Vec<Axis>,
+    /// All points, the last axis fastest.
+    pub points: Vec<Point>,
+    /// How often each point is simulated.
+    pub replications: Replications,
+    /// Figures to draw.
+    pub plots: Vec<PlotSpec>,
+    /// Flows of the scenario.
+    pub flows: Vec<String>,
+    /// Frozen hash of the scenario (without title and description) and of the traces that it names.
+    pub hash: String,
+    /// Warnings about the scenario.
+    pub warnings: Diagnostics,
+    base: Value,
+    sweep_file: String,
+    sweep_text: String,
+    scenario_file: String,
+    scenario_text: String,
+    folder: PathBuf,
+}
+
+/// What is wrong with a point of a sweep.
+#[derive(Debug)]
+pub struct PointErrors {
+    /// Findings about the sweep file: values that the scenario does not take.
+    pub sweep: Diagnostics,
+    /// Findings about the scenario as the point changes it.
+    pub scenario: Diagnostics,
+}
+
+/// The seed of replication `replication` (from 1) of every point: a frozen function of the sweep's seed. It
+/// has 53 bits, so every reader of numbers keeps it exactly.
+pub fn replication_seed(seed: u64, replication: u32) -> u64 {
+    Stream::new(seed, &format!("replication/{replication}"), Purpose::PHASE).next_u64() >> 11
+}
+
+/// Reads and checks a sweep file and its scenario.
+///
+/// `file_name` is what messages call the text; the scenario is looked up in its folder. `metrics` are the
+/// columns that results have.
+///
+/// # Errors
+/// Everything that is wrong with the sweep file or with its scenario, as far as one stage can see it. Points
+/// are not compiled here: see [`SweepPlan::compile`].
+pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, Diagnostics> {
+    let mut out = Vec::new();
+    let failed = |out| Diagnostics::new(file_name, text, out);
+    let Some(value) = parse(text, &mut out) else { return Err(failed(out)) };
+    let spec = structure::read_sweep(&value).map_err(failed)?;
+    let folder = Path::new(file_name).parent().unwrap_or(Path::new("")).to_owned();
+    let (scenario_file, scenario_text) = match &spec.scenario {
+        Source::Inline(value) => {
+            let text = serde_json::to_string_pretty(value).expect("a JSON value prints");
+            (format!("scenario of {file_name}"), text)
+        }
+        Source::File(name) => {
+            let path = folder.join(name);
+            match std::fs::read_to_string(&path) {
+                Ok(text) => (path.display().to_string(), text),
+                Err(error) => {
+                    let message = format!("\"{name}\" cannot be read: {error}");
+                    let help = "file names are looked up in the folder of the sweep file";
+                    out.push(Diagnostic::error("SW009", "/scenario", message).help(help));
+                    return Err(failed(out));
+                }
+            }
+        }
+    };
+    let scenario_folder = Path::new(&scenario_file).parent().unwrap_or(Path::new(""));
+    let traces = match &spec.scenario {
+        Source::Inline(_) => folder.clone(),
+        Source::File(_) => scenario_folder.to_owned(),
+    };
+    let read = |name: &str| std::fs::read_to_string(traces.join(name)).map_err(|error| error.to_string());
+    // whatever is wrong with the scenario itself is said about the scenario
+    let run = load_with(&scenario_text, &scenario_file, &[], &read)?;
+    let base = parse(&scenario_text, &mut out).expect("it was read a moment ago");
+    let parameters: BTreeMap<String, Places> = base
+        .get("parameters")
+        .and_then(|value| serde_json::from_value(value.clone()).ok())
+        .unwrap_or_default();
+
+    if let Err(why) = good_name(&spec.name) {
+        out.push(Diagnostic::error("SC009", "/name", why));
+    } else if spec.name.contains('/') || spec.name.starts_with('.') {
+        let message = format!("\"{}\" cannot be the name of a folder of results", spec.name);
+        out.push(Diagnostic::error("SC009", "/name", message).help("use letters, digits, - and _"));
+    }
+    let seed = spec.seed.unwrap_or(1);
+    let (mut axes, mut groups) = Reader { parameters: &parameters, seed, out: &mut out }.read(&spec.axes);
+    if base.get("variants").and_then(Value::as_array).is_some_and(|list| !list.is_empty()) {
+        groups.push((axes.len(), 1, run.variants.len()));
+        axes.push(variant_axis(&base));
+    }
+    let flows = run.variants.iter().flat_map(|variant| &variant.labels.flows);
+    let flows: BTreeSet<String> = flows.cloned().collect();
+    let flows: Vec<String> = flows.into_iter().collect();
+    let replications = replications(&spec, &mut out);
+    names(&spec, &axes, metrics, &flows, &mut out);
+    let count = groups.iter().try_fold(1usize, |product, group| product.checked_mul(group.2));
+    if count.is_none_or(|count| count > POINTS_MAX) {
+        let message = match count {
+            Some(count) => format!("{count} points are too many"),
+            None => "there are more points than can be counted".to_owned(),
+        };
+        let help = format!("allowed: at most {POINTS_MAX}");
+        out.push(Diagnostic::error("SW006", "/axes", message).help(help));
+    }
+    if !out.is_empty() {
+        return Err(failed(out));
+    }
+    let points = cross(&axes, &groups);
+    Ok(SweepPlan {
+        title: spec.title.clone().unwrap_or_else(|| spec.name.clone()),
+        name: spec.name,
+        description: spec.description.map(|words| words.joined()).unwrap_or_default(),
+        seed,
+        hash: hash(&base, &axes, &read),
+        axes,
+        points,
+        replications,
+        plots: spec.plots.unwrap_or_default(),
+        flows,
+        warnings: run.warnings,
+        base,
+        sweep_file: file_name.to_owned(),
+        sweep_text: text.to_owned(),
+        scenario_file,
+        scenario_text,
+        folder: traces,
+    })
+}
+
+/// The variants of a scenario as an axis. What is wrong with them is said about the scenario, so their
+/// settings have no place in the sweep file.
+fn variant_axis(base: &Value) -> Axis {
+    let variants = base["variants"].as_array().into_iter().flatten();
+    let level = |variant: &Value| Level {
+        label: variant["name"].as_str().unwrap_or_default().to_owned(),
+        number: None,
+        settings: variant["set"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(pointer, value)| Setting {
+                pointer: pointer.clone(),
+                value: value.clone(),
+                place: String::new(),
+            })
+            .collect(),
+    };
+    let levels = variants.map(level).collect();
+    Axis { name: VARIANT_AXIS.into(), unit: String::new(), sampled: false, levels }
+}
+
+fn replications(spec: &SweepSpec, out: &mut Vec<Diagnostic>) -> Replications {
+    let given = spec.replications.clone().unwrap_or_default();
+    let ReplicationSpec { count, min, max, stop } = given;
+    let mut wrong = |at: &str, message: String, help: &str| {
+        let at = format!("/replications/{at}");
+        out.push(Diagnostic::error("SW007", at, message).help(help));
+    };
+    let Some(stop) = stop else {
+        for (word, there) in [("min", min.is_some()), ("max", max.is_some())] {
+            if there {
+                let message = format!("\"{word}\" means nothing without \"stop\"");
+                wrong(word, message, "use \"count\" for a fixed number, or add \"stop\"");
+            }
+        }
+        let count = count.unwrap_or(1);
+        return Replications { min: count, max: count, stop: None };
+    };
+    if count.is_some() {
+        wrong("count", "\"count\" and \"stop\" contradict each other".into(), "use \"min\" and \"max\"");
+    }
+    let (min, max) = (min.unwrap_or(3), max.unwrap_or(30));
+    if min > max {
+        wrong("max", format!("at most {max} is less than at least {min}"), "min <= max (default 3 and 30)");
+    }
+    let half_width = match &stop.half_width {
+        Width::Absolute(number) => number.as_f64().map(HalfWidth::Absolute),
+        Width::Relative(text) => {
+            let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+            number.map(|percent| HalfWidth::Relative(percent / 100.0))
+        }
+    };
+    let positive = half_width.filter(|width| {
+        let (HalfWidth::Absolute(width) | HalfWidth::Relative(width)) = width;
+        width.is_finite() && *width > 0.0
+    });
+    if positive.is_none() {
+        let message = "the half width is not a positive number or percentage".to_owned();
+        wrong("stop/half_width", message, "for example 12.5 (in the unit of the metric) or \"5 %\"");
+    }
+    Replications {
+        min,
+        max,
+        stop: Some(Stop {
+            metric: stop.metric.clone(),
+            scope: stop.scope.clone().unwrap_or_else(|| "overall".into()),
+            half_width: positive.unwrap_or(HalfWidth::Relative(1.0)),
+        }),
+    }
+}
+
+/// Whether the names of metrics, flows and axes in stop rule and plots exist.
+fn names(spec: &SweepSpec, axes: &[Axis], metrics: &[&str], flows: &[String], out: &mut Vec<Diagnostic>) {
+    let mut check = |at: String, found: &str, what: &str, known: &[&str]| {
+        if !known.contains(&found) {
+            let message = format!("there is no {what} \"{found}\"");
+            let item = Diagnostic::error("SW008", at, message);
+            let item =
+                if known.len() <= 12 { item.help(format!("there are: {}", known.join(", "))) } else { item };
+            out.push(item.did_you_mean(found, known.iter().copied()));
+        }
+    };
+    let scopes: Vec<&str> = std::iter::once("overall").chain(flows.iter().map(String::as_str)).collect();
+    let axes: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+    let stop = spec.replications.as_ref().and_then(|given| given.stop.as_ref());
+    if let Some(stop) = stop {
+        check("/replications/stop/metric".into(), &stop.metric, "metric", metrics);
+        if let Some(scope) = &stop.scope {
+            check("/replications/stop/scope".into(), scope, "flow", &scopes);
+        }
+    }
+    for (index, plot) in spec.plots.iter().flatten().enumerate() {
+        check(format!("/plots/{index}/metric"), &plot.metric, "metric", metrics);
+        if let Some(scope) = &plot.scope {
+            check(format!("/plots/{index}/scope"), scope, "flow", &scopes);
+        }
+        for (key, axis) in [("x", &plot.x), ("y", &plot.y), ("panels", &plot.panels)] {
+            if let Some(axis) = axis {
+                check(format!("/plots/{index}/{key}"), axis, "axis", &axes);
+            }
+        }
+    }
+}
+
+fn cross(axes: &[Axis], groups: &[Group]) -> Vec<Point> {
+    let count: usize = groups.iter().map(|group| group.2).product();
+    let mut points = Vec::with_capacity(count);
+    for index in 0..count {
+        let mut levels = vec![0; axes.len()];
+        let mut rest = index;
+        for &(first, width, steps) in groups.iter().rev() {
+            levels[first..first + width].fill((rest % steps) as u32);
+            rest /= steps;
+        }
+        let key = key(axes, &levels);
+        points.push(Point { levels, key });
+    }
+    points
+}
+
+/// The settings of a point, in the order in which they apply: variants first, so that axes can vary them.
+fn settings<'a>(axes: &'a [Axis], levels: &'a [u32]) -> impl Iterator<Item = &'a Setting> {
+    let of = |variants: bool| {
+        axes.iter()
+            .zip(levels)
+            .filter(move |(axis, _)| (axis.name == VARIANT_AXIS) == variants)
+            .flat_map(|(axis, level)| &axis.levels[*level as usize].settings)
+    };
+    of(true).chain(of(false))
+}
+
+fn key(axes: &[Axis], levels: &[u32]) -> String {
+    let mut text = String::new();
+    let variant = axes.iter().zip(levels).find(|(axis, _)| axis.name == VARIANT_AXIS);
+    if let Some((axis, level)) = variant {
+        text += &format!("{}\n", axis.levels[*level as usize].label);
+    }
+    for setting in settings(axes, levels) {
+        text += &format!("{}={}\n", setting.pointer, setting.value);
+    }
+    folded(&text)
+}
+
+/// 64 bits of the frozen 128-bit hash.
+fn folded(text: &str) -> String {
+    let hash = path_hash(text);
+    format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
+}
+
+/// The hash of everything that the points share.
+fn hash(base: &Value, axes: &[Axis], read: expand::ReadFile<'_>) -> String {
+    let mut base = base.clone();
+    if let Some(map) = base.as_object_mut() {
+        for words in ["name", "title", "description", "parameters", "declare"] {
+            map.shift_remove(words);
+        }
+    }
+    let mut files = BTreeSet::new();
+    named_files("", &base, &mut files);
+    for setting in axes.iter().flat_map(|axis| &axis.levels).flat_map(|level| &level.settings) {
+        let word = setting.pointer.rsplit('/').next().unwrap_or_default();
+        named_files(word, &setting.value, &mut files);
+    }
+    let mut text = base.to_string();
+    for file in files {
+        text += &format!("\n{file}\n{}", read(&file).unwrap_or_default());
+    }
+    folded(&text)
+}
+
+/// Texts of fields called `file`.
+fn named_files(word: &str, value: &Value, out: &mut BTreeSet<String>) {
+    match value {
+        Value::String(name) if word == "file" => {
+            out.insert(name.clone());
+        }
+        Value::Array(list) => list.iter().for_each(|value| named_files("", value, out)),
+        Value::Object(map) => map.iter().for_each(|(word, value)| named_files(word, value, out)),
+        _ => {}
+    }
+}
+
+impl SweepPlan {
+    /// The level of each axis at a point.
+    pub fn levels<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = (&'a Axis, &'a Level)> {
+        self.axes.iter().zip(&point.levels).map(|(axis, level)| (axis, &axis.levels[*level as usize]))
+    }
+
+    /// A point in words: `load 0.7, variant fifo`.
+    pub fn label(&self, point: &Point) -> String {
+        let part = |(axis, level): (&Axis, &Level)| format!("{} {}", axis.name, level.label);
+        let parts: Vec<String> = self.levels(point).map(part).collect();
+        if parts.is_empty() { "the scenario as it is".into() } else { parts.join(", ") }
+    }
+
+    /// The run of a point with this seed.
+    ///
+    /// # Errors
+    /// What the scenario says to the values of the point.
+    pub fn compile(&self, point: &Point, seed: u64) -> Result<Variant, Box<PointErrors>> {
+        let mut found = Vec::new();
+        match self.try_compile(point, seed, &mut found) {
+            Some(variant) => Ok(variant),
+            None => {
+                let (mut sweep, mut scenario) = (Vec::new(), Vec::new());
+                let label = self.label(point);
+                for (item, place) in found {
+                    let mut item: Diagnostic = item;
+                    if item.severity == crate::Severity::Error {
+                        item.message = format!("{} (at {label})", item.message);
+                        if place { sweep.push(item) } else { scenario.push(item) }
+                    }
+                }
+                Err(Box::new(PointErrors {
+                    sweep: Diagnostics::new(&self.sweep_file, &self.sweep_text, sweep),
+                    scenario: Diagnostics::new(&self.scenario_file, &self.scenario_text, scenario),
+                }))
+            }
+        }
+    }
+
+    /// Findings come with whether their place is in the sweep file.
+    fn try_compile(&self, point: &Point, seed: u64, out: &mut Vec<(Diagnostic, bool)>) -> Option<Variant> {
+        let mut value = self.base.clone();
+        let mut paths = Vec::new();
+        for setting in settings(&self.axes, &point.levels) {
+            match pointer::set(&mut value, &setting.pointer, setting.value.clone()) {
+                Ok(path) if !setting.place.is_empty() => paths.push((path, setting.place.clone())),
+                Ok(_) => {}
+                Err(wrong) => out.push((wrong.diagnostic(&setting.place, ""), true)),
+            }
+        }
+        if !out.is_empty() {
+            return None;
+        }
+        let name = self.levels(point).find(|(axis, _)| axis.name == VARIANT_AXIS);
+        let name = name.map_or("base", |(_, level)| level.label.as_str());
+        if let Some(map) = value.as_object_mut() {
+            map.shift_remove("variants");
+            map.insert("seed".into(), seed.into());
+        }
+        let mut found = Vec::new();
+        let run = self.build(&value, name, &mut found);
+        let places: BTreeSet<&String> = paths.iter().map(|(_, place)| place).collect();
+        out.extend(found.into_iter().map(|item| {
+            let item = blame(item, &paths);
+            let place = places.contains(&item.pointer);
+            (item, place)
+        }));
+        run
+    }
+
+    fn build(&self, value: &Value, name: &str, found: &mut Vec<Diagnostic>) -> Option<Variant> {
+        let read =
+            |name: &str| std::fs::read_to_string(self.folder.join(name)).map_err(|error| error.to_string());
+        let spec: Spec = match structure::read(value) {
+            Ok(spec) => spec,
+            Err(mut items) => {
+                found.append(&mut items);
+                return None;
+            }
+        };
+        let full = expand::expand(&spec, &read, found);
+        if !found.is_empty() {
+            return None;
+        }
+        let run = compile::compile(name, &full, found);
+        run.filter(|_| !found.iter().any(|item| item.severity == crate::Severity::Error))
+    }
+}
+
+impl PointErrors {
+    /// All findings with snippets.
+    pub fn render(&self, coloured: bool) -> String {
+        let all = [&self.sweep, &self.scenario];
+        let shown = all.into_iter().filter(|findings| !findings.items.is_empty());
+        shown.map(|findings| if coloured { findings.render_coloured() } else { findings.render() }).collect()
+    }
+
+    /// What makes findings of different points the same: (code, place).
+    pub fn identity(&self) -> Vec<(&'static str, String)> {
+        let items = self.sweep.items.iter().chain(&self.scenario.items);
+        items.map(|item| (item.code, item.pointer.clone())).collect()
+    }
+}
