@@ -2,10 +2,12 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::iter;
 
 /// IDs per page.
-const PAGE: usize = 256;
+const PAGE: u16 = 64;
+
+/// Pages of all IDs.
+const PAGES: u16 = 1024;
 
 /// A place of a page that no connection has.
 const FREE: u16 = u16::MAX;
@@ -17,20 +19,29 @@ pub const MAX_CONNECTIONS: usize = 65_535 - 256;
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Page {
     used: u16,
-    owner: [u16; PAGE],
+    owner: [u16; PAGE as usize],
 }
 
 /// Which connection has which ID. ID 0 is never handed out.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Cids {
     next: u16,
+    /// The page of the first ID handed out, which is the first of `pages`.
+    base: u16,
     pages: Vec<Option<Box<Page>>>,
 }
 
 impl Cids {
     /// `first` is the first ID handed out; 0 counts as 1.
     pub(crate) fn new(first: u16) -> Self {
-        Self { next: first.max(1), pages: iter::repeat_with(|| None).take(PAGE).collect() }
+        let next = first.max(1);
+        Self { next, base: next / PAGE, pages: Vec::new() }
+    }
+
+    /// Where an ID stands: its page, and the place there.
+    fn place(&self, cid: u16) -> (usize, usize) {
+        let page = (cid / PAGE).wrapping_sub(self.base) % PAGES;
+        (usize::from(page), usize::from(cid % PAGE))
     }
 
     /// An ID for connection `owner`, below [`MAX_CONNECTIONS`].
@@ -39,10 +50,14 @@ impl Cids {
             let cid = self.next;
             self.next = self.next.wrapping_add(1).max(1);
             if self.owner(cid).is_none() {
-                let page = self.pages[usize::from(cid) / PAGE]
-                    .get_or_insert_with(|| Box::new(Page { used: 0, owner: [FREE; PAGE] }));
+                let (page, place) = self.place(cid);
+                if self.pages.len() <= page {
+                    self.pages.resize_with(page + 1, || None);
+                }
+                let page = self.pages[page]
+                    .get_or_insert_with(|| Box::new(Page { used: 0, owner: [FREE; PAGE as usize] }));
                 page.used += 1;
-                page.owner[usize::from(cid) % PAGE] = owner;
+                page.owner[place] = owner;
                 return cid;
             }
         }
@@ -50,10 +65,11 @@ impl Cids {
 
     /// Gives an ID back.
     pub(crate) fn release(&mut self, cid: u16) {
-        let slot = &mut self.pages[usize::from(cid) / PAGE];
+        let (at, place) = self.place(cid);
+        let slot = &mut self.pages[at];
         if let Some(page) = slot {
-            debug_assert_ne!(page.owner[usize::from(cid) % PAGE], FREE);
-            page.owner[usize::from(cid) % PAGE] = FREE;
+            debug_assert_ne!(page.owner[place], FREE);
+            page.owner[place] = FREE;
             page.used -= 1;
             if page.used == 0 {
                 *slot = None;
@@ -63,7 +79,8 @@ impl Cids {
 
     /// The connection with this ID.
     pub(crate) fn owner(&self, cid: u16) -> Option<u16> {
-        let owner = self.pages[usize::from(cid) / PAGE].as_ref()?.owner[usize::from(cid) % PAGE];
+        let (page, place) = self.place(cid);
+        let owner = self.pages.get(page)?.as_ref()?.owner[place];
         (owner != FREE).then_some(owner)
     }
 
