@@ -19,7 +19,9 @@ use crate::options::{
 use crate::outbox::Outbox;
 use crate::receive::{Place, Receive};
 use crate::wire::{Address, Data, Frame, Packet};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use core::mem;
 
 /// ACKs that answer incorrect ones in one period, at most.
 pub(crate) const ACKS_PER_PERIOD: u8 = 16;
@@ -101,6 +103,19 @@ impl Terms {
     }
 }
 
+/// What another attempt of the peer was told of, while this node was connecting.
+///
+/// The peer may have been up in it, and have sent data: that must not be taken for data of the present attempt,
+/// so each has its own connection ID. But a late REQ of an earlier attempt must not change the ID under which
+/// the peer comes up, so the ID is kept, and used again when that attempt is heard of again.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct Former {
+    /// Of the peer.
+    generation: u8,
+    cid: u16,
+    receive: Receive,
+}
+
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Connecting {
     cid: u16,
@@ -112,6 +127,7 @@ struct Connecting {
     /// When the next REQ leaves; none while the link is down.
     request_at: Option<u64>,
     receive: Receive,
+    former: Option<Box<Former>>,
 }
 
 /// How long the peer may stay silent.
@@ -371,10 +387,7 @@ impl Connection {
         match &mut self.state {
             State::Disconnected => {}
             State::Connecting(_) if immediate => {}
-            State::Connecting(connecting) => {
-                connecting.terms = None;
-                self.forget_peer(cx);
-            }
+            State::Connecting(_) => self.forget_peer(cx),
             State::Connected(_) => {
                 if !immediate {
                     self.send_reset(cx);
@@ -402,10 +415,12 @@ impl Connection {
         let window = cx.options.window;
         match &mut self.state {
             State::Connecting(connecting) if connecting.acked => {
-                match connecting.receive.place(data.seqno, window) {
-                    Place::Within(ahead) => {
-                        Self::hold(cx, &mut connecting.receive, ahead, frame);
-                    }
+                let receive = match &mut connecting.former {
+                    Some(former) if former.cid == data.dst_cid => &mut former.receive,
+                    _ => &mut connecting.receive,
+                };
+                match receive.place(data.seqno, window) {
+                    Place::Within(ahead) => Self::hold(cx, receive, ahead, frame),
                     Place::Old => cx.counters.old_data += 1,
                     Place::Beyond if cx.options.reset_mode == ResetMode::Immediate => {
                         cx.counters.untimely += 1;
@@ -506,6 +521,7 @@ impl Connection {
             acks: 0,
             request_at: None,
             receive: Receive::default(),
+            former: None,
         });
         if cx.link_up {
             self.request(cx);
@@ -540,10 +556,7 @@ impl Connection {
 
     /// Takes these terms and tells the peer.
     fn adopt(&mut self, cx: &mut Context<'_>, terms: Terms) {
-        let State::Connecting(connecting) = &self.state else { return };
-        if connecting.terms.is_some_and(|known| known.generation != terms.generation) {
-            self.forget_peer(cx);
-        }
+        self.turn_to(cx, terms.generation);
         let State::Connecting(connecting) = &mut self.state else { return };
         connecting.terms = Some(terms);
         connecting.acked = true;
@@ -551,15 +564,41 @@ impl Connection {
         self.send_ack(cx, cid, terms);
     }
 
-    /// The peer has begun anew while this node was still connecting. It may have been up before, and sent
-    /// data: what is held must go, and what is still on its way must not find the connection. So there is a
-    /// new connection ID; the generation stays, or two nodes would make each other begin anew for ever.
+    /// Turns from one attempt of the peer to another. The own generation stays, or two nodes would make each
+    /// other begin anew for ever.
+    fn turn_to(&mut self, cx: &mut Context<'_>, generation: u8) {
+        let State::Connecting(connecting) = &mut self.state else { return };
+        let known = connecting.terms.map(|terms| terms.generation);
+        if known == Some(generation) {
+            return;
+        }
+        let (cid, receive) = match connecting.former.take_if(|former| former.generation == generation) {
+            Some(former) => (former.cid, former.receive),
+            None if connecting.acked => (cx.cids.take(cx.id.0), Receive::default()),
+            None => return,
+        };
+        let cid = mem::replace(&mut connecting.cid, cid);
+        let receive = mem::replace(&mut connecting.receive, receive);
+        let unused = match known.filter(|_| connecting.acked) {
+            Some(generation) => connecting
+                .former
+                .replace(Box::new(Former { generation, cid, receive }))
+                .map(|other| other.cid),
+            None => Some(cid),
+        };
+        if let Some(cid) = unused {
+            cx.cids.release(cid);
+        }
+    }
+
+    /// The peer has given its attempt up while this node was still connecting. What it sent before must go, and
+    /// what is still on its way must not find the connection.
     fn forget_peer(&mut self, cx: &mut Context<'_>) {
         let State::Connecting(connecting) = &mut self.state else { return };
-        if connecting.acked {
+        connecting.terms = None;
+        if mem::take(&mut connecting.acked) {
             cx.cids.release(connecting.cid);
             connecting.cid = cx.cids.take(cx.id.0);
-            connecting.acked = false;
             connecting.receive = Receive::default();
         }
     }
@@ -569,6 +608,9 @@ impl Connection {
         let State::Connecting(connecting) = &mut self.state else { return };
         let Some(terms) = connecting.terms else { return };
         let cid = connecting.cid;
+        if let Some(former) = connecting.former.take() {
+            cx.cids.release(former.cid);
+        }
         let period = terms.period();
         let (heartbeat_at, watch) = match (cx.options.supervision, connecting.request_at) {
             // One timer for REQ and ticks: it goes on.
@@ -576,7 +618,7 @@ impl Connection {
             (Supervision::Ticks, None) => (cx.now.saturating_add(period), Watch::Ticks(PERIODS)),
             (Supervision::Deadline, _) => (cx.now.saturating_add(period), Watch::Until(0)),
         };
-        let receive = core::mem::take(&mut connecting.receive);
+        let receive = mem::take(&mut connecting.receive);
         let (next_seqno, next_msgid, acks) = (0, 1, 0);
         let mut connected =
             Connected { cid, peer_cid, terms, next_seqno, next_msgid, acks, heartbeat_at, watch, receive };
@@ -669,11 +711,17 @@ impl Connection {
     }
 
     fn release_cid(&mut self, cx: &mut Context<'_>) {
-        match self.state {
+        match &self.state {
             State::Disconnected => {}
-            State::Connecting(Connecting { cid, .. })
-            | State::Connected(Connected { cid, .. })
-            | State::Resetting(Resetting { cid, .. }) => cx.cids.release(cid),
+            State::Connecting(Connecting { cid, former, .. }) => {
+                cx.cids.release(*cid);
+                if let Some(former) = former {
+                    cx.cids.release(former.cid);
+                }
+            }
+            State::Connected(Connected { cid, .. }) | State::Resetting(Resetting { cid, .. }) => {
+                cx.cids.release(*cid);
+            }
         }
     }
 
