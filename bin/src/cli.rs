@@ -70,7 +70,7 @@ pub(crate) enum Verb {
     Explore(ExploreArgs),
     /// Print the fields of octets from the wire as JSON
     Decode {
-        /// Format: lp-serial, packet, smp, st or voq
+        /// Format: lp-serial, packet, riocm, smp, st or voq
         format: String,
         /// Octets in hex, for example 803fc1041862; a form can stand in front, as in packet:000A...
         #[arg(required = true)]
@@ -78,7 +78,7 @@ pub(crate) enum Verb {
     },
     /// Turn what decode prints, from standard input, back into hex
     Encode {
-        /// Format: lp-serial, packet, smp, st or voq
+        /// Format: lp-serial, packet, riocm, smp, st or voq
         format: String,
     },
 }
