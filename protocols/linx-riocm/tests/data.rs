@@ -84,7 +84,8 @@ fn fragments_are_reordered_too() {
     }
 }
 
-/// Five kinds share one counter, connection packets and heartbeats take none; msgid goes on with every message.
+/// Five kinds share one counter, connection packets and heartbeats take none; msgid goes on with every
+/// message.
 ///
 /// Proves: RIOCM-10.1.2-2, RIOCM-10.1.2-3, RIOCM-10.1.2.1-3, RIOCM-10.1-1, RIOCM-10.1-3
 #[test]
