@@ -3,7 +3,7 @@
 //! - [`engine`] simulates, [`memory`] keeps it within bounds, [`log`] makes every finished run durable;
 //! - [`folder`] knows what is there already, [`merge`] makes results of it;
 //! - [`slurm`] hands the shards to a cluster, [`dry`] says what a sweep would cost;
-//! - [`plot`] and [`compare`] look at results.
+//! - [`plot`] and [`mod@compare`] look at results.
 
 pub(crate) mod args;
 mod compare;
