@@ -68,6 +68,8 @@ pub(crate) enum Verb {
     Schema,
     /// Explore every interleaving of a small system and count what they end in
     Explore(ExploreArgs),
+    /// Say how long a program (a GOAL file) takes without a fabric, by the LogGOPS model
+    Goal(GoalArgs),
     /// Print the fields of octets from the wire as JSON
     Decode {
         /// Format: lp-serial, packet, riocm, smp, st or voq
@@ -113,6 +115,45 @@ pub(crate) struct ExploreArgs {
     /// half-open, orphan, storm
     #[arg(long, value_name = "CLASS")]
     pub(crate) path: Option<String>,
+}
+
+/// Flags of `goal`.
+#[derive(Debug, Args)]
+pub(crate) struct GoalArgs {
+    /// GOAL file
+    pub(crate) file: PathBuf,
+    /// L: from sender to receiver
+    #[arg(long, value_name = "TIME", default_value = "200 ns")]
+    pub(crate) latency: String,
+    /// o: processor time of a message, at either end
+    #[arg(long, value_name = "TIME", default_value = "0 ns")]
+    pub(crate) overhead: String,
+    /// g: from one message to the next at a NIC
+    #[arg(long, value_name = "TIME", default_value = "0 ns")]
+    pub(crate) gap: String,
+    /// G: each octet after the first, at a NIC
+    #[arg(long, value_name = "TIME", default_value = "1 ns")]
+    pub(crate) gap_per_octet: String,
+    /// O: each octet after the first, at a processor
+    #[arg(long, value_name = "TIME", default_value = "0 ns")]
+    pub(crate) overhead_per_octet: String,
+    /// S: longer messages wait for their receiver (default: none does)
+    #[arg(long, value_name = "OCTETS")]
+    pub(crate) eager: Option<u64>,
+    /// What taking a message in occupies while its octets come
+    #[arg(long, value_name = "WHAT", default_value = "processor")]
+    pub(crate) reception: ReceptionArg,
+    /// Print JSON, with every rank
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReceptionArg {
+    /// The processor: nothing is sent meanwhile
+    Processor,
+    /// The network interface alone
+    Pipelined,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]

@@ -6,6 +6,7 @@ mod cli;
 mod codec;
 mod console;
 mod explore;
+mod goal;
 mod inspect;
 mod progress;
 mod run;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Verb::Compare(args) => sweep::compare(&args),
         Verb::Schema => inspect::schema(),
         Verb::Explore(args) => explore::explore(&args),
+        Verb::Goal(args) => goal::goal(&args),
         Verb::Decode { format, hex } => inspect::decode(&format, &hex),
         Verb::Encode { format } => inspect::encode(&format),
     };

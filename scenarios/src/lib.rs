@@ -22,6 +22,7 @@ pub mod diagnostic;
 mod excerpt;
 pub mod expand;
 pub mod fabric;
+pub mod goal;
 pub mod names;
 pub mod plan;
 mod pointer;

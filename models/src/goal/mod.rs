@@ -169,6 +169,12 @@ impl Rank {
         &self.ops
     }
 
+    /// Who waits for what: (operation, its event, who waits), by operation.
+    pub fn dependencies(&self) -> impl Iterator<Item = (u32, Event, u32)> + '_ {
+        let after = (0u32..).zip(&self.after);
+        after.flat_map(|(op, after)| after.iter().map(move |(event, next)| (op, *event, *next)))
+    }
+
     /// An operation in a circle, if there is one (Kahn).
     fn circle(&self) -> Option<u32> {
         let mut waits = self.waits.clone();
