@@ -123,7 +123,8 @@ impl EnumerationSummary {
             None => "and did not finish".into(),
         };
         let mut lines = vec![format!(
-            "{} set up {} devices ({} switches, {} links) {done}: {} register accesses, {} repeated, {} problems",
+            "{} set up {} devices ({} switches, {} links) {done}: {} register accesses, {} repeated, \
+             {} problems",
             self.host,
             count_text(self.devices),
             count_text(self.switches),

@@ -19,6 +19,7 @@ pub mod series;
 pub mod summary;
 pub mod sweep;
 pub mod table;
+pub mod trace;
 
 pub use collect::{Collector, CollectorConfig};
 pub use report::{Role, RunData, VariantReport, Warmup};

@@ -49,6 +49,8 @@ pub(crate) fn with_verb(words: impl Iterator<Item = OsString>) -> Vec<OsString> 
 pub(crate) enum Verb {
     /// Run a scenario and write its results
     Run(RunArgs),
+    /// Print what happens in a run, event by event, or the life of one packet
+    Trace(TraceArgs),
     /// Check a scenario and say what it comes to, without running it
     Check(CheckArgs),
     /// Print or write a scenario to start from
@@ -68,7 +70,7 @@ pub(crate) enum Verb {
     Explore(ExploreArgs),
     /// Print the fields of octets from the wire as JSON
     Decode {
-        /// Format: lp-serial, packet, smp, st or voq
+        /// Format: lp-serial, packet, riocm, smp, st or voq
         format: String,
         /// Octets in hex, for example 803fc1041862; a form can stand in front, as in packet:000A...
         #[arg(required = true)]
@@ -76,7 +78,7 @@ pub(crate) enum Verb {
     },
     /// Turn what decode prints, from standard input, back into hex
     Encode {
-        /// Format: lp-serial, packet, smp, st or voq
+        /// Format: lp-serial, packet, riocm, smp, st or voq
         format: String,
     },
 }
@@ -222,6 +224,40 @@ enum PipelineArg {
     Unfolded,
 }
 
+/// Flags of `trace`.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Variant (default: the first)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Option<String>,
+    /// Print the life of this packet: 1 is the first that was created
+    #[arg(long, value_name = "N", value_parser = parse_number)]
+    pub(crate) packet: Option<usize>,
+    /// Only kinds of events: register, delivery, drop, edge, message, fact
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Only what happens at, or comes from, devices that match a pattern
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) device: Vec<String>,
+    /// Only flows that match a pattern; register accesses belong to the flow enumeration
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) flow: Vec<String>,
+    /// Only from this instant on
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Only up to this instant
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
+    /// Most events to print; 0 = all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    /// One JSON object for each event
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Flags of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -239,6 +275,13 @@ pub(crate) struct InitArgs {
     pub(crate) template: String,
     /// File to write (default: standard output); an existing file is not overwritten
     pub(crate) file: Option<PathBuf>,
+}
+
+fn parse_number(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a number from 1 on".into()),
+        Ok(number) => Ok(number),
+    }
 }
 
 fn parse_set(text: &str) -> Result<(String, Value), String> {

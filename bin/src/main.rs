@@ -12,6 +12,7 @@ mod run;
 mod simulate;
 mod status;
 mod sweep;
+mod trace;
 
 use clap::Parser;
 use cli::{Cli, Verb, with_verb};
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse_from(with_verb(std::env::args_os()));
     let result = match cli.verb {
         Verb::Run(args) => run::run(&args),
+        Verb::Trace(args) => trace::trace(&args),
         Verb::Check(args) => inspect::check(&args),
         Verb::Init(args) => inspect::init(&args),
         Verb::List { what } => inspect::list(what),

@@ -247,9 +247,12 @@ impl<P: Probe> Fabric<P> {
         let stream = body.ftype() == logical::wire::stream::FTYPE;
         let payload = body.payload().map_or(0, logical::wire::Payload::octets) as u16;
         let flow = label.flow;
+        let response = matches!(body, Body::Response(_));
         let whole = Packet { transport, body };
         let wire = whole.sealed_octets() as u32;
         let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
+        let tx = &self.ports[self.endpoints[e].port as usize].tx;
+        agent.count_packet(flow, response, u64::from(wire) + self.timings[tx.timing as usize].symbol_chars);
         let maintenance = matches!(whole.body, Body::Maintenance(_));
         let made = Made {
             destination: if maintenance { destination | MAINTENANCE } else { destination },
@@ -263,7 +266,8 @@ impl<P: Probe> Fabric<P> {
         let id = self.admit_packet(e, now, made);
         self.queue_packet(cx, e, id, now);
         if let Body::Maintenance(request) = &whole.body {
-            self.tell_asked(now, e, destination, request);
+            let packet = self.packets[id].id();
+            self.tell_asked(now, e, packet, destination, request);
         }
         self.cargoes.put(id, Cargo { source, body: whole.body, label });
     }
@@ -287,8 +291,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Totals of agents, in the order of their devices, and of their flows.
-    pub(crate) fn agent_totals(&self) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
+    /// Totals of agents up to `end`, in the order of their devices, and of their flows.
+    pub(crate) fn agent_totals(&self, end: u64) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
         let mut flows = Vec::new();
         let mut agents = Vec::new();
         for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
@@ -297,7 +301,7 @@ impl<P: Probe> Fabric<P> {
             for (flow, stats) in agent.flow_stats() {
                 flows[usize::from(flow)].add(&stats);
             }
-            agents.push((endpoint.device, agent.stats()));
+            agents.push((endpoint.device, agent.stats(end)));
         }
         (agents, flows)
     }

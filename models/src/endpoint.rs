@@ -9,7 +9,7 @@ use crate::config::PacketSize;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::packet::{NIL, Packet, UNSTAGED};
-use crate::probe::{Delivery, Offered, Parts, Probe};
+use crate::probe::{Delivery, Offered, PacketId, PacketStep, Probe};
 use sim_core::{EventKey, EventList, Time};
 
 /// What is known of a packet when it is made.
@@ -21,6 +21,19 @@ pub(crate) struct Made {
     pub size: PacketSize,
     pub sequence: u32,
     pub origin: u16,
+}
+
+impl Made {
+    /// What observers of packets are told.
+    pub fn step(&self) -> PacketStep {
+        PacketStep::Created {
+            destination: self.destination & !MAINTENANCE,
+            flow: self.flow,
+            priority: self.priority,
+            payload: self.size.payload,
+            wire: self.size.wire,
+        }
+    }
 }
 
 impl<P: Probe> Fabric<P> {
@@ -174,6 +187,10 @@ impl<P: Probe> Fabric<P> {
             payload: u32::from(draw.size.payload),
             link_ps,
         });
+        if P::FOLLOWS_PACKETS {
+            let id = PacketId { source: device, origin: draw.origin, sequence: draw.sequence };
+            self.probe.packet(Time(at), id, &draw.step());
+        }
         self.packets.insert(Packet {
             next: NIL,
             destination: draw.destination,
@@ -226,13 +243,11 @@ impl<P: Probe> Fabric<P> {
     pub fn started_at_endpoint<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, from: u16) {
         let now = cx.now().0;
         match self.endpoints[e].sources.get(from as usize) {
-            Some(source) => {
-                if source.backlog().is_some() && source.may_refill(now) {
-                    self.make_packet(cx, e, from as usize, now);
-                }
+            Some(source) if source.backlog().is_some() && source.may_refill(now) => {
+                self.make_packet(cx, e, from as usize, now);
             }
             None if from == origin::STREAM => self.stream_started(cx, e),
-            None => {}
+            _ => {}
         }
         self.await_next(cx, e);
     }
@@ -278,8 +293,7 @@ impl<P: Probe> Fabric<P> {
             record.destination,
             self.config.devices[device as usize].path
         );
-        let mut parts = Parts::default();
-        parts.0[..9].copy_from_slice(&record.parts);
+        let parts = record.parts();
         let delivery = Delivery {
             at,
             created: Time(record.created),
@@ -298,8 +312,12 @@ impl<P: Probe> Fabric<P> {
         self.ledger.delivered += 1;
         let cargo = record.origin >= origin::REGISTERS;
         let to = record.destination & !MAINTENANCE;
+        let name = record.id();
         self.packets.remove(packet);
         self.probe.delivered(&delivery);
+        if P::FOLLOWS_PACKETS {
+            self.probe.packet(at, name, &PacketStep::Ended { device, parts: Some(parts) });
+        }
         cargo.then_some((to, delivery))
     }
 }

@@ -672,7 +672,7 @@ impl<P: Probe> Fabric<P> {
             stats.stopped_ps = tx.clock.stopped_total(end.0);
             ports.push((rx.device, number, stats));
         }
-        let (agents, protocols) = self.agent_totals();
+        let (agents, protocols) = self.agent_totals(end.0);
         crate::run::Outcome {
             end,
             ports,

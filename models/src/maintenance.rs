@@ -18,7 +18,9 @@ use crate::enumeration::{EnumerationReport, Outline, report};
 use crate::fabric::{Cx, DROP, Fabric, Hop, Kind, MASK, Payload, mark};
 use crate::packet::{NIL, Packet, UNSTAGED};
 use crate::port::NONE;
-use crate::probe::{Cause, Delivery, DropReason, Offered, Parts, Probe, RegisterEvent, RegisterStep};
+use crate::probe::{
+    Cause, Delivery, DropReason, Offered, PacketId, PacketStep, Probe, RegisterEvent, RegisterStep,
+};
 use crate::registers::{Effect, Space};
 use crate::traffic::Source;
 use logical::wire::maintenance::{HOP_COUNT_MAX, Maintenance, Operation};
@@ -127,8 +129,7 @@ impl<P: Probe> Fabric<P> {
         let (device, base) = (self.switches[s].device, self.switches[s].base);
         let cargo = *self.cargoes.take(packet).expect("a type 8 packet has a body");
         let record = &self.packets[packet];
-        let mut parts = Parts::default();
-        parts.0[..9].copy_from_slice(&record.parts);
+        let parts = record.parts();
         let delivery = Delivery {
             at: now,
             created: Time(record.created),
@@ -146,8 +147,12 @@ impl<P: Probe> Fabric<P> {
         let name = u64::from(record.sequence) << 32 | u64::from(record.source);
         self.outcome.record(mark::DELIVERED, now, u64::from(port), name ^ u64::from(origin) << 52);
         self.ledger.delivered += 1;
+        let asked = record.id();
         self.packets.remove(packet);
         self.probe.delivered(&delivery);
+        if P::FOLLOWS_PACKETS {
+            self.probe.packet(now, asked, &PacketStep::Ended { device, parts: Some(parts) });
+        }
         let via = (port - base) as u8;
         let Some(answer) = self.serve(cx, device, via, cargo, id, &delivery) else { return };
         let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
@@ -162,6 +167,17 @@ impl<P: Probe> Fabric<P> {
             payload: u32::from(answer.size.payload),
             link_ps,
         });
+        if P::FOLLOWS_PACKETS {
+            let id = PacketId { source: device, origin: origin::AGENT, sequence };
+            let step = PacketStep::Created {
+                destination: answer.destination,
+                flow: delivery.flow,
+                priority: answer.priority,
+                payload: answer.size.payload,
+                wire: answer.size.wire,
+            };
+            self.probe.packet(now, id, &step);
+        }
         let response = self.packets.insert(Packet {
             next: NIL,
             destination: answer.destination | MAINTENANCE,
@@ -413,6 +429,7 @@ impl<P: Probe> Fabric<P> {
         &mut self,
         now: u64,
         e: usize,
+        packet: PacketId,
         destination: u32,
         request: &Maintenance<crate::agent::data::Data>,
     ) {
@@ -425,7 +442,7 @@ impl<P: Probe> Fabric<P> {
             _ => return,
         };
         let hop_count = request.hop_count();
-        let step = RegisterStep::Asked { destination, hop_count, offset: access.offset(), write };
+        let step = RegisterStep::Asked { packet, destination, hop_count, offset: access.offset(), write };
         let device = self.endpoints[e].device;
         self.probe.register(&RegisterEvent { at: Time(now), device, tid, step });
     }

@@ -1,6 +1,7 @@
 //! Packets in the fabric: records in one slab, lists threaded through them.
 
 use crate::clock::Snapshot;
+use crate::probe::{PacketId, Parts};
 use sim_core::prefetch;
 
 /// No packet.
@@ -48,6 +49,19 @@ pub(crate) struct Packet {
     pub ports: u64,
     pub parts: [u64; 9],
     pub snapshot: Snapshot,
+}
+
+impl Packet {
+    pub fn id(&self) -> PacketId {
+        PacketId { source: self.source, origin: self.origin, sequence: self.sequence }
+    }
+
+    /// Where its time went so far.
+    pub fn parts(&self) -> Parts {
+        let mut parts = Parts::default();
+        parts.0[..9].copy_from_slice(&self.parts);
+        parts
+    }
 }
 
 /// FIFO of packets.

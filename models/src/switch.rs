@@ -6,7 +6,7 @@ use crate::fabric::{Cx, DROP, Fabric, Kind, MASK, Payload, Share, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
 use crate::port::{NONE, Port};
-use crate::probe::{DropReason, Dropped, Probe};
+use crate::probe::{DropReason, Dropped, PacketStep, Probe};
 use crate::transmit::{list_index, next_after, put, wait_for};
 use sim_core::{Duration, EventKey, EventList, Time};
 
@@ -112,6 +112,10 @@ impl<P: Probe> Fabric<P> {
         self.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
         if self.packets[packet].origin >= origin::REGISTERS {
             self.cargoes.take(packet);
+        }
+        if P::FOLLOWS_PACKETS {
+            let name = self.packets[packet].id();
+            self.probe.packet(cx.now(), name, &PacketStep::Ended { device, parts: None });
         }
         self.packets.remove(packet);
         self.ledger.dropped += 1;

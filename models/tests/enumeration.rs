@@ -108,8 +108,8 @@ fn requests_travel_by_hop_count_and_responses_find_back() {
     assert_eq!(steps.len() as u64, 3 * report.packets);
 }
 
-/// Time of one access in closed form: request and response, each a 20-character packet (a double-word of data in one
-/// of the two) with its delimiter, one cable, the pipeline of the switch once.
+/// Time of one access in closed form: request and response, each a 20-character packet (a double-word of data
+/// in one of the two) with its delimiter, one cable, the pipeline of the switch once.
 #[test]
 fn an_access_takes_its_time() {
     let mut net = single(2, SwitchConfig { pipeline: Duration(100_000), ..switch(0) });

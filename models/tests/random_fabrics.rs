@@ -284,7 +284,9 @@ proptest! {
 
     /// The same with endpoints that run protocols, beside the traffic and without it.
     #[test]
-    fn speed_changes_nothing_for_protocols(seed in any::<u64>(), voq in any::<bool>(), alone in any::<bool>()) {
+    fn speed_changes_nothing_for_protocols(
+        seed in any::<u64>(), voq in any::<bool>(), alone in any::<bool>(),
+    ) {
         let mut net = fabric(seed, voq);
         if alone {
             net.config.sources.clear();

@@ -176,8 +176,8 @@ impl Compiler<'_> {
                 }
                 let name = self.graph.port_name((device, number));
                 let message = format!("the VoQ registers of \"{name}\" are not those that the host sets");
-                let help = "it sets gen_en where both ends can, part everywhere and xoff nowhere: leave these \
-                            out, or use \"configure\": \"builder\"";
+                let help = "it sets gen_en where both ends can, part everywhere and xoff nowhere: leave \
+                            these out, or use \"configure\": \"builder\"";
                 self.once(Diagnostic::error("SC065", "/configure/fabric", message).help(help));
             }
         }

@@ -105,8 +105,8 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     }
     if flow.priority == Some(3) {
         let at = format!("{at}/priority");
-        let message = "a flow that is answered cannot have priority 3";
-        let help = "allowed: 0 to 2; responses take the priority above";
+        let message = "messages, streams and requests cannot have priority 3";
+        let help = "allowed: 0 to 2; a response takes the priority above that of its request";
         c.out.push(Diagnostic::error("SC008", at, message).help(help));
         return false;
     }

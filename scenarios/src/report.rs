@@ -273,9 +273,9 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("voq-unequal-neighbours.json", "a neighbour that does not honour messages"),
         ("voq-lost-xon.json", "a lost message, without and with refresh"),
         ("hotspot-fattree.json", "four hot endpoints among 256"),
-        ("message-retry-storm.json", "many senders, one mailbox: RETRY against goodput"),
-        ("rpc-latency.json", "request and response, by size, priority and load"),
-        ("stream-segmentation.json", "PDU size and MTU against efficiency"),
+        ("message-retry-storm.json", "many senders into one mailbox: goodput, RETRY and the host's queue"),
+        ("stream-segmentation.json", "what is left of a link for PDUs, by their size and the MTU"),
+        ("rpc-latency.json", "round trips by size, carrier and priority, with their parts"),
         ("enumerate.json", "a host explores a fabric of 64 devices and sets it up, then traffic starts"),
     ]
 }

@@ -389,7 +389,8 @@ pub struct EndpointSpec {
     pub voq: Option<PortVoqSpec>,
 }
 
-/// The software side of an endpoint. Packets of traffic without `messages`, `streams` or `rpc` do not touch it.
+/// The software side of an endpoint. Packets of traffic without `messages`, `streams` or `rpc` do not touch
+/// it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostSpec {
@@ -805,7 +806,8 @@ pub struct FlowSpec {
     /// The flow sends PDUs of type 9; `size` is that of a PDU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamsSpec>,
-    /// What is sent are requests, and each is answered. `saturated.backlog` is the number of requests under way.
+    /// What is sent are requests, and each is answered. `saturated.backlog` is the number of requests under
+    /// way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rpc: Option<RpcSpec>,
     /// Width of the address in read and write packets: 34 (default), 50 or 66.

@@ -404,8 +404,8 @@ impl Traffic<'_> {
         c.once(Diagnostic::error("SC020", format!("{at}/to"), message).help(help));
     }
 
-    /// Arrival process of one source whose packets (or messages) take the link for `packet` ps in the mean, and
-    /// its load if it has one.
+    /// Arrival process of one source whose packets (or messages) take the link for `packet` ps in the mean,
+    /// and its load if it has one.
     fn arrivals(
         &self,
         c: &mut Compiler<'_>,

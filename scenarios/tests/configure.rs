@@ -38,7 +38,9 @@ fn scenario(topology: &Value, host: &str, more: &Value) -> Value {
         "name": "x",
         "run": {"until": "20 ms", "sample_every": "off"},
         "topology": topology,
-        "traffic": [{"name": "x", "from": "all", "to": {"uniform": {}}, "arrivals": {"poisson": {"load": 0.1}}}]
+        "traffic": [
+            {"name": "x", "from": "all", "to": {"uniform": {}}, "arrivals": {"poisson": {"load": 0.1}}}
+        ]
     });
     let names = load(&value).labels.devices;
     let endpoints: Vec<&String> = names.iter().filter(|name| name.contains("ep")).collect();

@@ -22,12 +22,12 @@
 //! 2. Add a variant to [`Machine`](protocol::Machine) and to
 //!    [`ProtocolConfig`](crate::config::ProtocolConfig), and build it in [`Agent::new`].
 //! 3. Give every endpoint that takes part a [`PartConfig`](crate::config::PartConfig) with the *same flow*: a
-//!    flow is a conversation, and what is sent under it is handed to the instance of that flow at the other end.
+//!    flow is a conversation: what is sent under it is handed to the instance of that flow at the other end.
 //!
 //! What the rest does for you: priorities of responses, RETRY and its resend, timeouts of segments,
-//! reassembly, the host's queue, latency with its causes, counters, fingerprints, and equal results in all modes of
-//! the kernel. What you must not do: keep a clock, draw from a random number generator of your own, or send
-//! without end within one instant.
+//! reassembly, the host's queue, latency with its causes, counters, fingerprints, and equal results in all
+//! modes of the kernel. What you must not do: keep a clock, draw from a random number generator of your own,
+//! or send without end within one instant.
 
 mod clock;
 pub(crate) mod data;
@@ -204,6 +204,8 @@ impl Agent {
                 rx: Server::default(),
                 tx: Server::default(),
                 high_water: 0,
+                depth_ps: 0,
+                accounted: 0,
             },
             port: Port::new(config),
             sent: 0,
@@ -240,6 +242,7 @@ impl Agent {
     /// A packet arrived.
     pub fn deliver(&mut self, arrival: Arrival) {
         let now = arrival.way.at.0;
+        self.host.account(now);
         let mut events = std::mem::take(&mut self.events);
         self.port.handle(self.clock.now(now), &mut self.host, arrival, &mut events);
         self.events = events;
@@ -271,6 +274,7 @@ impl Agent {
 
     /// A service of the host ends.
     pub fn served(&mut self, now: u64, side: Side) {
+        self.host.account(now);
         match side {
             Side::Receive => {
                 let received = self.host.rx.finish();
@@ -308,9 +312,18 @@ impl Agent {
         !self.orders.is_empty()
     }
 
-    /// Totals.
-    pub fn stats(&self) -> AgentStats {
-        AgentStats { rx_high_water: self.host.high_water, clock: self.clock.ratio() }
+    /// Totals up to `end`.
+    pub fn stats(&self, end: u64) -> AgentStats {
+        let mut flows = FlowStats::default();
+        for part in &self.parts {
+            flows.add(&part.stats);
+        }
+        AgentStats {
+            rx_high_water: self.host.high_water,
+            rx_depth_ps: self.host.depth_ps + self.host.depth_ps_since(end),
+            clock: self.clock.ratio(),
+            flows,
+        }
     }
 
     /// Totals by flow.
@@ -336,7 +349,6 @@ impl Agent {
                 idle = false;
             }
             while let Some(packet) = self.port.poll_transmit(self.clock.now(now)) {
-                self.count_packet(&packet);
                 self.out.push(packet);
             }
             let mut events = std::mem::take(&mut self.events);
@@ -369,6 +381,11 @@ impl Agent {
                 }
                 self.call(part, now, |machine, cx| machine.outcome(cx, token, outcome));
             }
+            Event::Moved(flow, octets) => {
+                if let Some(part) = self.part_of(flow) {
+                    self.parts[part].stats.payload += u64::from(octets);
+                }
+            }
             Event::Fact(flow, fact) => {
                 if let Some(part) = self.part_of(flow) {
                     self.fact(now, part, fact);
@@ -391,7 +408,9 @@ impl Agent {
         assert_eq!(leg.parts.total(), leg.latency(), "the parts of a message's time add up to it: {leg:?}");
         self.reports.push(Report::Message(*leg));
         let part = self.part_of(leg.flow).expect("both ends of a flow have its protocol");
-        self.parts[part].stats.delivered += 1;
+        let stats = &mut self.parts[part].stats;
+        stats.delivered += 1;
+        stats.payload += u64::from(leg.payload);
         self.call(part, now, |machine, cx| machine.received(cx, received));
     }
 
@@ -399,13 +418,16 @@ impl Agent {
         self.parts.iter().position(|part| part.flow == flow)
     }
 
-    fn count_packet(&mut self, packet: &Outgoing) {
-        let Some(part) = self.part_of(packet.label.flow) else { return };
+    /// A packet that this agent made takes so many octets on the link.
+    pub fn count_packet(&mut self, flow: u16, response: bool, link_octets: u64) {
+        let Some(part) = self.part_of(flow) else { return };
         let stats = &mut self.parts[part].stats;
-        match packet.body {
-            Body::Response(_) => stats.responses += 1,
-            _ => stats.requests += 1,
+        if response {
+            stats.responses += 1;
+        } else {
+            stats.requests += 1;
         }
+        stats.link_octets += link_octets;
     }
 
     fn call(&mut self, part: usize, now: u64, f: impl FnOnce(&mut dyn protocol::Protocol, &mut Cx<'_>)) {

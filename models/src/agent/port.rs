@@ -39,6 +39,8 @@ pub(crate) struct Arrival {
 pub(super) enum Event {
     Outcome(Token, Outcome),
     Fact(u16, ProtocolFact),
+    /// A read or a write of this flow moved so many octets.
+    Moved(u16, u32),
 }
 
 /// Transaction ids from here on are for register accesses, below for reads and writes.
@@ -322,6 +324,7 @@ impl Port {
                 (Some(data), Some((from, priority, way, carried))) => {
                     let request =
                         carried.trail.as_deref().expect("a response carries the way of its request");
+                    out.push(Event::Moved(label.flow, label.octets));
                     // The way of the request ends where that of the response begins.
                     let stale = request.created < label.ready;
                     let (there, back) = if stale {

@@ -7,9 +7,9 @@
 //! 1. [`Phase::Explore`]: breadth first, so that each device is found on a shortest path. Before anything is
 //!    known about a device it is addressed by the ID that endpoints have after reset (0xFF or 0xFFFF, here
 //!    *any*) and the number of switches on the way as its hop count; the switches on the way get a route for
-//!    that ID. A device is locked, gets a component tag, and tells its abilities; a switch gets its route back
-//!    to the host, an endpoint its device ID. A device that already has our lock was found on another way: its
-//!    tag says which one it is, and a switch says through which port it was asked.
+//!    that ID. A device is locked, gets a component tag, and tells its abilities; a switch gets its route
+//!    back to the host, an endpoint its device ID. A device that already has our lock was found on another
+//!    way: its tag says which one it is, and a switch says through which port it was asked.
 //! 2. [`Phase::Routes`]: shortest paths for all device IDs into every switch ([`shortest_routes`]).
 //! 3. [`Phase::Enables`]: a per-port enable block, if the owner asks for one ([`Enables`]).
 //! 4. [`Phase::Unlock`]: the locks are given back.
@@ -580,11 +580,12 @@ impl Enumerator {
     }
 
     fn check_unlocked(&mut self, attempt: u8, value: u32) {
-        if value as u16 == self.options.host && attempt < LOCK_ATTEMPTS {
-            if let Some(target) = self.configured(self.current) {
-                self.write(target, offset::HOST_LOCK, self.options.host.into());
-                self.read(target, offset::HOST_LOCK, Then::Unlocked(attempt + 1));
-            }
+        if value as u16 == self.options.host
+            && attempt < LOCK_ATTEMPTS
+            && let Some(target) = self.configured(self.current)
+        {
+            self.write(target, offset::HOST_LOCK, self.options.host.into());
+            self.read(target, offset::HOST_LOCK, Then::Unlocked(attempt + 1));
         }
     }
 
