@@ -212,9 +212,9 @@ impl Scale {
         let linear = |high: f64, factor: f64| {
             if request.heat && smallest.is_finite() {
                 let axis = Axis::around(smallest * factor, largest * factor);
-                // a share has no colours beyond 1
+                // a share has no colours beyond 1, though edges of the measured part may bring it there by a hair
                 let share = metric.about.starts_with("share") || metric.name.starts_with("link_use");
-                Axis { high: if share && largest <= 1.0 { axis.high.min(1.0) } else { axis.high }, ..axis }
+                Axis { high: if share && largest < 1.005 { axis.high.min(1.0) } else { axis.high }, ..axis }
             } else {
                 Axis::from_zero(high)
             }
@@ -268,7 +268,14 @@ fn words(metric: usize) -> String {
         "Gb/s" => metric.name.strip_suffix("_gbps"),
         _ => None,
     };
-    stem.unwrap_or(metric.name).replace("p999", "p99.9").replace('_', " ")
+    let word = |word| match word {
+        "p999" => "p99.9",
+        "voq" => "VoQ",
+        "hol" => "HOL",
+        "xoff" => "XOFF",
+        other => other,
+    };
+    stem.unwrap_or(metric.name).split('_').map(word).collect::<Vec<&str>>().join(" ")
 }
 
 fn axis_label(axis: &FrameAxis) -> String {
@@ -672,6 +679,30 @@ mod tests {
         assert!(Request::new(&frame, latency(), OVERALL, twice, Vec::new()).is_err());
         let nothing = Wishes { x: Some("lode"), ..Wishes::default() };
         assert!(Request::new(&frame, latency(), OVERALL, nothing, Vec::new()).unwrap_err().contains("load"));
+    }
+
+    #[test]
+    fn names_of_metrics_as_people_write_them() {
+        let said = |name| words(metric(name).unwrap());
+        assert_eq!(said("latency_p999_ns"), "latency p99.9");
+        assert_eq!(said("voq_messages"), "VoQ messages");
+        assert_eq!(said("part_hol_blocking_ns"), "part HOL blocking");
+    }
+
+    /// The busiest link is in use all the time, and a hair more for the edges of the measured part.
+    #[test]
+    fn shares_end_at_one() {
+        let (frame, mut data) = example(vec![numbers("a", "", 9), numbers("b", "", 9)]);
+        let name = metric("link_use_max").unwrap();
+        for (high, expected) in [(1.000_01, 1.0), (1.4, 1.4)] {
+            for ((point, _), run) in &mut data.runs {
+                run.rows[0].values[name] = Some(if *point == 3 { high } else { 0.93 });
+            }
+            let request = Request::new(&frame, name, OVERALL, Wishes::default(), Vec::new()).unwrap();
+            assert!(request.heat);
+            let scale = Scale::new(&cells(&frame, &data, &request), &request);
+            assert!((scale.axis.high - expected).abs() < 1e-9, "{}", scale.axis.high);
+        }
     }
 
     /// What is saturated is drawn paler and said so; nothing is where nothing else is.

@@ -367,13 +367,16 @@ impl Reader<'_> {
             return None;
         }
         let integer = spec.integer == Some(true);
+        // the places that take a time take whole picoseconds
+        let ps = spec.unit.as_ref().and_then(|unit| units::time(&format!("1 {unit}")).ok());
+        let on_grid = |raw: f64| ps.map_or(raw, |ps| libm::round(raw * ps as f64) / ps as f64);
         let number = |share: &f64| -> Option<(Value, String)> {
             let raw = if log {
                 ends.0 * libm::exp(share * libm::log(ends.1 / ends.0))
             } else {
                 ends.0 + share * (ends.1 - ends.0)
             };
-            let number = tidy(if integer { libm::round(raw) } else { raw })?;
+            let number = tidy(if integer { libm::round(raw) } else { on_grid(raw) })?;
             let value = match &spec.unit {
                 Some(unit) => Value::from(format!("{number} {unit}")),
                 None => Value::Number(number),
@@ -565,6 +568,15 @@ mod tests {
         for level in &axes[0].levels {
             let load = level.number.as_ref().unwrap().as_f64().unwrap();
             assert!((0.2..=0.8).contains(&load));
+        }
+        let (axes_of_times, _) =
+            read(json!([{"sample": {"method": "latin_hypercube", "points": 64, "axes": [
+                {"pointer": "/a", "log_range": {"from": 50, "to": 5000}, "unit": "ns"},
+                {"pointer": "/b", "range": {"from": 0.1, "to": 2}, "unit": "us"}
+            ]}}]))
+            .unwrap();
+        for level in axes_of_times.iter().flat_map(|axis| &axis.levels) {
+            assert!(units::time(&level.label).is_ok(), "{} is no whole number of picoseconds", level.label);
         }
         let voq = axes[2].levels.iter().filter(|level| level.label == "voq").count();
         assert_eq!(voq, 8, "a Sobol sequence is even in each dimension");
