@@ -212,7 +212,7 @@ impl Scale {
         let linear = |high: f64, factor: f64| {
             if request.heat && smallest.is_finite() {
                 let axis = Axis::around(smallest * factor, largest * factor);
-                // a share has no colours beyond 1, though edges of the measured part may bring it there by a hair
+                // a share has no colours beyond 1 (edges of the measured part may bring it there)
                 let share = metric.about.starts_with("share") || metric.name.starts_with("link_use");
                 Axis { high: if share && largest < 1.005 { axis.high.min(1.0) } else { axis.high }, ..axis }
             } else {
