@@ -1,5 +1,6 @@
 //! What the machinery of a sweep costs. These measure, so they run when asked and on a machine that does
-//! nothing else: `cargo test --release -p riosim --test sweep -- --ignored --nocapture --test-threads 1`.
+//! nothing else: `RIOSIM_COST=1 cargo test --release -p riosim --test sweep cost:: -- --nocapture
+//! --test-threads 1`.
 
 use super::*;
 use analysis::{Collector, CollectorConfig, RunData, VariantReport, Warmup};
@@ -58,8 +59,10 @@ fn one(until: &str) -> String {
 
 /// Against the points by hand, on one thread: the least of several takes of each, turn about.
 #[test]
-#[ignore = "measures for half a minute, on a quiet machine"]
 fn the_machinery_costs_less_than_two_percent() {
+    if std::env::var_os("RIOSIM_COST").is_none() {
+        return eprintln!("skipped: RIOSIM_COST is not set");
+    }
     let home = Home::new();
     // the length of a study: what a process costs once does not hide what a run costs
     let scenario = one("8 ms");
@@ -83,8 +86,10 @@ fn the_machinery_costs_less_than_two_percent() {
 }
 
 #[test]
-#[ignore = "measures for half a minute, on a quiet machine"]
 fn ten_thousand_points_take_less_than_a_minute() {
+    if std::env::var_os("RIOSIM_COST").is_none() {
+        return eprintln!("skipped: RIOSIM_COST is not set");
+    }
     let home = Home::new();
     // a run of about a millisecond
     let mut until = 20;

@@ -25,8 +25,8 @@ fn longer(home: &Home) -> Duration {
     begun.elapsed()
 }
 
-/// Stops `sweep run` with this signal at moments spread over its whole life, from its first millisecond to its
-/// last file, until `times` of them met it at work. A sweep that was done is compared, and begun anew.
+/// Stops `sweep run` with this signal at moments spread over its whole life, from its first millisecond to
+/// its last file, until `times` of them met it at work. A sweep that was done is compared, and begun anew.
 #[cfg(unix)]
 fn stopped_at_random(signal: &str, times: u32, mut look: impl FnMut(&Home, &str, &Output)) -> String {
     let home = Home::new();
@@ -125,8 +125,9 @@ fn a_full_disk_ends_with_a_message_and_goes_on() {
     home.equal("whole", "small");
 }
 
-/// A file system of 512 KiB that is full of something else: the message says so, nothing is lost, and the same
-/// command goes on when there is room. It needs a mount of its own, so it says why where it cannot have one.
+/// A file system of 512 KiB that is full of something else: the message says so, nothing is lost, and the
+/// same command goes on when there is room. It needs a mount of its own, and says why
+/// where it cannot have one.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_file_system_ends_with_a_message_and_goes_on() {
