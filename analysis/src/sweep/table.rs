@@ -223,7 +223,7 @@ mod tests {
     fn example() -> (Frame, Data) {
         let axis = |name: &str, unit: &str, labels: [&str; 2], numbers| FrameAxis {
             name: name.into(),
-            column: [name, unit].join("_"),
+            column: if unit.is_empty() { name.into() } else { [name, unit].join("_") },
             unit: unit.into(),
             sampled: false,
             labels: labels.map(String::from).into(),

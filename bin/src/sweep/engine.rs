@@ -136,8 +136,7 @@ fn next(plan: &SweepPlan, manifest: &Manifest, finished: &Finished, open: &[usiz
             tasks.extend(missing.map(|replication| (point, replication)));
         }
     }
-    // keys are hashes: as good as shuffled, so what is done stands for what is left, and the time left is
-    // honest
+    // keys are hashes, as good as shuffled: what is done stands for what is left, and the time left is honest
     tasks.sort_by_key(|(point, replication)| (&plan.points[*point].key, *replication));
     tasks
 }

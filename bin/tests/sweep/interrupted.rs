@@ -126,8 +126,8 @@ fn a_full_disk_ends_with_a_message_and_goes_on() {
 }
 
 /// A file system of 512 KiB that is full of something else: the message says so, nothing is lost, and the
-/// same command goes on when there is room. It needs a mount of its own, so it says why where it cannot have
-/// one.
+/// same command goes on when there is room. It needs a mount of its own, and says why
+/// where it cannot have one.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_file_system_ends_with_a_message_and_goes_on() {
