@@ -12,6 +12,7 @@ pub mod estimate;
 pub mod explore;
 pub mod figures;
 pub mod num;
+pub mod program;
 pub mod report;
 pub mod runfolder;
 mod scene;

@@ -10,7 +10,8 @@
 //! rank 1 { recv 64b from 0 tag 7 }
 //! ```
 //!
-//! Labels belong to their rank; what nobody refers to needs none. Comments go from `//` to the end of the line.
+//! Labels belong to their rank; what nobody refers to needs none. Comments go from `//` to the end of the
+//! line.
 
 use models::goal::{Action, Event, Rank, Schedule};
 use models::sim_core::Duration;
@@ -327,7 +328,8 @@ mod tests {
         fn any_text_is_read_or_refused(words in prop::collection::vec(
             prop::sample::select(vec![
                 "num_ranks", "2", "rank", "0", "1", "{", "}", "a:", "b:", "send", "recv", "calc", "8b", "to",
-                "from", "tag", "cpu", "requires", "irequires", "a", "b", "\n", "99999999999999999999", "//", ":",
+                "from", "tag", "cpu", "requires", "irequires", "a", "b", "\n", "//", ":",
+                "99999999999999999999",
             ]),
             0..40,
         )) {

@@ -255,6 +255,12 @@ impl Schedule {
         Ok(())
     }
 
+    /// Octets sent by all ranks.
+    pub fn octets(&self) -> u64 {
+        let ops = self.ranks.iter().flat_map(|rank| &rank.ops);
+        ops.map(|op| if let Action::Send { octets, .. } = op.action { octets } else { 0 }).sum()
+    }
+
     /// Messages sent by all ranks.
     pub fn messages(&self) -> u64 {
         let sends =
