@@ -89,6 +89,8 @@ pub(crate) enum Verb {
 pub(crate) enum Subject {
     /// Two nodes establish a conduit (session management, Annex 2 §3.4)
     Conduit,
+    /// Two nodes connect, exchange messages, restart (LINX RapidIO connection manager)
+    Linx,
 }
 
 /// Flags of `explore`.
@@ -96,23 +98,23 @@ pub(crate) enum Subject {
 pub(crate) struct ExploreArgs {
     /// What to explore
     pub(crate) subject: Subject,
-    /// literal, minimal, corrected (default: all)
+    /// Of conduit: literal, minimal, corrected (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) algorithm: Vec<String>,
-    /// What goes wrong: none, LOSS1, RETX1, DUP1, ABANDON1, ... (default: none)
+    /// What goes wrong: none, LOSS1, RETX1, DUP1, RESTART1, ... (default: none)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
-    /// MS, PEERS, CROSS (default: all)
+    /// Of conduit: MS, PEERS, CROSS (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) configuration: Vec<String>,
     /// Order of delivery: fifo, any (default: both)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) order: Vec<String>,
-    /// OPENs beyond which a run is cut and called a storm
+    /// OPENs beyond which a run is cut and called a storm, or connects beyond which it is cut
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(crate) limit: u32,
-    /// Print a shortest run that ends in this class instead of the table: one, none, duplicate, leak,
-    /// half-open, orphan, storm
+    /// Print a shortest run that ends like this instead of the table: one, none, duplicate, leak,
+    /// half-open, orphan, storm; up, missing, stuck, disagreement, message, contract, cut
     #[arg(long, value_name = "CLASS")]
     pub(crate) path: Option<String>,
 }
