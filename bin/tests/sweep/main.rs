@@ -373,7 +373,7 @@ for name, read in readers.items():
     assert len(table) == len(rows) == 240, (name, len(table))
     for a, b in zip(table, rows):
         assert a[0] == float(b["load"]) and a[1] == b["variant"], (a, b)
-    assert a[2] == float(b["latency_mean_ns"]), (a, b)
+        assert a[2] == float(b["latency_mean_ns"]), (a, b)
         assert a[3] == (b["saturated"] == "true") and a[4] == int(b["seed"]), (a, b)
 print(", ".join(readers) or "none")
 "#;
