@@ -393,7 +393,7 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
         (least, most) => format!("means of {least} to {most} runs{bands}"),
     });
     if !request.heat && all().any(|cell| cell.saturated) {
-        parts.push("pale: saturated, so it grows with the run".into());
+        parts.push("pale: saturated".into());
     }
     if !request.heat && lines > LINES_SHOWN {
         parts.push(format!("first {LINES_SHOWN} of {lines} lines"));

@@ -2,7 +2,7 @@
 
 use super::axes::{Axis, Group, Level, Reader, Setting, VARIANT_AXIS};
 use super::spec::{PlotSpec, ReplicationSpec, Source, SweepSpec, Width};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, closest};
 use crate::plan::Variant;
 use crate::spec::{Places, Spec};
 use crate::topology::good_name;
@@ -306,7 +306,9 @@ fn names(
         if !known.contains(&found) {
             let message = format!("there is no {what} \"{found}\"");
             let item = Diagnostic::error("SW008", at, message);
-            let item = item.help(format!("there are: {}", known.join(", ")));
+            // a good guess would be lost behind a long list
+            let guess = known.len() > 12 && closest(found, known.iter().copied()).is_some();
+            let item = if guess { item } else { item.help(format!("there are: {}", known.join(", "))) };
             out.push(item.did_you_mean(found, known.iter().copied()));
         }
     };
