@@ -50,6 +50,7 @@
 //!         sizes: Sizes::Fixed(PacketSize { payload: 256, wire: 272 }),
 //!     }],
 //!     agents: vec![],
+//!     enumeration: None,
 //!     symbol_losses: vec![],
 //!     symbolic: vec![],
 //!     faults: vec![],
@@ -69,11 +70,14 @@ mod agents;
 mod clock;
 pub mod config;
 mod endpoint;
+pub mod enumeration;
 mod fabric;
 pub mod goal;
+mod maintenance;
 mod packet;
 mod port;
 pub mod probe;
+mod registers;
 pub mod run;
 mod staging;
 mod stall;
@@ -85,6 +89,7 @@ mod transmit;
 mod wire;
 
 // The crates above may use only this one: what they need of the layers below comes from here.
+pub use logical;
 pub use lp_serial;
 pub use sim_core;
 

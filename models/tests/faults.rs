@@ -155,11 +155,8 @@ fn a_link_that_stays_down_is_what_the_walk_ends_at() {
 fn a_link_falls_back_to_one_lane() {
     let mut net = stream(100);
     let at = |at: u64, action| Fault { at: Time(at), link: 0, action };
-    net.config.faults = vec![
-        at(20 * T, FaultAction::Down),
-        at(20 * T, FaultAction::Lanes(1)),
-        at(25 * T, FaultAction::Up),
-    ];
+    net.config.faults =
+        vec![at(20 * T, FaultAction::Down), at(20 * T, FaultAction::Lanes(1)), at(25 * T, FaultAction::Up)];
     let (log, outcome) = net.run(10_000 * T);
     assert_whole(&log, &outcome);
     let late = &log.deliveries[70..90];
@@ -172,7 +169,8 @@ fn a_link_falls_back_to_one_lane() {
 fn a_port_that_tells_no_buffers_stops_its_neighbour_until_it_does_again() {
     let mut net = stream(100);
     let at = |at: u64, action| Fault { at: Time(at), link: 0, action };
-    net.config.faults = vec![at(20 * T, FaultAction::Credits(1, false)), at(100 * T, FaultAction::Credits(1, true))];
+    net.config.faults =
+        vec![at(20 * T, FaultAction::Credits(1, false)), at(100 * T, FaultAction::Credits(1, true))];
     let (log, outcome) = net.run(10_000 * T);
     assert_whole(&log, &outcome);
     let gap = log.deliveries.windows(2).map(|d| d[1].at.0 - d[0].at.0).max().unwrap();

@@ -59,12 +59,14 @@ impl Compiler<'_> {
             }
             let (wire, own) = (&self.wires[link], &config.links[link]);
             let flow = if wire.receiver { FlowControl::Receiver } else { FlowControl::Transmitter };
-            let char_ps = |chars: u64| u128::from(chars) * u128::from(own.char_ps.0) / u128::from(own.char_ps.1);
+            let char_ps =
+                |chars: u64| u128::from(chars) * u128::from(own.char_ps.0) / u128::from(own.char_ps.1);
             let pipelines = [own.a, own.b].map(|(device, _)| match &config.devices[device as usize].model {
                 DeviceModel::Switch(s) => s.pipeline.0,
                 DeviceModel::Endpoint(_) => 0,
             });
-            let round = 2 * u128::from(own.propagation.0) + pipelines.iter().map(|&p| u128::from(p)).sum::<u128>();
+            let round =
+                2 * u128::from(own.propagation.0) + pipelines.iter().map(|&p| u128::from(p)).sum::<u128>();
             let timeout = TIMEOUT_MIN.max(4 * round + char_ps(128 * 284)) as u64;
             config.symbolic.push(SymbolicLink {
                 link: link as u32,
@@ -150,7 +152,7 @@ impl Compiler<'_> {
                 if matches!(errors.rate, BitErrorRate::Lanes(_)) && rates.len() != lanes {
                     let message = format!("{} rates for a link of {lanes} lanes", rates.len());
                     let help = "give one rate for each lane, or one number for all";
-                    self.once(Diagnostic::error("SC065", format!("{pointer}/rate"), message).help(help));
+                    self.once(Diagnostic::error("SC067", format!("{pointer}/rate"), message).help(help));
                     continue;
                 }
                 // Characters are dealt to the lanes in turn: what counts is the mean of their probabilities.
@@ -189,7 +191,8 @@ impl Compiler<'_> {
             let lasts = outage.lasts.as_ref().map(|text| self.length_at(text, format!("{pointer}/for")));
             let every = outage.every.as_ref().map(|text| self.length_at(text, format!("{pointer}/every")));
             let links = self.links_like(&outage.link, &format!("{pointer}/link"));
-            let (Some(at), Some(lasts), Some(every)) = (at, lasts.unwrap_or(Some(0)), every.unwrap_or(Some(0)))
+            let (Some(at), Some(lasts), Some(every)) =
+                (at, lasts.unwrap_or(Some(0)), every.unwrap_or(Some(0)))
             else {
                 continue;
             };
@@ -233,7 +236,7 @@ impl Compiler<'_> {
                 let before = config.links[link].lanes;
                 if width >= before {
                     let message = format!("a link of {before} lanes cannot fall back to {width}");
-                    self.once(Diagnostic::error("SC065", format!("{pointer}/width"), message));
+                    self.once(Diagnostic::error("SC067", format!("{pointer}/width"), message));
                     continue;
                 }
                 need(details, link, &pointer).refuses = true;
@@ -261,7 +264,7 @@ impl Compiler<'_> {
             };
             if self.wires[link].receiver {
                 let message = "with receiver-controlled flow control no port tells free buffers";
-                self.out.push(Diagnostic::error("SC065", pointer, message));
+                self.out.push(Diagnostic::error("SC067", pointer, message));
                 continue;
             }
             debug_assert!(link < config.links.len());
@@ -302,9 +305,10 @@ impl Compiler<'_> {
         let ends = [own.a, own.b].map(|(device, _)| &config.devices[device as usize]);
         if self.wires[link].symbol == SymbolSize::Idle3 {
             let names = ends.map(|device| device.path.clone());
-            let message = format!("the 64b/67b link {} - {} runs in packet granularity only", names[0], names[1]);
+            let message =
+                format!("the 64b/67b link {} - {} runs in packet granularity only", names[0], names[1]);
             let help = "use a link of 6.25 Gbaud or less";
-            self.once(Diagnostic::error("SC065", detail.pointer.clone(), message).help(help));
+            self.once(Diagnostic::error("SC067", detail.pointer.clone(), message).help(help));
         }
         if !detail.refuses {
             return;
@@ -314,7 +318,7 @@ impl Compiler<'_> {
             if switch.forwarding != Forwarding::StoreAndForward {
                 let message = format!("\"{}\" cuts packets through that may turn out to be bad", device.path);
                 let help = "use \"forwarding\": \"store_and_forward\" for it";
-                self.once(Diagnostic::error("SC066", detail.pointer.clone(), message).help(help));
+                self.once(Diagnostic::error("SC068", detail.pointer.clone(), message).help(help));
             }
         }
     }
@@ -335,7 +339,8 @@ impl Compiler<'_> {
                     let pointer = format!("{}/input_buffers", self.origins[device as usize]);
                     let help = "use long control symbols, or fewer buffers";
                     let finding = Diagnostic::error("SC030", pointer, message).help(help);
-                    if !self.out.iter().any(|known| known.code == "SC030" && known.pointer == finding.pointer) {
+                    if !self.out.iter().any(|known| known.code == "SC030" && known.pointer == finding.pointer)
+                    {
                         self.out.push(finding);
                     }
                 }

@@ -17,11 +17,13 @@
 
 mod check;
 mod compile;
+mod configure;
 pub mod diagnostic;
 mod excerpt;
 pub mod expand;
 pub mod fabric;
 mod faults;
+pub mod goal;
 pub mod names;
 pub mod plan;
 mod pointer;

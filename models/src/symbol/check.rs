@@ -3,13 +3,17 @@
 //! A packet of an agent is its own bytes; one of a traffic source has the header that its record asks for, and a
 //! filler of its length. On 64b/67b links the parts that IDLE3 adds (link CRC, padding to 8) are not bytes here.
 
+use crate::agent::Cargo;
 use crate::agents::origin;
+use crate::config::IdSize;
 use crate::fabric::Fabric;
+use crate::maintenance::MAINTENANCE;
+use crate::packet;
 use crate::probe::Probe;
-use logical::wire::{AddressSize, Packet};
+use logical::wire::{Packet, Priority, Transport};
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};
-use lp_serial::cost::{SymbolSize, idle3_packet_bytes};
+use lp_serial::cost::{AddressSize, SymbolSize, idle3_packet_bytes};
 use lp_serial::packet::{BODY_MAX_BYTES, Header, PACKET_MAX_BYTES, View, check, seal, sealed_len, unseal};
 
 /// How much was checked.
@@ -28,43 +32,20 @@ impl<P: Probe> Fabric<P> {
     /// A packet leaves `port` with this ackID.
     pub(crate) fn check_packet(&mut self, port: u32, packet: u32, ack_id: u8) {
         let record = &self.packets[packet];
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
-        let idle3 = timing.ack_window > SymbolSize::Long.ack_id_window();
+        let idle3 = self.timings[self.ports[port as usize].tx.timing as usize].ack_window
+            > SymbolSize::Long.ack_id_window();
         let on_wire = |sealed: usize| {
             if idle3 { idle3_packet_bytes(sealed as u32) } else { sealed as u32 }
         };
         let mut body = [0; BODY_MAX_BYTES];
         let cargo = if record.origin >= origin::STREAM { self.cargoes.get(packet) } else { None };
         let length = match cargo {
-            Some(cargo) => {
-                let ids = self.id_size_of(record.source);
-                let level = logical::wire::Priority::new(record.priority, false).expect("0 to 3");
-                let source = self.agents_id(record.source);
-                let transport = logical::wire::Transport::new(level, ids, record.destination, source)
-                    .expect("the compiler gave ids that fit");
-                let whole = Packet { transport, body: cargo.body.clone() };
-                let length = whole.emit(&mut body).expect("a packet of an agent fits");
-                let read = Packet::parse(AddressSize::Bits34, &body[..length]).expect("what is written is read");
-                assert_eq!(read.transport, whole.transport, "wire check: transport");
-                let mut again = [0; BODY_MAX_BYTES];
-                let same = read.emit(&mut again).expect("what was read fits");
-                assert_eq!(again[..same], body[..length], "wire check: body");
-                length
-            }
+            Some(cargo) => write_cargo(record, self.id_size_of(record.source), cargo, &mut body),
             None => {
                 let fits = |body: &usize| on_wire(sealed_len(*body)) == u32::from(record.wire);
-                let length = (2..=BODY_MAX_BYTES).step_by(2).rfind(fits);
-                let length = length.expect("the compiler gave a length that packets have");
-                body[..length].fill(FILLER);
-                let header = Header::new(record.priority, 1, 5).expect("every field is within its width");
-                header.emit(&mut body).expect("a header fits");
-                for (place, byte) in record.destination.to_be_bytes().into_iter().chain(record.sequence.to_be_bytes())
-                    .enumerate()
-                {
-                    if 2 + place < length {
-                        body[2 + place] = byte;
-                    }
-                }
+                let longest = (1..=BODY_MAX_BYTES / 2).map(|n| 2 * n).rfind(fits);
+                let length = longest.expect("the compiler gave a length that packets have");
+                write_filler(record, &mut body[..length]);
                 length
             }
         };
@@ -84,6 +65,15 @@ impl<P: Probe> Fabric<P> {
         assert_eq!(read[0] & 3, body[0] & 3, "wire check: first byte");
         assert_eq!(read[1..length], body[1..length], "wire check: packet");
         self.wire_checked.packets += 1;
+    }
+
+    /// The size of ids in packets that a device makes with a body.
+    fn id_size_of(&self, device: u32) -> IdSize {
+        if let Some(enumeration) = self.config.enumeration {
+            return enumeration.ids;
+        }
+        let endpoint = !self.owner[self.first_port[device as usize] as usize] as usize;
+        self.agents[endpoint].as_ref().map_or(IdSize::Dev8, |agent| agent.ids)
     }
 
     /// The symbol of an acknowledgement or a status leaves `port`, in packet granularity.
@@ -111,4 +101,33 @@ impl<P: Probe> Fabric<P> {
         assert_eq!(read.symbol, symbol, "wire check: symbol");
         self.wire_checked.symbols += 1;
     }
+}
+
+/// Writes a packet of an agent, after it was read back. Its octets.
+fn write_cargo(
+    record: &packet::Packet,
+    ids: IdSize,
+    cargo: &Cargo,
+    body: &mut [u8; BODY_MAX_BYTES],
+) -> usize {
+    let level = Priority::new(record.priority, false).expect("0 to 3");
+    let transport = Transport::new(level, ids, record.destination & !MAINTENANCE, cargo.source);
+    let transport = transport.expect("the compiler gave ids that fit");
+    let whole = Packet { transport, body: cargo.body.clone() };
+    let length = whole.emit(body).expect("a packet of an agent fits");
+    let read = Packet::parse(AddressSize::Bits34, &body[..length]).expect("what is written is read");
+    assert_eq!(read.transport, whole.transport, "wire check: transport");
+    let mut again = [0; BODY_MAX_BYTES];
+    let same = read.emit(&mut again).expect("what was read fits");
+    assert_eq!(again[..same], body[..length], "wire check: body");
+    length
+}
+
+/// Writes what a traffic source sends: a header, what names the packet, and filler.
+fn write_filler(record: &packet::Packet, body: &mut [u8]) {
+    body.fill(FILLER);
+    let header = Header::new(record.priority, 1, 5).expect("every field is within its width");
+    header.emit(body).expect("a header fits");
+    let name = record.destination.to_be_bytes().into_iter().chain(record.sequence.to_be_bytes());
+    body[2..].iter_mut().zip(name).for_each(|(place, byte)| *place = byte);
 }

@@ -42,13 +42,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The fabric has committed a packet to the wire of a symbolic link.
-    fn launch<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        flight: Flight,
-    ) {
+    fn launch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, flight: Flight) {
         let record = &self.packets[packet];
         let meta = PacketMeta::new(record.priority, record.wire);
         let peer = self.ports[port as usize].tx.peer;
@@ -199,14 +193,7 @@ impl<P: Probe> Fabric<P> {
         end.on_wire = None;
         let starts = sent.packet.as_ref().map(|start| start.packet);
         let sent_symbol = sent.symbol;
-        end.flying.push_back(Flying {
-            key,
-            start: now,
-            symbol: sent.symbol,
-            starts,
-            ends: ending,
-            damaged,
-        });
+        end.flying.push_back(Flying { key, start: now, symbol: sent.symbol, starts, ends: ending, damaged });
         let peer = rx.peer;
         cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
         let message = end.message.take();

@@ -71,7 +71,8 @@ impl<P: Probe> Fabric<P> {
                 originator.link_up(p, form);
             });
         }
-        let ports = self.cold[port as usize].staging.as_ref().map_or(0, |staging| staging.queue_of_port.len());
+        let ports =
+            self.cold[port as usize].staging.as_ref().map_or(0, |staging| staging.queue_of_port.len());
         for group in 0..ports.div_ceil(6) as u8 {
             let clear = Message::new(group, 0).expect("ports are below 192");
             self.obey(cx, port, clear.to_field());

@@ -64,12 +64,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A deadline of the link port.
-    pub(super) fn deadline<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        generation: u32,
-    ) {
+    pub(super) fn deadline<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, generation: u32) {
         let now = cx.now();
         let device = self.ports[port as usize].rx.device;
         match self.end(port).timer.on_pop(now, generation) {
@@ -153,7 +148,10 @@ impl<P: Probe> Fabric<P> {
             end.link.handle_stype1(Stype1::StartOfPacket);
             let reception = end.link.handle_packet(meta, end.link.expected_ack_id(), Ok(()));
             end.link.handle_stype1(Stype1::EndOfPacket);
-            assert!(matches!(reception, Reception::Accepted { .. }), "a packet cut through cannot be refused");
+            assert!(
+                matches!(reception, Reception::Accepted { .. }),
+                "a packet cut through cannot be refused"
+            );
         }
         self.count(cx, port, false);
         self.end(port).link.retell(0);
