@@ -400,12 +400,12 @@ fn equal<const N: usize>(
         match &first {
             None => first = Some(seen),
             Some(first) => {
+                prop_assert!(first.5 == seen.5, "{options:?}: {}", difference(&first.5, &seen.5));
+                prop_assert!(first.6 == seen.6, "{options:?}: {}", difference(&first.6, &seen.6));
+                prop_assert!(first.7 == seen.7, "{options:?}: {}", difference(&first.7, &seen.7));
+                prop_assert!(first.8 == seen.8, "{options:?}: {}", difference(&first.8, &seen.8));
                 prop_assert_eq!(first.3, seen.3, "{:?}", options);
                 prop_assert_eq!(first.4, seen.4, "{:?}", options);
-                prop_assert_eq!(&first.5, &seen.5, "{:?}", options);
-                prop_assert_eq!(&first.6, &seen.6, "{:?}", options);
-                prop_assert_eq!(&first.7, &seen.7, "{:?}", options);
-                prop_assert_eq!(&first.8, &seen.8, "{:?}", options);
                 prop_assert_eq!(first.0, seen.0, "{:?}", options);
                 prop_assert_eq!(first.1, seen.1, "{:?}", options);
                 prop_assert_eq!(&first.2, &seen.2, "{:?}", options);
@@ -413,4 +413,11 @@ fn equal<const N: usize>(
         }
     }
     Ok(())
+}
+
+/// The surroundings of the first difference between two texts.
+fn difference(a: &str, b: &str) -> String {
+    let at = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let around = |text: &str| text[at.saturating_sub(200)..text.len().min(at + 100)].to_string();
+    format!("{}\ninstead of\n{}", around(b), around(a))
 }

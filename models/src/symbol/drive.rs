@@ -97,7 +97,8 @@ impl<P: Probe> Fabric<P> {
                 end.last = rx.wire.last_packet();
             }
         }
-        while end.due.len() < end.link.due() {
+        // The acknowledgement of a packet that is being taken in becomes due when it is in.
+        while end.due.len() + usize::from(end.judged) < end.link.due() {
             let slot = rx.wire.due(from, Function::Stype0, timing.wire);
             if slot.riding {
                 rx.wire.status_riding += 1;

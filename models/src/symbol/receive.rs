@@ -31,9 +31,13 @@ impl<P: Probe> Fabric<P> {
             let pipeline = self.timings[self.ports[peer as usize].tx.timing as usize].pipeline;
             let device = self.ports[port as usize].rx.device;
             let key = self.key(device, now + pipeline, class::SYMBOL);
-            let symbol = (!symbol.damaged).then_some(symbol.symbol);
-            self.end(port).controls.push_back(Control { key, symbol });
-            cx.post(key, port, Payload::new(Kind::Link, step::CONTROL, 0, 0));
+            let control = Control { key, symbol: (!symbol.damaged).then_some(symbol.symbol) };
+            if pipeline == 0 {
+                self.take_in(cx, port, &control);
+            } else {
+                self.end(port).controls.push_back(control);
+                cx.post(key, port, Payload::new(Kind::Link, step::CONTROL, 0, 0));
+            }
         }
         self.met(cx, port);
     }
@@ -44,6 +48,12 @@ impl<P: Probe> Fabric<P> {
         let end = self.end(port);
         let Some(n) = end.controls.iter().position(|control| control.key == cx.key()) else { return };
         let control = end.controls.remove(n).expect("found");
+        self.take_in(cx, port, &control);
+        self.met(cx, port);
+    }
+
+    fn take_in<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, control: &Control) {
+        let end = self.end(port);
         match control.symbol {
             Some(symbol) => {
                 if symbol.stype1() == Stype1::Stomp {
@@ -54,7 +64,6 @@ impl<P: Probe> Fabric<P> {
             None => end.link.handle_error(Cause::SymbolCrc),
         }
         self.count(cx, port, false);
-        self.met(cx, port);
     }
 
     /// The input side gets to a damaged character of the idle sequence.
