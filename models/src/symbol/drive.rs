@@ -163,13 +163,16 @@ impl<P: Probe> Fabric<P> {
         let place = if ending.is_some() { Place::End } else { Place::Idle };
         let starting = if sop || again { Starting::Now } else { Starting::Not };
         let due = end.link.due();
-        let Some(sent) = end.link.poll_transmit(now, Opportunity { place, starting }) else {
+        let arrives = Time(now + timing.wire.symbol + timing.propagation);
+        // What has its place on a later symbol does not leave with this one.
+        let holding = end.due.front().is_some_and(|key| key.time() > arrives);
+        let Some(mut sent) = end.link.poll_transmit(now, Opportunity { place, starting, holding }) else {
             end.calls = false;
             self.arrange(cx, port);
             return;
         };
+        end.tell(&mut sent.symbol, holding);
         let keys = &mut keys[rx.device as usize];
-        let arrives = Time(now + timing.wire.symbol + timing.propagation);
         let mut key = None;
         if end.link.due() < due {
             key = end.due.pop_front().filter(|key| key.time() == arrives);

@@ -33,8 +33,8 @@ use crate::probe::Probe;
 use crate::stats::LinkStats;
 use fault::Errors;
 use lp_serial::Form;
-use lp_serial::control_symbol::ControlSymbol;
-use lp_serial::cost::Watermarks;
+use lp_serial::control_symbol::{ControlSymbol, Stype0};
+use lp_serial::cost::{SymbolSize, Watermarks};
 use lp_serial::link::{Config, Handover, LinkPort, PacketMeta};
 use sim_core::{Class, Duration, EventKey, TimerSlot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -157,6 +157,8 @@ pub(crate) struct End {
     calls: bool,
     /// The stype2 message that leaves with the symbol of this instant.
     pub(crate) message: Option<(EventKey, u16)>,
+    /// buf_status in the last symbol that had one.
+    told: u8,
     /// The port tells no free buffers.
     mute: bool,
     /// Lanes from the next initialisation on.
@@ -283,6 +285,10 @@ impl End {
             told_again: false,
             calls: false,
             message: None,
+            told: match detail.flow {
+                FlowControl::Receiver => form.parameter_max(),
+                FlowControl::Transmitter => SymbolSize::from(form).report_free(own.buffers.into()) as u8,
+            },
             mute: false,
             lanes: None,
             lanes_now: link.lanes,
@@ -339,6 +345,23 @@ impl End {
         if self.mute {
             self.link.retell(0);
         }
+    }
+
+    /// A symbol tells of free buffers; `holding`: nothing new, what there is to tell is due later.
+    fn tell(&mut self, symbol: &mut ControlSymbol, holding: bool) {
+        let stype0 = match symbol.stype0() {
+            Stype0::Status { ack_id_status, .. } if holding => {
+                Stype0::Status { ack_id_status, buf_status: self.told }
+            }
+            Stype0::Status { buf_status, .. }
+            | Stype0::PacketAccepted { buf_status, .. }
+            | Stype0::PacketRetry { buf_status, .. } => {
+                self.told = buf_status;
+                return;
+            }
+            _ => return,
+        };
+        *symbol = ControlSymbol::new(symbol.form(), stype0, symbol.stype1()).expect("it was one before");
     }
 
     /// Whether something is on its way to the partner.
