@@ -330,7 +330,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(6000, 1313))]
+    #![proptest_config(config(120, 13))]
 
     /// Links in symbol granularity, all of them or some: as long as nothing goes wrong everything happens at the
     /// same picosecond as in packet granularity, with whatever organisation, protocols and messages.

@@ -173,12 +173,19 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn release_told<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let rx = &self.ports[port as usize].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
+        let unsent = rx.wire.status_unsent(cx.now().0, self.timings[rx.timing as usize].wire);
         let end = self.end(port);
         if end.mute {
             return;
         }
         end.link.occupy(0, in_use + 1);
-        end.link.release(0);
+        if unsent || end.link.flow() == FlowControl::Receiver || !end.link.is_up() {
+            end.link.release(0);
+        } else {
+            // The wire has gone on from the last function: it is too late to add to that.
+            end.link.occupy(0, in_use);
+            end.link.tell();
+        }
         self.met(cx, port);
         self.tell_releases(cx, port);
     }
