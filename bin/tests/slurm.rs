@@ -212,7 +212,7 @@ fn an_array_of_tasks_gives_what_one_process_gives() {
     let second = cluster.ask(env!("CARGO_BIN_EXE_riosim"), &again);
     let refused = String::from_utf8_lossy(&second.stderr);
     assert!(second.status.code() == Some(2) && refused.contains("already"), "{refused}");
-    // Slurm lets a requeued job wait for two minutes, which nobody here needs. A few seconds are needed: slurmd
+    // Slurm lets a requeued job wait for two minutes. Here a few seconds are enough, and are needed: slurmd
     // takes a job that begins in the second in which it was killed for the one that was killed.
     let mut hurried = false;
     cluster.wait("the requeued task", || {
