@@ -40,6 +40,9 @@ pub struct RunOptions {
     pub list: ListKind,
     /// Pipeline.
     pub pipeline: PipelineMode,
+    /// Every packet and symbol that crosses a link is written as bytes, read back and compared; the run panics at
+    /// the first difference.
+    pub wire_check: bool,
 }
 
 /// State of a run after a slice of it.
@@ -126,24 +129,15 @@ impl<P: Probe> Simulation<P> {
     /// Builds the fabric at t = 0.
     pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: P) -> Self {
         let ring = ring_config(&config);
-        let fabric = Fabric::new(config, options.pipeline, probe);
+        let mut fabric = Fabric::new(config, options.pipeline, probe);
+        if options.wire_check {
+            fabric.check_wire();
+        }
         let kernel = match options.list {
             ListKind::Heap => Lists::Heap(start(fabric, HeapList::new())),
             ListKind::Ring => Lists::Ring(start(fabric, BucketRing::new(ring))),
         };
         Simulation { kernel, drained: None }
-    }
-
-    /// Writes every packet and symbol that crosses a link from now on as bytes, reads them back and compares.
-    /// Changes no result.
-    ///
-    /// # Panics
-    /// Later, at the first difference.
-    pub fn check_wire(&mut self) {
-        match &mut self.kernel {
-            Lists::Heap(k) => k.world.check_wire(),
-            Lists::Ring(k) => k.world.check_wire(),
-        }
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.

@@ -321,6 +321,9 @@ impl<P: Probe> Fabric<P> {
                 if symbolic {
                     self.end(port).message = Some((key, field));
                 } else {
+                    if self.ports[port as usize].rx.special & special::CHECK != 0 {
+                        self.check_message(field);
+                    }
                     cx.post(key, peer, Payload::new(Kind::Message, field, 0, 0));
                 }
             }

@@ -362,7 +362,9 @@ proptest! {
         for config in [&mut net.config, &mut fine] {
             config.sample_every = None;
         }
-        equal(&net, [(&net.config, ALL_OPTIONS[0]), (&fine, ALL_OPTIONS[0]), (&fine, ALL_OPTIONS[3])], 700 * T)?;
+        let checked = RunOptions { wire_check: true, ..ALL_OPTIONS[3] };
+        let runs = [(&net.config, ALL_OPTIONS[0]), (&fine, ALL_OPTIONS[0]), (&fine, checked), (&net.config, checked)];
+        equal(&net, runs, 700 * T)?;
     }
 }
 
@@ -382,6 +384,8 @@ fn equal<const N: usize>(
         let mut sim = models::Simulation::new(Arc::new(config.clone()), options, Log::default());
         let drained = sim.run(sim_core::Time(until), u64::MAX) == Progress::Drained;
         let (mut log, mut outcome) = sim.finish();
+        let hops = if options.wire_check { outcome.packet_hops } else { 0 };
+        prop_assert_eq!(outcome.wire_checked.packets, hops);
         if granularities && drained {
             // A run that is stuck ends with its last event, which may be an acknowledgement. What is stopped
             // then has been stopped until that time.

@@ -93,6 +93,14 @@ impl<P: Probe> Fabric<P> {
         self.check_symbol(symbol);
     }
 
+    /// A symbol with a VoQ message leaves, in packet granularity.
+    pub(crate) fn check_message(&mut self, field: u16) {
+        let stype0 = Stype0::Status { ack_id_status: 0, buf_status: 0 };
+        let symbol =
+            ControlSymbol::new(Form::Long, stype0, Stype1::Nop).and_then(|symbol| symbol.with_stype2(field));
+        self.check_symbol(symbol.expect("14 bits, on long symbols"));
+    }
+
     /// A symbol leaves.
     pub(crate) fn check_symbol(&mut self, symbol: ControlSymbol) {
         let mut wire = [0; 8];

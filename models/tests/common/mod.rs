@@ -227,10 +227,10 @@ pub fn run_with(config: &FabricConfig, until: u64, probe: Count, options: RunOpt
 }
 
 pub const ALL_OPTIONS: [RunOptions; 4] = [
-    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Folded },
-    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Folded },
-    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Unfolded },
-    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Unfolded },
+    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Folded, wire_check: false },
+    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Folded, wire_check: false },
+    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Unfolded, wire_check: false },
+    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Unfolded, wire_check: false },
 ];
 
 /// Uniform Poisson traffic of every endpoint to all others.
