@@ -70,7 +70,7 @@ fn what_crosses_links_is_written_and_read_back() {
     hotspot(&home);
     for granularity in ["packet", "symbol"] {
         let set = format!("/links/granularity=\"{granularity}\"");
-        let words = ["x.json", "--until", "20 us", "--set", &set, "--quiet", "--out"];
+        let words = ["x.json", "--until", "60 us", "--warmup", "10 us", "--set", &set, "--quiet", "--out"];
         home.ok(&[&words[..], &["plain"]].concat());
         home.ok(&[&words[..], &["checked", "--wire-check"]].concat());
         let read = |name: &str| fs::read_to_string(home.path().join(name)).unwrap();
