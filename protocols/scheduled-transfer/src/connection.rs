@@ -272,6 +272,8 @@ impl Connection {
         connection.state = State::RcReceived;
         connection.ether_type = ether_type;
         connection.asked_port = port;
+        // By then the peer has given up; an upper layer that never decides holds nothing for ever.
+        connection.timers.set(Timer::Connection, cx.after(cx.config.quarantine()));
         cx.events.push_back((id, Event::Incoming { port, ether_type }));
         connection
     }
@@ -419,6 +421,7 @@ impl Connection {
         if self.state != State::RcReceived {
             return false;
         }
+        self.timers.clear(Timer::Connection);
         self.state = State::Open;
         self.extras = extras;
         self.send_ca();
@@ -674,7 +677,11 @@ impl Connection {
                 }
             }
             State::TimeWait | State::Abandoned => return true,
-            State::RcReceived | State::Open => {}
+            State::RcReceived => {
+                self.finish(cx, Outcome::Failed(Failure::Timeout));
+                return true;
+            }
+            State::Open => {}
         }
         false
     }

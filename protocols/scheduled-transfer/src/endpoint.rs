@@ -26,6 +26,7 @@ use crate::wire::flags::DataChannel;
 use crate::wire::{Attributes, Body, Flags, Function, HEADER_BYTES, Header, Op, Operation};
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
+use core::ops::Bound;
 
 /// Deadlines of an endpoint.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -633,9 +634,11 @@ impl<M: Memory> Endpoint<M> {
             return Some(Transmit { to, interface, channel: 0, header });
         }
         // Round robin from the connection after the one served last.
-        let after = self.ready.range((core::ops::Bound::Excluded(self.served), core::ops::Bound::Unbounded));
-        let order: Vec<ConnectionId> = after.chain(self.ready.range(..=self.served)).copied().collect();
-        for id in order {
+        let mut cursor = self.served;
+        for _ in 0..self.ready.len() {
+            let after = self.ready.range((Bound::Excluded(cursor), Bound::Unbounded)).next();
+            let Some(&id) = after.or_else(|| self.ready.first()) else { break };
+            cursor = id;
             let transmit = self
                 .with(now, id, |connection, cx| connection.poll_transmit(cx, interface, channels, out))
                 .flatten();

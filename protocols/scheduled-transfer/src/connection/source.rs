@@ -102,6 +102,10 @@ pub(crate) struct Source {
     next: u64,
     held: BTreeMap<u64, Grant>,
     begun: BTreeMap<u64, Begun>,
+    /// Blocks that have begun and whose last Data has not left.
+    unsent: u64,
+    /// The last Block that left with Send_State.
+    asked: Option<u64>,
     /// Blocks below are confirmed.
     confirmed: u64,
     retries: u32,
@@ -126,6 +130,8 @@ impl Source {
             next: 0,
             held: BTreeMap::new(),
             begun: BTreeMap::new(),
+            unsent: 0,
+            asked: None,
             confirmed: 0,
             retries: 0,
             answered: false,
@@ -179,8 +185,39 @@ impl Source {
         self.peer_id
     }
 
+    /// Takes a Block out of those that have begun: it is sent again.
+    fn forget_begun(&mut self, ordinal: u64) {
+        if self.begun.remove(&ordinal).is_some_and(|begun| begun.sent.is_none()) {
+            self.unsent -= 1;
+        }
+    }
+
+    /// The last Data of a Block has left.
+    fn sent(&mut self, ordinal: u64, asked: bool, now: u64) {
+        if let Some(begun) = self.begun.get_mut(&ordinal)
+            && begun.sent.replace(now).is_none()
+        {
+            self.unsent -= 1;
+        }
+        if asked {
+            self.asked = Some(ordinal);
+        }
+    }
+
+    /// Blocks below `next` are correct at the other end.
+    fn confirm(&mut self, next: u64) {
+        let rest = self.begun.split_off(&next);
+        let gone = core::mem::replace(&mut self.begun, rest);
+        self.unsent -= gone.values().filter(|begun| begun.sent.is_none()).count() as u64;
+        self.held = self.held.split_off(&next);
+        self.confirmed = next;
+    }
+
     /// Invariants: extents, and that no Block is confirmed that was not sent.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.unsent != self.begun.values().filter(|begun| begun.sent.is_none()).count() as u64 {
+            return Err("Blocks on their way are miscounted");
+        }
         if self.confirmed > self.next {
             return Err("a Block is confirmed that was never sent");
         }
@@ -367,6 +404,10 @@ impl Connection {
         else {
             return cx.log(Logged::Out_Of_Range_B_num_Error);
         };
+        if ordinal < source.confirmed {
+            // Late: the Block is correct at the other end.
+            return;
+        }
         let place = Place { bufx, offset };
         let first_differs = source.layout.is_some_and(|layout| layout.f_offset != f_offset);
         if first_differs || (ordinal == 0 && offset != f_offset) {
@@ -410,7 +451,7 @@ impl Connection {
             }
             // Retransmission, from STU 0.
             self.outgoing.retain(|block| block.owner != id || block.ordinal != ordinal);
-            source.begun.remove(&ordinal);
+            source.forget_begun(ordinal);
             source.held.insert(ordinal, grant);
             if source.state == SourceState::Confirm {
                 source.state = SourceState::Active;
@@ -437,6 +478,7 @@ impl Connection {
             source.held.remove(&ordinal);
             source.next = source.next.max(ordinal + 1);
             source.begun.insert(ordinal, Begun { grant, sent: None });
+            source.unsent += 1;
             let start = layout.start(ordinal);
             let (address, ring) = if source.options.unlimited {
                 let ring = source.span;
@@ -481,9 +523,7 @@ impl Connection {
         let id = block.owner;
         let reliable = self.reliable;
         let Some(Sequence::Source(source)) = self.sequences.get_mut(&id) else { return };
-        if let Some(begun) = source.begun.get_mut(&block.ordinal) {
-            begun.sent = Some(cx.now);
-        }
+        source.sent(block.ordinal, block.ask, cx.now);
         if block.ask && reliable && source.state == SourceState::Active {
             self.timers.set(Timer::Sequence(id), cx.after(cx.config.op_timeout));
         }
@@ -497,9 +537,10 @@ impl Connection {
             return;
         }
         let Some(blocks) = source.blocks() else { return };
-        let unsent = source.begun.values().any(|begun| begun.sent.is_none());
         let begun = source.begun.len() as u64 + source.confirmed;
-        if unsent || !source.held.is_empty() || begun < blocks {
+        // Grants beyond the end of an unlimited Transfer stay unused.
+        let held = source.held.first_key_value().is_some_and(|(&ordinal, _)| ordinal < blocks);
+        if source.unsent > 0 || held || begun < blocks {
             return;
         }
         if !self.reliable {
@@ -510,7 +551,13 @@ impl Connection {
         }
         source.state = SourceState::Confirm;
         source.retries = 0;
-        self.timers.set(Timer::Sequence(id), cx.after(cx.config.op_timeout));
+        let (last, d_id) = (blocks - 1, source.peer_id);
+        if source.asked == Some(last) {
+            self.timers.set(Timer::Sequence(id), cx.after(cx.config.op_timeout));
+        } else {
+            // That it was the last one was not known when it left.
+            self.ask_state(id, d_id, Some(last), Timer::Sequence(id), false);
+        }
     }
 
     /// All Blocks are sent, and confirmed if they are to be.
@@ -607,9 +654,9 @@ impl Connection {
             return cx.log(Logged::Out_Of_Range_B_num_Error);
         }
         if next > source.confirmed {
-            source.confirmed = next;
-            source.begun = source.begun.split_off(&next);
+            source.confirm(next);
             source.retries = 0;
+            self.outgoing.retain(|block| block.owner != id || block.ordinal >= next);
             cx.events.push_back((self.id, Event::Progress { id, blocks: next }));
         }
         if source.blocks().is_some_and(|blocks| source.confirmed >= blocks) {
