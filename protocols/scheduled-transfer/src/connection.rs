@@ -352,6 +352,18 @@ impl Connection {
         self.occupied = self.occupied.saturating_sub(1);
     }
 
+    /// The clock was set back.
+    pub(crate) fn rebase(&mut self, by: u64) {
+        self.gate.rebase(by);
+        self.indices.rebase(by);
+        self.timers.rebase(by);
+        for sequence in self.sequences.values_mut() {
+            if let Sequence::Source(source) = sequence {
+                source.rebase(by);
+            }
+        }
+    }
+
     /// The next deadline.
     pub(crate) fn poll_timeout(&self) -> Option<u64> {
         self.timers.next()

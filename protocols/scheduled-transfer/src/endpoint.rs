@@ -143,6 +143,21 @@ impl<M: Memory> Endpoint<M> {
         self.logs.iter().flat_map(of)
     }
 
+    /// Takes all entries out of all logs; what belongs to no Port first.
+    pub fn take_log(&mut self) -> Vec<(u64, Logged)> {
+        let mut entries = self.device_log.drain();
+        self.logs.values_mut().for_each(|log| entries.append(&mut log.drain()));
+        entries
+    }
+
+    /// Sets the clock back: what was at `by` is now at 0, and what was earlier is at 0 as well. Entries of the
+    /// logs keep their times. For explorations, where states that differ in their time alone are one state.
+    pub fn rebase(&mut self, by: u64) {
+        self.keys.rebase(by);
+        self.timers.rebase(by);
+        self.connections.values_mut().for_each(|connection| connection.rebase(by));
+    }
+
     /// The log of what matched no Port.
     #[must_use]
     pub const fn device_log(&self) -> &Log {

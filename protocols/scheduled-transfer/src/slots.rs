@@ -137,6 +137,11 @@ impl Gate {
         true
     }
 
+    /// The clock was set back.
+    pub(crate) fn rebase(&mut self, by: u64) {
+        self.recent.iter_mut().for_each(|(time, _)| *time = time.saturating_sub(by));
+    }
+
     /// Whether `sync` is waited for.
     #[must_use]
     pub fn is_asked(&self, sync: u32) -> bool {

@@ -598,6 +598,7 @@ impl Connection {
 
     fn block_arrived<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32) {
         let Some(Sequence::Destination(destination)) = self.sequences.get_mut(&id) else { return };
+        destination.retries = 0;
         if !destination.is_whole() {
             return self.expose_blocks(cx, id);
         }
@@ -693,13 +694,17 @@ impl Connection {
             DestinationState::Pending => {}
             DestinationState::Exposing => {
                 let missing: Vec<u64> = destination.exposed.keys().copied().collect();
-                for block in missing {
-                    if agreed {
-                        self.reissue(cx, id, block);
-                    } else {
-                        cx.events.push_back((self.id, Event::Missing { id, block }));
-                    }
+                destination.retries += 1;
+                if !agreed {
+                    // The upper layer is told, once: without progress there is nothing new to tell.
+                    let news = missing.into_iter().map(|block| (self.id, Event::Missing { id, block }));
+                    return cx.events.extend(news);
                 }
+                if destination.retries > cx.config.max_retry.saturating_add(1) {
+                    // The source has given up, or is gone.
+                    return self.send_destination_end(cx, id, Failure::Timeout);
+                }
+                missing.into_iter().for_each(|block| _ = self.reissue(cx, id, block));
                 self.watch_missing(cx, id);
             }
             DestinationState::Complete => self.bury(cx, id, false),

@@ -104,8 +104,6 @@ pub(crate) struct Source {
     begun: BTreeMap<u64, Begun>,
     /// Blocks that have begun and whose last Data has not left.
     unsent: u64,
-    /// The last Block that left with Send_State.
-    asked: Option<u64>,
     /// Blocks below are confirmed.
     confirmed: u64,
     retries: u32,
@@ -131,7 +129,6 @@ impl Source {
             held: BTreeMap::new(),
             begun: BTreeMap::new(),
             unsent: 0,
-            asked: None,
             confirmed: 0,
             retries: 0,
             answered: false,
@@ -193,14 +190,11 @@ impl Source {
     }
 
     /// The last Data of a Block has left.
-    fn sent(&mut self, ordinal: u64, asked: bool, now: u64) {
+    fn sent(&mut self, ordinal: u64, now: u64) {
         if let Some(begun) = self.begun.get_mut(&ordinal)
             && begun.sent.replace(now).is_none()
         {
             self.unsent -= 1;
-        }
-        if asked {
-            self.asked = Some(ordinal);
         }
     }
 
@@ -211,6 +205,13 @@ impl Source {
         self.unsent -= gone.values().filter(|begun| begun.sent.is_none()).count() as u64;
         self.held = self.held.split_off(&next);
         self.confirmed = next;
+    }
+
+    /// The clock was set back.
+    pub(crate) fn rebase(&mut self, by: u64) {
+        self.begun.values_mut().filter_map(|begun| begun.sent.as_mut()).for_each(|at| {
+            *at = at.saturating_sub(by);
+        });
     }
 
     /// Invariants: extents, and that no Block is confirmed that was not sent.
@@ -302,7 +303,7 @@ impl Connection {
         source.available = total;
         source.complete = last;
         self.begin_blocks(cx, id);
-        self.maybe_sent(cx, id);
+        self.maybe_sent(cx, id, false);
         true
     }
 
@@ -488,7 +489,9 @@ impl Connection {
             };
             let options = source.options;
             let every = u64::from(options.state_every);
-            let is_last = source.blocks() == Some(ordinal + 1);
+            // Grants may come in any order: the one to ask with is the last Block to begin, not the one at the end.
+            let begun = source.begun.len() as u64 + source.confirmed;
+            let is_last = source.blocks() == Some(begun);
             let asked = is_last || (every != 0 && (ordinal + 1) % every == 0);
             self.outgoing.push_back(Outgoing {
                 owner: id,
@@ -523,15 +526,15 @@ impl Connection {
         let id = block.owner;
         let reliable = self.reliable;
         let Some(Sequence::Source(source)) = self.sequences.get_mut(&id) else { return };
-        source.sent(block.ordinal, block.ask, cx.now);
+        source.sent(block.ordinal, cx.now);
         if block.ask && reliable && source.state == SourceState::Active {
             self.timers.set(Timer::Sequence(id), cx.after(cx.config.op_timeout));
         }
-        self.maybe_sent(cx, id);
+        self.maybe_sent(cx, id, block.ask);
     }
 
-    /// If every Block has left: confirmation, or the end.
-    fn maybe_sent<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32) {
+    /// If every Block has left: confirmation, or the end. `asked`: Send_State left with the last of them.
+    fn maybe_sent<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32, asked: bool) {
         let Some(Sequence::Source(source)) = self.sequences.get_mut(&id) else { return };
         if source.state != SourceState::Active {
             return;
@@ -552,10 +555,10 @@ impl Connection {
         source.state = SourceState::Confirm;
         source.retries = 0;
         let (last, d_id) = (blocks - 1, source.peer_id);
-        if source.asked == Some(last) {
+        if asked {
             self.timers.set(Timer::Sequence(id), cx.after(cx.config.op_timeout));
         } else {
-            // That it was the last one was not known when it left.
+            // That it would be the last to leave was not known when it began.
             self.ask_state(id, d_id, Some(last), Timer::Sequence(id), false);
         }
     }
