@@ -2,8 +2,7 @@
 //!
 //! The *view* is a lower bound of the other end's free Slots. Everything sent but Request_Connection and
 //! silent Data takes one; a Request_State_Response that this end asked for puts the view right again. One
-//! Slot
-//! is a reserve, so that ends which are out of Slots can still learn of new ones and part.
+//! Slot is a reserve, so that ends which are out of Slots can still learn of new ones and part.
 
 use alloc::collections::{BTreeMap, VecDeque};
 
