@@ -18,7 +18,8 @@ fn endings(row: &Row) -> Vec<Ending> {
 
 /// As long as less is lost than Max_Retry makes up for, a Write and a FetchOp are carried out, once, whatever
 /// is lost, comes twice, comes in another order or is taken for lost too early; both ends know, and nothing
-/// of the connection is left at either. Octets, word, contracts and invariants are looked at after each event.
+/// of the connection is left at either. Octets, word, contracts and invariants are looked at after each
+/// event.
 ///
 /// Proves: ST-6.1.4.4-13, ST-6.1.4.4-14, ST-10.3-1, ST-10.2-1, ST-5.1.2-7
 #[test]

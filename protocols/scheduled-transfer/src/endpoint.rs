@@ -151,8 +151,9 @@ impl<M: Memory> Endpoint<M> {
         entries
     }
 
-    /// Sets the clock back: what was at `by` is now at 0, and what was earlier is at 0 as well. Entries of the
-    /// logs keep their times. For explorations, where states that differ in their time alone are one state.
+    /// Sets the clock back: what was at `by` is now at 0, and what was earlier is at 0 as well. Entries of
+    /// the logs keep their times. For explorations, where states that differ in their time alone are one
+    /// state.
     pub fn rebase(&mut self, by: u64) {
         self.keys.rebase(by);
         self.timers.rebase(by);

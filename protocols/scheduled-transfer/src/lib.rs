@@ -1,10 +1,10 @@
 //! Scheduled Transfer (working draft Rev 1.5).
 //!
 //! Every movement of data is arranged before it begins: the receiver says where a Block goes and when it may
-//! come, so nothing ever arrives that has no place. A *Virtual Connection* joins a Port of one end to a Port of
-//! another. On it run *Transfers* (Write and Read: Blocks enabled one by one by Clear_To_Send) and operations
-//! on *persistent regions* (Put, Get, FetchOp: no further permission). A Block is cut into *STUs*, the
-//! payloads of Data operations.
+//! come, so nothing ever arrives that has no place. A *Virtual Connection* joins a Port of one end to a Port
+//! of another. On it run *Transfers* (Write and Read: Blocks enabled one by one by Clear_To_Send) and
+//! operations on *persistent regions* (Put, Get, FetchOp: no further permission). A Block is cut into *STUs*,
+//! the payloads of Data operations.
 //!
 //! # Reading order
 //!

@@ -489,7 +489,8 @@ impl Connection {
             };
             let options = source.options;
             let every = u64::from(options.state_every);
-            // Grants may come in any order: the one to ask with is the last Block to begin, not the one at the end.
+            // Grants may come in any order: the one to ask with is the last Block to begin, not the one at
+            // the end.
             let begun = source.begun.len() as u64 + source.confirmed;
             let is_last = source.blocks() == Some(begun);
             let asked = is_last || (every != 0 && (ordinal + 1) % every == 0);
