@@ -15,6 +15,7 @@ pub mod report;
 pub mod runfolder;
 mod scene;
 pub mod series;
+pub mod session;
 pub mod summary;
 pub mod sweep;
 pub mod table;

@@ -5,6 +5,7 @@
 
 use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
+use crate::session::SessionSummary;
 use models::probe::{Cause, ProtocolFact};
 use models::stats::{FlowStats, PortStats};
 use serde::Serialize;
@@ -62,6 +63,9 @@ pub struct VariantSummary {
     /// Endpoints that run protocols, over the whole run, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hosts: Option<HostSummary>,
+    /// Conduits of session management, flow by flow, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionSummary>,
     /// Links, symbols and backpressure, over the whole run.
     pub fabric: FabricSummary,
     /// Head-of-line blocking by place, over the whole run.
@@ -454,6 +458,7 @@ impl VariantSummary {
             overall: FlowSummary::new(&report.overall),
             flows: flows(report),
             hosts: HostSummary::new(report),
+            sessions: SessionSummary::all(report),
             fabric: fabric(report),
             hol_blocking: hol(report),
             conservation: ConservationSummary {

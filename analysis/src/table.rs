@@ -141,6 +141,9 @@ pub fn variant(report: &VariantReport) -> String {
     if let Some(table) = protocols(report) {
         say(format_args!("{table}"));
     }
+    for lines in crate::session::lines(report) {
+        say(format_args!("{lines}"));
+    }
     for clock in report.protocol_clocks() {
         say(format_args!("  protocol clock {clock}: protocols see so much time for each of the fabric"));
     }

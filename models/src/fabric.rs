@@ -662,11 +662,13 @@ impl<P: Probe> Fabric<P> {
             ports.push((rx.device, number, stats));
         }
         let (agents, protocols) = self.agent_totals();
+        let sessions = self.session_totals();
         crate::run::Outcome {
             end,
             ports,
             agents,
             protocols,
+            sessions,
             outcome: self.outcome,
             trajectory: self.trajectory,
             stalls: std::mem::take(&mut self.stalls),

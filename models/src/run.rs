@@ -3,7 +3,7 @@
 use crate::config::FabricConfig;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
-use crate::stats::{AgentStats, FlowStats, PortStats};
+use crate::stats::{AgentStats, FlowStats, PortStats, SessionTotals};
 use sim_core::{
     BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
     RunEnd, Time, World,
@@ -77,6 +77,8 @@ pub struct Outcome {
     pub agents: Vec<(u32, AgentStats)>,
     /// Totals of the protocols of every flow; empty if no endpoint runs any.
     pub protocols: Vec<FlowStats>,
+    /// Conduits of every flow of session management.
+    pub sessions: Vec<SessionTotals>,
     /// Hash of deliveries, drops, staging edges and what protocols met, with their times.
     pub outcome: Fingerprint,
     /// Hash of every effect: packet starts (arrivals follow from them) and messages, with their times.

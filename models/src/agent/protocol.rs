@@ -2,6 +2,7 @@
 
 use super::data::{Data, Label, Trail};
 use super::rpc::Rpc;
+use super::session::Session;
 use super::workload::Workload;
 use super::{Order, Report};
 use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact};
@@ -119,6 +120,7 @@ pub(crate) trait Protocol {
 pub(crate) enum Machine {
     Workload(Box<Workload>),
     Rpc(Box<Rpc>),
+    Session(Box<Session>),
 }
 
 impl Machine {
@@ -126,6 +128,7 @@ impl Machine {
         match self {
             Machine::Workload(workload) => &**workload,
             Machine::Rpc(rpc) => &**rpc,
+            Machine::Session(session) => &**session,
         }
     }
 
@@ -133,6 +136,7 @@ impl Machine {
         match self {
             Machine::Workload(workload) => &mut **workload,
             Machine::Rpc(rpc) => &mut **rpc,
+            Machine::Session(session) => &mut **session,
         }
     }
 }
