@@ -6,6 +6,7 @@
 //! simulation, and nothing but `perf.json` (whose numbers the caller brings) knows the wall clock.
 
 mod axes;
+pub mod chart;
 pub mod collect;
 pub mod estimate;
 pub mod explore;

@@ -267,6 +267,11 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("hotspot-fattree.json", "four hot endpoints among 256"),
         ("message-retry-storm.json", "many senders, one mailbox: RETRY against goodput"),
         ("rpc-latency.json", "request and response, by size, priority and load"),
+        ("conduit-race-peers.json", "two peers open one conduit: offset against one-way latency"),
+        ("conduit-storm.json", "up to 512 endpoints open conduits to all others at power-up"),
+        ("session-message-loss.json", "one message of a conduit is lost, doubled or overtaken"),
+        ("session-xoff.json", "a slow application stops its source"),
+        ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
         ("stream-segmentation.json", "PDU size and MTU against efficiency"),
     ]
 }

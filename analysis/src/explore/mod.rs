@@ -22,6 +22,7 @@ pub mod channel;
 pub mod conduit;
 pub mod graph;
 mod intern;
+pub mod script;
 mod table;
 
 pub use channel::{Channel, Order};
