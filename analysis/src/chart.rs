@@ -88,11 +88,13 @@ impl Chart {
         let mut signals: Vec<&Signal> = report.run.collector.signals().iter().collect();
         signals.sort_by_key(|signal| signal.at);
         let devices = &report.run.config.devices;
-        let mut columns: Vec<u32> = report.run.outcome.sessions.iter().flat_map(|flow| &flow.by_node).map(|n| n.0).collect();
+        let mut columns: Vec<u32> =
+            report.run.outcome.sessions.iter().flat_map(|flow| &flow.by_node).map(|n| n.0).collect();
         columns.sort_unstable();
         columns.dedup();
         let column = |device: u32| columns.binary_search(&device).unwrap_or(0);
-        let of_id = |id: u16| report.run.config.owners.get(usize::from(id)).map_or(0, |&device| column(device));
+        let of_id =
+            |id: u16| report.run.config.owners.get(usize::from(id)).map_or(0, |&device| column(device));
         let mut chart = Self {
             title: scenario.to_owned(),
             subtitle: report.run.name.clone(),

@@ -3,9 +3,11 @@
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, SEGMENTS, Segment, Spread, source_counts};
 use crate::estimate::{BATCHES, half_width, mser5};
 use crate::num::{gbps, ratio};
+use crate::summary::clock_text;
 use models::Outcome;
 use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, SourceConfig};
-use models::probe::Cause;
+use models::probe::{Cause, ProtocolFact};
+use models::stats::FlowStats;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -108,35 +110,6 @@ pub struct LatencyReport {
     pub max: f64,
 }
 
-/// What the time of a flow is the time of.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unit {
-    /// From creation to the last bit.
-    Packet,
-    /// From protocol to protocol.
-    Message,
-    /// From the request to its response.
-    RoundTrip,
-}
-
-impl Unit {
-    /// In text.
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Packet => "packet",
-            Unit::Message => "message",
-            Unit::RoundTrip => "round trip",
-        }
-    }
-
-    /// What several flows are about: "packet", or "packet or round trip".
-    pub fn names(units: impl Iterator<Item = Unit>) -> String {
-        let units: BTreeSet<Unit> = units.collect();
-        let names: Vec<&str> = units.into_iter().map(Unit::name).collect();
-        if names.is_empty() { Unit::Packet.name().into() } else { names.join(" or ") }
-    }
-}
-
 /// What is known about one flow, or about all.
 #[derive(Clone, Debug)]
 pub struct FlowReport {
@@ -176,6 +149,8 @@ pub struct FlowReport {
     pub spread: Segment,
     /// Mean number of packets in each cause's state (Little).
     pub mean_blocked: [f64; 12],
+    /// What protocols counted in the whole run, if they run the flow.
+    pub protocol: Option<FlowStats>,
     /// Messages of the flow, if protocols run it: the same questions from protocol to protocol.
     pub messages: Option<Box<FlowReport>>,
     /// Round trips of requests and responses, likewise.
@@ -191,23 +166,14 @@ impl FlowReport {
         }
     }
 
-    /// Where its goodput is counted: in messages if protocols run it (packets may come again), else in packets.
-    pub fn carried(&self) -> &FlowReport {
-        self.messages.as_deref().or(self.round_trips.as_deref()).unwrap_or(self)
-    }
-
-    /// Where its time is felt: by who asks, by who receives a message, or by packets.
-    pub fn felt(&self) -> &FlowReport {
+    /// What the users of the flow see: round trips, messages, or packets if there is nothing above.
+    pub fn whole(&self) -> &FlowReport {
         self.round_trips.as_deref().or(self.messages.as_deref()).unwrap_or(self)
     }
 
-    /// What [`felt`](Self::felt) is about.
-    pub fn unit(&self) -> Unit {
-        match (&self.round_trips, &self.messages) {
-            (Some(_), _) => Unit::RoundTrip,
-            (None, Some(_)) => Unit::Message,
-            (None, None) => Unit::Packet,
-        }
+    /// Payload rate, Gb/s: of messages if there are any, because packets are refused and sent again.
+    pub fn useful_gbps(&self) -> Estimate {
+        self.messages.as_deref().unwrap_or(self).goodput_gbps
     }
 
     /// Share of the latency that has this cause.
@@ -243,6 +209,7 @@ impl VariantReport {
         let window = window(collector, &run.outcome, run.warmup);
         let (per_flow, all) = source_counts(&run.config);
         let slot = cell_clock(&run.config);
+        let protocols = with_protocols(&run.config);
         let mut total = Gathered::new(collector.bins());
         let mut flows = Vec::with_capacity(run.config.flows.len());
         for (index, flow) in run.config.flows.iter().enumerate() {
@@ -260,6 +227,7 @@ impl VariantReport {
                 let sources = per_flow[index];
                 Some(Box::new(gathered.report(flow.name.clone(), sources, &window, collector, None)))
             };
+            report.protocol = run.outcome.protocols.get(index).copied().filter(|_| protocols[index]);
             report.messages = of_journeys(&data.messages);
             report.round_trips = of_journeys(&data.round_trips);
             report.closed_loop = per_flow[index] > 0 && loops().all(|closed| closed);
@@ -295,8 +263,7 @@ impl VariantReport {
             .map(|agent| agent.1.clock)
             .filter(|clock| clock.0 != clock.1)
             .collect();
-        let text = |(num, den): (u64, u64)| if den == 1 { num.to_string() } else { format!("{num}/{den}") };
-        clocks.into_iter().map(text).collect()
+        clocks.into_iter().map(clock_text).collect()
     }
 
     /// `path:port` of a port.
@@ -307,6 +274,26 @@ impl VariantReport {
 
 fn closed_loop(arrivals: &Arrivals) -> bool {
     matches!(arrivals, Arrivals::Saturated { .. })
+}
+
+/// Whether protocols run the flow, for each.
+fn with_protocols(config: &FabricConfig) -> Vec<bool> {
+    let mut flows = vec![false; config.flows.len()];
+    for part in config.agents.iter().flat_map(|agent| &agent.parts) {
+        flows[usize::from(part.flow)] = true;
+    }
+    flows
+}
+
+/// Share of packets that were answered by RETRY, responses not counted.
+pub(crate) fn retry_share(stats: &FlowStats) -> f64 {
+    ratio(stats.facts[ProtocolFact::Retried as usize].into(), stats.requests.into())
+}
+
+/// Share of payload in all octets on the links of its senders: packets with their delimiters, responses and
+/// repetitions included.
+pub(crate) fn efficiency(stats: &FlowStats) -> f64 {
+    ratio(stats.payload.into(), stats.link_octets.into())
 }
 
 /// Sources whose packets are reported under a flow.
@@ -536,6 +523,7 @@ impl Gathered {
                 half_width: per_batch(&|(_, bin)| per_packet(bin.hol_ps.into(), bin)),
             },
             mean_blocked: spread.parts_ps.map(|ps| ratio(ps, window.ps().into())),
+            protocol: None,
             messages: None,
             round_trips: None,
             spread,

@@ -3,13 +3,18 @@
 //! Keys have a fixed order, sums are taken in index order, and floats carry nine significant digits
 //! ([`Num`]). Units end the keys. Nothing here knows the wall clock.
 
+use crate::enumeration::EnumerationSummary;
 use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
 use crate::session::SessionSummary;
-use models::probe::{Cause, ProtocolFact};
-use models::stats::{FlowStats, PortStats};
+use models::probe::Cause;
+use models::stats::PortStats;
 use serde::Serialize;
 use serde::ser::SerializeMap;
+
+mod protocol;
+pub(crate) use protocol::clock_text;
+pub use protocol::{FactCounts, HostSummary, JourneySummary, ProtocolSummary};
 
 /// Version of the layout of `summary.json`.
 pub const FORMAT: u32 = 1;
@@ -60,9 +65,9 @@ pub struct VariantSummary {
     pub overall: FlowSummary,
     /// Each flow.
     pub flows: Vec<FlowSummary>,
-    /// Endpoints that run protocols, over the whole run, if there are any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hosts: Option<HostSummary>,
+    /// Endpoints that run protocols, over the whole run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostSummary>,
     /// Conduits of session management, flow by flow, if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionSummary>,
@@ -72,6 +77,9 @@ pub struct VariantSummary {
     pub hol_blocking: HolSummary,
     /// Packet counts over the whole run.
     pub conservation: ConservationSummary,
+    /// What the host that set the fabric up did, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enumeration: Option<EnumerationSummary>,
     /// Stalls that the watchdog found.
     pub stalls: Vec<StallSummary>,
     /// Hashes of the run.
@@ -144,94 +152,6 @@ pub struct FlowSummary {
     /// What protocols made of the packets, if they run the flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<ProtocolSummary>,
-}
-
-/// A flow of messages, streams or requests, above its packets.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProtocolSummary {
-    /// Messages, PDUs, doorbells, reads and writes sent in the whole run, and those that ended well.
-    pub sent: u64,
-    /// Answered, or gone where there is no answer.
-    pub completed: u64,
-    /// Failed: ERROR, or not answered in time.
-    pub failed: u64,
-    /// RETRY responses in the whole run.
-    pub retries: u64,
-    /// Share of RETRY among the packets that protocols made, responses not counted.
-    pub retry_share: Num,
-    /// PDUs that receivers discarded.
-    pub discarded: u64,
-    /// Messages that receivers gave up or refused.
-    pub abandoned: u64,
-    /// Requests whose response did not come in time.
-    pub timed_out: u64,
-    /// From protocol to protocol.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub messages: Option<JourneySummary>,
-    /// From the request to its response.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub round_trips: Option<JourneySummary>,
-}
-
-/// Messages or round trips in the measured part.
-#[derive(Clone, Debug, Serialize)]
-pub struct JourneySummary {
-    /// How many.
-    pub count: u64,
-    /// Payload without padding (of round trips: of responses).
-    pub goodput_gbps: EstimateSummary,
-    /// How long.
-    pub latency_ns: LatencySummary,
-    /// Where the time went.
-    pub decomposition: Decomposition,
-}
-
-impl JourneySummary {
-    fn new(report: &FlowReport) -> Self {
-        Self {
-            count: report.delivered.packets,
-            goodput_gbps: EstimateSummary::scaled(report.goodput_gbps, 1.0),
-            latency_ns: LatencySummary::new(&report.latency),
-            decomposition: Decomposition::new(report),
-        }
-    }
-}
-
-impl ProtocolSummary {
-    fn new(flow: &FlowReport, stats: &FlowStats) -> Self {
-        let fact = |fact: ProtocolFact| stats.facts[fact as usize];
-        let retries = fact(ProtocolFact::Retried);
-        Self {
-            sent: stats.sent,
-            completed: stats.completed,
-            failed: fact(ProtocolFact::Failed),
-            retries,
-            retry_share: Num(ratio(retries.into(), stats.requests.into())),
-            discarded: fact(ProtocolFact::Discarded),
-            abandoned: fact(ProtocolFact::Abandoned),
-            timed_out: fact(ProtocolFact::TimedOut),
-            messages: flow.messages.as_deref().map(JourneySummary::new),
-            round_trips: flow.round_trips.as_deref().map(JourneySummary::new),
-        }
-    }
-}
-
-/// The endpoints that run protocols.
-#[derive(Clone, Debug, Serialize)]
-pub struct HostSummary {
-    /// Most messages ever in the queue of one host.
-    pub rx_queue_high_water: u32,
-    /// Time of protocols by time of the fabric, where it is not 1: fractions, smallest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub protocol_clocks: Vec<String>,
-}
-
-impl HostSummary {
-    fn new(report: &VariantReport) -> Option<Self> {
-        let agents = &report.run.outcome.agents;
-        let high = agents.iter().map(|agent| agent.1.rx_high_water).max()?;
-        Some(Self { rx_queue_high_water: high, protocol_clocks: report.protocol_clocks() })
-    }
 }
 
 /// A distribution of latencies.
@@ -318,7 +238,7 @@ impl FlowSummary {
             network_latency_ns: LatencySummary::new(&flow.network),
             hol_blocked_ns: EstimateSummary::scaled(flow.hol_ps, 1e3),
             decomposition: Decomposition::new(flow),
-            protocol: None,
+            protocol: ProtocolSummary::new(flow),
         }
     }
 }
@@ -456,8 +376,8 @@ impl VariantSummary {
                 steady: window.steady,
             },
             overall: FlowSummary::new(&report.overall),
-            flows: flows(report),
-            hosts: HostSummary::new(report),
+            flows: report.flows.iter().map(FlowSummary::new).collect(),
+            hosts: HostSummary::all(report),
             sessions: SessionSummary::all(report),
             fabric: fabric(report),
             hol_blocking: hol(report),
@@ -469,6 +389,7 @@ impl VariantSummary {
                 in_flight: outcome.in_flight,
                 broken: report.broken.clone(),
             },
+            enumeration: EnumerationSummary::new(report),
             stalls: outcome
                 .stalls
                 .iter()
@@ -485,21 +406,6 @@ impl VariantSummary {
             },
         }
     }
-}
-
-fn flows(report: &VariantReport) -> Vec<FlowSummary> {
-    let runs_protocol = |index: usize| {
-        let mut parts = report.run.config.agents.iter().flat_map(|agent| &agent.parts);
-        parts.any(|part| usize::from(part.flow) == index)
-    };
-    let all = report.flows.iter().enumerate().map(|(index, flow)| {
-        let stats = report.run.outcome.protocols.get(index).filter(|_| runs_protocol(index));
-        FlowSummary {
-            protocol: stats.map(|stats| ProtocolSummary::new(flow, stats)),
-            ..FlowSummary::new(flow)
-        }
-    });
-    all.collect()
 }
 
 /// Ports with a link, in device and port order; a port without one has no transmitter to speak of.

@@ -1,10 +1,9 @@
 //! The result of a run as text for a terminal.
 
-use crate::num::{change_text, count_text, ratio, three_digits, time_text};
-use crate::report::{FlowReport, Role, Unit, VariantReport, baselines};
-use crate::summary::VariantSummary;
+use crate::num::{Num, change_text, count_text, ratio, three_digits, time_text};
+use crate::report::{FlowReport, LatencyReport, Role, VariantReport, baselines, efficiency, retry_share};
+use crate::summary::{HostSummary, VariantSummary};
 use models::probe::{Cause, ProtocolFact};
-use models::stats::FlowStats;
 use std::fmt::Write;
 
 /// Flows in a table; the rest is counted.
@@ -34,15 +33,14 @@ fn load_text(load: f64) -> String {
     format!("{:.1} %", 100.0 * load)
 }
 
-/// `goodput`: what counts as such, in Gb/s.
-fn cells(flow: &FlowReport, goodput: f64) -> Vec<String> {
+fn cells(flow: &FlowReport) -> Vec<String> {
     let hol = format!("{} ({:.0} %)", time_text(flow.hol_ps.value), 100.0 * flow.share(Cause::HeadOfLine));
     vec![
         // "closed loop" says it as well
         if flow.saturated && !flow.closed_loop { format!("{} *", flow.title()) } else { flow.title() },
         if flow.closed_loop { "closed loop".into() } else { load_text(flow.offered_load) },
         load_text(flow.accepted_load.value),
-        format!("{} Gb/s", three_digits(goodput)),
+        format!("{} Gb/s", three_digits(flow.useful_gbps().value)),
         time_text(flow.network.mean.value),
         time_text(flow.network.p99.value),
         time_text(flow.latency.mean.value),
@@ -52,61 +50,51 @@ fn cells(flow: &FlowReport, goodput: f64) -> Vec<String> {
     ]
 }
 
-/// Rows of a flow that protocols run.
-fn protocol_cells(flow: &FlowReport, stats: &FlowStats) -> Vec<Vec<String>> {
-    let fact = |fact: ProtocolFact| stats.facts[fact as usize];
-    let row = |report: &FlowReport, unit: Unit, last: [String; 3]| {
-        let share = |cause| format!("{:.0} %", 100.0 * report.share(cause));
-        let mut row = vec![
-            format!("{}, {}s", report.name, unit.name()),
-            count_text(report.delivered.packets),
-            format!("{} Gb/s", three_digits(report.goodput_gbps.value)),
-            time_text(report.latency.mean.value),
-            time_text(report.latency.p99.value),
-            time_text(report.latency.max),
-            share(Cause::Host),
-            share(Cause::Protocol),
-        ];
-        row.extend(last);
-        row
+/// What protocols made of a flow, if they run it.
+fn protocol(flow: &FlowReport) -> Option<String> {
+    let stats = flow.protocol.as_ref()?;
+    let times = |what: &str, journeys: &FlowReport| {
+        let LatencyReport { mean, p99, max, .. } = journeys.latency;
+        format!(
+            "{what} {}, mean {}, p99 {}, max {}",
+            count_text(journeys.delivered.packets),
+            time_text(mean.value),
+            time_text(p99.value),
+            time_text(max)
+        )
     };
-    let mut rows = Vec::new();
-    // Retries and failures stand in the first row of a flow.
-    let mut last = [
-        count_text(fact(ProtocolFact::Retried)),
-        format!("{:.1} %", 100.0 * ratio(fact(ProtocolFact::Retried).into(), stats.requests.into())),
-        count_text(fact(ProtocolFact::Failed) + fact(ProtocolFact::TimedOut)),
-    ];
-    let both = [(&flow.messages, Unit::Message), (&flow.round_trips, Unit::RoundTrip)];
-    for (report, unit) in both.into_iter().filter_map(|(report, unit)| Some((report.as_deref()?, unit))) {
-        rows.push(row(report, unit, std::mem::take(&mut last)));
+    let whole = match (&flow.round_trips, &flow.messages) {
+        (Some(trips), _) => times("round trips", trips),
+        (None, Some(messages)) => times("messages", messages),
+        (None, None) => "nothing arrived in the measured time".into(),
+    };
+    let mut text =
+        format!("{}: {whole}, {:.1} % of the link is payload", flow.name, 100.0 * efficiency(stats));
+    let retries = retry_share(stats);
+    if retries > 0.0 {
+        text += &format!(", {:.1} % answered by RETRY", 100.0 * retries);
     }
-    rows
+    for (fact, what) in [
+        (ProtocolFact::Discarded, "discarded"),
+        (ProtocolFact::Abandoned, "given up by receivers"),
+        (ProtocolFact::Failed, "failed"),
+        (ProtocolFact::TimedOut, "timed out"),
+    ] {
+        let count = stats.facts[fact as usize];
+        if count > 0 {
+            text += &format!(", {} {what}", count_text(count));
+        }
+    }
+    Some(text)
 }
 
-/// What protocols made of the packets, in the measured part; retries and failures in the whole run.
-fn protocols(report: &VariantReport) -> Option<String> {
-    let stats = &report.run.outcome.protocols;
-    let rows = report.flows.iter().zip(stats).take(FLOWS_LISTED);
-    let rows: Vec<Vec<String>> = rows.flat_map(|(flow, stats)| protocol_cells(flow, stats)).collect();
-    if rows.is_empty() {
-        return None;
-    }
-    let titles = [
-        "protocol",
-        "number",
-        "goodput",
-        "mean",
-        "p99",
-        "max",
-        "in host",
-        "in protocol",
-        "RETRY",
-        "share",
-        "failed",
-    ];
-    let table = [vec![titles.map(String::from).to_vec()], rows].concat();
-    Some(aligned(&table, "  ").trim_end().to_string())
+/// The fullest queue of a host.
+fn hosts(hosts: &[HostSummary]) -> Option<String> {
+    let fullest = hosts.iter().reduce(|a, b| if b.rx_queue_mean.0 > a.rx_queue_mean.0 { b } else { a })?;
+    (fullest.rx_queue_mean.0 > 0.0).then(|| {
+        let HostSummary { device, rx_queue_mean: Num(mean), rx_queue_max, .. } = fullest;
+        format!("fullest host {device}: queue {} mean, {rx_queue_max} max", three_digits(*mean))
+    })
 }
 
 /// The table of one variant.
@@ -130,23 +118,11 @@ pub fn variant(report: &VariantReport) -> String {
         "HOL blocked",
     ];
     let mut rows = vec![titles.map(String::from).to_vec()];
-    let goodput = |flow: &FlowReport| flow.carried().goodput_gbps.value;
-    rows.extend(report.flows.iter().take(FLOWS_LISTED).map(|flow| cells(flow, goodput(flow))));
+    rows.extend(report.flows.iter().take(FLOWS_LISTED).map(cells));
     if report.flows.len() != 1 {
-        // Packets that were refused are not goodput.
-        let refused: f64 = report.flows.iter().map(|flow| flow.goodput_gbps.value - goodput(flow)).sum();
-        rows.push(cells(&report.overall, report.overall.goodput_gbps.value - refused));
+        rows.push(cells(&report.overall));
     }
     say(format_args!("{}", aligned(&rows, "  ").trim_end()));
-    if let Some(table) = protocols(report) {
-        say(format_args!("{table}"));
-    }
-    for lines in crate::session::lines(report) {
-        say(format_args!("{lines}"));
-    }
-    for clock in report.protocol_clocks() {
-        say(format_args!("  protocol clock {clock}: protocols see so much time for each of the fabric"));
-    }
     if report.flows.len() > FLOWS_LISTED {
         say(format_args!("  {} more flows are in summary.json", report.flows.len() - FLOWS_LISTED));
     }
@@ -160,6 +136,15 @@ pub fn variant(report: &VariantReport) -> String {
             "  per slot of the cell clock and source {:.4} \u{b1} {:.4} packets",
             rate.value, rate.half_width
         ));
+    }
+    for line in report.flows.iter().take(FLOWS_LISTED).filter_map(protocol) {
+        say(format_args!("  {line}"));
+    }
+    if let Some(line) = hosts(&summary.hosts) {
+        say(format_args!("  {line}"));
+    }
+    for lines in crate::session::lines(report) {
+        say(format_args!("{lines}"));
     }
     let fabric = &summary.fabric;
     say(format_args!(
@@ -196,6 +181,9 @@ pub fn variant(report: &VariantReport) -> String {
         count_text(kept.dropped),
         count_text(kept.in_flight)
     ));
+    for line in summary.enumeration.iter().flat_map(|enumeration| enumeration.lines()) {
+        say(format_args!("  {line}"));
+    }
     if !window.steady {
         say(format_args!("  no steady state was found: run longer, or set the warm-up"));
     }
@@ -235,9 +223,10 @@ struct Class {
     hol_ps: u128,
     latency_ps: u128,
     packets: u64,
-    /// Mean time of messages or round trips, if protocols run the (only) flow.
-    felt: Option<(Unit, f64)>,
     role: Option<Role>,
+    /// What its latency is called: that of packets without their source queue, or all of that of what
+    /// protocols made of them.
+    latency: &'static str,
 }
 
 impl Class {
@@ -256,18 +245,26 @@ impl Class {
             hol_ps: 0,
             latency_ps: 0,
             packets: 0,
-            felt: None,
             role: None,
+            latency: "mean network latency",
         };
-        flows.fold(empty, |class, flow| Class {
-            goodput_gbps: class.goodput_gbps + flow.carried().goodput_gbps.value,
-            network_ps: class.network_ps + flow.delivered.network_ps,
-            hol_ps: class.hol_ps + u128::from(flow.delivered.hol_ps),
-            latency_ps: class.latency_ps + flow.delivered.latency_ps,
-            packets: class.packets + flow.delivered.packets,
-            felt: (flow.unit() != Unit::Packet).then(|| (flow.unit(), flow.felt().latency.mean.value)),
-            role: flow.role,
-            ..class
+        flows.fold(empty, |class, flow| {
+            let whole = flow.whole();
+            let (latency, network_ps) = match (&flow.round_trips, &flow.messages) {
+                (Some(_), _) => ("mean round trip", whole.delivered.latency_ps),
+                (None, Some(_)) => ("mean message latency", whole.delivered.latency_ps),
+                (None, None) => (class.latency, whole.delivered.network_ps),
+            };
+            Class {
+                goodput_gbps: class.goodput_gbps + flow.useful_gbps().value,
+                network_ps: class.network_ps + network_ps,
+                hol_ps: class.hol_ps + u128::from(whole.delivered.hol_ps),
+                latency_ps: class.latency_ps + whole.delivered.latency_ps,
+                packets: class.packets + whole.delivered.packets,
+                role: flow.role,
+                latency,
+                ..class
+            }
         })
     }
 }
@@ -314,15 +311,11 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         three_digits(b),
         percent(a, b)
     );
-    if let (Some((unit, a)), Some((_, b))) = (before.felt, after.felt) {
-        let moved = percent(a, b);
-        text +=
-            &format!(", mean time of a {} {} \u{2192} {} ({moved})", unit.name(), time_text(a), time_text(b));
-    } else if before.packets > 0 && after.packets > 0 {
+    if before.packets > 0 && after.packets > 0 {
         let a = ratio(before.network_ps, before.packets.into());
         let b = ratio(after.network_ps, after.packets.into());
         let moved = percent(a, b);
-        text += &format!(", mean network latency {} \u{2192} {} ({moved})", time_text(a), time_text(b));
+        text += &format!(", {} {} \u{2192} {} ({moved})", after.latency, time_text(a), time_text(b));
         let blocked = |class: &Class| ratio(class.hol_ps, class.packets.into());
         let worth_a_word = |class: &Class| ratio(class.hol_ps, class.latency_ps) >= 0.01;
         if worth_a_word(&before) || worth_a_word(&after) {

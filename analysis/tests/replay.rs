@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 fn run(text: &str) -> Outcome {
-    let plan = scenarios::load(text, "path", &[]).unwrap_or_else(|errors| panic!("{}\n{text}", errors.render()));
+    let plan =
+        scenarios::load(text, "path", &[]).unwrap_or_else(|errors| panic!("{}\n{text}", errors.render()));
     let variant = &plan.variants[0];
     let mut simulation = Simulation::new(Arc::clone(&variant.config), RunOptions::default(), ());
     while simulation.run(variant.until, 1 << 20) == Progress::Running {}

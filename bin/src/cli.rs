@@ -49,6 +49,8 @@ pub(crate) fn with_verb(words: impl Iterator<Item = OsString>) -> Vec<OsString> 
 pub(crate) enum Verb {
     /// Run a scenario and write its results
     Run(RunArgs),
+    /// Print what happens in a run, event by event, or the life of one packet
+    Trace(TraceArgs),
     /// Check a scenario and say what it comes to, without running it
     Check(CheckArgs),
     /// Print or write a scenario to start from
@@ -66,9 +68,11 @@ pub(crate) enum Verb {
     Schema,
     /// Explore every interleaving of a small system and count what they end in
     Explore(ExploreArgs),
+    /// Say how long a program (a GOAL file) takes without a fabric, by the LogGOPS model
+    Goal(GoalArgs),
     /// Print the fields of octets from the wire as JSON
     Decode {
-        /// Format: lp-serial, packet, smp, st or voq
+        /// Format: lp-serial, packet, riocm, smp, st or voq
         format: String,
         /// Octets in hex, for example 803fc1041862; a form can stand in front, as in packet:000A...
         #[arg(required = true)]
@@ -76,7 +80,7 @@ pub(crate) enum Verb {
     },
     /// Turn what decode prints, from standard input, back into hex
     Encode {
-        /// Format: lp-serial, packet, smp, st or voq
+        /// Format: lp-serial, packet, riocm, smp, st or voq
         format: String,
     },
 }
@@ -85,6 +89,8 @@ pub(crate) enum Verb {
 pub(crate) enum Subject {
     /// Two nodes establish a conduit (session management, Annex 2 §3.4)
     Conduit,
+    /// Two nodes connect, exchange messages, restart (LINX RapidIO connection manager)
+    Linx,
 }
 
 /// Flags of `explore`.
@@ -92,25 +98,64 @@ pub(crate) enum Subject {
 pub(crate) struct ExploreArgs {
     /// What to explore
     pub(crate) subject: Subject,
-    /// literal, minimal, corrected (default: all)
+    /// Of conduit: literal, minimal, corrected (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) algorithm: Vec<String>,
-    /// What goes wrong: none, LOSS1, RETX1, DUP1, ABANDON1, ... (default: none)
+    /// What goes wrong: none, LOSS1, RETX1, DUP1, RESTART1, ... (default: none)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
-    /// MS, PEERS, CROSS (default: all)
+    /// Of conduit: MS, PEERS, CROSS (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) configuration: Vec<String>,
     /// Order of delivery: fifo, any (default: both)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) order: Vec<String>,
-    /// OPENs beyond which a run is cut and called a storm
+    /// OPENs beyond which a run is cut and called a storm, or connects beyond which it is cut
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(crate) limit: u32,
-    /// Print a shortest run that ends in this class instead of the table: one, none, duplicate, leak,
-    /// half-open, orphan, storm
+    /// Print a shortest run that ends like this instead of the table: one, none, duplicate, leak,
+    /// half-open, orphan, storm; up, missing, stuck, disagreement, message, contract, cut
     #[arg(long, value_name = "CLASS")]
     pub(crate) path: Option<String>,
+}
+
+/// Flags of `goal`.
+#[derive(Debug, Args)]
+pub(crate) struct GoalArgs {
+    /// GOAL file
+    pub(crate) file: PathBuf,
+    /// L: from sender to receiver
+    #[arg(long, value_name = "TIME", default_value = "200 ns")]
+    pub(crate) latency: String,
+    /// o: processor time of a message, at either end
+    #[arg(long, value_name = "TIME", default_value = "0 ns")]
+    pub(crate) overhead: String,
+    /// g: from one message to the next at a NIC
+    #[arg(long, value_name = "TIME", default_value = "0 ns")]
+    pub(crate) gap: String,
+    /// G: each octet after the first, at a NIC
+    #[arg(long, value_name = "TIME", default_value = "1 ns")]
+    pub(crate) gap_per_octet: String,
+    /// O: each octet after the first, at a processor
+    #[arg(long, value_name = "TIME", default_value = "0 ns")]
+    pub(crate) overhead_per_octet: String,
+    /// S: longer messages wait for their receiver (default: none does)
+    #[arg(long, value_name = "OCTETS")]
+    pub(crate) eager: Option<u64>,
+    /// What taking a message in occupies while its octets come
+    #[arg(long, value_name = "WHAT", default_value = "processor")]
+    pub(crate) reception: ReceptionArg,
+    /// Print JSON, with every rank
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReceptionArg {
+    /// The processor: nothing is sent meanwhile
+    Processor,
+    /// The network interface alone
+    Pipelined,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
@@ -222,6 +267,40 @@ enum PipelineArg {
     Unfolded,
 }
 
+/// Flags of `trace`.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Variant (default: the first)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Option<String>,
+    /// Print the life of this packet: 1 is the first that was created
+    #[arg(long, value_name = "N", value_parser = parse_number)]
+    pub(crate) packet: Option<usize>,
+    /// Only kinds of events: register, delivery, drop, edge, message, fact
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Only what happens at, or comes from, devices that match a pattern
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) device: Vec<String>,
+    /// Only flows that match a pattern; register accesses belong to the flow enumeration
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) flow: Vec<String>,
+    /// Only from this instant on
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Only up to this instant
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
+    /// Most events to print; 0 = all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    /// One JSON object for each event
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Flags of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -239,6 +318,13 @@ pub(crate) struct InitArgs {
     pub(crate) template: String,
     /// File to write (default: standard output); an existing file is not overwritten
     pub(crate) file: Option<PathBuf>,
+}
+
+fn parse_number(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a number from 1 on".into()),
+        Ok(number) => Ok(number),
+    }
 }
 
 fn parse_set(text: &str) -> Result<(String, Value), String> {

@@ -17,6 +17,7 @@ mod form;
 mod hex;
 mod json;
 mod packet;
+mod riocm;
 mod serial;
 mod smp;
 mod st;
@@ -48,6 +49,12 @@ const TABLE: &[Format] = &[
         about: "whole packets, Parts 1, 2, 9 and 10",
         decode: |hex| form::decode_by(&packet::FORMS, hex, packet::recognise),
         encode: |json| form::encode(&packet::FORMS, json),
+    },
+    Format {
+        name: "riocm",
+        about: "frames of the LINX RapidIO connection manager",
+        decode: |hex| form::decode_by(&riocm::FORMS, hex, |forms, _| Ok(&forms[0])),
+        encode: |json| form::encode(&riocm::FORMS, json),
     },
     Format {
         name: "smp",

@@ -1,5 +1,7 @@
 //! `riosim explore`: every interleaving of a small system, and what each ends in.
 
+mod linx;
+
 use crate::cli::{ExploreArgs, Subject};
 use crate::status::Failure;
 use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault};
@@ -12,10 +14,11 @@ const MAX_STATES: usize = 20_000_000;
 
 /// Prints a table, or a path.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
-    let Subject::Conduit = args.subject;
-    let text = match &args.path {
-        None => table(args),
-        Some(class) => path(args, class),
+    let text = match (args.subject, &args.path) {
+        (Subject::Conduit, None) => table(args),
+        (Subject::Conduit, Some(class)) => path(args, class),
+        (Subject::Linx, None) => linx::table(args),
+        (Subject::Linx, Some(ending)) => linx::path(args, ending),
     };
     print!("{}", text.map_err(Failure::bad_input)?);
     Ok(())
@@ -172,8 +175,8 @@ mod tests {
         let text = path(&args("minimal", "none", "MS", "fifo"), "one").unwrap();
         assert_eq!(
             text,
-            "M: create_conduit\nM -> P: OPEN 0 (F,F)\nP -> M: ACCEPT 0 (F,0x2000)\nP -> M: OPEN 0 (F,0x2000)\n\
-             M -> P: ACCEPT 0 (0x2000,0x1000)\n"
+            "M: create_conduit\nM -> P: OPEN 0 (F,F)\nP -> M: ACCEPT 0 (F,0x2000)\n\
+             P -> M: OPEN 0 (F,0x2000)\nM -> P: ACCEPT 0 (0x2000,0x1000)\n"
         );
         assert_eq!(
             path(&args("corrected", "LOSS1", "MS", "any"), "storm").unwrap(),

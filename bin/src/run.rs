@@ -10,7 +10,6 @@ use analysis::num::{Num, count_text, three_digits};
 use analysis::runfolder::{self, Perf, RunFolder, VariantCost};
 use analysis::{Summary, VariantReport, table};
 use scenarios::RunPlan;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,11 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         memory_peak_bytes: memory_peak(),
         variants: reports.iter().zip(walls).map(|(report, wall)| VariantCost::new(report, wall)).collect(),
     };
-    let clocks: BTreeSet<String> = reports.iter().flat_map(VariantReport::protocol_clocks).collect();
-    let clocks: Vec<String> = clocks.into_iter().collect();
-    let note =
-        if clocks.is_empty() { String::new() } else { format!("protocol clock {}", clocks.join(", ")) };
-    let caption = Caption { scenario: plan.title.clone(), note };
+    let caption = Caption::new(&plan.title, &reports);
     let folder = RunFolder::new(&plan.name, &caption, &plan.resolved, &reports, &perf);
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);

@@ -7,7 +7,7 @@ use analysis::figures::{Caption, all};
 use analysis::report::FlowReport;
 use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport};
 use models::config::DeviceModel;
-use models::probe::Cause;
+use models::probe::{Cause, FACTS};
 use models::run::{ListKind, PipelineMode, Progress, RunOptions};
 use models::sim_core::{Duration, Time};
 use models::stats::PortStats;
@@ -107,13 +107,18 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 8] = [
+const FIGURES: [(&str, &str); 13] = [
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
     ("hol-saturation", "load"),
     ("hol-staging-queues", "goodput"),
     ("hotspot-fattree", "goodput"),
     ("hotspot-fattree", "latency_cdf"),
+    ("message-retry-storm", "message_decomposition"),
+    ("message-retry-storm", "retry"),
+    ("rpc-latency", "round_trip_cdf"),
+    ("rpc-latency", "round_trip_decomposition"),
+    ("stream-segmentation", "efficiency"),
     ("voq-chatter", "load"),
     ("voq-unequal-neighbours", "load"),
 ];
@@ -121,7 +126,7 @@ const FIGURES: [(&str, &str); 8] = [
 /// Compares with `results/reference`, or writes it.
 fn reference(plan: &RunPlan, reports: &[VariantReport]) {
     let folder = root().join("results/reference");
-    let caption = Caption { scenario: plan.title.clone(), note: String::new() };
+    let caption = Caption::new(&plan.title, reports);
     let figures = all(&caption, reports).into_iter();
     let figures = figures.filter(|figure| FIGURES.contains(&(plan.name.as_str(), figure.name)));
     let mut files: Vec<(String, String)> =
@@ -403,11 +408,8 @@ fn rpc_latency() {
     }
     let mean = |variant| trips(variant).latency.mean.value;
     println!("loaded: {}, {}, {} ps", mean("loaded-0"), mean("loaded-1"), mean("loaded-2"));
-    // Above the load, a message waits at most for the packet in service in each direction.
-    let worst = trips("message-256").latency.max + 2.0 * 276.0 * 400.0 + 2.0 * 8.0 * 400.0;
-    assert!(trips("loaded-1").latency.max <= worst && trips("loaded-0").latency.max > worst);
-    assert!(mean("message-256") < mean("loaded-1") && mean("loaded-1") < mean("loaded-0"));
-    assert_eq!(mean("loaded-2"), mean("loaded-1"), "nothing lies between them");
+    assert!(mean("loaded-0") > 1.2 * mean("message-256"), "the load is felt");
+    assert!(mean("loaded-1") < mean("loaded-0") && mean("loaded-2") <= 1.02 * mean("loaded-1"));
 }
 
 #[test]
@@ -416,33 +418,39 @@ fn message_retry_storm() {
     let full = 256.0 * 8.0 / 1_000.0;
     let of = |variant| {
         let flow = study.flow(variant, "letters");
-        let stats = study.of(variant).run.outcome.protocols[0];
+        let stats = flow.protocol.expect("protocols run the flow");
         let retries = stats.facts[models::probe::ProtocolFact::Retried as usize];
-        let goodput = flow.messages.as_deref().expect("there are messages").goodput_gbps.value;
-        println!("{variant}: {goodput:.3} Gb/s, {:.3} RETRY", retries as f64 / stats.requests as f64);
-        (goodput, retries as f64 / stats.requests as f64)
+        let (goodput, share) = (flow.useful_gbps().value, retries as f64 / stats.requests as f64);
+        let outcome = &study.of(variant).run.outcome;
+        let (_, host) = outcome.agents.last().expect("the receiver");
+        let depth = host.rx_depth_ps as f64 / outcome.end.0 as f64;
+        println!("{variant}: {goodput:.3} Gb/s, {share:.3} RETRY, queue {depth:.2}");
+        (goodput, share, depth)
     };
-    // One of the segments that fit into the microsecond of a service is taken; the first ones come earlier.
-    let last = 1.0 - (268.0 + 8.0) * 0.4 / 1_000.0;
-    for variant in ["senders-2", "senders-4", "senders-7"] {
-        let (goodput, share) = of(variant);
+    // One sender repeats each of its four messages as soon as the RETRY is there; two fill the link.
+    let (alone, filled) = (1.0 - (one_way(268) + one_way(8)) / 4e6, 1.0 - 276.0 * 400.0 / 1e6);
+    for (variant, places, law) in [
+        ("senders-1", 4.0, alone),
+        ("senders-2", 4.0, filled),
+        ("senders-4", 4.0, filled),
+        ("senders-7", 4.0, filled),
+        // a longer queue is as full, and as many are refused
+        ("places-8", 8.0, filled),
+        ("places-32", 32.0, filled),
+    ] {
+        let (goodput, share, depth) = of(variant);
         near(variant, goodput, full, 0.01 * full);
-        near(variant, share, last, 0.002);
-    }
-    let (goodput, share) = of("senders-1");
-    near("senders-1", goodput, full, 0.01 * full);
-    assert!(share < last - 0.01, "four messages under way do not fill the link: {share}");
-    // depth changes nothing while nobody waits for the host
-    for variant in ["places-8", "places-32"] {
-        let (goodput, share) = of(variant);
-        near(variant, goodput, full, 0.01 * full);
-        near(variant, share, last, 0.02);
+        near(variant, share, law, 0.01 * law);
+        assert!(depth > 0.97 * places && depth < places, "{variant}: {depth} in the queue");
     }
     assert!(of("places-1").0 < 0.99 * full, "one place is none while it is being served");
-    let (thin, thinner) = (of("delay-1"), of("delay-10"));
-    near("delay-1", thin.0, full, 0.01 * full);
-    assert!(thin.1 < last && thinner.1 < thin.1, "{thin:?} {thinner:?}");
-    assert!(of("delay-100").0 < 0.5 * full, "the host runs idle");
+    let (goodput, share, _) = of("delay-1");
+    near("delay-1", goodput, full, 0.01 * full);
+    near("delay-1", share, filled, 0.01 * filled);
+    // who was refused together comes back together
+    let (goodput, share, _) = of("delay-10");
+    assert!(goodput < 0.7 * full && share > 0.75, "{goodput} Gb/s, {share}");
+    assert!(of("delay-30").0 < 0.5 * full, "the host runs idle");
     assert!(of("answered-4").1 > 0.5 && of("answered-16").1 > 0.1);
     assert_eq!(of("answered-32").1, 0.0, "the storm is over");
 }
@@ -471,21 +479,23 @@ fn stream_segmentation() {
                 (body + crcs).next_multiple_of(4) + 8
             })
             .sum();
+        let flow = study.flow(variant, "pdus");
+        let stats = flow.protocol.expect("protocols run the flow");
+        let count = stats.sent;
+        assert_eq!((stats.completed, stats.delivered, stats.facts), (count, count, [0; FACTS]), "{variant}");
+        assert_eq!((stats.requests, stats.responses), (count * segments, 0), "{variant}");
+        assert_eq!((stats.link_octets, stats.payload), (count * chars, count * size), "{variant}");
+        // The link was full for a millisecond, and what began by then came to its end.
         let pdu_ps = chars * 400;
-        let outcome = &study.of(variant).run.outcome;
-        let sent = study.stats(variant, "ep/0", 0);
-        // The link never pauses, so the time that packets took is that of so many PDUs and a part of one.
-        assert!(
-            sent.packet_ps >= outcome.end.0 && sent.packet_ps < outcome.end.0 + 276 * 400 + 1,
-            "{variant}"
-        );
-        let last = outcome.protocols[0].completed;
-        assert!(sent.packet_ps.div_ceil(pdu_ps).abs_diff(last) <= 1, "{variant}: {last} of {pdu_ps} ps each");
-        let messages = study.flow(variant, "pdus").messages.as_deref().expect("there are PDUs");
-        let law = size as f64 * 8_000.0 / pdu_ps as f64;
-        println!("{variant}: {:.4} Gb/s, {law:.4} by the law", messages.goodput_gbps.value);
-        // a PDU may be cut at either end of the measured part
-        near(variant, messages.goodput_gbps.value, law, law * 1.0 * pdu_ps as f64 / 900_000_000.0);
+        assert_eq!(study.stats(variant, "ep/0", 0).packet_ps, count * pdu_ps, "{variant}");
+        assert!(count * pdu_ps >= 1_000_000_000, "{variant}: {count} PDUs");
+        // two are under way, one waits for the link, and one is on it
+        assert!((count - 4) * pdu_ps < 1_000_000_000, "{variant}: {count} PDUs");
+        let goodput = flow.useful_gbps().value;
+        let law = 20.0 * size as f64 / chars as f64;
+        println!("{variant}: {goodput:.4} Gb/s, {law:.4} by the law");
+        // the way through the switch, and the time bin of the last PDU
+        near(variant, goodput, law, 0.005 * law);
     }
 }
 

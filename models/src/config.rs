@@ -39,6 +39,10 @@ pub struct FabricConfig {
     pub sources: Vec<SourceConfig>,
     /// Endpoints that run protocols, in the order of their devices.
     pub agents: Vec<AgentConfig>,
+    /// A host sets the fabric up. Then routes, VoQ enables and ids are what will come out of it
+    /// ([`crate::enumeration::plan`]); the run begins with none of them, and traffic when its endpoint is
+    /// told that it may send.
+    pub enumeration: Option<EnumerationConfig>,
     /// Scheduled losses of stype2 messages.
     pub symbol_losses: Vec<SymbolLoss>,
     /// Interval between observations of queues ([`crate::Probe::sample`]); `None` = no samples.
@@ -535,6 +539,36 @@ pub enum ProtocolConfig {
     },
     /// Session management: conduits, and PDUs on them.
     Session(Box<SessionConfig>),
+    /// Sets the fabric up, as [`FabricConfig::enumeration`] says.
+    Enumerate {
+        /// Settings.
+        settings: EnumerationConfig,
+        /// Priority of its requests, 0..=2.
+        priority: u8,
+    },
+}
+
+/// A host that sets the fabric up by maintenance requests: its agent has a part with
+/// [`ProtocolConfig::Enumerate`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct EnumerationConfig {
+    /// Device index of the host, an endpoint. Its id is 0.
+    pub host: u32,
+    /// Size of device ids. [`FabricConfig::id_space`] is the whole space: 256 or 65 536.
+    pub ids: IdSize,
+    /// Switches spread ids over all equally short ways instead of taking the lowest port.
+    pub spread: bool,
+    /// The host sets the VoQ enables.
+    pub enables: bool,
+    /// RX_SUP of the host's own port.
+    pub host_hears: bool,
+}
+
+impl EnumerationConfig {
+    /// The id that endpoints have before the host gives them one.
+    pub fn any_id(&self) -> u16 {
+        if self.ids == IdSize::Dev8 { 0xFF } else { 0xFFFF }
+    }
 }
 
 /// What carries messages.

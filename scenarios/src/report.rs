@@ -59,6 +59,14 @@ fn describe(variant: &Variant, out: &mut String) {
         count(config.sources.len(), "source"),
         count(config.flows.len(), "flow")
     );
+    if let Some(host) = config.enumeration {
+        let name = &config.devices[host.host as usize].path;
+        let _ = writeln!(
+            out,
+            "  {name} sets it up: ids, routes{}",
+            if host.enables { ", VoQ enables" } else { "" }
+        );
+    }
     let warmup = match variant.warmup {
         Warmup::Auto => "auto".to_owned(),
         Warmup::Until(at) => time_text(at.0),
@@ -265,13 +273,14 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("voq-unequal-neighbours.json", "a neighbour that does not honour messages"),
         ("voq-lost-xon.json", "a lost message, without and with refresh"),
         ("hotspot-fattree.json", "four hot endpoints among 256"),
-        ("message-retry-storm.json", "many senders, one mailbox: RETRY against goodput"),
-        ("rpc-latency.json", "request and response, by size, priority and load"),
+        ("message-retry-storm.json", "many senders into one mailbox: goodput, RETRY and the host's queue"),
+        ("stream-segmentation.json", "what is left of a link for PDUs, by their size and the MTU"),
+        ("rpc-latency.json", "round trips by size, carrier and priority, with their parts"),
+        ("enumerate.json", "a host explores a fabric of 64 devices and sets it up, then traffic starts"),
         ("conduit-race-peers.json", "two peers open one conduit: offset against one-way latency"),
         ("conduit-storm.json", "up to 512 endpoints open conduits to all others at power-up"),
         ("session-message-loss.json", "one message of a conduit is lost, doubled or overtaken"),
         ("session-xoff.json", "a slow application stops its source"),
         ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
-        ("stream-segmentation.json", "PDU size and MTU against efficiency"),
     ]
 }

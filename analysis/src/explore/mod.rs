@@ -16,12 +16,14 @@
 //! A general model checker would hold the same states a second time and cannot count paths; breadth-first
 //! search over the graph that the counting needs anyway gives the shortest paths. So there is none here.
 //!
-//! Models: [`conduit`], the establishment of conduits of session management.
+//! Models: [`conduit`], the establishment of conduits of session management; [`linx`], a LINX connection over
+//! RapidIO from its establishment to restarts.
 
 pub mod channel;
 pub mod conduit;
 pub mod graph;
 mod intern;
+pub mod linx;
 pub mod script;
 mod table;
 

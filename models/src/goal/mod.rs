@@ -2,8 +2,8 @@
 //!
 //! A [`Schedule`] is the compiled form of a GOAL file (Hoefler, Siebert and Lumsdaine: *Group operation
 //! assembly language*, ICPP 2009): operations of ranks with two kinds of dependency. `a requires b`: `a`
-//! begins when `b` is over. `a irequires b`: `a` begins when `b` has begun. [`Progress`] is one rank under way,
-//! [`Matching`] pairs what arrives with what is received: first in, first out for each (sender, tag).
+//! begins when `b` is over. `a irequires b`: `a` begins when `b` has begun. [`Progress`] is one rank under
+//! way, [`Matching`] pairs what arrives with what is received: first in, first out for each (sender, tag).
 //!
 //! [`loggops`] runs a schedule without a fabric; [`collective`] makes the schedules of common operations.
 
@@ -17,8 +17,8 @@ use std::fmt;
 /// What an operation does.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Sends octets. Over when the transport has them, or when the receiver has confirmed them: the model that
-    /// runs the schedule says which.
+    /// Sends octets. Over when the transport has them, or when the receiver has confirmed them: the model
+    /// that runs the schedule says which.
     Send {
         /// Octets, at least 1.
         octets: u64,
@@ -169,6 +169,12 @@ impl Rank {
         &self.ops
     }
 
+    /// Who waits for what: (operation, its event, who waits), by operation.
+    pub fn dependencies(&self) -> impl Iterator<Item = (u32, Event, u32)> + '_ {
+        let after = (0u32..).zip(&self.after);
+        after.flat_map(|(op, after)| after.iter().map(move |(event, next)| (op, *event, *next)))
+    }
+
     /// An operation in a circle, if there is one (Kahn).
     fn circle(&self) -> Option<u32> {
         let mut waits = self.waits.clone();
@@ -219,7 +225,8 @@ impl Schedule {
     /// # Errors
     /// The first thing that is wrong, ranks and operations in their order.
     pub fn check(&self) -> Result<(), Invalid> {
-        let mut pairs: BTreeMap<(u32, u32, u32), (Vec<u64>, Vec<u64>)> = BTreeMap::new();
+        // By sender, receiver and tag: octets sent, octets expected.
+        let mut pairs: BTreeMap<(u32, u32, u32), [Vec<u64>; 2]> = BTreeMap::new();
         for (rank, program) in (0u32..).zip(&self.ranks) {
             for (op, Op { action, .. }) in (0u32..).zip(&program.ops) {
                 let (other, key, octets, sends) = match *action {
@@ -230,14 +237,13 @@ impl Schedule {
                 if other as usize >= self.ranks.len() {
                     return Err(Invalid::NoRank { rank, op, other });
                 }
-                let (sent, received) = pairs.entry(key).or_default();
-                if sends { sent } else { received }.push(octets);
+                pairs.entry(key).or_default()[usize::from(!sends)].push(octets);
             }
             if let Some(op) = program.circle() {
                 return Err(Invalid::Circle { rank, op });
             }
         }
-        for ((from, to, tag), (sent, received)) in pairs {
+        for ((from, to, tag), [sent, received]) in pairs {
             if sent.len() != received.len() {
                 let (sent, received) = (sent.len() as u64, received.len() as u64);
                 return Err(Invalid::Unmatched { from, to, tag, sent, received });
@@ -247,6 +253,12 @@ impl Schedule {
             }
         }
         Ok(())
+    }
+
+    /// Octets sent by all ranks.
+    pub fn octets(&self) -> u64 {
+        let ops = self.ranks.iter().flat_map(|rank| &rank.ops);
+        ops.map(|op| if let Action::Send { octets, .. } = op.action { octets } else { 0 }).sum()
     }
 
     /// Messages sent by all ranks.

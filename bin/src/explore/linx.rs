@@ -1,0 +1,146 @@
+//! `riosim explore linx`: two nodes of the LINX RapidIO connection manager.
+
+use super::{MAX_STATES, select};
+use crate::cli::ExploreArgs;
+use analysis::explore::linx::{Ending, Event, FAULTS, Fault, Linx, linx_table};
+use analysis::explore::{Graph, Order};
+use linx_riocm::wire::{DataKind, Packet};
+use linx_riocm::{Frame, Options};
+use std::fmt::Write;
+
+const NODES: [&str; 2] = ["X", "Y"];
+
+/// Everything that the flags select.
+fn models(args: &ExploreArgs) -> Result<Vec<Linx>, String> {
+    for (flag, given) in [("algorithm", &args.algorithm), ("configuration", &args.configuration)] {
+        if !given.is_empty() {
+            return Err(format!("--{flag}: only with conduit; there is one for linx"));
+        }
+    }
+    let faults = if args.fault.is_empty() {
+        vec![FAULTS[0]]
+    } else {
+        select("fault", &args.fault, &FAULTS, |fault: &Fault| fault.name)?
+    };
+    let orders = select("order", &args.order, &Order::ALL, |known| known.name())?;
+    let limit =
+        u8::try_from(args.limit).map_err(|_| format!("--limit: at most 255, {} found", args.limit))?;
+    let mut models = Vec::new();
+    for &fault in &faults {
+        for &order in &orders {
+            models.push(Linx { options: Options::default(), fault, order, messages: 1, limit });
+        }
+    }
+    Ok(models)
+}
+
+pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
+    let mut text = format!("{:<14} {:<5} {:>10} {:>11}", "fault", "order", "states", "transitions");
+    for ending in Ending::ALL {
+        let _ = write!(text, " {:>12}", ending.name());
+    }
+    let _ = writeln!(text, "  always up again");
+    for model in models(args)? {
+        let _ = write!(text, "{:<14} {:<5}", model.fault.name, model.order.name());
+        if let Some(row) = linx_table(&model, MAX_STATES / 4) {
+            let _ = write!(text, " {:>10} {:>11}", row.states, row.transitions);
+            for ending in Ending::ALL {
+                let cell = row.endings.get(&ending).map_or("-".into(), usize::to_string);
+                let _ = write!(text, " {cell:>12}");
+            }
+            let _ = write!(text, "  {}", if row.live { "yes" } else { "no" });
+        } else {
+            let _ = write!(text, " more than {} states", MAX_STATES / 4);
+        }
+        text.push('\n');
+    }
+    text.push_str("cells: different endings; a message each way, each node connects at any time\n");
+    Ok(text)
+}
+
+pub(super) fn path(args: &ExploreArgs, ending: &str) -> Result<String, String> {
+    let ending = select("path", &[ending.to_owned()], &Ending::ALL, |known| known.name())?[0];
+    let models = models(args)?;
+    let [model] = &models[..] else {
+        return Err(format!("--path: takes one fault and order; {} are selected", models.len()));
+    };
+    let Some(graph) = Graph::explore(model, MAX_STATES / 4) else {
+        return Err(format!("more than {} states", MAX_STATES / 4));
+    };
+    match graph.shortest(|known| *known == ending) {
+        Some(path) => Ok(path.iter().map(|event| format!("{}\n", sentence(event))).collect()),
+        None => Ok(format!("no run ends in: {}\n", ending.name())),
+    }
+}
+
+fn frame(octets: &[u8]) -> String {
+    let Ok(Frame { packet, .. }) = Frame::parse(octets) else { return "a broken frame".into() };
+    match packet {
+        Packet::Request { generation, mtu, hb_tmo } => format!("REQ {generation} ({mtu},{hb_tmo})"),
+        Packet::Ack { generation, mtu_ack, generation_ack, hb_tmo_ack, my_cid } => {
+            format!("ACK {generation} of {generation_ack} ({mtu_ack},{hb_tmo_ack}) cid {my_cid:#06x}")
+        }
+        Packet::Reset { generation } => format!("RESET {generation}"),
+        Packet::Heartbeat { dst_cid } => format!("HEARTBEAT {dst_cid:#06x}"),
+        Packet::Data(data) => {
+            let name = if matches!(data.kind, DataKind::Single(_)) { "SINGLE" } else { "fragment" };
+            format!("{name} {} to {:#06x}", data.seqno, data.dst_cid)
+        }
+    }
+}
+
+fn sentence(event: &Event) -> String {
+    match event {
+        Event::Connect(node) => format!("{}: connects", NODES[*node]),
+        Event::Submit(node) => format!("{}: sends a message", NODES[*node]),
+        Event::Deliver(to, octets) => format!("{} -> {}: {}", NODES[1 - to], NODES[*to], frame(octets)),
+        Event::Lose(to, octets) => {
+            format!("{} -x {}: {} is lost", NODES[1 - to], NODES[*to], frame(octets))
+        }
+        Event::Duplicate(to, octets) => {
+            format!("{} => {}: {} is duplicated", NODES[1 - to], NODES[*to], frame(octets))
+        }
+        Event::Expire(node, timer) => {
+            format!("{}: {} timer runs out", NODES[*node], format!("{timer:?}").to_lowercase())
+        }
+        Event::Restart(node) => format!("{}: restarts", NODES[*node]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Subject;
+
+    fn args(fault: &str, order: &str) -> ExploreArgs {
+        ExploreArgs {
+            subject: Subject::Linx,
+            algorithm: vec![],
+            fault: vec![fault.into()],
+            configuration: vec![],
+            order: vec![order.into()],
+            limit: 6,
+            path: None,
+        }
+    }
+
+    #[test]
+    fn a_row() {
+        let text = table(&args("none", "fifo")).unwrap();
+        let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!(row, ["none", "fifo", "48", "84", "1", "-", "-", "-", "-", "-", "-", "yes"]);
+    }
+
+    #[test]
+    fn a_path() {
+        let text = path(&args("DATALOSS1", "fifo"), "missing").unwrap();
+        assert!(text.starts_with("X: connects\n") && text.contains("is lost\n"), "{text}");
+        assert_eq!(path(&args("DUP1", "any"), "stuck").unwrap(), "no run ends in: stuck\n");
+    }
+
+    #[test]
+    fn flags_of_the_other_subject() {
+        let wrong = ExploreArgs { algorithm: vec!["literal".into()], ..args("none", "fifo") };
+        assert_eq!(table(&wrong).unwrap_err(), "--algorithm: only with conduit; there is one for linx");
+    }
+}
