@@ -6,6 +6,7 @@
 //! simulation, and nothing but `perf.json` (whose numbers the caller brings) knows the wall clock.
 
 mod axes;
+pub mod chart;
 pub mod collect;
 pub mod enumeration;
 pub mod estimate;
@@ -17,6 +18,7 @@ pub mod report;
 pub mod runfolder;
 mod scene;
 pub mod series;
+pub mod session;
 pub mod summary;
 pub mod sweep;
 pub mod table;

@@ -85,6 +85,24 @@ pub fn fabric_csv(reports: &[VariantReport]) -> String {
     out
 }
 
+/// Ends of conduits over time: opened and ended in a time bin, open at its end. Nothing without conduits.
+pub fn conduits_csv(reports: &[VariantReport]) -> Option<String> {
+    let mut out = String::from("variant,time_us,opened_ends,ended_ends,open_ends\n");
+    let mut some = false;
+    for report in reports {
+        let collector = &report.run.collector;
+        let mut open = 0;
+        for (index, [opened, ended]) in collector.conduits().iter().enumerate().take(report.window.to_bin) {
+            some = true;
+            // The printed algorithm says again and again that the same conduit is open.
+            open += *opened as i64 - *ended as i64;
+            let at = Num(index as f64 * collector.bin_ps() as f64 / 1e6);
+            line!(out, "{},{at},{opened},{ended},{open}", field(&report.run.name));
+        }
+    }
+    some.then_some(out)
+}
+
 /// Occupancy of the queues of ports over time: of the fullest [`QUEUES_LISTED`] ports of each variant.
 pub fn queues_csv(reports: &[VariantReport]) -> String {
     let mut out = String::from("variant,port,time_us,input_packets,waiting_packets\n");

@@ -6,6 +6,7 @@
 use crate::enumeration::EnumerationSummary;
 use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
+use crate::session::SessionSummary;
 use models::probe::Cause;
 use models::stats::PortStats;
 use serde::Serialize;
@@ -64,9 +65,12 @@ pub struct VariantSummary {
     pub overall: FlowSummary,
     /// Each flow.
     pub flows: Vec<FlowSummary>,
-    /// Endpoints that run protocols, over the whole run.
+    /// Endpoints that run protocols, over the whole run: of more than 64 those with the fullest queues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSummary>,
+    /// Conduits of session management, flow by flow, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionSummary>,
     /// Links, symbols and backpressure, over the whole run.
     pub fabric: FabricSummary,
     /// Head-of-line blocking by place, over the whole run.
@@ -374,6 +378,7 @@ impl VariantSummary {
             overall: FlowSummary::new(&report.overall),
             flows: report.flows.iter().map(FlowSummary::new).collect(),
             hosts: HostSummary::all(report),
+            sessions: SessionSummary::all(report),
             fabric: fabric(report),
             hol_blocking: hol(report),
             conservation: ConservationSummary {

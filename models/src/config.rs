@@ -4,11 +4,14 @@
 //! contradiction, because a contradiction here is a defect of the compiler, not of a scenario file.
 //! All times are picoseconds, all lengths of packets are octets on the wire (8b/10b characters).
 
+mod session;
+
 use sim_core::Duration;
 use std::sync::Arc;
 
 pub use logical::engine::stream::Mtu;
 pub use lp_serial::cost::IdSize;
+pub use session::*;
 
 /// Most ports that one modelled switch may have (port sets are one machine word).
 pub const PORTS_MAX: usize = 64;
@@ -518,7 +521,7 @@ pub struct PartConfig {
 }
 
 /// Which protocol, with its settings.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum ProtocolConfig {
     /// Messages, PDUs, doorbells, reads or writes without a protocol above.
     Workload {
@@ -534,6 +537,8 @@ pub enum ProtocolConfig {
         /// How long a client waits for it. Picoseconds of the protocol clock.
         timeout: u64,
     },
+    /// Session management: conduits, and PDUs on them.
+    Session(Box<SessionConfig>),
     /// Sets the fabric up, as [`FabricConfig::enumeration`] says.
     Enumerate {
         /// Settings.

@@ -30,6 +30,7 @@ pub mod presets;
 mod protocols;
 mod report;
 pub mod routing;
+mod session;
 pub mod source;
 pub mod spec;
 pub mod structure;

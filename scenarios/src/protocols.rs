@@ -17,11 +17,13 @@ pub(crate) struct Placed {
     pub(crate) flow: u16,
     /// `None`: it only receives.
     pub(crate) source: Option<SourceConfig>,
+    /// Settings of a node of session management.
+    pub(crate) session: Option<Box<SessionConfig>>,
 }
 
 /// Whether the flow runs on hosts and not on links alone.
 pub(crate) fn is_protocol(flow: &FlowSpec) -> bool {
-    flow.messages.is_some() || flow.streams.is_some() || flow.rpc.is_some()
+    flow.messages.is_some() || flow.streams.is_some() || flow.rpc.is_some() || flow.session.is_some()
 }
 
 /// What carries a flow.
@@ -81,6 +83,9 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
 
 /// Whether the settings go together.
 pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+    if flow.session.is_some() {
+        return crate::session::check(c, at, flow);
+    }
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
         false
@@ -99,7 +104,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         let help = "the packets of messages, streams and requests are made by the endpoints";
         return mixed("packet", "the kind of packet follows from the kind of flow", help);
     }
-    if matches!(flow.arrivals, ArrivalSpec::Trace(_)) {
+    if matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
         let help = "a trace lists packets; use another arrival process";
         return mixed("arrivals", "a trace knows no messages, streams or requests", help);
     }
@@ -140,11 +145,11 @@ pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<V
     let response = flow.rpc.as_ref().and_then(|rpc| rpc.response).unwrap_or(8);
     if kind == Kind::Read {
         // Requests say how much is read.
-        check_size(c, &format!("{at}/rpc/response"), kind, response)?;
+        check_size(c, &format!("{at}/rpc/response"), flow, kind, response)?;
         return Some(vec![(1, PacketSize { payload: response as u16, wire: 0 })]);
     }
     if flow.rpc.is_some() && kind != Kind::Write {
-        check_size(c, &format!("{at}/rpc/response"), kind, response)?;
+        check_size(c, &format!("{at}/rpc/response"), flow, kind, response)?;
     }
     let parts: Vec<(u32, u32, String)> = match flow.size.as_ref()? {
         SizeSpec::Fixed(payload) => vec![(1, *payload, format!("{at}/size"))],
@@ -155,7 +160,7 @@ pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<V
     };
     let mut sizes = Vec::new();
     for (weight, payload, pointer) in parts {
-        check_size(c, &pointer, kind, payload)?;
+        check_size(c, &pointer, flow, kind, payload)?;
         if weight > 0 {
             sizes.push((weight, PacketSize { payload: payload as u16, wire: 0 }));
         }
@@ -178,8 +183,9 @@ pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<V
     Some(sizes)
 }
 
-fn check_size(c: &mut Compiler<'_>, at: &str, kind: Kind, octets: u32) -> Option<()> {
+fn check_size(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, kind: Kind, octets: u32) -> Option<()> {
     let (fits, allowed) = match kind {
+        _ if flow.session.is_some() => crate::session::check_size(octets, flow),
         Kind::Message { segment } => (
             octets > 0 && octets <= 16 * segment,
             format!("1 to {} (16 segments of {segment})", 16 * segment),
@@ -195,6 +201,7 @@ fn check_size(c: &mut Compiler<'_>, at: &str, kind: Kind, octets: u32) -> Option
         return Some(());
     }
     let what = match kind {
+        _ if flow.session.is_some() => "PDU",
         Kind::Message { .. } => "message",
         Kind::Stream { .. } => "PDU",
         Kind::Read => "read",
@@ -287,12 +294,13 @@ pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes:
 /// The agents of all endpoints that take part in such flows.
 pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfig> {
     let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
-    for Placed { device, flow, source } in parts {
-        let protocol = match (c.spec.traffic.get(usize::from(flow)), &c.host) {
-            (Some(spec), _) => protocol(spec, flow),
+    for Placed { device, flow, source, session } in parts {
+        let protocol = match (session, c.spec.traffic.get(usize::from(flow)), &c.host) {
+            (Some(session), ..) => ProtocolConfig::Session(session),
+            (None, Some(spec), _) => protocol(spec, flow),
             // The only flow of messages that the file does not list.
-            (None, Some(host)) => host.protocol(),
-            (None, None) => unreachable!("hot flows are made of packets"),
+            (None, None, Some(host)) => host.protocol(),
+            (None, None, None) => unreachable!("hot flows are made of packets"),
         };
         by_device.entry(device).or_default().push(PartConfig { flow, protocol, source });
     }
@@ -354,7 +362,7 @@ fn protocol(spec: &FlowSpec, flow: u16) -> ProtocolConfig {
     }
 }
 
-fn service(spec: Option<&ServiceSpec>) -> ServiceTime {
+pub(crate) fn service(spec: Option<&ServiceSpec>) -> ServiceTime {
     let time = |text: &str| Duration(units::time(text).unwrap_or(0));
     match spec {
         None => ServiceTime::Fixed(Duration(0)),

@@ -25,6 +25,7 @@ pub mod conduit;
 pub mod graph;
 mod intern;
 pub mod linx;
+pub mod script;
 mod table;
 pub mod transfer;
 

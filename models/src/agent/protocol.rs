@@ -3,6 +3,7 @@
 use super::data::{Data, Label, Trail};
 use super::enumerator::Enumeration;
 use super::rpc::Rpc;
+use super::session::Session;
 use super::workload::Workload;
 use super::{Order, Report};
 use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact};
@@ -132,6 +133,7 @@ pub(crate) enum Machine {
     Workload(Box<Workload>),
     Rpc(Box<Rpc>),
     Enumeration(Box<Enumeration>),
+    Session(Box<Session>),
 }
 
 impl Machine {
@@ -140,6 +142,7 @@ impl Machine {
             Machine::Workload(workload) => &**workload,
             Machine::Rpc(rpc) => &**rpc,
             Machine::Enumeration(host) => &**host,
+            Machine::Session(session) => &**session,
         }
     }
 
@@ -148,6 +151,7 @@ impl Machine {
             Machine::Workload(workload) => &mut **workload,
             Machine::Rpc(rpc) => &mut **rpc,
             Machine::Enumeration(host) => &mut **host,
+            Machine::Session(session) => &mut **session,
         }
     }
 }
