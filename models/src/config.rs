@@ -506,7 +506,7 @@ pub struct PartConfig {
 }
 
 /// Which protocol, with its settings.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProtocolConfig {
     /// Messages, PDUs, doorbells, reads or writes without a protocol above.
     Workload {
@@ -522,6 +522,40 @@ pub enum ProtocolConfig {
         /// How long a client waits for it. Picoseconds of the protocol clock.
         timeout: u64,
     },
+    /// LINX connections. The source sends messages to peers; it must not be a closed loop.
+    Linx(Box<LinxConfig>),
+}
+
+/// LINX connections of an endpoint, by the RapidIO connection manager. Ids have up to 16 bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinxConfig {
+    /// What carries frames: type 11 or type 9.
+    pub carrier: Carrier,
+    /// Priorities 0..=2 of connection frames, heartbeats and data.
+    pub priorities: [u8; 3],
+    /// Wanted octets of the longest frame, 64..=4096 over type 11.
+    pub mtu: u16,
+    /// Wanted period of heartbeats, 100 ms of the protocol clock.
+    pub hb_tmo: u8,
+    /// From the end of a connection to the next connect. Picoseconds of the protocol clock.
+    pub reconnect_after: u64,
+    /// The first connection ID.
+    pub first_cid: u16,
+    /// What the connection manager does where its text leaves room.
+    pub options: linx_riocm::Options,
+    /// Other ends, each once.
+    pub peers: Vec<LinxPeer>,
+}
+
+/// The other end of a LINX connection.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct LinxPeer {
+    /// Its id.
+    pub id: u32,
+    /// Generation of the first attempt.
+    pub generation: u8,
+    /// When the connection is first wanted. Picoseconds of the protocol clock.
+    pub connect_at: u64,
 }
 
 /// What carries messages.

@@ -191,18 +191,27 @@ pub enum ProtocolFact {
     Abandoned = 2,
     /// A message, doorbell, read or write failed: ERROR, or no answer in time.
     Failed = 3,
-    /// An answer did not come in time.
+    /// An answer did not come in time, or no sign of life of a peer.
     TimedOut = 4,
+    /// A connection is up at this end.
+    Connected = 5,
+    /// A connection has ended at this end.
+    Disconnected = 6,
+    /// A message came whole over a connection.
+    Delivered = 7,
 }
 
 impl ProtocolFact {
     /// All facts, in index order.
-    pub const ALL: [ProtocolFact; 5] = [
+    pub const ALL: [ProtocolFact; 8] = [
         ProtocolFact::Retried,
         ProtocolFact::Discarded,
         ProtocolFact::Abandoned,
         ProtocolFact::Failed,
         ProtocolFact::TimedOut,
+        ProtocolFact::Connected,
+        ProtocolFact::Disconnected,
+        ProtocolFact::Delivered,
     ];
 }
 

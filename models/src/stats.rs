@@ -1,5 +1,7 @@
 //! Totals that the fabric keeps for itself and hands out after a run.
 
+use crate::probe::ProtocolFact;
+
 /// Totals of one port of one device since the start of the run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortStats {
@@ -67,8 +69,8 @@ pub struct FlowStats {
     pub requests: u64,
     /// Responses of the logical layer.
     pub responses: u64,
-    /// Numbers of [`crate::probe::ProtocolFact`]s, by index.
-    pub facts: [u64; 5],
+    /// Numbers of [`ProtocolFact`]s, by index.
+    pub facts: [u64; ProtocolFact::ALL.len()],
 }
 
 impl FlowStats {

@@ -32,6 +32,7 @@
 mod clock;
 pub(crate) mod data;
 mod host;
+mod linx;
 pub(crate) mod port;
 pub(crate) mod protocol;
 mod rpc;
@@ -158,13 +159,22 @@ impl Agent {
         let service = |time, name: &str| Service::new(time, seed, &format!("{path}/{name}"));
         let parts = config.parts.iter().map(|part| {
             let source = part.source.as_ref().map(|source| Source::new(seed, source));
-            let machine = match part.protocol {
-                ProtocolConfig::Workload { carrier } => {
+            let machine = match &part.protocol {
+                &ProtocolConfig::Workload { carrier } => {
                     Machine::Workload(Box::new(workload::Workload::new(source, conveyance(carrier))))
                 }
-                ProtocolConfig::Rpc { carrier, answer, timeout } => {
+                &ProtocolConfig::Rpc { carrier, answer, timeout } => {
                     let sender = workload::Sender::new(source);
                     Machine::Rpc(Box::new(rpc::Rpc::new(sender, conveyance(carrier), answer, timeout)))
+                }
+                ProtocolConfig::Linx(linx) => {
+                    let sender = workload::Sender::new(source);
+                    Machine::Linx(Box::new(linx::Linx::new(
+                        config.id,
+                        sender,
+                        conveyance(linx.carrier),
+                        linx,
+                    )))
                 }
             };
             Part { flow: part.flow, machine, stats: FlowStats::default() }

@@ -1,6 +1,7 @@
 //! What a protocol on an endpoint is, and what it can do.
 
 use super::data::{Data, Label, Trail};
+use super::linx::Linx;
 use super::rpc::Rpc;
 use super::workload::Workload;
 use super::{Order, Report};
@@ -119,6 +120,7 @@ pub(crate) trait Protocol {
 pub(crate) enum Machine {
     Workload(Box<Workload>),
     Rpc(Box<Rpc>),
+    Linx(Box<Linx>),
 }
 
 impl Machine {
@@ -126,6 +128,7 @@ impl Machine {
         match self {
             Machine::Workload(workload) => &**workload,
             Machine::Rpc(rpc) => &**rpc,
+            Machine::Linx(linx) => &**linx,
         }
     }
 
@@ -133,6 +136,7 @@ impl Machine {
         match self {
             Machine::Workload(workload) => &mut **workload,
             Machine::Rpc(rpc) => &mut **rpc,
+            Machine::Linx(linx) => &mut **linx,
         }
     }
 }

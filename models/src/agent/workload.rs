@@ -81,6 +81,12 @@ impl Sender {
         self.source.as_ref().is_some_and(|source| source.backlog().is_some() && source.may_refill(now))
     }
 
+    /// Destination and octets of what the source draws.
+    pub fn draw(&mut self) -> (u32, u32) {
+        let draw = self.source.as_mut().expect("who sends has a source").draw();
+        (draw.destination, u32::from(draw.size.payload))
+    }
+
     /// Sends what the source draws.
     pub fn send(&mut self, cx: &mut Cx<'_>, conveyance: Conveyance) -> Token {
         let source = self.source.as_mut().expect("who sends has a source");

@@ -494,7 +494,7 @@ impl Net {
                 let stream = format!("e{e:03}/{flow}");
                 SourceConfig { endpoint: e, flow, stream, ..source.clone() }
             });
-            self.agent(e).parts.push(PartConfig { flow, protocol, source });
+            self.agent(e).parts.push(PartConfig { flow, protocol: protocol.clone(), source });
         }
         flow
     }
