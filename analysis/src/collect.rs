@@ -7,7 +7,7 @@
 
 use hdrhistogram::Histogram;
 use models::config::{Destinations, DeviceModel, FabricConfig};
-use models::probe::{Delivery, DropReason, Dropped, Offered, Sample, StagingEdge};
+use models::probe::{Delivery, DropReason, Dropped, Journey, Offered, Sample, StagingEdge};
 use models::sim_core::Time;
 use models::{Parts, Probe};
 
@@ -45,7 +45,7 @@ impl CollectorConfig {
 /// Number of distinct source endpoints of every flow, and of the whole fabric.
 pub fn source_counts(fabric: &FabricConfig) -> (Vec<u64>, u64) {
     let mut pairs: Vec<(u16, u32)> = Vec::new();
-    for source in &fabric.sources {
+    for source in fabric.all_sources() {
         pairs.push((source.flow, source.endpoint));
         if let Destinations::Hotspot { hot_flow, .. } = source.destinations {
             pairs.push((hot_flow, source.endpoint));
@@ -232,6 +232,53 @@ pub struct PortSeries {
     pub waiting_max: u32,
 }
 
+/// Messages, or round trips, of one flow: like packets, one bin and one segment each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JourneyData {
+    /// Arrivals over time; loads are 0.
+    pub bins: Vec<Bin>,
+    /// Distributions; index = segment.
+    pub segments: Vec<Segment>,
+}
+
+impl JourneyData {
+    fn new(bins: usize) -> Self {
+        Self { bins: vec![Bin::default(); bins], segments: vec![Segment::new(); SEGMENTS] }
+    }
+
+    fn record(&mut self, bin: usize, segment: usize, journey: &Journey) {
+        let latency = journey.latency();
+        let Parts(parts) = journey.parts;
+        assert!(
+            journey.parts.total() == latency,
+            "the parts of a message's time of {latency} ps add up to {} ps: {journey:?}",
+            journey.parts.total()
+        );
+        let network = latency - parts[models::Cause::SourceQueue as usize];
+        let slot = &mut self.bins[bin];
+        slot.latency_ps += u128::from(latency);
+        slot.network_ps += u128::from(network);
+        slot.packets += 1;
+        slot.payload += u64::from(journey.payload);
+        slot.hol_ps += parts[models::Cause::HeadOfLine as usize];
+        let segment = &mut self.segments[segment];
+        for (sum, part) in segment.parts_ps.iter_mut().zip(parts) {
+            *sum += u128::from(part);
+        }
+        segment.latency.record(latency);
+        segment.network.record(network);
+    }
+
+    fn merge(&mut self, other: &JourneyData) {
+        for (bin, theirs) in self.bins.iter_mut().zip(&other.bins) {
+            bin.add(theirs);
+        }
+        for (segment, theirs) in self.segments.iter_mut().zip(&other.segments) {
+            segment.merge(theirs);
+        }
+    }
+}
+
 /// Everything of one flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowData {
@@ -243,6 +290,10 @@ pub struct FlowData {
     pub segments: Vec<Segment>,
     /// Packets dropped by reason: not routed, empty multicast mask.
     pub dropped: [u64; 2],
+    /// Messages handed to protocols, if there was one.
+    pub messages: Option<Box<JourneyData>>,
+    /// Answers handed to who had asked, if there was one.
+    pub round_trips: Option<Box<JourneyData>>,
 }
 
 /// Observes one run.
@@ -294,6 +345,8 @@ impl Collector {
             offered: vec![OfferedBin::default(); bins],
             segments: vec![Segment::new(); SEGMENTS],
             dropped: [0; 2],
+            messages: None,
+            round_trips: None,
         };
         Self {
             length: config.length,
@@ -472,6 +525,14 @@ impl FlowData {
         }
         self.dropped[0] += other.dropped[0];
         self.dropped[1] += other.dropped[1];
+        let pairs = [(&mut self.messages, &other.messages), (&mut self.round_trips, &other.round_trips)];
+        for (mine, theirs) in pairs {
+            match (mine, theirs) {
+                (Some(mine), Some(theirs)) => mine.merge(theirs),
+                (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
+                (_, None) => {}
+            }
+        }
     }
 }
 
@@ -528,6 +589,22 @@ impl Probe for Collector {
             DropReason::EmptyMask => 1,
         };
         self.flows[usize::from(dropped.flow)].dropped[reason] += 1;
+    }
+
+    fn message(&mut self, message: &Journey) {
+        let (bin, bins) = (self.bin(message.at), self.edges.len());
+        let data = self.flows[usize::from(message.flow)]
+            .messages
+            .get_or_insert_with(|| JourneyData::new(bins).into());
+        data.record(bin, bin / self.bins_per_segment, message);
+    }
+
+    fn round_trip(&mut self, whole: &Journey) {
+        let (bin, bins) = (self.bin(whole.at), self.edges.len());
+        let data = self.flows[usize::from(whole.flow)]
+            .round_trips
+            .get_or_insert_with(|| JourneyData::new(bins).into());
+        data.record(bin, bin / self.bins_per_segment, whole);
     }
 
     fn staging_edge(&mut self, edge: &StagingEdge) {

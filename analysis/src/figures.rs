@@ -4,23 +4,21 @@
 //! and markers as well. What does not fit on a page is left out with a note; the CSV series have everything.
 
 use crate::axes::{
-    Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, SHADE, Stroke, TICK, WHITE, heading, legend,
-    legend_height, shorten, stroke,
+    Axis, Key, MARGIN, PAGE, Panel, SHADE, Stroke, TICK, heading, legend, legend_height, stroke,
 };
 use crate::collect::Spread;
-use crate::num::{TimeUnit, change_text, gbps, ratio, three_digits, time_text};
-use crate::report::{Estimate, FlowReport, VariantReport, baselines};
-use crate::scene::{Align, Scene, Type, text_width};
-use models::probe::Cause;
-use plotters::style::RGBColor;
-use std::collections::BTreeMap;
+use crate::num::{TimeUnit, gbps, ratio};
+use crate::report::{FlowReport, VariantReport, retry_share};
+use crate::scene::{Align, Scene};
+use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, bars, decomposition};
+use std::collections::{BTreeMap, BTreeSet};
+
+mod bars;
 
 /// Flows shown as lines or panels.
 const FLOWS_SHOWN: usize = 6;
 /// Variants shown as panels of their own.
 const PANELS_SHOWN: usize = 6;
-/// Rows of a bar chart.
-const ROWS_SHOWN: usize = 42;
 /// Queues shown as lines.
 const QUEUES_SHOWN: usize = 5;
 /// Points of a curve over time.
@@ -33,6 +31,17 @@ pub struct Caption {
     pub scenario: String,
     /// What else the reader must know, for example a scaled protocol clock; may be empty.
     pub note: String,
+}
+
+impl Caption {
+    /// The title of a scenario, and what these runs add to it.
+    pub fn new(scenario: &str, reports: &[VariantReport]) -> Self {
+        let clocks: BTreeSet<String> = reports.iter().flat_map(VariantReport::protocol_clocks).collect();
+        let clocks: Vec<&str> = clocks.iter().map(String::as_str).collect();
+        let note =
+            if clocks.is_empty() { String::new() } else { format!("protocol clock x {}", clocks.join(", ")) };
+        Self { scenario: scenario.into(), note }
+    }
 }
 
 /// A finished figure.
@@ -54,27 +63,84 @@ pub fn all(caption: &Caption, reports: &[VariantReport]) -> Vec<Figure> {
         .collect()
 }
 
+/// What a figure is about: packets, or what protocols made of them. `None`: the flow has no such thing.
+#[derive(Copy, Clone)]
+struct Level {
+    /// One of them.
+    noun: &'static str,
+    /// Many of them, with how they end.
+    ended: &'static str,
+    /// Whether the time that packets wait for the link of their source belongs to it in any case. That of
+    /// packets above saturation would flatten everything else.
+    with_source_queue: bool,
+    of: fn(&FlowReport) -> Option<&FlowReport>,
+}
+
+const PACKETS: Level =
+    Level { noun: "packet", ended: "packets delivered", with_source_queue: false, of: |flow| Some(flow) };
+const MESSAGES: Level = Level {
+    noun: "message",
+    ended: "messages delivered",
+    with_source_queue: true,
+    of: |flow| flow.messages.as_deref(),
+};
+const TRIPS: Level = Level {
+    noun: "round trip",
+    ended: "round trips completed",
+    with_source_queue: true,
+    of: |flow| flow.round_trips.as_deref(),
+};
+
+impl Level {
+    fn is_in(&self, reports: &[VariantReport]) -> bool {
+        reports.iter().flat_map(|report| &report.flows).any(|flow| (self.of)(flow).is_some())
+    }
+}
+
 fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Scene)> {
+    let latency = "Latency from creation to last bit";
+    let network = "Network latency (without source queue)";
     let mut scenes = vec![
         ("goodput", bars(caption, reports, &GOODPUT)),
         ("load", bars(caption, reports, if slotted(reports) { &PER_SLOT } else { &ACCEPTED })),
         ("throughput", throughput(caption, reports)),
-        (
-            "latency_cdf",
-            latency_cdf(caption, reports, "Latency from creation to last bit", |flow| &flow.spread.latency),
-        ),
-        (
-            "network_latency_cdf",
-            latency_cdf(caption, reports, "Network latency (without source queue)", |flow| {
-                &flow.spread.network
-            }),
-        ),
-        ("decomposition", decomposition(caption, reports)),
+        ("latency_cdf", latency_cdf(caption, reports, latency, PACKETS, |flow| &flow.spread.latency)),
+        ("network_latency_cdf", latency_cdf(caption, reports, network, PACKETS, |flow| &flow.spread.network)),
+        ("decomposition", decomposition(caption, reports, PACKETS)),
     ];
+    if MESSAGES.is_in(reports) {
+        let title = "Latency of messages from protocol to protocol";
+        scenes.push((
+            "message_cdf",
+            latency_cdf(caption, reports, title, MESSAGES, |flow| &flow.spread.latency),
+        ));
+        scenes.push(("message_decomposition", decomposition(caption, reports, MESSAGES)));
+    }
+    if TRIPS.is_in(reports) {
+        let title = "Round trips from request to response";
+        scenes.push((
+            "round_trip_cdf",
+            latency_cdf(caption, reports, title, TRIPS, |flow| &flow.spread.latency),
+        ));
+        scenes.push(("round_trip_decomposition", decomposition(caption, reports, TRIPS)));
+    }
+    let protocols =
+        || reports.iter().flat_map(|report| &report.flows).filter_map(|flow| flow.protocol.as_ref());
+    if protocols().next().is_some() {
+        scenes.push(("efficiency", bars(caption, reports, &EFFICIENCY)));
+    }
+    if protocols().any(|stats| retry_share(stats) > 0.0) {
+        scenes.push(("retry", bars(caption, reports, &RETRY)));
+    }
     if let Some(scene) = queues(caption, reports) {
         scenes.push(("queues", scene));
     }
     scenes
+}
+
+/// Whether every variant runs a cell clock.
+fn slotted(reports: &[VariantReport]) -> bool {
+    reports.iter().all(|report| report.overall.per_slot.is_some())
 }
 
 fn subtitle(caption: &Caption, more: &str) -> String {
@@ -85,11 +151,11 @@ fn subtitle(caption: &Caption, more: &str) -> String {
         .join(" · ")
 }
 
-/// The flows of all variants, in order of first appearance.
-fn flow_names(reports: &[VariantReport]) -> Vec<&str> {
+/// The flows of all variants that have something of this level, in order of first appearance.
+fn flow_names(reports: &[VariantReport], level: Level) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for flow in reports.iter().flat_map(|report| &report.flows) {
-        if !names.contains(&flow.name.as_str()) {
+        if (level.of)(flow).is_some() && !names.contains(&flow.name.as_str()) {
             names.push(&flow.name);
         }
     }
@@ -104,10 +170,12 @@ fn joined(parts: &[&str]) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<&str>>().join(" · ")
 }
 
-fn variant_keys(reports: &[VariantReport]) -> Vec<(Key, String)> {
+/// Of the variants that have something of this level.
+fn variant_keys(reports: &[VariantReport], level: Level) -> Vec<(Key, String)> {
     reports
         .iter()
         .enumerate()
+        .filter(|(_, report)| level.is_in(std::slice::from_ref(report)))
         .map(|(index, report)| (Key::Line(stroke(index)), report.run.name.clone()))
         .collect()
 }
@@ -116,15 +184,16 @@ fn latency_cdf(
     caption: &Caption,
     reports: &[VariantReport],
     title: &str,
+    level: Level,
     of: impl Fn(&FlowReport) -> &Spread,
 ) -> Scene {
-    let names = flow_names(reports);
+    let names = flow_names(reports, level);
     let shown = &names[..names.len().min(FLOWS_SHOWN)];
     // Each flow has its own range: a victim's nanoseconds would vanish on the scale of a hot flow's
     // milliseconds.
     let range = |name: &str| {
         let (mut low, mut high) = (f64::INFINITY, 0.0f64);
-        let spreads = reports.iter().filter_map(|report| report.flow(name)).map(&of);
+        let spreads = reports.iter().filter_map(|report| report.flow(name).and_then(level.of)).map(&of);
         for spread in spreads.filter(|spread| !spread.histogram.is_empty()) {
             // One packet in ten thousand is not worth a decade of the axis.
             low = low.min(spread.quantile(0.0001).map_or(low, |ps| ps as f64));
@@ -134,7 +203,7 @@ fn latency_cdf(
     };
     let columns = if shown.len() > 1 { 2 } else { 1 };
     let rows = shown.len().max(1).div_ceil(columns);
-    let keys = variant_keys(reports);
+    let keys = variant_keys(reports, level);
     let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN);
     let (gap, plot) = (74.0, if columns == 1 { 340.0 } else { 230.0 });
     let pitch = plot + 92.0;
@@ -143,7 +212,7 @@ fn latency_cdf(
     heading(
         &mut scene,
         title,
-        &subtitle(caption, &joined(&["share of packets delivered within a time", &note])),
+        &subtitle(caption, &joined(&[&format!("share of {} within a time", level.ended), &note])),
     );
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let left = MARGIN + 58.0;
@@ -157,10 +226,15 @@ fn latency_cdf(
             horizontal: range(name),
             vertical: Axis::exactly(100.0),
         };
-        panel.draw(&mut scene, &format!("flow {name}"), "latency (logarithmic)", "packets (%)");
+        panel.draw(
+            &mut scene,
+            &format!("flow {name}"),
+            "latency (logarithmic)",
+            &format!("{}s (%)", level.noun),
+        );
         let mut filled = false;
         for (variant, report) in reports.iter().enumerate() {
-            let Some(flow) = report.flow(name) else { continue };
+            let Some(flow) = report.flow(name).and_then(level.of) else { continue };
             let points = cdf(of(flow), &panel);
             filled |= points.len() > 1;
             let phase = 0.2 + variant as f64 / reports.len() as f64;
@@ -174,7 +248,7 @@ fn latency_cdf(
         }
         if !filled {
             let middle = (panel.x + panel.width / 2.0, panel.y + panel.height / 2.0);
-            scene.text(middle, "no packets delivered", TICK, Align::Center);
+            scene.text(middle, &format!("no {}", level.ended), TICK, Align::Center);
         }
     }
     scene
@@ -303,7 +377,7 @@ fn time_unit(reports: &[VariantReport]) -> TimeUnit {
 }
 
 fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
-    let names = flow_names(reports);
+    let names = flow_names(reports, PACKETS);
     let shown = &names[..names.len().min(FLOWS_SHOWN)];
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
     let unit = time_unit(panels);
@@ -405,285 +479,6 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     };
     let text = subtitle(caption, &joined(&[&note, &left_out(panels.len(), reports.len(), "variants")]));
     Some(panels_over_time("Queue occupancy over time", &text, "packets", panels, keys, &lines, unit))
-}
-
-/// A row of a bar chart: index of flow and of variant.
-struct Row<'a> {
-    flow: &'a FlowReport,
-    variant: usize,
-    /// Whether it begins the group of its flow.
-    first: bool,
-    /// Whether there is only one variant: then the flow's name stands beside the bar.
-    alone: bool,
-}
-
-/// Flow by flow, the variants of each under one another; and how many flows are shown.
-fn rows<'a>(reports: &'a [VariantReport], names: &[&str]) -> (Vec<Row<'a>>, usize) {
-    let flows = (ROWS_SHOWN / reports.len().max(1)).clamp(1, names.len().max(1)).min(names.len());
-    let mut rows = Vec::new();
-    for name in &names[..flows] {
-        let mut first = true;
-        for (variant, report) in reports.iter().enumerate() {
-            if let Some(flow) = report.flow(name) {
-                rows.push(Row { flow, variant, first, alone: reports.len() == 1 });
-                first = false;
-            }
-        }
-    }
-    (rows, flows)
-}
-
-const BAR: f64 = 20.0;
-const BAR_PITCH: f64 = 25.0;
-const GROUP_GAP: f64 = 30.0;
-
-/// Vertical positions of bars, relative to the top of the plot, and the height of the plot.
-fn bar_places(rows: &[Row<'_>]) -> (Vec<f64>, f64) {
-    let mut y = 6.0;
-    let places = rows
-        .iter()
-        .map(|row| {
-            if row.first && !row.alone {
-                y += GROUP_GAP - 6.0;
-            }
-            let place = y;
-            y += BAR_PITCH;
-            place
-        })
-        .collect();
-    (places, y + 4.0)
-}
-
-/// What a bar chart shows of a flow.
-struct Metric {
-    title: &'static str,
-    subtitle: &'static str,
-    label: &'static str,
-    /// What it cannot exceed, if there is such a thing.
-    most: Option<f64>,
-    of: fn(&FlowReport) -> Estimate,
-}
-
-const GOODPUT: Metric = Metric {
-    title: "Goodput",
-    subtitle: "payload delivered per flow, with 95 % confidence intervals",
-    label: "goodput (Gb/s)",
-    most: None,
-    of: |flow| flow.goodput_gbps,
-};
-
-const ACCEPTED: Metric = Metric {
-    title: "Accepted load",
-    subtitle: "share of the injection link, mean over the sources of a flow, with 95 % confidence intervals",
-    label: "accepted load (% of the link of a source)",
-    most: Some(100.0),
-    of: |flow| Estimate {
-        value: 100.0 * flow.accepted_load.value,
-        half_width: 100.0 * flow.accepted_load.half_width,
-    },
-};
-
-const PER_SLOT: Metric = Metric {
-    title: "Throughput per slot",
-    subtitle: "packets delivered for each source and tick of the cell clock, with 95 % confidence intervals",
-    label: "packets per slot and source",
-    most: Some(1.0),
-    of: |flow| flow.per_slot.unwrap_or(Estimate { value: 0.0, half_width: f64::NAN }),
-};
-
-/// Whether every variant runs a cell clock.
-fn slotted(reports: &[VariantReport]) -> bool {
-    reports.iter().all(|report| report.overall.per_slot.is_some())
-}
-
-fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric) -> Scene {
-    let names = flow_names(reports);
-    let (rows, flows) = rows(reports, &names);
-    let (places, height) = bar_places(&rows);
-    let note = left_out(flows, names.len(), "flows");
-    let top = 82.0;
-    let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
-    let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let more = joined(&[variant, metric.subtitle, &note]);
-    heading(&mut scene, metric.title, &subtitle(caption, &more));
-    let label_width = row_label_width(&rows, reports);
-    let left = MARGIN + label_width + 10.0;
-    let high = rows.iter().map(|row| (metric.of)(row.flow).value).fold(0.0, f64::max);
-    let panel = Panel {
-        x: left,
-        y: top,
-        // room for the value behind the longest bar
-        width: PAGE - MARGIN - left - 130.0,
-        height,
-        // a full link is the end of its scale
-        horizontal: match metric.most {
-            Some(most) if high > 0.8 * most && high <= 1.001 * most => Axis::exactly(most),
-            _ => Axis::from_zero(high),
-        },
-        vertical: Axis::exactly(1.0),
-    };
-    panel.vertical_grid(&mut scene, true);
-    scene.line(&[(panel.x, panel.y), (panel.x, panel.y + height)], GREY, 1);
-    scene.text((panel.x + panel.width / 2.0, top + height + 38.0), metric.label, LABEL, Align::Center);
-    let bases = baselines(reports);
-    for (row, y) in rows.iter().zip(&places) {
-        let y = top + y;
-        row_label(&mut scene, row, reports, left, y, label_width);
-        let shown = (metric.of)(row.flow);
-        let (x, _) = panel.place((shown.value, 0.0));
-        scene.rect(left, y, x - left, BAR, stroke(row.variant).color);
-        let mut end = x;
-        if shown.half_width.is_finite() && shown.half_width > 0.0 {
-            let (from, _) = panel.place(((shown.value - shown.half_width).max(0.0), 0.0));
-            let (to, _) = panel.place((shown.value + shown.half_width, 0.0));
-            let middle = y + BAR / 2.0;
-            scene.line(&[(from, middle), (to, middle)], INK, 1);
-            for x in [from, to] {
-                scene.line(&[(x, middle - 4.0), (x, middle + 4.0)], INK, 1);
-            }
-            end = to;
-        }
-        let base = bases[row.variant];
-        let before = reports[base].flow(&row.flow.name).map_or(f64::NAN, |flow| (metric.of)(flow).value);
-        let change = match change_text(before, shown.value) {
-            Some(change) if row.variant != base => format!("  ({change})"),
-            _ => String::new(),
-        };
-        let text = format!("{}{change}", three_digits(shown.value));
-        scene.text((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL, Align::Left);
-    }
-    scene
-}
-
-fn row_name(row: &Row<'_>, reports: &[VariantReport]) -> String {
-    if row.alone { row.flow.title() } else { reports[row.variant].run.name.clone() }
-}
-
-/// Room left of the bars: for the names beside them and for the headings of groups above them.
-fn row_label_width(rows: &[Row<'_>], reports: &[VariantReport]) -> f64 {
-    let widths = rows.iter().map(|row| {
-        let heading = if row.alone { 0.0 } else { text_width(&group_heading(row), PANEL) };
-        text_width(&row_name(row, reports), LABEL).max(heading)
-    });
-    widths.fold(60.0, f64::max).min(230.0)
-}
-
-fn group_heading(row: &Row<'_>) -> String {
-    format!("flow {}", row.flow.title())
-}
-
-fn row_label(scene: &mut Scene, row: &Row<'_>, reports: &[VariantReport], left: f64, y: f64, width: f64) {
-    if row.first && !row.alone {
-        let text = shorten(&group_heading(row), PANEL, width);
-        scene.text((MARGIN, y - 8.0), &text, PANEL, Align::Left);
-    }
-    let name = shorten(&row_name(row, reports), LABEL, width);
-    scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
-}
-
-/// Colour of a cause; what the study is about (blocking and backpressure) has the strongest.
-fn cause_color(cause: Cause) -> RGBColor {
-    match cause {
-        Cause::SourceQueue => RGBColor(0xc4, 0xc4, 0xc4),
-        Cause::Serialization => RGBColor(0x56, 0xb4, 0xe9),
-        Cause::Propagation => RGBColor(0x00, 0x9e, 0x73),
-        Cause::Pipeline => RGBColor(0xf0, 0xe4, 0x42),
-        Cause::InputContention => RGBColor(0xcc, 0x79, 0xa7),
-        Cause::OutputContention => RGBColor(0xe6, 0x9f, 0x00),
-        Cause::HeadOfLine => RGBColor(0xd5, 0x5e, 0x00),
-        Cause::Staged => RGBColor(0x00, 0x72, 0xb2),
-        Cause::NoBuffer => RGBColor(0x30, 0x30, 0x30),
-        Cause::Recovery => RGBColor(0x88, 0x22, 0x55),
-        Cause::Host => RGBColor(0x7a, 0x5c, 0x3a),
-        Cause::Protocol => RGBColor(0x99, 0x99, 0x33),
-    }
-}
-
-fn decomposition(caption: &Caption, reports: &[VariantReport]) -> Scene {
-    let names = flow_names(reports);
-    let (rows, flows) = rows(reports, &names);
-    let (places, height) = bar_places(&rows);
-    let used: Vec<Cause> = Cause::ALL
-        .into_iter()
-        .filter(|cause| rows.iter().any(|row| row.flow.spread.parts_ps[*cause as usize] > 0))
-        .collect();
-    let keys: Vec<(Key, String)> =
-        used.iter().map(|cause| (Key::Box(cause_color(*cause)), cause.name().to_string())).collect();
-    let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN) + 34.0;
-    let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
-    let note = left_out(flows, names.len(), "flows");
-    let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let more = joined(&[variant, "mean over the packets delivered", &note]);
-    heading(&mut scene, "Where the time of a packet goes", &subtitle(caption, &more));
-    legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
-    let label_width = row_label_width(&rows, reports);
-    let left = MARGIN + label_width + 10.0;
-    let gap = 74.0;
-    let width = (PAGE - MARGIN - left - gap - 8.0) / 2.0;
-    let network = |row: &Row<'_>| -> f64 {
-        let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::SourceQueue);
-        causes.map(|cause| row.flow.mean_part_ps(cause)).sum()
-    };
-    let high = rows.iter().map(&network).fold(0.0, f64::max);
-    let unit = TimeUnit::for_max(high);
-    let absolute = Panel {
-        x: left,
-        y: top,
-        width,
-        height,
-        horizontal: Axis::from_zero(unit.scale(high)),
-        vertical: Axis::exactly(1.0),
-    };
-    let shares = Panel { x: left + width + gap, horizontal: Axis::exactly(100.0), ..absolute };
-    for (panel, heading, label) in [
-        (&absolute, "network latency", format!("mean time per packet ({})", unit.symbol)),
-        (&shares, "whole latency, with source queue", "share of latency (%)".to_string()),
-    ] {
-        panel.vertical_grid(&mut scene, true);
-        scene.line(&[(panel.x, panel.y), (panel.x, panel.y + height)], GREY, 1);
-        scene.text((panel.x, panel.y - 8.0), heading, PANEL, Align::Left);
-        let middle = panel.x + panel.width / 2.0;
-        scene.text((middle, top + height + 38.0), &label, LABEL, Align::Center);
-    }
-    scene.text((shares.x - 8.0, shares.y - 8.0), "mean", TICK, Align::Right);
-    for (row, y) in rows.iter().zip(&places) {
-        let y = top + y;
-        row_label(&mut scene, row, reports, left, y, label_width);
-        let mut at = 0.0;
-        for cause in used.iter().filter(|cause| **cause != Cause::SourceQueue) {
-            let next = at + unit.scale(row.flow.mean_part_ps(*cause));
-            segment(&mut scene, &absolute, (at, next), y, *cause, "");
-            at = next;
-        }
-        let mut at = 0.0;
-        for cause in &used {
-            let share = 100.0 * row.flow.share(*cause);
-            segment(&mut scene, &shares, (at, at + share), y, *cause, &format!("{share:.0}"));
-            at += share;
-        }
-        let (end, _) = shares.place((0.0, 0.0));
-        let mean = time_text(row.flow.latency.mean.value);
-        scene.text((end - 8.0, y + BAR / 2.0 + 4.6), &mean, TICK, Align::Right);
-    }
-    scene
-}
-
-/// One stretch of a stacked bar, with its value inside if there is room.
-fn segment(scene: &mut Scene, panel: &Panel, (from, to): (f64, f64), y: f64, cause: Cause, text: &str) {
-    let (x0, _) = panel.place((from, 0.0));
-    let (x1, _) = panel.place((to, 0.0));
-    let color = cause_color(cause);
-    scene.rect(x0, y, x1 - x0, BAR, color);
-    // a hair of white between neighbours
-    if x1 - x0 > 3.0 {
-        scene.line(&[(x1, y), (x1, y + BAR)], WHITE, 1);
-    }
-    if x1 - x0 > text_width(text, TICK) + 8.0 {
-        let RGBColor(r, g, b) = color;
-        let light = 299 * u32::from(r) + 587 * u32::from(g) + 114 * u32::from(b) > 140_000;
-        let look = Type { color: if light { INK } else { WHITE }, ..TICK };
-        scene.text(((x0 + x1) / 2.0, y + BAR / 2.0 + 4.2), text, look, Align::Center);
-    }
 }
 
 #[cfg(test)]

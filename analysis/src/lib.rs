@@ -7,10 +7,12 @@
 
 mod axes;
 pub mod collect;
+pub mod enumeration;
 pub mod estimate;
 pub mod explore;
 pub mod figures;
 pub mod num;
+pub mod program;
 pub mod report;
 pub mod runfolder;
 mod scene;
@@ -18,6 +20,7 @@ pub mod series;
 pub mod summary;
 pub mod sweep;
 pub mod table;
+pub mod trace;
 
 pub use collect::{Collector, CollectorConfig};
 pub use report::{Role, RunData, VariantReport, Warmup};

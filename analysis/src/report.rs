@@ -1,11 +1,13 @@
 //! From the integers of a finished run to estimates: the one place where floats are born.
 
-use crate::collect::{Bin, Collector, OfferedBin, SEGMENTS, Segment, Spread, source_counts};
+use crate::collect::{Bin, Collector, JourneyData, OfferedBin, SEGMENTS, Segment, Spread, source_counts};
 use crate::estimate::{BATCHES, half_width, mser5};
 use crate::num::{gbps, ratio};
+use crate::summary::clock_text;
 use models::Outcome;
 use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, SourceConfig};
-use models::probe::Cause;
+use models::probe::{Cause, ProtocolFact};
+use models::stats::FlowStats;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -147,6 +149,12 @@ pub struct FlowReport {
     pub spread: Segment,
     /// Mean number of packets in each cause's state (Little).
     pub mean_blocked: [f64; 12],
+    /// What protocols counted in the whole run, if they run the flow.
+    pub protocol: Option<FlowStats>,
+    /// Messages of the flow, if protocols run it: the same questions from protocol to protocol.
+    pub messages: Option<Box<FlowReport>>,
+    /// Round trips of requests and responses, likewise.
+    pub round_trips: Option<Box<FlowReport>>,
 }
 
 impl FlowReport {
@@ -156,6 +164,16 @@ impl FlowReport {
             Some(role) if !self.name.contains(role.name()) => format!("{} ({})", self.name, role.name()),
             _ => self.name.clone(),
         }
+    }
+
+    /// What the users of the flow see: round trips, messages, or packets if there is nothing above.
+    pub fn whole(&self) -> &FlowReport {
+        self.round_trips.as_deref().or(self.messages.as_deref()).unwrap_or(self)
+    }
+
+    /// Payload rate, Gb/s: of messages if there are any, because packets are refused and sent again.
+    pub fn useful_gbps(&self) -> Estimate {
+        self.messages.as_deref().unwrap_or(self).goodput_gbps
     }
 
     /// Share of the latency that has this cause.
@@ -191,6 +209,7 @@ impl VariantReport {
         let window = window(collector, &run.outcome, run.warmup);
         let (per_flow, all) = source_counts(&run.config);
         let slot = cell_clock(&run.config);
+        let protocols = with_protocols(&run.config);
         let mut total = Gathered::new(collector.bins());
         let mut flows = Vec::with_capacity(run.config.flows.len());
         for (index, flow) in run.config.flows.iter().enumerate() {
@@ -201,6 +220,16 @@ impl VariantReport {
             total.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
             let mut report = gathered.report(flow.name.clone(), per_flow[index], &window, collector, slot);
             let loops = || sources_of(&run.config, index as u16).map(|source| closed_loop(&source.arrivals));
+            let of_journeys = |journeys: &Option<Box<JourneyData>>| {
+                let journeys = journeys.as_deref()?;
+                let mut gathered = Gathered::new(collector.bins());
+                gathered.add(&journeys.bins, &[], &journeys.segments, 0);
+                let sources = per_flow[index];
+                Some(Box::new(gathered.report(flow.name.clone(), sources, &window, collector, None)))
+            };
+            report.protocol = run.outcome.protocols.get(index).copied().filter(|_| protocols[index]);
+            report.messages = of_journeys(&data.messages);
+            report.round_trips = of_journeys(&data.round_trips);
             report.closed_loop = per_flow[index] > 0 && loops().all(|closed| closed);
             report.saturated |= loops().any(|closed| closed);
             let declared = |list: &[u16]| list.iter().any(|flow| usize::from(*flow) == index);
@@ -212,9 +241,9 @@ impl VariantReport {
             flows.push(report);
         }
         let mut overall = total.report("overall".into(), all, &window, collector, slot);
-        let mut loops = run.config.sources.iter().map(|source| closed_loop(&source.arrivals));
-        overall.saturated |= loops.clone().any(|closed| closed);
-        overall.closed_loop = all > 0 && loops.all(|closed| closed);
+        let loops = || run.config.all_sources().map(|source| closed_loop(&source.arrivals));
+        overall.saturated |= loops().any(|closed| closed);
+        overall.closed_loop = all > 0 && loops().all(|closed| closed);
         let broken = broken_laws(&run);
         Self { window, flows, overall, broken, run }
     }
@@ -222,6 +251,19 @@ impl VariantReport {
     /// Flow of this name.
     pub fn flow(&self, name: &str) -> Option<&FlowReport> {
         self.flows.iter().find(|flow| flow.name == name)
+    }
+
+    /// Protocol clocks that are not 1, as text: `now` of protocols by fabric time.
+    pub fn protocol_clocks(&self) -> Vec<String> {
+        let clocks: BTreeSet<(u64, u64)> = self
+            .run
+            .outcome
+            .agents
+            .iter()
+            .map(|agent| agent.1.clock)
+            .filter(|clock| clock.0 != clock.1)
+            .collect();
+        clocks.into_iter().map(clock_text).collect()
     }
 
     /// `path:port` of a port.
@@ -234,9 +276,29 @@ fn closed_loop(arrivals: &Arrivals) -> bool {
     matches!(arrivals, Arrivals::Saturated { .. })
 }
 
+/// Whether protocols run the flow, for each.
+fn with_protocols(config: &FabricConfig) -> Vec<bool> {
+    let mut flows = vec![false; config.flows.len()];
+    for part in config.agents.iter().flat_map(|agent| &agent.parts) {
+        flows[usize::from(part.flow)] = true;
+    }
+    flows
+}
+
+/// Share of packets that were answered by RETRY, responses not counted.
+pub(crate) fn retry_share(stats: &FlowStats) -> f64 {
+    ratio(stats.facts[ProtocolFact::Retried as usize].into(), stats.requests.into())
+}
+
+/// Share of payload in all octets on the links of its senders: packets with their delimiters, responses and
+/// repetitions included.
+pub(crate) fn efficiency(stats: &FlowStats) -> f64 {
+    ratio(stats.payload.into(), stats.link_octets.into())
+}
+
 /// Sources whose packets are reported under a flow.
 fn sources_of(config: &FabricConfig, flow: u16) -> impl Iterator<Item = &SourceConfig> {
-    config.sources.iter().filter(move |source| {
+    config.all_sources().filter(move |source| {
         source.flow == flow
             || matches!(source.destinations, Destinations::Hotspot { hot_flow, .. } if hot_flow == flow)
     })
@@ -461,6 +523,9 @@ impl Gathered {
                 half_width: per_batch(&|(_, bin)| per_packet(bin.hol_ps.into(), bin)),
             },
             mean_blocked: spread.parts_ps.map(|ps| ratio(ps, window.ps().into())),
+            protocol: None,
+            messages: None,
+            round_trips: None,
             spread,
             name,
         }

@@ -3,12 +3,17 @@
 //! Keys have a fixed order, sums are taken in index order, and floats carry nine significant digits
 //! ([`Num`]). Units end the keys. Nothing here knows the wall clock.
 
+use crate::enumeration::EnumerationSummary;
 use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
 use models::probe::Cause;
 use models::stats::PortStats;
 use serde::Serialize;
 use serde::ser::SerializeMap;
+
+mod protocol;
+pub(crate) use protocol::clock_text;
+pub use protocol::{FactCounts, HostSummary, JourneySummary, ProtocolSummary};
 
 /// Version of the layout of `summary.json`.
 pub const FORMAT: u32 = 1;
@@ -59,12 +64,18 @@ pub struct VariantSummary {
     pub overall: FlowSummary,
     /// Each flow.
     pub flows: Vec<FlowSummary>,
+    /// Endpoints that run protocols, over the whole run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostSummary>,
     /// Links, symbols and backpressure, over the whole run.
     pub fabric: FabricSummary,
     /// Head-of-line blocking by place, over the whole run.
     pub hol_blocking: HolSummary,
     /// Packet counts over the whole run.
     pub conservation: ConservationSummary,
+    /// What the host that set the fabric up did, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enumeration: Option<EnumerationSummary>,
     /// Stalls that the watchdog found.
     pub stalls: Vec<StallSummary>,
     /// Hashes of the run.
@@ -134,6 +145,9 @@ pub struct FlowSummary {
     pub hol_blocked_ns: EstimateSummary,
     /// Where the time went.
     pub decomposition: Decomposition,
+    /// What protocols made of the packets, if they run the flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<ProtocolSummary>,
 }
 
 /// A distribution of latencies.
@@ -187,7 +201,7 @@ impl Serialize for Decomposition {
     }
 }
 
-impl FlowSummary {
+impl Decomposition {
     fn new(flow: &FlowReport) -> Self {
         let parts = Cause::ALL.map(|cause| {
             let part = Part {
@@ -197,6 +211,12 @@ impl FlowSummary {
             };
             (cause, part)
         });
+        Self(parts.into())
+    }
+}
+
+impl FlowSummary {
+    fn new(flow: &FlowReport) -> Self {
         Self {
             name: flow.name.clone(),
             role: flow.role.map(Role::name),
@@ -213,7 +233,8 @@ impl FlowSummary {
             latency_ns: LatencySummary::new(&flow.latency),
             network_latency_ns: LatencySummary::new(&flow.network),
             hol_blocked_ns: EstimateSummary::scaled(flow.hol_ps, 1e3),
-            decomposition: Decomposition(parts.into()),
+            decomposition: Decomposition::new(flow),
+            protocol: ProtocolSummary::new(flow),
         }
     }
 }
@@ -352,6 +373,7 @@ impl VariantSummary {
             },
             overall: FlowSummary::new(&report.overall),
             flows: report.flows.iter().map(FlowSummary::new).collect(),
+            hosts: HostSummary::all(report),
             fabric: fabric(report),
             hol_blocking: hol(report),
             conservation: ConservationSummary {
@@ -362,6 +384,7 @@ impl VariantSummary {
                 in_flight: outcome.in_flight,
                 broken: report.broken.clone(),
             },
+            enumeration: EnumerationSummary::new(report),
             stalls: outcome
                 .stalls
                 .iter()

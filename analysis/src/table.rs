@@ -1,9 +1,9 @@
 //! The result of a run as text for a terminal.
 
-use crate::num::{change_text, count_text, ratio, three_digits, time_text};
-use crate::report::{FlowReport, Role, VariantReport, baselines};
-use crate::summary::VariantSummary;
-use models::probe::Cause;
+use crate::num::{Num, change_text, count_text, ratio, three_digits, time_text};
+use crate::report::{FlowReport, LatencyReport, Role, VariantReport, baselines, efficiency, retry_share};
+use crate::summary::{HostSummary, VariantSummary};
+use models::probe::{Cause, ProtocolFact};
 use std::fmt::Write;
 
 /// Flows in a table; the rest is counted.
@@ -40,7 +40,7 @@ fn cells(flow: &FlowReport) -> Vec<String> {
         if flow.saturated && !flow.closed_loop { format!("{} *", flow.title()) } else { flow.title() },
         if flow.closed_loop { "closed loop".into() } else { load_text(flow.offered_load) },
         load_text(flow.accepted_load.value),
-        format!("{} Gb/s", three_digits(flow.goodput_gbps.value)),
+        format!("{} Gb/s", three_digits(flow.useful_gbps().value)),
         time_text(flow.network.mean.value),
         time_text(flow.network.p99.value),
         time_text(flow.latency.mean.value),
@@ -48,6 +48,53 @@ fn cells(flow: &FlowReport) -> Vec<String> {
         time_text(flow.latency.max),
         if flow.delivered.packets == 0 { "-".into() } else { hol },
     ]
+}
+
+/// What protocols made of a flow, if they run it.
+fn protocol(flow: &FlowReport) -> Option<String> {
+    let stats = flow.protocol.as_ref()?;
+    let times = |what: &str, journeys: &FlowReport| {
+        let LatencyReport { mean, p99, max, .. } = journeys.latency;
+        format!(
+            "{what} {}, mean {}, p99 {}, max {}",
+            count_text(journeys.delivered.packets),
+            time_text(mean.value),
+            time_text(p99.value),
+            time_text(max)
+        )
+    };
+    let whole = match (&flow.round_trips, &flow.messages) {
+        (Some(trips), _) => times("round trips", trips),
+        (None, Some(messages)) => times("messages", messages),
+        (None, None) => "nothing arrived in the measured time".into(),
+    };
+    let mut text =
+        format!("{}: {whole}, {:.1} % of the link is payload", flow.name, 100.0 * efficiency(stats));
+    let retries = retry_share(stats);
+    if retries > 0.0 {
+        text += &format!(", {:.1} % answered by RETRY", 100.0 * retries);
+    }
+    for (fact, what) in [
+        (ProtocolFact::Discarded, "discarded"),
+        (ProtocolFact::Abandoned, "given up by receivers"),
+        (ProtocolFact::Failed, "failed"),
+        (ProtocolFact::TimedOut, "timed out"),
+    ] {
+        let count = stats.facts[fact as usize];
+        if count > 0 {
+            text += &format!(", {} {what}", count_text(count));
+        }
+    }
+    Some(text)
+}
+
+/// The fullest queue of a host.
+fn hosts(hosts: &[HostSummary]) -> Option<String> {
+    let fullest = hosts.iter().reduce(|a, b| if b.rx_queue_mean.0 > a.rx_queue_mean.0 { b } else { a })?;
+    (fullest.rx_queue_mean.0 > 0.0).then(|| {
+        let HostSummary { device, rx_queue_mean: Num(mean), rx_queue_max, .. } = fullest;
+        format!("fullest host {device}: queue {} mean, {rx_queue_max} max", three_digits(*mean))
+    })
 }
 
 /// The table of one variant.
@@ -90,6 +137,12 @@ pub fn variant(report: &VariantReport) -> String {
             rate.value, rate.half_width
         ));
     }
+    for line in report.flows.iter().take(FLOWS_LISTED).filter_map(protocol) {
+        say(format_args!("  {line}"));
+    }
+    if let Some(line) = hosts(&summary.hosts) {
+        say(format_args!("  {line}"));
+    }
     let fabric = &summary.fabric;
     say(format_args!(
         "  links {:.1} % mean, {:.1} % max ({}), own symbols {:.2} %",
@@ -125,6 +178,9 @@ pub fn variant(report: &VariantReport) -> String {
         count_text(kept.dropped),
         count_text(kept.in_flight)
     ));
+    for line in summary.enumeration.iter().flat_map(|enumeration| enumeration.lines()) {
+        say(format_args!("  {line}"));
+    }
     if !window.steady {
         say(format_args!("  no steady state was found: run longer, or set the warm-up"));
     }
@@ -165,6 +221,9 @@ struct Class {
     latency_ps: u128,
     packets: u64,
     role: Option<Role>,
+    /// What its latency is called: that of packets without their source queue, or all of that of what
+    /// protocols made of them.
+    latency: &'static str,
 }
 
 impl Class {
@@ -184,15 +243,25 @@ impl Class {
             latency_ps: 0,
             packets: 0,
             role: None,
+            latency: "mean network latency",
         };
-        flows.fold(empty, |class, flow| Class {
-            goodput_gbps: class.goodput_gbps + flow.goodput_gbps.value,
-            network_ps: class.network_ps + flow.delivered.network_ps,
-            hol_ps: class.hol_ps + u128::from(flow.delivered.hol_ps),
-            latency_ps: class.latency_ps + flow.delivered.latency_ps,
-            packets: class.packets + flow.delivered.packets,
-            role: flow.role,
-            ..class
+        flows.fold(empty, |class, flow| {
+            let whole = flow.whole();
+            let (latency, network_ps) = match (&flow.round_trips, &flow.messages) {
+                (Some(_), _) => ("mean round trip", whole.delivered.latency_ps),
+                (None, Some(_)) => ("mean message latency", whole.delivered.latency_ps),
+                (None, None) => (class.latency, whole.delivered.network_ps),
+            };
+            Class {
+                goodput_gbps: class.goodput_gbps + flow.useful_gbps().value,
+                network_ps: class.network_ps + network_ps,
+                hol_ps: class.hol_ps + u128::from(whole.delivered.hol_ps),
+                latency_ps: class.latency_ps + whole.delivered.latency_ps,
+                packets: class.packets + whole.delivered.packets,
+                role: flow.role,
+                latency,
+                ..class
+            }
         })
     }
 }
@@ -243,7 +312,7 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         let a = ratio(before.network_ps, before.packets.into());
         let b = ratio(after.network_ps, after.packets.into());
         let moved = percent(a, b);
-        text += &format!(", mean network latency {} \u{2192} {} ({moved})", time_text(a), time_text(b));
+        text += &format!(", {} {} \u{2192} {} ({moved})", after.latency, time_text(a), time_text(b));
         let blocked = |class: &Class| ratio(class.hol_ps, class.packets.into());
         let worth_a_word = |class: &Class| ratio(class.hol_ps, class.latency_ps) >= 0.01;
         if worth_a_word(&before) || worth_a_word(&after) {

@@ -14,8 +14,8 @@ fn row(model: &Linx) -> Row {
     linx_table(model, 2_000_000).expect("fewer states")
 }
 
-/// Crossing requests and lone initiators, connection packets lost, anything duplicated: both ends come up, agree
-/// on generations, IDs and values, and every message arrives once and in order.
+/// Crossing requests and lone initiators, connection packets lost, anything duplicated: both ends come up,
+/// agree on generations, IDs and values, and every message arrives once and in order.
 ///
 /// Proves: RIOCM-10.1.1-12, RIOCM-10.1.1-14, RIOCM-10.1.1-15, RIOCM-10.1.1-16
 #[test]

@@ -49,6 +49,8 @@ pub(crate) fn with_verb(words: impl Iterator<Item = OsString>) -> Vec<OsString> 
 pub(crate) enum Verb {
     /// Run a scenario and write its results
     Run(RunArgs),
+    /// Print what happens in a run, event by event, or the life of one packet
+    Trace(TraceArgs),
     /// Check a scenario and say what it comes to, without running it
     Check(CheckArgs),
     /// Print or write a scenario to start from
@@ -66,6 +68,8 @@ pub(crate) enum Verb {
     Schema,
     /// Explore every interleaving of a small system and count what they end in
     Explore(ExploreArgs),
+    /// Say how long a program (a GOAL file) takes without a fabric, by the LogGOPS model
+    Goal(GoalArgs),
     /// Print the fields of octets from the wire as JSON
     Decode {
         /// Format: lp-serial, packet, riocm, smp, st or voq
@@ -113,6 +117,45 @@ pub(crate) struct ExploreArgs {
     /// half-open, orphan, storm; up, missing, stuck, disagreement, message, contract, cut
     #[arg(long, value_name = "CLASS")]
     pub(crate) path: Option<String>,
+}
+
+/// Flags of `goal`.
+#[derive(Debug, Args)]
+pub(crate) struct GoalArgs {
+    /// GOAL file
+    pub(crate) file: PathBuf,
+    /// L: from sender to receiver
+    #[arg(long, value_name = "TIME", default_value = "200 ns")]
+    pub(crate) latency: String,
+    /// o: processor time of a message, at either end
+    #[arg(long, value_name = "TIME", default_value = "0 ns")]
+    pub(crate) overhead: String,
+    /// g: from one message to the next at a NIC
+    #[arg(long, value_name = "TIME", default_value = "0 ns")]
+    pub(crate) gap: String,
+    /// G: each octet after the first, at a NIC
+    #[arg(long, value_name = "TIME", default_value = "1 ns")]
+    pub(crate) gap_per_octet: String,
+    /// O: each octet after the first, at a processor
+    #[arg(long, value_name = "TIME", default_value = "0 ns")]
+    pub(crate) overhead_per_octet: String,
+    /// S: longer messages wait for their receiver (default: none does)
+    #[arg(long, value_name = "OCTETS")]
+    pub(crate) eager: Option<u64>,
+    /// What taking a message in occupies while its octets come
+    #[arg(long, value_name = "WHAT", default_value = "processor")]
+    pub(crate) reception: ReceptionArg,
+    /// Print JSON, with every rank
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReceptionArg {
+    /// The processor: nothing is sent meanwhile
+    Processor,
+    /// The network interface alone
+    Pipelined,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
@@ -224,6 +267,40 @@ enum PipelineArg {
     Unfolded,
 }
 
+/// Flags of `trace`.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Variant (default: the first)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Option<String>,
+    /// Print the life of this packet: 1 is the first that was created
+    #[arg(long, value_name = "N", value_parser = parse_number)]
+    pub(crate) packet: Option<usize>,
+    /// Only kinds of events: register, delivery, drop, edge, message, fact
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Only what happens at, or comes from, devices that match a pattern
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) device: Vec<String>,
+    /// Only flows that match a pattern; register accesses belong to the flow enumeration
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) flow: Vec<String>,
+    /// Only from this instant on
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Only up to this instant
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
+    /// Most events to print; 0 = all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    /// One JSON object for each event
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Flags of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -241,6 +318,13 @@ pub(crate) struct InitArgs {
     pub(crate) template: String,
     /// File to write (default: standard output); an existing file is not overwritten
     pub(crate) file: Option<PathBuf>,
+}
+
+fn parse_number(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a number from 1 on".into()),
+        Ok(number) => Ok(number),
+    }
 }
 
 fn parse_set(text: &str) -> Result<(String, Value), String> {

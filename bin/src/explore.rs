@@ -195,8 +195,8 @@ mod tests {
         let text = path(&args("minimal", "none", "MS", "fifo"), "one").unwrap();
         assert_eq!(
             text,
-            "M: create_conduit\nM -> P: OPEN 0 (F,F)\nP -> M: ACCEPT 0 (F,0x2000)\nP -> M: OPEN 0 (F,0x2000)\n\
-             M -> P: ACCEPT 0 (0x2000,0x1000)\n"
+            "M: create_conduit\nM -> P: OPEN 0 (F,F)\nP -> M: ACCEPT 0 (F,0x2000)\n\
+             P -> M: OPEN 0 (F,0x2000)\nM -> P: ACCEPT 0 (0x2000,0x1000)\n"
         );
         assert_eq!(
             path(&args("corrected", "LOSS1", "MS", "any"), "storm").unwrap(),

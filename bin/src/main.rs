@@ -6,12 +6,14 @@ mod cli;
 mod codec;
 mod console;
 mod explore;
+mod goal;
 mod inspect;
 mod progress;
 mod run;
 mod simulate;
 mod status;
 mod sweep;
+mod trace;
 
 use clap::Parser;
 use cli::{Cli, Verb, with_verb};
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse_from(with_verb(std::env::args_os()));
     let result = match cli.verb {
         Verb::Run(args) => run::run(&args),
+        Verb::Trace(args) => trace::trace(&args),
         Verb::Check(args) => inspect::check(&args),
         Verb::Init(args) => inspect::init(&args),
         Verb::List { what } => inspect::list(what),
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
         Verb::Compare(args) => sweep::compare(&args),
         Verb::Schema => inspect::schema(),
         Verb::Explore(args) => explore::explore(&args),
+        Verb::Goal(args) => goal::goal(&args),
         Verb::Decode { format, hex } => inspect::decode(&format, &hex),
         Verb::Encode { format } => inspect::encode(&format),
     };

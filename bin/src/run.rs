@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         memory_peak_bytes: memory_peak(),
         variants: reports.iter().zip(walls).map(|(report, wall)| VariantCost::new(report, wall)).collect(),
     };
-    let caption = Caption { scenario: plan.title.clone(), note: String::new() };
+    let caption = Caption::new(&plan.title, &reports);
     let folder = RunFolder::new(&plan.name, &caption, &plan.resolved, &reports, &perf);
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);

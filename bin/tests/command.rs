@@ -328,3 +328,28 @@ fn an_interrupt_writes_nothing() {
     assert!(text(&output.stderr).contains("interrupted"));
     assert_eq!(home.files(), before);
 }
+
+/// A program of two ranks, and one with a mistake.
+#[test]
+fn programs_are_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.goal");
+    let run = |text: &str, more: &[&str]| {
+        fs::write(&file, text).unwrap();
+        Command::new(env!("CARGO_BIN_EXE_riosim")).arg("goal").arg(&file).args(more).output().unwrap()
+    };
+    let program =
+        "num_ranks 2\nrank 0 {\na: calc 500\nb: send 101b to 1\nb requires a\n}\nrank 1 { recv 101b from 0 }";
+    let output = run(program, &[]);
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "2 ranks, 1 messages, 101 octets\n\
+         done after 800 ns (800000 ps), of which a rank does not compute 68.75 % on average\n"
+    );
+    let output = run("num_ranks 2\nrank 0 { send 1b to 2 }", &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.ends_with("x.goal: line 2: there is no rank 2; allowed: 0 to 1\n"), "{said}");
+    let output = run(program, &["--latency", "0 ns"]);
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -107,13 +107,18 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 8] = [
+const FIGURES: [(&str, &str); 13] = [
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
     ("hol-saturation", "load"),
     ("hol-staging-queues", "goodput"),
     ("hotspot-fattree", "goodput"),
     ("hotspot-fattree", "latency_cdf"),
+    ("message-retry-storm", "message_decomposition"),
+    ("message-retry-storm", "retry"),
+    ("rpc-latency", "round_trip_cdf"),
+    ("rpc-latency", "round_trip_decomposition"),
+    ("stream-segmentation", "efficiency"),
     ("voq-chatter", "load"),
     ("voq-unequal-neighbours", "load"),
 ];
@@ -121,7 +126,7 @@ const FIGURES: [(&str, &str); 8] = [
 /// Compares with `results/reference`, or writes it.
 fn reference(plan: &RunPlan, reports: &[VariantReport]) {
     let folder = root().join("results/reference");
-    let caption = Caption { scenario: plan.title.clone(), note: String::new() };
+    let caption = Caption::new(&plan.title, reports);
     let figures = all(&caption, reports).into_iter();
     let figures = figures.filter(|figure| FIGURES.contains(&(plan.name.as_str(), figure.name)));
     let mut files: Vec<(String, String)> =
@@ -370,6 +375,127 @@ fn hotspot_fattree() {
         near(&format!("{none}: background"), load(none), 9.0 * 4.0 / 256.0, 0.01 * 9.0 * 4.0 / 256.0);
         // the hot links are full in any case: 4 of 256 endpoints
         near(&format!("{voq}: hot"), study.load(voq, "hot"), 4.0 / 256.0, 0.01 * 4.0 / 256.0);
+    }
+}
+
+/// One way over the idle switch of these studies for a packet of so many octets, picoseconds.
+fn one_way(octets: u64) -> f64 {
+    (2 * ((octets + 8) * 400 + 40_000) + 100_000) as f64
+}
+
+#[test]
+fn rpc_latency() {
+    let study = Study::run("rpc-latency");
+    let trips = |variant| study.flow(variant, "rpc").round_trips.as_deref().expect("there are answers");
+    // The type 13 response to a segment goes before the message that its receiver sends next, at either end.
+    let responses = 2.0 * 16.0 * 400.0;
+    let burst = 15.0 * 276.0 * 400.0;
+    for (variant, law) in [
+        ("message-8", 2.0 * one_way(16) + responses),
+        ("message-256", 2.0 * one_way(268) + responses),
+        ("message-4096", 2.0 * (one_way(268) + burst) + responses),
+        ("stream-256", 2.0 * one_way(268)),
+        ("read-256", one_way(12) + one_way(268)),
+        ("write-256", one_way(272) + one_way(8)),
+        ("host-256", 2.0 * one_way(268) + 2.0 * 700_000.0),
+    ] {
+        let trips = trips(variant);
+        println!("{variant}: {} ps, {law} by the law", trips.latency.mean.value);
+        assert_eq!((trips.latency.mean.value, trips.latency.max), (law, law), "{variant}");
+        let parts: u128 = trips.spread.parts_ps.iter().sum();
+        assert_eq!(parts, trips.delivered.latency_ps, "{variant}");
+        assert_eq!(trips.mean_part_ps(Cause::Host), if variant == "host-256" { 1_400_000.0 } else { 0.0 });
+    }
+    let mean = |variant| trips(variant).latency.mean.value;
+    println!("loaded: {}, {}, {} ps", mean("loaded-0"), mean("loaded-1"), mean("loaded-2"));
+    assert!(mean("loaded-0") > 1.2 * mean("message-256"), "the load is felt");
+    assert!(mean("loaded-1") < mean("loaded-0") && mean("loaded-2") <= 1.02 * mean("loaded-1"));
+}
+
+#[test]
+fn message_retry_storm() {
+    let study = Study::run("message-retry-storm");
+    let full = 256.0 * 8.0 / 1_000.0;
+    let of = |variant| {
+        let flow = study.flow(variant, "letters");
+        let stats = flow.protocol.expect("protocols run the flow");
+        let retries = stats.facts[models::probe::ProtocolFact::Retried as usize];
+        let (goodput, share) = (flow.useful_gbps().value, retries as f64 / stats.requests as f64);
+        let outcome = &study.of(variant).run.outcome;
+        let (_, host) = outcome.agents.last().expect("the receiver");
+        let depth = host.rx_depth_ps as f64 / outcome.end.0 as f64;
+        println!("{variant}: {goodput:.3} Gb/s, {share:.3} RETRY, queue {depth:.2}");
+        (goodput, share, depth)
+    };
+    // One sender repeats each of its four messages as soon as the RETRY is there; two fill the link.
+    let (alone, filled) = (1.0 - (one_way(268) + one_way(8)) / 4e6, 1.0 - 276.0 * 400.0 / 1e6);
+    for (variant, places, law) in [
+        ("senders-1", 4.0, alone),
+        ("senders-2", 4.0, filled),
+        ("senders-4", 4.0, filled),
+        ("senders-7", 4.0, filled),
+        // a longer queue is as full, and as many are refused
+        ("places-8", 8.0, filled),
+        ("places-32", 32.0, filled),
+    ] {
+        let (goodput, share, depth) = of(variant);
+        near(variant, goodput, full, 0.01 * full);
+        near(variant, share, law, 0.01 * law);
+        assert!(depth > 0.97 * places && depth < places, "{variant}: {depth} in the queue");
+    }
+    assert!(of("places-1").0 < 0.99 * full, "one place is none while it is being served");
+    let (goodput, share, _) = of("delay-1");
+    near("delay-1", goodput, full, 0.01 * full);
+    near("delay-1", share, filled, 0.01 * filled);
+    // who was refused together comes back together
+    let (goodput, share, _) = of("delay-10");
+    assert!(goodput < 0.7 * full && share > 0.75, "{goodput} Gb/s, {share}");
+    assert!(of("delay-30").0 < 0.5 * full, "the host runs idle");
+    assert!(of("answered-4").1 > 0.5 && of("answered-16").1 > 0.1);
+    assert_eq!(of("answered-32").1, 0.0, "the storm is over");
+}
+
+#[test]
+fn stream_segmentation() {
+    let study = Study::run("stream-segmentation");
+    for (variant, mtu, size) in [
+        ("mtu256-64", 256, 64),
+        ("mtu256-256", 256, 256),
+        ("mtu256-257", 256, 257),
+        ("mtu256-1500", 256, 1_500),
+        ("mtu256-4096", 256, 4_096),
+        ("mtu256-65535", 256, 65_535),
+        ("mtu128-1500", 128, 1_500),
+        ("mtu64-1500", 64, 1_500),
+        ("mtu32-1500", 32, 1_500u64),
+    ] {
+        // Part 10 and Part 6 by hand: header, data padded to 2, one CRC or two, padding to 4, delimiter.
+        let segments = size.div_ceil(mtu);
+        let chars: u64 = (0..segments)
+            .map(|n| {
+                let header = if n == 0 || n + 1 == segments { 8 } else { 6 };
+                let body = header + (size - n * mtu).min(mtu).next_multiple_of(2);
+                let crcs = if body > 80 { 4 } else { 2 };
+                (body + crcs).next_multiple_of(4) + 8
+            })
+            .sum();
+        let flow = study.flow(variant, "pdus");
+        let stats = flow.protocol.expect("protocols run the flow");
+        let count = stats.sent;
+        assert_eq!((stats.completed, stats.delivered, stats.facts), (count, count, [0; 5]), "{variant}");
+        assert_eq!((stats.requests, stats.responses), (count * segments, 0), "{variant}");
+        assert_eq!((stats.link_octets, stats.payload), (count * chars, count * size), "{variant}");
+        // The link was full for a millisecond, and what began by then came to its end.
+        let pdu_ps = chars * 400;
+        assert_eq!(study.stats(variant, "ep/0", 0).packet_ps, count * pdu_ps, "{variant}");
+        assert!(count * pdu_ps >= 1_000_000_000, "{variant}: {count} PDUs");
+        // two are under way, one waits for the link, and one is on it
+        assert!((count - 4) * pdu_ps < 1_000_000_000, "{variant}: {count} PDUs");
+        let goodput = flow.useful_gbps().value;
+        let law = 20.0 * size as f64 / chars as f64;
+        println!("{variant}: {goodput:.4} Gb/s, {law:.4} by the law");
+        // the way through the switch, and the time bin of the last PDU
+        near(variant, goodput, law, 0.005 * law);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Frames into one node that connects, time between them: nothing panics, calls of the link handler alternate,
-//! own frames are well formed and within the MTU, nothing is due in the past.
+//! Frames into one node that connects, time between them: nothing panics, calls of the link handler
+//! alternate, own frames are well formed and within the MTU, nothing is due in the past.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -13,7 +13,8 @@ use session_management::register::Contact;
 const P: u16 = 0x0034;
 
 fn run(algorithm: Algorithm, steps: &[(u8, Vec<u8>)]) {
-    let mut offers = vec![Offer::plain(Protocol::standard(0x0200).unwrap()), Offer::plain(Protocol::ETHERNET)];
+    let protocols = [Protocol::standard(0x0200).unwrap(), Protocol::ETHERNET];
+    let mut offers = protocols.map(Offer::plain).to_vec();
     for offer in &mut offers {
         offer.min_period = 100_000;
     }

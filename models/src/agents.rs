@@ -9,9 +9,10 @@ use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
 use crate::config::PacketSize;
 use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::maintenance::MAINTENANCE;
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
 use crate::stats::{AgentStats, FlowStats};
-use logical::wire::{Packet, Priority, Transport};
+use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop};
 
@@ -21,6 +22,8 @@ pub(crate) mod origin {
     pub const AGENT: u16 = u16::MAX;
     /// Type 9: the agent makes the next when one starts.
     pub const STREAM: u16 = u16::MAX - 1;
+    /// Responses of registers.
+    pub const REGISTERS: u16 = u16::MAX - 2;
 }
 
 /// What a [`Kind::Host`] event means, in its field.
@@ -35,7 +38,7 @@ mod ending {
 pub(crate) struct Cargoes(Vec<Option<Box<Cargo>>>);
 
 impl Cargoes {
-    fn put(&mut self, packet: u32, cargo: Cargo) {
+    pub fn put(&mut self, packet: u32, cargo: Cargo) {
         let index = packet as usize;
         if self.0.len() <= index {
             self.0.resize_with(index + 1, || None);
@@ -45,6 +48,10 @@ impl Cargoes {
 
     pub fn take(&mut self, packet: u32) -> Option<Box<Cargo>> {
         self.0.get_mut(packet as usize)?.take()
+    }
+
+    pub fn get_mut(&mut self, packet: u32) -> Option<&mut Cargo> {
+        self.0.get_mut(packet as usize)?.as_deref_mut()
     }
 
     /// A multicast copy carries the same.
@@ -65,8 +72,15 @@ impl<P: Probe> Fabric<P> {
             let e = !self.owner[port as usize] as usize;
             self.agents.resize_with(self.endpoints.len(), || None);
             let path = &config.devices[agent.device as usize].path;
-            self.agents[e] = Some(Box::new(Agent::new(config.seed, path, agent)));
-            // Deliveries to it are events.
+            let asleep = config.enumeration.is_some();
+            self.agents[e] = Some(Box::new(Agent::new(config.seed, path, agent, asleep)));
+            self.deliver_by_events(port);
+        }
+    }
+
+    /// Deliveries to the endpoint with this port are events.
+    pub(crate) fn deliver_by_events(&mut self, port: u32) {
+        {
             let upstream = self.ports[port as usize].tx.peer;
             let tx = &mut self.ports[upstream as usize].tx;
             let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[tx.timing as usize] };
@@ -120,6 +134,11 @@ impl<P: Probe> Fabric<P> {
         self.carry_out(cx, e, true);
     }
 
+    /// Whether deliveries to this endpoint are events.
+    pub(crate) fn listens(&self, e: usize) -> bool {
+        matches!(self.agents.get(e), Some(Some(_))) || !self.spaces.is_empty()
+    }
+
     /// A packet that an agent made has reached the sink behind `port`.
     pub(crate) fn deliver_cargo<L: EventList<Payload>>(
         &mut self,
@@ -131,11 +150,11 @@ impl<P: Probe> Fabric<P> {
     ) {
         let cargo = self.cargoes.take(packet).expect("a packet of an agent has a body");
         let e = !self.owner[port as usize] as usize;
+        let Some(cargo) = self.answer_at_endpoint(cx, e, cargo, id, delivery) else { return };
         if !matches!(self.agents.get(e), Some(Some(_))) {
             return;
         }
-        let source = self.agents_id(delivery.source);
-        let Cargo { body, label } = *cargo;
+        let Cargo { source, body, label } = *cargo;
         let way = Journey {
             at: delivery.at,
             created: delivery.created,
@@ -152,13 +171,6 @@ impl<P: Probe> Fabric<P> {
         self.carry_out(cx, e, true);
     }
 
-    /// The id that packets of a device have as their source.
-    fn agents_id(&self, device: u32) -> u32 {
-        let port = self.first_port[device as usize];
-        let e = !self.owner[port as usize] as usize;
-        self.agents[e].as_ref().map_or(0, |agent| agent.id)
-    }
-
     /// A packet of type 9 has started: its agent may make the next one.
     pub(crate) fn stream_started<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         let now = cx.now().0;
@@ -169,13 +181,14 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Takes out what an agent has made. `turn`: the endpoint may start something.
-    fn carry_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, turn: bool) {
+    pub(crate) fn carry_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, turn: bool) {
         let now = cx.now();
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
         let agent = self.agents[e].as_mut().expect("only agents are carried out");
         let ends = std::mem::take(&mut agent.ends);
         let out = std::mem::take(&mut agent.out);
         let reports = std::mem::take(&mut agent.reports);
+        let own = std::mem::take(&mut agent.own);
         let entry = match agent.next_deadline() {
             Some(at) if at != u64::MAX => agent.timer.arm(Time(at).max(now)),
             _ => {
@@ -195,7 +208,8 @@ impl<P: Probe> Fabric<P> {
         for report in reports {
             self.report(port, report);
         }
-        if out.is_empty() {
+        let wakes = self.write_own(cx, device, own);
+        if out.is_empty() && !wakes {
             return;
         }
         // Creations come before what is made in answer to something.
@@ -205,6 +219,11 @@ impl<P: Probe> Fabric<P> {
         }
         if turn {
             self.endpoint_turn(cx, e);
+        }
+        if wakes {
+            let agent = self.agents[e].as_mut().expect("looked at");
+            agent.wake(now.0);
+            self.carry_out(cx, e, turn);
         }
     }
 
@@ -217,21 +236,26 @@ impl<P: Probe> Fabric<P> {
     /// One packet of an agent joins the injection queue.
     fn inject<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: Outgoing) {
         let agent = self.agents[e].as_mut().expect("only agents make packets");
-        let Outgoing { destination, priority, cargo } = packet;
+        let Outgoing { destination, priority, body, label } = packet;
         let level = Priority::new(priority, false).expect("priorities are 0 to 3");
         let transport = Transport::new(level, agent.ids, destination, agent.id);
         let transport = transport.expect("the compiler gave ids that fit");
         let sequence = agent.packets;
         agent.packets += 1;
         let idle3 = agent.idle3;
-        let stream = cargo.body.ftype() == logical::wire::stream::FTYPE;
-        let payload = cargo.body.payload().map_or(0, logical::wire::Payload::octets) as u16;
-        let flow = cargo.label.flow;
-        let whole = Packet { transport, body: cargo.body };
+        let source = agent.id;
+        let stream = body.ftype() == logical::wire::stream::FTYPE;
+        let payload = body.payload().map_or(0, logical::wire::Payload::octets) as u16;
+        let flow = label.flow;
+        let response = matches!(body, Body::Response(_));
+        let whole = Packet { transport, body };
         let wire = whole.sealed_octets() as u32;
         let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
+        let tx = &self.ports[self.endpoints[e].port as usize].tx;
+        agent.count_packet(flow, response, u64::from(wire) + self.timings[tx.timing as usize].symbol_chars);
+        let maintenance = matches!(whole.body, Body::Maintenance(_));
         let made = Made {
-            destination,
+            destination: if maintenance { destination | MAINTENANCE } else { destination },
             flow,
             priority,
             size: PacketSize { payload, wire },
@@ -241,7 +265,11 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         let id = self.admit_packet(e, now, made);
         self.queue_packet(cx, e, id, now);
-        self.cargoes.put(id, Cargo { body: whole.body, label: cargo.label });
+        if let Body::Maintenance(request) = &whole.body {
+            let packet = self.packets[id].id();
+            self.tell_asked(now, e, packet, destination, request);
+        }
+        self.cargoes.put(id, Cargo { source, body: whole.body, label });
     }
 
     fn report(&mut self, port: u32, report: Report) {
@@ -263,8 +291,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Totals of agents, in the order of their devices, and of their flows.
-    pub(crate) fn agent_totals(&self) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
+    /// Totals of agents up to `end`, in the order of their devices, and of their flows.
+    pub(crate) fn agent_totals(&self, end: u64) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
         let mut flows = Vec::new();
         let mut agents = Vec::new();
         for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
@@ -273,7 +301,7 @@ impl<P: Probe> Fabric<P> {
             for (flow, stats) in agent.flow_stats() {
                 flows[usize::from(flow)].add(&stats);
             }
-            agents.push((endpoint.device, agent.stats()));
+            agents.push((endpoint.device, agent.stats(end)));
         }
         (agents, flows)
     }

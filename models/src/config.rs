@@ -36,6 +36,10 @@ pub struct FabricConfig {
     pub sources: Vec<SourceConfig>,
     /// Endpoints that run protocols, in the order of their devices.
     pub agents: Vec<AgentConfig>,
+    /// A host sets the fabric up. Then routes, VoQ enables and ids are what will come out of it
+    /// ([`crate::enumeration::plan`]); the run begins with none of them, and traffic when its endpoint is
+    /// told that it may send.
+    pub enumeration: Option<EnumerationConfig>,
     /// Scheduled losses of stype2 messages.
     pub symbol_losses: Vec<SymbolLoss>,
     /// Interval between observations of queues ([`crate::Probe::sample`]); `None` = no samples.
@@ -44,6 +48,14 @@ pub struct FabricConfig {
     pub stall_after: Option<Duration>,
     /// Stop the run at the first stall instead of only reporting it.
     pub stop_on_stall: bool,
+}
+
+impl FabricConfig {
+    /// Every source: of packets, then those that drive protocols.
+    pub fn all_sources(&self) -> impl Iterator<Item = &SourceConfig> + Clone {
+        let parts = self.agents.iter().flat_map(|agent| &agent.parts);
+        self.sources.iter().chain(parts.filter_map(|part| part.source.as_ref()))
+    }
 }
 
 /// Marks a destination id that no endpoint owns.
@@ -524,6 +536,13 @@ pub enum ProtocolConfig {
     },
     /// LINX connections. The source sends messages to peers; it must not be a closed loop.
     Linx(Box<LinxConfig>),
+    /// Sets the fabric up, as [`FabricConfig::enumeration`] says.
+    Enumerate {
+        /// Settings.
+        settings: EnumerationConfig,
+        /// Priority of its requests, 0..=2.
+        priority: u8,
+    },
 }
 
 /// LINX connections of an endpoint, by the RapidIO connection manager. Ids have up to 16 bits.
@@ -556,6 +575,29 @@ pub struct LinxPeer {
     pub generation: u8,
     /// When the connection is first wanted. Picoseconds of the protocol clock.
     pub connect_at: u64,
+}
+
+/// A host that sets the fabric up by maintenance requests: its agent has a part with
+/// [`ProtocolConfig::Enumerate`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct EnumerationConfig {
+    /// Device index of the host, an endpoint. Its id is 0.
+    pub host: u32,
+    /// Size of device ids. [`FabricConfig::id_space`] is the whole space: 256 or 65 536.
+    pub ids: IdSize,
+    /// Switches spread ids over all equally short ways instead of taking the lowest port.
+    pub spread: bool,
+    /// The host sets the VoQ enables.
+    pub enables: bool,
+    /// RX_SUP of the host's own port.
+    pub host_hears: bool,
+}
+
+impl EnumerationConfig {
+    /// The id that endpoints have before the host gives them one.
+    pub fn any_id(&self) -> u16 {
+        if self.ids == IdSize::Dev8 { 0xFF } else { 0xFFFF }
+    }
 }
 
 /// What carries messages.

@@ -7,8 +7,9 @@
 use crate::agents::origin;
 use crate::config::PacketSize;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::maintenance::MAINTENANCE;
 use crate::packet::{NIL, Packet, UNSTAGED};
-use crate::probe::{Delivery, Offered, Parts, Probe};
+use crate::probe::{Delivery, Offered, PacketId, PacketStep, Probe};
 use sim_core::{EventKey, EventList, Time};
 
 /// What is known of a packet when it is made.
@@ -20,6 +21,19 @@ pub(crate) struct Made {
     pub size: PacketSize,
     pub sequence: u32,
     pub origin: u16,
+}
+
+impl Made {
+    /// What observers of packets are told.
+    pub fn step(&self) -> PacketStep {
+        PacketStep::Created {
+            destination: self.destination & !MAINTENANCE,
+            flow: self.flow,
+            priority: self.priority,
+            payload: self.size.payload,
+            wire: self.size.wire,
+        }
+    }
 }
 
 impl<P: Probe> Fabric<P> {
@@ -96,7 +110,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    fn find_next(&mut self, e: usize) {
+    pub fn find_next(&mut self, e: usize) {
         let endpoint = &mut self.endpoints[e];
         endpoint.next = match &endpoint.sources[..] {
             [only] => only.next,
@@ -173,6 +187,10 @@ impl<P: Probe> Fabric<P> {
             payload: u32::from(draw.size.payload),
             link_ps,
         });
+        if P::FOLLOWS_PACKETS {
+            let id = PacketId { source: device, origin: draw.origin, sequence: draw.sequence };
+            self.probe.packet(Time(at), id, &draw.step());
+        }
         self.packets.insert(Packet {
             next: NIL,
             destination: draw.destination,
@@ -225,13 +243,11 @@ impl<P: Probe> Fabric<P> {
     pub fn started_at_endpoint<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, from: u16) {
         let now = cx.now().0;
         match self.endpoints[e].sources.get(from as usize) {
-            Some(source) => {
-                if source.backlog().is_some() && source.may_refill(now) {
-                    self.make_packet(cx, e, from as usize, now);
-                }
+            Some(source) if source.backlog().is_some() && source.may_refill(now) => {
+                self.make_packet(cx, e, from as usize, now);
             }
             None if from == origin::STREAM => self.stream_started(cx, e),
-            None => {}
+            _ => {}
         }
         self.await_next(cx, e);
     }
@@ -241,7 +257,7 @@ impl<P: Probe> Fabric<P> {
         self.ports[port as usize].rx.deliver_posted = false;
         self.flush(cx, port, cx.key());
         let e = !self.owner[port as usize] as usize;
-        if (self.unfolded || matches!(self.agents.get(e), Some(Some(_))))
+        if (self.unfolded || self.listens(e))
             && let Some(&(key, _)) = self.cold[port as usize].in_flight.front()
         {
             self.ports[port as usize].rx.deliver_posted = true;
@@ -269,15 +285,15 @@ impl<P: Probe> Fabric<P> {
     fn deliver(&mut self, port: u32, packet: u32, at: Time) -> Option<(u32, Delivery)> {
         let record = &self.packets[packet];
         let device = self.ports[port as usize].rx.device;
-        let owner = self.config.owners[record.destination as usize];
+        // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).
+        let owner = self.config.owners[usize::from(record.destination as u16)];
         assert!(
-            owner == device || owner == crate::config::NO_OWNER,
+            owner == device || owner == crate::config::NO_OWNER || record.destination & MAINTENANCE != 0,
             "packet for id {} reached {}",
             record.destination,
             self.config.devices[device as usize].path
         );
-        let mut parts = Parts::default();
-        parts.0[..9].copy_from_slice(&record.parts);
+        let parts = record.parts();
         let delivery = Delivery {
             at,
             created: Time(record.created),
@@ -294,10 +310,14 @@ impl<P: Probe> Fabric<P> {
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         self.outcome.record(mark::DELIVERED, at, u64::from(port), id ^ u64::from(record.origin) << 52);
         self.ledger.delivered += 1;
-        let cargo = record.origin >= origin::STREAM;
-        let to = record.destination;
+        let cargo = record.origin >= origin::REGISTERS;
+        let to = record.destination & !MAINTENANCE;
+        let name = record.id();
         self.packets.remove(packet);
         self.probe.delivered(&delivery);
+        if P::FOLLOWS_PACKETS {
+            self.probe.packet(at, name, &PacketStep::Ended { device, parts: Some(parts) });
+        }
         cargo.then_some((to, delivery))
     }
 }

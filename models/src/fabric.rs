@@ -18,6 +18,7 @@ use crate::config::{
 use crate::packet::{List, Packets};
 use crate::port::{Cold, LinkTiming, NONE, Port, Rx, Tx};
 use crate::probe::{Probe, Sample};
+use crate::registers::Space;
 use crate::run::{PipelineMode, StallReport};
 use crate::staging;
 use crate::traffic::Source;
@@ -278,6 +279,10 @@ pub(crate) struct Fabric<P> {
     /// Beside `endpoints`; empty if there are none.
     pub agents: Vec<Option<Box<Agent>>>,
     pub cargoes: Cargoes,
+    /// Registers of all devices; empty unless a host reads them.
+    pub spaces: Vec<Space>,
+    /// The host gave an endpoint another id than was planned: no traffic starts.
+    pub astray: bool,
     pub keys: Vec<KeySource>,
     /// First port of every device.
     pub first_port: Vec<u32>,
@@ -309,6 +314,7 @@ pub(crate) mod mark {
     pub const CONVEYED: u32 = 8;
     pub const ANSWERED: u32 = 9;
     pub const FACT: u32 = 10;
+    pub const ACCESS: u32 = 11;
 }
 
 impl<P: Probe> Fabric<P> {
@@ -334,6 +340,8 @@ impl<P: Probe> Fabric<P> {
             endpoints: Vec::new(),
             agents: Vec::new(),
             cargoes: Cargoes::default(),
+            spaces: Vec::new(),
+            astray: false,
             keys: (0..config.devices.len()).map(|d| KeySource::new(ActorId::new(d as u32), shake)).collect(),
             first_port,
             shares: Vec::new(),
@@ -357,7 +365,9 @@ impl<P: Probe> Fabric<P> {
         for link in &config.links {
             fabric.connect(link);
         }
-        for source in &config.sources {
+        // A host that sets the fabric up lets traffic start.
+        let early = if config.enumeration.is_none() { &config.sources[..] } else { &[] };
+        for source in early {
             let port = fabric.first_port[source.endpoint as usize];
             let endpoint = !fabric.owner[port as usize] as usize;
             fabric.endpoints[endpoint].sources.push(Source::new(config.seed, source));
@@ -366,6 +376,7 @@ impl<P: Probe> Fabric<P> {
             endpoint.next = endpoint.sources.iter().map(|s| s.next).min().unwrap_or(u64::MAX);
         }
         fabric.set_up_agents();
+        fabric.set_up_registers();
         fabric.set_up_staging();
         let mut names = Vec::new();
         for (d, device) in config.devices.iter().enumerate() {
@@ -661,12 +672,13 @@ impl<P: Probe> Fabric<P> {
             stats.stopped_ps = tx.clock.stopped_total(end.0);
             ports.push((rx.device, number, stats));
         }
-        let (agents, protocols) = self.agent_totals();
+        let (agents, protocols) = self.agent_totals(end.0);
         crate::run::Outcome {
             end,
             ports,
             agents,
             protocols,
+            enumeration: self.enumeration_report(),
             outcome: self.outcome,
             trajectory: self.trajectory,
             stalls: std::mem::take(&mut self.stalls),

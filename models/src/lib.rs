@@ -50,6 +50,7 @@
 //!         sizes: Sizes::Fixed(PacketSize { payload: 256, wire: 272 }),
 //!     }],
 //!     agents: vec![],
+//!     enumeration: None,
 //!     symbol_losses: vec![],
 //!     sample_every: None,
 //!     stall_after: None,
@@ -67,10 +68,14 @@ mod agents;
 mod clock;
 pub mod config;
 mod endpoint;
+pub mod enumeration;
 mod fabric;
+pub mod goal;
+mod maintenance;
 mod packet;
 mod port;
 pub mod probe;
+mod registers;
 pub mod run;
 mod staging;
 mod stall;
@@ -81,6 +86,7 @@ mod transmit;
 mod wire;
 
 // The crates above may use only this one: what they need of the layers below comes from here.
+pub use logical;
 pub use lp_serial;
 pub use sim_core;
 

@@ -1,6 +1,7 @@
 //! Packets in the fabric: records in one slab, lists threaded through them.
 
 use crate::clock::Snapshot;
+use crate::probe::{PacketId, Parts};
 use sim_core::prefetch;
 
 /// No packet.
@@ -21,6 +22,7 @@ pub(crate) const AT_INPUT: u8 = 2;
 #[repr(C, align(64))]
 pub(crate) struct Packet {
     pub next: u32,
+    /// Id; for type 8 with [`crate::maintenance::MAINTENANCE`].
     pub destination: u32,
     pub source: u32,
     /// Group of multicast copies that share one input buffer, or [`NIL`].
@@ -47,6 +49,19 @@ pub(crate) struct Packet {
     pub ports: u64,
     pub parts: [u64; 9],
     pub snapshot: Snapshot,
+}
+
+impl Packet {
+    pub fn id(&self) -> PacketId {
+        PacketId { source: self.source, origin: self.origin, sequence: self.sequence }
+    }
+
+    /// Where its time went so far.
+    pub fn parts(&self) -> Parts {
+        let mut parts = Parts::default();
+        parts.0[..9].copy_from_slice(&self.parts);
+        parts
+    }
 }
 
 /// FIFO of packets.

@@ -265,6 +265,105 @@ pub struct StagingEdge {
     pub stopped: bool,
 }
 
+/// Names a packet for the whole run. The copies of a multicast packet share the name.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacketId {
+    /// Device index of who made it.
+    pub source: u32,
+    /// Which of its sources made it; the largest numbers stand for agents and registers.
+    pub origin: u16,
+    /// Position among the packets of that source: 0, 1, 2 ...
+    pub sequence: u32,
+}
+
+/// A step in the life of a packet.
+#[derive(Copy, Clone, Debug)]
+pub enum PacketStep {
+    /// It was created, and joined the injection queue.
+    Created {
+        /// Destination id.
+        destination: u32,
+        /// Flow index.
+        flow: u16,
+        /// Priority.
+        priority: u8,
+        /// Payload octets.
+        payload: u16,
+        /// Octets on the wire.
+        wire: u16,
+    },
+    /// A transmitter committed it to the wire.
+    Started {
+        /// Device index.
+        device: u32,
+        /// Port through which it leaves.
+        port: u8,
+        /// When the next device may do something with it: its pipeline is done, or the last bit is there.
+        until: Time,
+        /// Where the time from its creation to `until` went. (A packet that a cut-through switch has to store
+        /// after all gets the rest with its next step.)
+        parts: Parts,
+    },
+    /// It ended at a device.
+    Ended {
+        /// Device index.
+        device: u32,
+        /// Where its time went; `None`: it was dropped.
+        parts: Option<Parts>,
+    },
+}
+
+/// A step of a register access through the fabric.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum RegisterStep {
+    /// The request joined the injection queue of who asks.
+    Asked {
+        /// The request.
+        packet: PacketId,
+        /// Destination id of the packet.
+        destination: u32,
+        /// Switches that it shall pass.
+        hop_count: u8,
+        /// Byte offset of the register.
+        offset: u32,
+        /// What is to be written; `None` = it is read.
+        write: Option<u32>,
+    },
+    /// The device that was asked carried it out, and made the response.
+    CarriedOut {
+        /// Id of who asks.
+        source: u32,
+        /// Port through which the request came.
+        port: u8,
+        /// Byte offset of the register.
+        offset: u32,
+        /// Extended features block: its id, and the offset in it.
+        block: Option<(u16, u32)>,
+        /// What was read or written.
+        value: u32,
+        /// It was a write.
+        write: bool,
+    },
+    /// The response reached who asked.
+    Answered {
+        /// ERROR instead of DONE.
+        error: bool,
+    },
+}
+
+/// A [`RegisterStep`] with its circumstances.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct RegisterEvent {
+    /// When.
+    pub at: Time,
+    /// Device index where it happened.
+    pub device: u32,
+    /// Transaction id: joins the steps of one access.
+    pub tid: u8,
+    /// What.
+    pub step: RegisterStep,
+}
+
 /// What a sample sees. All values are packets.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
@@ -290,6 +389,10 @@ pub struct Sample {
 
 /// An observer. Every method has an empty default, so a probe names only what it needs.
 pub trait Probe {
+    /// Whether [`packet`](Self::packet) is called: every packet has several steps in every device.
+    const FOLLOWS_PACKETS: bool = false;
+    /// A step in the life of a packet.
+    fn packet(&mut self, _at: Time, _id: PacketId, _step: &PacketStep) {}
     /// A packet was created.
     fn offered(&mut self, _offered: &Offered) {}
     /// A packet arrived.
@@ -300,6 +403,8 @@ pub trait Probe {
     fn message(&mut self, _message: &Journey) {}
     /// An answer was handed to who had asked.
     fn round_trip(&mut self, _whole: &Journey) {}
+    /// A step of a register access through the fabric.
+    fn register(&mut self, _event: &RegisterEvent) {}
     /// Something happened above packets.
     fn protocol_event(&mut self, _event: &ProtocolEvent) {}
     /// A staging queue changed.

@@ -1,6 +1,7 @@
 //! One run of a fabric: what `bin` drives and what it gets back.
 
 use crate::config::FabricConfig;
+use crate::enumeration::EnumerationReport;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
 use crate::stats::{AgentStats, FlowStats, PortStats};
@@ -77,6 +78,8 @@ pub struct Outcome {
     pub agents: Vec<(u32, AgentStats)>,
     /// Totals of the protocols of every flow; empty if no endpoint runs any.
     pub protocols: Vec<FlowStats>,
+    /// What the host that set the fabric up did, if there is one.
+    pub enumeration: Option<EnumerationReport>,
     /// Hash of deliveries, drops, staging edges and what protocols met, with their times.
     pub outcome: Fingerprint,
     /// Hash of every effect: packet starts (arrivals follow from them) and messages, with their times.

@@ -152,7 +152,8 @@ impl<P: Probe> Fabric<P> {
     fn build_originator(&mut self, d: usize, s: &crate::config::SwitchConfig, long: &[bool]) {
         let config = self.config.clone();
         let device = &config.devices[d];
-        if device.ports.iter().all(|p| !p.voq.gen_en) {
+        let later = config.enumeration.is_some();
+        if !later && device.ports.iter().all(|p| !p.voq.gen_en) {
             return;
         }
         let support: Vec<Support> = device
@@ -167,7 +168,7 @@ impl<P: Probe> Fabric<P> {
         let options = Options { verdict, refresh: s.refresh.is_some(), ..Options::default() };
         let mut originator = Originator::new(&support, options).expect("a switch has at most 64 ports");
         // Registers first, links afterwards: at link-up only groups with a congested port are told (VOQ-D17).
-        for (p, port) in device.ports.iter().enumerate() {
+        for (p, port) in device.ports.iter().enumerate().filter(|_| !later) {
             let bit = |on: bool, mask: u32| if on { mask } else { 0 };
             let value = bit(port.voq.gen_en, csr::GEN_EN)
                 | bit(port.voq.part, csr::PART)
@@ -222,6 +223,25 @@ impl<P: Probe> Fabric<P> {
             for port in marked.iter() {
                 self.request_message(cx, base + u32::from(port));
             }
+        }
+    }
+
+    /// The VoQ register of a port was written through the fabric.
+    pub fn write_voq<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, value: u32) {
+        let s = self.owner[port as usize] as usize;
+        let base = self.switches[s].base;
+        let p = (port - base) as u16;
+        let Some(originator) = &mut self.switches[s].originator else { return };
+        let before = originator.block().port(p).has(csr::GEN_EN);
+        let marked = originator.write_csr(p, value).marked;
+        let after = originator.block().port(p).has(csr::GEN_EN);
+        if before != after {
+            let every = self.cold[port as usize].refresh_every;
+            let begin = cx.now().0.saturating_add(every);
+            self.ports[port as usize].tx.refresh_at = if after { begin } else { u64::MAX };
+        }
+        for port in marked.iter() {
+            self.request_message(cx, base + u32::from(port));
         }
     }
 

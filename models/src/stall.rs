@@ -162,7 +162,8 @@ impl<P: Probe> Fabric<P> {
         let number = port - self.base_of(port);
         let head = format!(
             "packet {} of flow {flow:?} to id {} waits in {device} for port {number}",
-            record.sequence, record.destination
+            record.sequence,
+            record.destination & !crate::maintenance::MAINTENANCE
         );
         let why = match view.reason(packet) {
             Reason::Moving => "which is at work".to_string(),

@@ -50,8 +50,12 @@ pub struct PortStats {
 pub struct AgentStats {
     /// Most messages, PDUs and doorbells ever in the host's queue, the one being served included.
     pub rx_high_water: u32,
+    /// Messages, PDUs and doorbells in that queue, times the picoseconds that they were there.
+    pub rx_depth_ps: u128,
     /// The protocol clock: `now` of protocols = fabric time x this fraction.
     pub clock: (u64, u64),
+    /// What its protocols did, all flows together.
+    pub flows: FlowStats,
 }
 
 /// Totals of the protocols of one flow, since the start of the run.
@@ -69,7 +73,11 @@ pub struct FlowStats {
     pub requests: u64,
     /// Responses of the logical layer.
     pub responses: u64,
-    /// Numbers of [`ProtocolFact`]s, by index.
+    /// Octets that all these packets take on the link, with their delimiters.
+    pub link_octets: u64,
+    /// Octets handed to protocols, read or written; padding not counted.
+    pub payload: u64,
+    /// Numbers of [`crate::probe::ProtocolFact`]s, by index.
     pub facts: [u64; ProtocolFact::ALL.len()],
 }
 
@@ -82,6 +90,8 @@ impl FlowStats {
         self.round_trips += other.round_trips;
         self.requests += other.requests;
         self.responses += other.responses;
+        self.link_octets += other.link_octets;
+        self.payload += other.payload;
         for (sum, count) in self.facts.iter_mut().zip(other.facts) {
             *sum += count;
         }

@@ -3,9 +3,10 @@
 use crate::agents::origin;
 use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, DROP, Fabric, Kind, MASK, Payload, Share, class, mark};
+use crate::maintenance::MAINTENANCE;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
 use crate::port::{NONE, Port};
-use crate::probe::{DropReason, Dropped, Probe};
+use crate::probe::{DropReason, Dropped, PacketStep, Probe};
 use crate::transmit::{list_index, next_after, put, wait_for};
 use sim_core::{Duration, EventKey, EventList, Time};
 
@@ -36,6 +37,10 @@ impl<P: Probe> Fabric<P> {
         let flow = record.flow;
         let hop = match switch.routes.get(record.destination as usize) {
             Some(hop) => *hop,
+            None if record.destination & MAINTENANCE != 0 => {
+                self.arrive_maintenance(cx, port, packet, extra);
+                return;
+            }
             None => crate::fabric::Hop { egress: DROP, next_hop: crate::config::NO_PORT },
         };
         if extra != 0 {
@@ -85,7 +90,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     #[inline(always)]
-    fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let s = self.owner[port as usize] as usize;
         let input = port - self.switches[s].base;
         if self.switches[s].readers[input as usize] != 0 {
@@ -94,7 +99,7 @@ impl<P: Probe> Fabric<P> {
         self.make_status(cx, port, cx.now().0, 1);
     }
 
-    fn drop_packet<L: EventList<Payload>>(
+    pub fn drop_packet<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         packet: u32,
@@ -105,8 +110,12 @@ impl<P: Probe> Fabric<P> {
         let device = self.ports[port as usize].rx.device;
         let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
         self.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
-        if self.packets[packet].origin >= origin::STREAM {
+        if self.packets[packet].origin >= origin::REGISTERS {
             self.cargoes.take(packet);
+        }
+        if P::FOLLOWS_PACKETS {
+            let name = self.packets[packet].id();
+            self.probe.packet(cx.now(), name, &PacketStep::Ended { device, parts: None });
         }
         self.packets.remove(packet);
         self.ledger.dropped += 1;
@@ -155,7 +164,7 @@ impl<P: Probe> Fabric<P> {
             let output = base + n;
             let set = self.switches[s].mask_next_hops[mask][n as usize];
             let id = if first { packet } else { self.packets.insert(original.clone()) };
-            if original.origin >= origin::STREAM && !first {
+            if original.origin >= origin::REGISTERS && !first {
                 self.cargoes.copy(packet, id);
             }
             let queue = self.queue_of_set(output, set);
@@ -210,7 +219,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     #[inline(always)]
-    fn enqueue<L: EventList<Payload>>(
+    pub fn enqueue<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         s: usize,

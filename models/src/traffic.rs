@@ -1,7 +1,7 @@
 //! Synthetic and recorded traffic: when the next packet is created, where it goes, how long it is.
 
 use crate::config::{Arrivals, Destinations, PacketSize, Sizes, SourceConfig};
-use sim_core::{Duration, Purpose, Stream};
+use sim_core::{Duration, Purpose, Stream, Time};
 
 /// A packet to be created.
 #[derive(Copy, Clone, Debug)]
@@ -18,6 +18,7 @@ pub(crate) struct Source {
     /// Creation time of the next packet, ps; `u64::MAX` = none (any more).
     pub next: u64,
     config: SourceConfig,
+    seed: u64,
     made: u64,
     /// Position in a trace or a destination cycle.
     position: usize,
@@ -47,6 +48,7 @@ impl Source {
         let mut source = Source {
             next: config.start.0,
             config: config.clone(),
+            seed,
             made: 0,
             position: 0,
             ticks: 0,
@@ -60,6 +62,15 @@ impl Source {
         };
         source.next = source.first();
         source
+    }
+
+    /// A source that has made nothing yet makes nothing before `now`: its process begins then, with the same
+    /// random numbers.
+    pub fn not_before(&mut self, now: u64) {
+        debug_assert_eq!(self.made, 0, "a source begins once");
+        if now > self.config.start.0 {
+            *self = Source::new(self.seed, &SourceConfig { start: Time(now), ..self.config.clone() });
+        }
     }
 
     /// Packets to keep waiting, for closed-loop sources.
@@ -90,7 +101,7 @@ impl Source {
                 begin
             }
             Arrivals::Saturated { .. } => start,
-            Arrivals::Replay(records) => records.first().map_or(u64::MAX, |r| r.at.0),
+            Arrivals::Replay(records) => records.first().map_or(u64::MAX, |r| r.at.0.max(start)),
         };
         self.bounded(at)
     }
@@ -143,7 +154,10 @@ impl Source {
                 next
             }
             Arrivals::Saturated { .. } => u64::MAX,
-            Arrivals::Replay(records) => records.get(self.position).map_or(u64::MAX, |r| r.at.0),
+            Arrivals::Replay(records) => {
+                let start = self.config.start.0;
+                records.get(self.position).map_or(u64::MAX, |r| r.at.0.max(start))
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
 use crate::port::{Cold, CreditRecord, LinkTiming, NONE, Port, Tx};
-use crate::probe::{Cause, Probe};
+use crate::probe::{Cause, PacketStep, Probe};
 use crate::wire::Function;
 use sim_core::{Duration, EventKey, EventList, Time};
 
@@ -722,6 +722,9 @@ impl<P: Probe> Fabric<P> {
         if let Some(waited) = waited {
             self.note_waited(port, input, waited);
         }
+        if P::FOLLOWS_PACKETS {
+            self.tell_started(port, packet, Time(start), arrival.time());
+        }
         if is_switch {
             self.started_at_switch(cx, owner as usize, port, input, share, priority, stored);
             if self.unfolded || self.ports[index].tx.waiting > 0 {
@@ -730,6 +733,13 @@ impl<P: Probe> Fabric<P> {
         } else {
             self.started_at_endpoint(cx, !owner as usize, origin);
         }
+    }
+
+    fn tell_started(&mut self, port: u32, packet: u32, at: Time, until: Time) {
+        let device = self.ports[port as usize].rx.device;
+        let number = (port - self.first_port[device as usize]) as u8;
+        let (id, parts) = (self.packets[packet].id(), self.packets[packet].parts());
+        self.probe.packet(at, id, &PacketStep::Started { device, port: number, until, parts });
     }
 }
 

@@ -40,6 +40,11 @@ fn staging(d: &mut Draw) -> StagingConfig {
 /// A tree of one to three switches with two to four endpoints each; `voq`: everything is stopped and
 /// released.
 fn fabric(seed: u64, voq: bool) -> Net {
+    fabric_with(seed, voq, true)
+}
+
+/// The same, with multicast ids only if they are `allowed`.
+fn fabric_with(seed: u64, voq: bool, allowed: bool) -> Net {
     let d = &mut Draw(seed);
     let switches = 1 + d.below(3) as usize;
     let trunks: Vec<(usize, usize)> = (1..switches).map(|s| (d.below(s as u64) as usize, s)).collect();
@@ -105,7 +110,7 @@ fn fabric(seed: u64, voq: bool) -> Net {
         }
     }
     let mut ids: Vec<u32> = (0..endpoints).collect();
-    if d.chance(50) {
+    if d.chance(50) && allowed {
         let members: Vec<u32> = (0..endpoints).filter(|_| d.chance(60)).collect();
         if members.len() > 1 {
             ids.push(net.multicast(&members));
@@ -279,13 +284,46 @@ proptest! {
 
     /// The same with endpoints that run protocols, beside the traffic and without it.
     #[test]
-    fn speed_changes_nothing_for_protocols(seed in any::<u64>(), voq in any::<bool>(), alone in any::<bool>()) {
+    fn speed_changes_nothing_for_protocols(
+        seed in any::<u64>(), voq in any::<bool>(), alone in any::<bool>(),
+    ) {
         let mut net = fabric(seed, voq);
         if alone {
             net.config.sources.clear();
         }
         with_agents(&mut net, seed);
         equal_in_all_modes(&net, 700 * T)?;
+    }
+
+    /// The same with a host that sets everything up before traffic starts: routes, ids, VoQ enables.
+    #[test]
+    fn speed_changes_nothing_for_a_host_that_enumerates(
+        seed in any::<u64>(), voq in any::<bool>(), agents in any::<bool>(),
+    ) {
+        let mut net = fabric_with(seed, voq, false);
+        net.config.symbol_losses.clear();
+        if agents {
+            with_agents(&mut net, seed);
+        }
+        let d = &mut Draw(seed ^ 0xe70e);
+        let host = d.below(u64::from(net.endpoints)) as u32;
+        net.enumerated_by(host, d.chance(50));
+        let own = net.agent(host);
+        own.host.tx_service = ServiceTime::Fixed(Duration(d.of(&[0, 0, 300_000])));
+        // Endpoints that may send already can delay the last answers.
+        own.response_timeout = 1_000_000_000 * own.clock.0 / own.clock.1;
+        equal_in_all_modes(&net, 12_000 * T)?;
+        let (log, outcome) = net.run(12_000 * T);
+        let report = outcome.enumeration.unwrap();
+        prop_assert!(report.done().is_some() && report.as_planned, "{:?}", report.phases);
+        prop_assert_eq!((report.problems, report.timeouts, outcome.dropped), (0, 0, 0));
+        // Nothing but the host and those who answer it speaks before the last phase.
+        let start = report.phases.last().unwrap().from;
+        let flow = net.config.flows.len() as u16 - 1;
+        prop_assert!(log.deliveries.iter().all(|d| d.flow == flow || d.created >= start));
+        for access in &log.accesses {
+            prop_assert!(access.at <= report.done().unwrap(), "{:?}", access);
+        }
     }
 }
 
@@ -309,8 +347,8 @@ fn equal_in_all_modes(net: &Net, until: u64) -> Result<(), TestCaseError> {
             (outcome.in_flight, outcome.packet_hops),
             format!("{:?}", (&log.deliveries, &log.edges)),
             format!("{:?}", log.samples),
-            format!("{:?}", (&outcome.agents, &outcome.protocols)),
-            format!("{:?}", (&log.messages, &log.round_trips, &log.events)),
+            format!("{:?}", (&outcome.agents, &outcome.protocols, &outcome.enumeration)),
+            format!("{:?}", (&log.messages, &log.round_trips, &log.events, &log.accesses)),
         );
         match &first {
             None => first = Some(seen),

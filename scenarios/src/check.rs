@@ -163,8 +163,12 @@ impl Quantities<'_> {
             }
         }
         self.time(&format!("{at}/retry_delay"), host.retry_delay.as_ref());
-        let at = format!("{at}/response_timeout");
-        if self.time(&at, host.response_timeout.as_ref()) == Some(0) {
+        self.patience(format!("{at}/response_timeout"), host.response_timeout.as_ref());
+    }
+
+    /// How long an answer may take.
+    fn patience(&mut self, at: String, timeout: Option<&String>) {
+        if self.time(&at, timeout) == Some(0) {
             let message = "nothing is answered in no time";
             self.out.push(Diagnostic::error("SC008", at, message).help("for example \"1 ms\""));
         }
@@ -213,7 +217,7 @@ impl Quantities<'_> {
         self.time(&format!("{at}/start"), flow.start.as_ref());
         self.time(&format!("{at}/stop"), flow.stop.as_ref());
         if let Some(rpc) = &flow.rpc {
-            self.time(&format!("{at}/rpc/timeout"), rpc.timeout.as_ref());
+            self.patience(format!("{at}/rpc/timeout"), rpc.timeout.as_ref());
         }
         let at = format!("{at}/arrivals");
         match &flow.arrivals {

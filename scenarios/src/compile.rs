@@ -1,5 +1,6 @@
 //! From an expanded scenario to the dense configuration that the models run.
 
+use crate::configure::{self, Enumeration};
 use crate::diagnostic::Diagnostic;
 use crate::expand::Layer;
 use crate::names;
@@ -87,6 +88,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) ids: Vec<u32>,
     pub(crate) groups: BTreeMap<String, u32>,
     pub(crate) id_bits: u8,
+    /// A host sets the fabric up.
+    pub(crate) host: Option<Enumeration>,
     seen: BTreeSet<(&'static str, String)>,
 }
 
@@ -118,6 +121,7 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
         ids: Vec::new(),
         groups: BTreeMap::new(),
         id_bits: 8,
+        host: None,
         seen: BTreeSet::new(),
     };
     c.settings();
@@ -125,7 +129,12 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
     c.identifiers();
     let staging = c.staging();
     let ports = c.ports();
-    let tables = c.routes()?;
+    c.host = c.enumeration(&ports);
+    let tables = match &c.host {
+        Some(host) => c.planned_routes(host),
+        None if configure::setup(spec).is_some() => return None,
+        None => c.routes()?,
+    };
     let mut config = c.fabric(ports, &staging, &tables);
     c.multicast(&mut config);
     tables::next_hops(&mut config);
@@ -360,6 +369,8 @@ impl Compiler<'_> {
             endpoints.iter().filter_map(|&d| given(d)).chain(groups.iter().filter_map(|g| g.id)).max();
         let needed =
             (endpoints.len() + groups.len()).max(largest.map_or(0, |id| (id as usize).saturating_add(1)));
+        // A host needs one more, which nobody gets.
+        let needed = needed + usize::from(configure::setup(spec).is_some());
         self.id_bits = spec.id_bits.unwrap_or(if needed > 256 { 16 } else { 8 });
         let limit = 1u32 << self.id_bits;
         let mut owner: BTreeMap<u32, String> = BTreeMap::new();
@@ -428,7 +439,10 @@ impl Compiler<'_> {
         tables: &routing::Tables,
     ) -> FabricConfig {
         let largest = self.ids.iter().filter(|id| **id != NO_OWNER).chain(self.groups.values()).max();
-        let id_space = largest.map_or(1, |id| id.saturating_add(1)).min(65_536);
+        let id_space = match &self.host {
+            Some(_) => 1 << self.id_bits,
+            None => largest.map_or(1, |id| id.saturating_add(1)).min(65_536),
+        };
         let mut owners = vec![NO_OWNER; id_space as usize];
         for &endpoint in &self.graph.endpoints {
             if let Some(slot) = owners.get_mut(self.ids[endpoint] as usize) {
@@ -483,6 +497,7 @@ impl Compiler<'_> {
             flows: Vec::new(),
             sources: Vec::new(),
             agents: Vec::new(),
+            enumeration: self.host.as_ref().map(|host| host.config),
             symbol_losses: Vec::new(),
             sample_every: None,
             stall_after: None,

@@ -368,6 +368,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC062", "no such flow"),
     ("SC063", "loss of symbols that are never sent"),
     ("SC064", "override that changes nothing"),
+    ("SC065", "setting that a host of its own makes"),
+    ("SC066", "endpoint that the host cannot set up"),
     ("SC070", "endpoint offered more than its link carries"),
     ("SC071", "fewer buffers than the round trip wants"),
     ("SC072", "threshold that is never reached"),

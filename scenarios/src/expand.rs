@@ -140,7 +140,9 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     full.endpoint =
         Some(with_endpoint_preset(&spec.endpoint.clone().unwrap_or_default(), &endpoint_defaults()));
     if let Some(endpoint) = &mut full.endpoint
-        && (endpoint.host.is_some() || spec.traffic.iter().any(crate::protocols::is_protocol))
+        && (endpoint.host.is_some()
+            || spec.traffic.iter().any(crate::protocols::is_protocol)
+            || crate::configure::setup(spec).is_some())
     {
         endpoint.host = Some(endpoint.host.clone().unwrap_or_default().over(&host_defaults()));
     }
@@ -163,6 +165,7 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     full.multicast.get_or_insert_default();
     full.faults.get_or_insert_default().lose_voq_symbols.get_or_insert_default();
     full.declare.get_or_insert_default();
+    crate::configure::expand(&mut full);
     for (i, flow) in full.traffic.iter_mut().enumerate() {
         expand_flow(flow, i, read, out);
     }

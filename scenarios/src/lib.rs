@@ -17,10 +17,12 @@
 
 mod check;
 mod compile;
+mod configure;
 pub mod diagnostic;
 mod excerpt;
 pub mod expand;
 pub mod fabric;
+pub mod goal;
 pub mod names;
 pub mod plan;
 mod pointer;

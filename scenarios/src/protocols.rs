@@ -105,8 +105,8 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     }
     if flow.priority == Some(3) {
         let at = format!("{at}/priority");
-        let message = "a flow that is answered cannot have priority 3";
-        let help = "allowed: 0 to 2; responses take the priority above";
+        let message = "messages, streams and requests cannot have priority 3";
+        let help = "allowed: 0 to 2; a response takes the priority above that of its request";
         c.out.push(Diagnostic::error("SC008", at, message).help(help));
         return false;
     }
@@ -288,7 +288,12 @@ pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes:
 pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfig> {
     let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
     for Placed { device, flow, source } in parts {
-        let protocol = protocol(&c.spec.traffic[usize::from(flow)], flow);
+        let protocol = match (c.spec.traffic.get(usize::from(flow)), &c.host) {
+            (Some(spec), _) => protocol(spec, flow),
+            // The only flow of messages that the file does not list.
+            (None, Some(host)) => host.protocol(),
+            (None, None) => unreachable!("hot flows are made of packets"),
+        };
         by_device.entry(device).or_default().push(PartConfig { flow, protocol, source });
     }
     let mtu = c.spec.traffic.iter().find_map(|flow| flow.streams.as_ref()?.mtu);

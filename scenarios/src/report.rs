@@ -59,6 +59,14 @@ fn describe(variant: &Variant, out: &mut String) {
         count(config.sources.len(), "source"),
         count(config.flows.len(), "flow")
     );
+    if let Some(host) = config.enumeration {
+        let name = &config.devices[host.host as usize].path;
+        let _ = writeln!(
+            out,
+            "  {name} sets it up: ids, routes{}",
+            if host.enables { ", VoQ enables" } else { "" }
+        );
+    }
     let warmup = match variant.warmup {
         Warmup::Auto => "auto".to_owned(),
         Warmup::Until(at) => time_text(at.0),
@@ -265,5 +273,9 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("voq-unequal-neighbours.json", "a neighbour that does not honour messages"),
         ("voq-lost-xon.json", "a lost message, without and with refresh"),
         ("hotspot-fattree.json", "four hot endpoints among 256"),
+        ("message-retry-storm.json", "many senders into one mailbox: goodput, RETRY and the host's queue"),
+        ("stream-segmentation.json", "what is left of a link for PDUs, by their size and the MTU"),
+        ("rpc-latency.json", "round trips by size, carrier and priority, with their parts"),
+        ("enumerate.json", "a host explores a fabric of 64 devices and sets it up, then traffic starts"),
     ]
 }

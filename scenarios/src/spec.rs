@@ -54,6 +54,9 @@ pub struct Spec {
     /// Multicast groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multicast: Option<Vec<MulticastSpec>>,
+    /// Who sets ids, routes and VoQ enables (default builder).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configure: Option<Configure>,
     /// Flows: who sends what to whom.
     pub traffic: Vec<FlowSpec>,
     /// What goes wrong on purpose.
@@ -386,7 +389,8 @@ pub struct EndpointSpec {
     pub voq: Option<PortVoqSpec>,
 }
 
-/// The software side of an endpoint. Packets of traffic without `messages`, `streams` or `rpc` do not touch it.
+/// The software side of an endpoint. Packets of traffic without `messages`, `streams` or `rpc` do not touch
+/// it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostSpec {
@@ -739,6 +743,30 @@ impl JsonSchema for RouteTarget {
     }
 }
 
+/// Who sets ids, routes and VoQ enables.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Configure {
+    /// Everything is set when the run begins.
+    Builder,
+    /// A host explores the fabric by reading registers through it, gives ids in the order in which it finds
+    /// endpoints, writes routing tables and VoQ enables, and then lets the endpoints send. No traffic starts
+    /// before.
+    Fabric(FabricSetup),
+}
+
+/// The host that sets the fabric up. Its `host.response_timeout` and `host.tx_service` apply.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FabricSetup {
+    /// Name of the endpoint that does it. Its id is 0.
+    pub host: String,
+    /// Priority of its requests, 0 to 2 (default 2); responses take the priority above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 3))]
+    pub priority: Option<u8>,
+}
+
 /// A multicast group.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -778,7 +806,8 @@ pub struct FlowSpec {
     /// The flow sends PDUs of type 9; `size` is that of a PDU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamsSpec>,
-    /// What is sent are requests, and each is answered. `saturated.backlog` is the number of requests under way.
+    /// What is sent are requests, and each is answered. `saturated.backlog` is the number of requests under
+    /// way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rpc: Option<RpcSpec>,
     /// Width of the address in read and write packets: 34 (default), 50 or 66.

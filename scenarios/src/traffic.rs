@@ -1,6 +1,7 @@
 //! Flows to sources: who sends, when, how much, where to.
 
 use crate::compile::{Compiler, no_match};
+use crate::configure;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::fabric::{Fate, Walk};
 use crate::names;
@@ -65,6 +66,10 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
         t.flow(c, i, flow);
     }
     t.warn_overload(c);
+    if let Some(host) = &c.host {
+        let (device, flow) = (host.config.host as usize, t.index(configure::FLOW));
+        t.parts.push(Placed { device, flow, source: None });
+    }
     config.flows = t.flows.into_iter().map(|name| FlowConfig { name }).collect();
     // Sources in the order of their devices: neighbours in memory belong to one actor.
     t.sources.sort_by_key(|source| (source.endpoint, source.flow));
@@ -399,8 +404,8 @@ impl Traffic<'_> {
         c.once(Diagnostic::error("SC020", format!("{at}/to"), message).help(help));
     }
 
-    /// Arrival process of one source whose packets (or messages) take the link for `packet` ps in the mean, and
-    /// its load if it has one.
+    /// Arrival process of one source whose packets (or messages) take the link for `packet` ps in the mean,
+    /// and its load if it has one.
     fn arrivals(
         &self,
         c: &mut Compiler<'_>,

@@ -21,7 +21,7 @@ type Ran = BTreeMap<(String, String), Counts>;
 
 /// Checks the log against what `cargo metadata --no-deps` says.
 pub(crate) fn check(metadata: &Value, log: &str) -> Checked {
-    let members = members(metadata, &|root| has_doc_tests(Path::new(root)));
+    let members = members(metadata, &|root, wanted| any_source(Path::new(root), wanted));
     let ran = parse(log, &members)?;
     let found = compare(&members, &ran);
     let tests: u64 = ran.values().map(|counts| counts.passed).sum();
@@ -40,31 +40,36 @@ struct Member {
     name: String,
     /// Names of libraries and programs as the log has them.
     units: BTreeSet<String>,
+    /// Whether its sources hold tests: a crate may prove everything from outside.
+    unit: bool,
     integration: BTreeSet<String>,
     /// Some: it has a library; true: with examples in its documentation that are tests.
     doc: Option<bool>,
 }
 
-fn members(metadata: &Value, doc_tests: &dyn Fn(&str) -> bool) -> Vec<Member> {
+/// `sources` says whether a source below a folder is as the function asks.
+fn members(metadata: &Value, sources: &dyn Fn(&str, fn(&str) -> bool) -> bool) -> Vec<Member> {
     let default: BTreeSet<&str> =
         list(metadata, "workspace_default_members").filter_map(Value::as_str).collect();
     let mut members = Vec::new();
     for package in list(metadata, "packages").filter(|package| default.contains(text(package, "id"))) {
         let name = text(package, "name").to_owned();
-        let mut member = Member { name, units: BTreeSet::new(), integration: BTreeSet::new(), doc: None };
+        let mut member =
+            Member { name, units: BTreeSet::new(), unit: false, integration: BTreeSet::new(), doc: None };
         for target in list(package, "targets") {
             let kinds: Vec<&str> = list(target, "kind").filter_map(Value::as_str).collect();
             let tested = target["test"].as_bool() == Some(true);
             let name = text(target, "name").replace('-', "_");
+            let source = Path::new(text(target, "src_path"));
+            let folder = source.parent().and_then(Path::to_str).unwrap_or_default();
             if tested && (kinds.contains(&"lib") || kinds.contains(&"bin")) {
                 member.units.insert(name);
+                member.unit |= sources(folder, unit_test_in);
             } else if tested && kinds.contains(&"test") {
                 member.integration.insert(name);
             }
             if target["doctest"].as_bool() == Some(true) {
-                let source = Path::new(text(target, "src_path"));
-                let folder = source.parent().and_then(Path::to_str).unwrap_or_default();
-                member.doc = Some(doc_tests(folder));
+                member.doc = Some(sources(folder, example_in));
             }
         }
         members.push(member);
@@ -72,19 +77,24 @@ fn members(metadata: &Value, doc_tests: &dyn Fn(&str) -> bool) -> Vec<Member> {
     members
 }
 
-/// Whether a source below `folder` has an example that `cargo test` runs.
-fn has_doc_tests(folder: &Path) -> bool {
+/// Whether a Rust source below `folder` is as `wanted` asks.
+fn any_source(folder: &Path, wanted: fn(&str) -> bool) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     entries.flatten().any(|entry| {
         let path = entry.path();
         if path.is_dir() {
-            return has_doc_tests(&path);
+            return any_source(&path, wanted);
         }
         let rust = path.extension().is_some_and(|extension| extension == "rs");
-        rust && fs::read_to_string(&path).is_ok_and(|text| example_in(&text))
+        rust && fs::read_to_string(&path).is_ok_and(|text| wanted(&text))
     })
 }
 
+fn unit_test_in(text: &str) -> bool {
+    text.lines().any(|line| line.trim_start() == "#[test]")
+}
+
+/// Whether there is an example that `cargo test` runs.
 fn example_in(text: &str) -> bool {
     let mut open = false;
     for line in text.lines().map(str::trim_start) {
@@ -184,7 +194,7 @@ fn compare(members: &[Member], ran: &Ran) -> Vec<String> {
     for member in members {
         let mut expected: Vec<(&str, bool)> = Vec::new();
         if !member.units.is_empty() {
-            expected.push(("unit", true));
+            expected.push(("unit", member.unit));
         }
         expected.extend(member.integration.iter().map(|name| (name.as_str(), true)));
         expected.extend(member.doc.map(|some| ("doc", some)));
@@ -247,7 +257,7 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
                 {"id": "xtask", "name": "xtask", "targets": [target("bin", "xtask")]},
             ],
         });
-        members(&metadata, &|_| true)
+        members(&metadata, &|_, _| true)
     }
 
     fn findings(log: &str) -> Vec<String> {
@@ -288,5 +298,15 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         assert!(example_in("//! ```\n//! let a = 1;\n//! ```"));
         assert!(example_in("/// ```text\n/// x\n/// ```\n/// ```no_run\n/// ```"));
         assert!(!example_in("/// ```text\n/// x\n/// ```\n// ```\n"));
+    }
+
+    #[test]
+    fn a_crate_may_be_tested_from_outside_alone() {
+        assert!(unit_test_in("mod tests {\n    #[test]\n    fn a() {}\n}"));
+        assert!(!unit_test_in("//! A `#[test]` is elsewhere.\n"));
+        let mut members = workspace();
+        let log = LOG.replace("5 passed", "0 passed");
+        members[1].unit = false;
+        assert_eq!(compare(&members, &parse(&log, &members).unwrap()), [""; 0]);
     }
 }

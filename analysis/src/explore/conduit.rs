@@ -7,8 +7,8 @@
 //!
 //! An event is one of: the application of a node calls create_conduit; a message in flight is delivered and
 //! handled to the end, lost, or duplicated; an OPEN or CLOSE is repeated; a request is given up; a node
-//! restarts. Times are left out: an OPEN is repeated when neither it nor its answer is in flight (the timer is
-//! longer than the round trip), unless the budget allows for a premature one.
+//! restarts. Times are left out: an OPEN is repeated when neither it nor its answer is in flight (the timer
+//! is longer than the round trip), unless the budget allows for a premature one.
 
 use super::channel::{Channel, Order};
 use super::graph::Model;
@@ -520,7 +520,10 @@ impl Conduit {
     /// Whether an OPEN or its answer is in flight.
     fn in_flight(state: &State, node: usize, number: u32) -> bool {
         let open = |message: &Message| matches!(message, Message::Open { number: n, .. } if *n == number);
-        let answer = |message: &Message| matches!(message, Message::Accept { number: n, .. } | Message::Refuse { number: n } if *n == number);
+        let answer = |message: &Message| match message {
+            Message::Accept { number: n, .. } | Message::Refuse { number: n } => *n == number,
+            _ => false,
+        };
         state.channels[node].iter().any(open) || state.channels[1 - node].iter().any(answer)
     }
 

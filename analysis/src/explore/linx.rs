@@ -2,12 +2,12 @@
 //! false timeouts and restarts lead to what.
 //!
 //! Each node is [`linx_riocm::Node`], the code that endpoints run, and the frames in flight are octets. An
-//! event is one of: a link handler connects; a frame is delivered, lost or duplicated; a message is submitted; a
-//! timer runs out; a node restarts with a new generation.
+//! event is one of: a link handler connects; a frame is delivered, lost or duplicated; a message is
+//! submitted; a timer runs out; a node restarts with a new generation.
 //!
-//! Times are left out. REQ is repeated, and a gap given up, when nothing is in flight: those timers are longer
-//! than the round trip. Supervision runs out when the peer does not send heartbeats for this connection; the
-//! budget allows for false timeouts. So heartbeats themselves need not be in the states.
+//! Times are left out. REQ is repeated, and a gap given up, when nothing is in flight: those timers are
+//! longer than the round trip. Supervision runs out when the peer does not send heartbeats for this
+//! connection; the budget allows for false timeouts. So heartbeats themselves need not be in the states.
 
 use super::channel::{Channel, Order};
 use super::graph::Model;

@@ -165,6 +165,7 @@ mod tests {
     fn side(labels: &[&str], value: impl Fn(u32, u32) -> f64) -> (Frame, Data) {
         let axis = FrameAxis {
             name: "load".into(),
+            column: "load".into(),
             unit: String::new(),
             sampled: false,
             labels: labels.iter().map(ToString::to_string).collect(),

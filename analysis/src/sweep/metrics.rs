@@ -26,65 +26,185 @@ pub struct Metric {
     pub unit: &'static str,
     /// Kind.
     pub kind: Kind,
+    /// What figures call it.
+    pub words: &'static str,
     /// What it is.
     pub about: &'static str,
 }
 
-const fn real(name: &'static str, unit: &'static str, about: &'static str) -> Metric {
-    Metric { name, unit, kind: Kind::Real, about }
+const fn real(name: &'static str, unit: &'static str, words: &'static str, about: &'static str) -> Metric {
+    Metric { name, unit, kind: Kind::Real, words, about }
 }
 
-const fn count(name: &'static str, about: &'static str) -> Metric {
-    Metric { name, unit: "", kind: Kind::Count, about }
+const fn count(name: &'static str, words: &'static str, about: &'static str) -> Metric {
+    Metric { name, unit: "", kind: Kind::Count, words, about }
 }
 
-const fn flag(name: &'static str, about: &'static str) -> Metric {
-    Metric { name, unit: "", kind: Kind::Flag, about }
+const fn flag(name: &'static str, words: &'static str, about: &'static str) -> Metric {
+    Metric { name, unit: "", kind: Kind::Flag, words, about }
 }
 
 /// Every metric, in the order of columns. Those from `link_use_mean` on exist for `overall` only.
 pub const METRICS: &[Metric] = &[
-    real("offered_load", "", "share of injection link time offered, mean over sources"),
-    real("accepted_load", "", "share of injection link time delivered, mean over sources"),
-    real("per_slot", "", "packets delivered for each source and tick of the cell clock"),
-    real("goodput_gbps", "Gb/s", "payload delivered"),
-    real("latency_mean_ns", "ns", "source creation to last bit, mean"),
-    real("latency_p50_ns", "ns", "likewise, median"),
-    real("latency_p99_ns", "ns", "likewise, 99th percentile"),
-    real("latency_p999_ns", "ns", "likewise, 99.9th percentile"),
-    real("latency_max_ns", "ns", "likewise, maximum"),
-    real("network_latency_mean_ns", "ns", "latency without the source queue, mean"),
-    real("network_latency_p50_ns", "ns", "likewise, median"),
-    real("network_latency_p99_ns", "ns", "likewise, 99th percentile"),
-    real("network_latency_p999_ns", "ns", "likewise, 99.9th percentile"),
-    real("network_latency_max_ns", "ns", "likewise, maximum"),
-    real("part_source_queue_ns", "ns", "mean time of a packet in the source queue"),
-    real("part_serialization_ns", "ns", "mean time of a packet in transmission and store-and-forward"),
-    real("part_propagation_ns", "ns", "mean time of a packet on wires"),
-    real("part_pipeline_ns", "ns", "mean time of a packet in pipelines of switches"),
-    real("part_input_contention_ns", "ns", "mean time of a packet behind others of its input"),
-    real("part_output_contention_ns", "ns", "mean time of a packet behind others for its output"),
-    real("part_hol_blocking_ns", "ns", "mean time of a packet behind packets for other outputs"),
-    real("part_staged_ns", "ns", "mean time of a packet held by VoQ backpressure"),
-    real("part_no_buffer_ns", "ns", "mean time of a packet without a buffer at the neighbour"),
-    real("part_link_recovery_ns", "ns", "mean time of a packet in retries and recovery of links"),
-    real("part_host_ns", "ns", "mean time of a packet in hosts"),
-    real("part_protocol_ns", "ns", "mean time of a packet held by protocols"),
-    count("offered_packets", "packets created in the measured part"),
-    count("delivered_packets", "packets delivered in the measured part"),
-    count("dropped_packets", "packets dropped in the whole run"),
-    flag("saturated", "accepted is less than 99 % of offered, or a source is a closed loop"),
-    real("link_use_mean", "", "share of time in which transmitters carried packets, mean over directions"),
-    real("link_use_max", "", "likewise, the busiest"),
-    real("symbol_use_mean", "", "share of time in which transmitters carried symbols of their own, mean"),
-    count("voq_messages", "VoQ messages sent"),
-    count("xoff_edges", "staging queues stopped"),
-    count("late_hol", "packets that blocked their input although the detector was on"),
-    real("staged_mean_number", "packets", "mean number of packets held by backpressure"),
-    real("hol_mean_number", "packets", "mean number of packets blocked at the head of a line"),
-    count("stalls", "stalls that the watchdog found"),
-    flag("steady", "a steady state was found"),
-    real("warmup_us", "us", "what was cut off at the beginning"),
+    real("offered_load", "", "offered load", "share of injection link time offered, mean over sources"),
+    real("accepted_load", "", "accepted load", "share of injection link time delivered, mean over sources"),
+    real("per_slot", "", "packets per slot", "packets delivered for each source and tick of the cell clock"),
+    real("goodput_gbps", "Gb/s", "goodput", "payload delivered"),
+    real(
+        "latency_mean_ns",
+        "ns",
+        "mean latency",
+        "creation at the source to last bit at the destination, mean",
+    ),
+    real(
+        "latency_p50_ns",
+        "ns",
+        "median latency",
+        "creation at the source to last bit at the destination, median",
+    ),
+    real(
+        "latency_p99_ns",
+        "ns",
+        "99th percentile of latency",
+        "creation at the source to last bit at the destination, 99th percentile",
+    ),
+    real(
+        "latency_p999_ns",
+        "ns",
+        "99.9th percentile of latency",
+        "creation at the source to last bit at the destination, 99.9th percentile",
+    ),
+    real(
+        "latency_max_ns",
+        "ns",
+        "maximum latency",
+        "creation at the source to last bit at the destination, maximum",
+    ),
+    real("network_latency_mean_ns", "ns", "mean network latency", "latency without the source queue, mean"),
+    real(
+        "network_latency_p50_ns",
+        "ns",
+        "median network latency",
+        "latency without the source queue, median",
+    ),
+    real(
+        "network_latency_p99_ns",
+        "ns",
+        "99th percentile of network latency",
+        "latency without the source queue, 99th percentile",
+    ),
+    real(
+        "network_latency_p999_ns",
+        "ns",
+        "99.9th percentile of network latency",
+        "latency without the source queue, 99.9th percentile",
+    ),
+    real(
+        "network_latency_max_ns",
+        "ns",
+        "maximum network latency",
+        "latency without the source queue, maximum",
+    ),
+    real(
+        "part_source_queue_ns",
+        "ns",
+        "time in the source queue",
+        "mean time of a packet in the source queue",
+    ),
+    real(
+        "part_serialization_ns",
+        "ns",
+        "serialization time",
+        "mean time of a packet in transmission and store-and-forward",
+    ),
+    real("part_propagation_ns", "ns", "propagation time", "mean time of a packet on wires"),
+    real("part_pipeline_ns", "ns", "time in pipelines", "mean time of a packet in pipelines of switches"),
+    real(
+        "part_input_contention_ns",
+        "ns",
+        "input contention",
+        "mean time of a packet behind others of its input",
+    ),
+    real(
+        "part_output_contention_ns",
+        "ns",
+        "output contention",
+        "mean time of a packet behind others for its output",
+    ),
+    real(
+        "part_hol_blocking_ns",
+        "ns",
+        "head-of-line blocking",
+        "mean time of a packet behind packets for other outputs",
+    ),
+    real(
+        "part_staged_ns",
+        "ns",
+        "time held by backpressure",
+        "mean time of a packet held by VoQ backpressure",
+    ),
+    real(
+        "part_no_buffer_ns",
+        "ns",
+        "time without a downstream buffer",
+        "mean time of a packet without a buffer at the neighbour",
+    ),
+    real(
+        "part_link_recovery_ns",
+        "ns",
+        "link retry and recovery",
+        "mean time of a packet in retries and recovery of links",
+    ),
+    real("part_host_ns", "ns", "time in hosts", "mean time of a packet in hosts"),
+    real("part_protocol_ns", "ns", "time held by protocols", "mean time of a packet held by protocols"),
+    count("offered_packets", "packets offered", "packets created in the measured part"),
+    count("delivered_packets", "packets delivered", "packets delivered in the measured part"),
+    count("dropped_packets", "packets dropped", "packets dropped in the whole run"),
+    flag(
+        "saturated",
+        "saturated runs",
+        "accepted is less than 99 % of offered, or a source is a closed loop",
+    ),
+    real(
+        "link_use_mean",
+        "",
+        "link use, mean",
+        "share of time in which transmitters carried packets, mean over directions",
+    ),
+    real(
+        "link_use_max",
+        "",
+        "link use, busiest direction",
+        "share of time in which the busiest transmitter carried packets",
+    ),
+    real(
+        "symbol_use_mean",
+        "",
+        "link use by symbols, mean",
+        "share of time in which transmitters carried symbols of their own, mean over directions",
+    ),
+    count("voq_messages", "VoQ messages", "VoQ messages sent"),
+    count("xoff_edges", "stops of staging queues", "staging queues stopped"),
+    count(
+        "late_hol",
+        "packets late for the detector",
+        "packets that blocked their input although the detector was on",
+    ),
+    real(
+        "staged_mean_number",
+        "packets",
+        "packets held by backpressure",
+        "mean number of packets held by backpressure",
+    ),
+    real(
+        "hol_mean_number",
+        "packets",
+        "packets blocked at the head of a line",
+        "mean number of packets blocked at the head of a line",
+    ),
+    count("stalls", "stalls", "stalls that the watchdog found"),
+    flag("steady", "steady runs", "a steady state was found"),
+    real("warmup_us", "us", "warm-up", "time cut off at the beginning"),
 ];
 
 /// Position of a metric.
@@ -174,7 +294,8 @@ mod tests {
                 _ => "",
             };
             assert!(metric.name.ends_with(ending), "{}", metric.name);
-            assert!(!metric.about.is_empty());
+            assert!(!metric.about.is_empty() && !metric.about.contains("likewise"), "{}", metric.name);
+            assert!(!metric.words.is_empty() && !metric.words.contains('_'), "{}", metric.name);
         }
     }
 

@@ -28,6 +28,8 @@ pub const OVERALL: &str = "overall";
 pub struct FrameAxis {
     /// Name.
     pub name: String,
+    /// Name of its column: with the unit at the end.
+    pub column: String,
     /// Unit of its numbers; may be empty.
     pub unit: String,
     /// Whether its values are scattered rather than chosen.
@@ -36,17 +38,6 @@ pub struct FrameAxis {
     pub labels: Vec<String>,
     /// The number of each value, if all have one.
     pub numbers: Option<Vec<f64>>,
-}
-
-impl FrameAxis {
-    /// Name of its column: with the unit at the end.
-    pub fn column(&self) -> String {
-        let unit = match self.unit.as_str() {
-            "%" => "percent".into(),
-            unit => unit.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_"),
-        };
-        if unit.is_empty() { self.name.clone() } else { format!("{}_{unit}", self.name) }
-    }
 }
 
 /// One point.

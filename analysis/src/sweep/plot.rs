@@ -1,7 +1,7 @@
 //! Figures of a sweep: a metric against one axis as lines with 95 % bands, against two as a heat map, and
 //! small multiples over a third.
 
-use super::metrics::METRICS;
+use super::metrics::{Kind, METRICS};
 use super::{Data, Frame, FrameAxis, Mean};
 use crate::axes::{
     Axis, GREY, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, Ticks, heading, legend, legend_height, shorten,
@@ -130,14 +130,19 @@ impl Request {
 
     /// Name for a file: `latency_mean_ns-by-load`.
     pub fn name(&self, frame: &Frame) -> String {
+        let plain = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c), "_");
         let mut name = METRICS[self.metric].name.to_owned();
         if self.scope != super::OVERALL {
-            name +=
-                &format!("-{}", self.scope.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_"));
+            name += &format!("-{}", plain(&self.scope));
         }
         name += &format!("-by-{}", frame.axes[self.x].name);
         for axis in [self.y, self.panels].into_iter().flatten() {
             name += &format!("-{}", frame.axes[axis].name);
+        }
+        // figures at different values of an axis are different figures
+        for (axis, level) in &self.fixed {
+            let axis = &frame.axes[*axis];
+            name += &format!("-{}-{}", axis.name, plain(&axis.labels[*level as usize]));
         }
         name
     }
@@ -149,13 +154,23 @@ pub fn draw(frame: &Frame, data: &Data, request: &Request) -> Drawing {
     Drawing { svg: scene.to_svg(), png: scene.to_png() }
 }
 
+/// An estimate, and whether most of its runs were saturated.
+#[derive(Copy, Clone, Debug)]
+struct Cell {
+    mean: Mean,
+    saturated: bool,
+}
+
 /// The estimates of a figure: [panel][line][x], for lines and cells alike.
-type Cells = Vec<Vec<Vec<Option<Mean>>>>;
+type Cells = Vec<Vec<Vec<Option<Cell>>>>;
 
 fn cells(frame: &Frame, data: &Data, request: &Request) -> Cells {
     let length = |axis: Option<usize>| axis.map_or(1, |axis| frame.axes[axis].labels.len());
     let mut cells =
         vec![vec![vec![None; length(Some(request.x))]; length(request.y)]; length(request.panels)];
+    // a time beyond saturation says how long the run was
+    let marked = METRICS[request.metric].unit == "ns";
+    let flag = super::metric("saturated").expect("a metric");
     for (index, point) in frame.points.iter().enumerate() {
         if request.fixed.iter().any(|(axis, level)| point.levels[*axis] != *level) {
             continue;
@@ -163,7 +178,14 @@ fn cells(frame: &Frame, data: &Data, request: &Request) -> Cells {
         let at = |axis: Option<usize>| axis.map_or(0, |axis| point.levels[axis] as usize);
         let values = data.values(index as u32, &request.scope, request.metric);
         let values: Vec<f64> = values.into_iter().map(|value| value.1).collect();
-        cells[at(request.panels)][at(request.y)][at(Some(request.x))] = Mean::of(&values);
+        let flags = data.values(index as u32, &request.scope, flag);
+        let saturated = 2 * flags.iter().filter(|flag| flag.1 != 0.0).count() > flags.len();
+        let cell = Mean::of(&values).map(|mean| Cell { mean, saturated: marked && saturated });
+        cells[at(request.panels)][at(request.y)][at(Some(request.x))] = cell;
+    }
+    // where everything is saturated (closed loops are), saying so tells nothing apart
+    if cells.iter().flatten().flatten().flatten().all(|cell| cell.saturated) {
+        cells.iter_mut().flatten().flatten().flatten().for_each(|cell| cell.saturated = false);
     }
     cells
 }
@@ -183,7 +205,7 @@ impl Scale {
             let lines_shown = if request.heat { lines.len() } else { LINES_SHOWN };
             lines.iter().take(lines_shown)
         });
-        let means: Vec<&Mean> = shown.flatten().flatten().collect();
+        let means: Vec<&Mean> = shown.flatten().flatten().map(|cell| &cell.mean).collect();
         let top = |mean: &&Mean| mean.mean + if mean.half_width.is_finite() { mean.half_width } else { 0.0 };
         let high = means.iter().map(top).fold(0.0, f64::max);
         let low = means.iter().map(|mean| mean.mean).filter(|mean| *mean > 0.0).fold(f64::INFINITY, f64::min);
@@ -192,9 +214,16 @@ impl Scale {
         let log = positive && request.log.unwrap_or(largest / low >= LOG_FROM);
         // lines need their zero, colours need their differences
         let smallest = means.iter().map(|mean| mean.mean).fold(f64::INFINITY, f64::min);
+        let share = metric.unit.is_empty() && metric.kind == Kind::Real;
         let linear = |high: f64, factor: f64| {
-            if request.heat && smallest.is_finite() {
+            if request.heat && smallest < largest {
+                // all colours are used
+                let (low, high) = (smallest * factor, largest * factor);
+                Axis { low, high, log: false, ticks: Ticks::Plain }
+            } else if request.heat && smallest.is_finite() {
                 Axis::around(smallest * factor, largest * factor)
+            } else if share && (0.8..1.03).contains(&high) {
+                Axis::exactly(1.05)
             } else {
                 Axis::from_zero(high)
             }
@@ -230,25 +259,13 @@ impl Scale {
     }
 
     fn label(&self, metric: usize) -> String {
-        let words = words(metric);
-        if self.unit.is_empty() { words } else { format!("{words} ({})", self.unit) }
+        let words = METRICS[metric].words;
+        if self.unit.is_empty() { words.into() } else { format!("{words} ({})", self.unit) }
     }
 
     fn text(&self, value: f64) -> String {
         if self.axis.ticks == Ticks::Times { time_text(value) } else { three_digits(value) }
     }
-}
-
-/// `latency_mean_ns`: `latency mean`.
-fn words(metric: usize) -> String {
-    let metric = &METRICS[metric];
-    let stem = match metric.unit {
-        "ns" => metric.name.strip_suffix("_ns"),
-        "us" => metric.name.strip_suffix("_us"),
-        "Gb/s" => metric.name.strip_suffix("_gbps"),
-        _ => None,
-    };
-    stem.unwrap_or(metric.name).replace("p999", "p99.9").replace('_', " ")
 }
 
 fn axis_label(axis: &FrameAxis) -> String {
@@ -318,8 +335,8 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
     let plot = if columns == 1 { 360.0 } else { (width * 0.8).min(230.0) };
     let pitch = plot + 88.0;
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
-    let title = words(request.metric);
-    let title = title[..1].to_uppercase() + &title[1..];
+    let words = METRICS[request.metric].words;
+    let title = words[..1].to_uppercase() + &words[1..];
     heading(&mut scene, &title, &subtitle(frame, data, request, &cells, lines));
     legend(&mut scene, (MARGIN, 70.0), PAGE - 2.0 * MARGIN, &keys);
     let x_axis = &frame.axes[request.x];
@@ -365,7 +382,8 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
         let axis = &frame.axes[*axis];
         parts.push(format!("{} {}", axis.name, axis.labels[*level as usize]));
     }
-    let counts = || cells.iter().flatten().flatten().flatten().map(|mean| mean.count);
+    let all = || cells.iter().flatten().flatten().flatten();
+    let counts = || all().map(|cell| cell.mean.count);
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
     let bands = if request.heat { "" } else { ", bands: 95 %" };
     parts.push(match (least, most) {
@@ -374,6 +392,9 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
         (least, most) if least == most => format!("mean of {most} runs{bands}"),
         (least, most) => format!("means of {least} to {most} runs{bands}"),
     });
+    if !request.heat && all().any(|cell| cell.saturated) {
+        parts.push("pale: saturated".into());
+    }
     if !request.heat && lines > LINES_SHOWN {
         parts.push(format!("first {LINES_SHOWN} of {lines} lines"));
     }
@@ -383,29 +404,33 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
     parts.join(" · ")
 }
 
-/// A paler colour for bands.
-fn pale(color: RGBColor) -> RGBColor {
-    let mix = |part: u8| (f64::from(part) * 0.25 + 255.0 * 0.75) as u8;
+/// A paler colour: `share` of it on white.
+fn pale(color: RGBColor, share: f64) -> RGBColor {
+    let mix = |part: u8| (f64::from(part) * share + 255.0 * (1.0 - share)) as u8;
     RGBColor(mix(color.0), mix(color.1), mix(color.2))
 }
+
+/// Shares of the colour of a line that its band has, and what is saturated.
+const BAND: f64 = 0.25;
+const SATURATED: f64 = 0.5;
 
 fn curves(
     scene: &mut Scene,
     panel: &Panel,
     places: &[f64],
-    lines: &[Vec<Option<Mean>>],
+    lines: &[Vec<Option<Cell>>],
     scale: &Scale,
     sampled: bool,
 ) {
     let at = |x: f64, value: f64| panel.place((x, scale.place(value)));
     // runs of neighbours that all have a value
-    let pieces = |line: &[Option<Mean>]| -> Vec<Vec<(f64, Mean)>> {
+    let pieces = |line: &[Option<Cell>]| -> Vec<Vec<(f64, Cell)>> {
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));
         let mut pieces = vec![Vec::new()];
         for index in order {
             match line[index] {
-                Some(mean) => pieces.last_mut().expect("never empty").push((places[index], mean)),
+                Some(cell) => pieces.last_mut().expect("never empty").push((places[index], cell)),
                 None => pieces.push(Vec::new()),
             }
         }
@@ -413,17 +438,17 @@ fn curves(
         pieces
     };
     for (index, line) in lines.iter().take(LINES_SHOWN).enumerate() {
-        let color = pale(stroke(index).color);
+        let color = pale(stroke(index).color, BAND);
         for piece in pieces(line) {
-            let known: Vec<&(f64, Mean)> =
-                piece.iter().filter(|(_, mean)| mean.half_width.is_finite()).collect();
+            let known = piece.iter().map(|(x, cell)| (*x, cell.mean));
+            let known: Vec<(f64, Mean)> = known.filter(|(_, mean)| mean.half_width.is_finite()).collect();
             if !sampled && known.len() > 1 && known.len() == piece.len() {
                 let upper = known.iter().map(|(x, mean)| at(*x, mean.mean + mean.half_width));
                 let lower = known.iter().rev().map(|(x, mean)| at(*x, mean.mean - mean.half_width));
                 scene.polygon(&upper.chain(lower).collect::<Vec<_>>(), color);
             } else {
                 for (x, mean) in known {
-                    let ends = [at(*x, mean.mean - mean.half_width), at(*x, mean.mean + mean.half_width)];
+                    let ends = [at(x, mean.mean - mean.half_width), at(x, mean.mean + mean.half_width)];
                     scene.line(&ends, color, 3);
                 }
             }
@@ -432,17 +457,36 @@ fn curves(
     for (index, line) in lines.iter().take(LINES_SHOWN).enumerate() {
         let look = stroke(index);
         for piece in pieces(line) {
-            let points: Vec<(f64, f64)> = piece.iter().map(|(x, mean)| at(*x, mean.mean)).collect();
+            let points: Vec<((f64, f64), bool)> =
+                piece.iter().map(|(x, cell)| (at(*x, cell.mean.mean), cell.saturated)).collect();
+            let color = |saturated: bool| if saturated { pale(look.color, SATURATED) } else { look.color };
             if !sampled {
-                scene.dashed(&points, look.color, 2, look.dash);
+                // stretches of one colour; the step into saturation has that of what is before it
+                for stretch in stretches(&points) {
+                    let saturated = stretch[0].1;
+                    let places: Vec<(f64, f64)> = stretch.iter().map(|point| point.0).collect();
+                    scene.dashed(&places, color(saturated), 2, look.dash);
+                }
             }
-            for point in points {
+            for (point, saturated) in points {
                 if let Some(marker) = look.marker {
-                    scene.marker(point, marker, look.color);
+                    scene.marker(point, marker, color(saturated));
                 }
             }
         }
     }
+}
+
+/// Neighbours of one kind, each with the first of the next kind, where its line ends.
+fn stretches<P: Copy>(points: &[(P, bool)]) -> Vec<&[(P, bool)]> {
+    let mut all = Vec::new();
+    let mut from = 0;
+    for same in points.chunk_by(|a, b| a.1 == b.1) {
+        let to = from + same.len();
+        all.push(&points[from..(to + 1).min(points.len())]);
+        from = to;
+    }
+    all
 }
 
 /// Names below a panel, thinned until they do not touch.
@@ -465,15 +509,15 @@ fn heat(
     panel: &Panel,
     name: &str,
     (x_axis, y_axis): (&FrameAxis, &FrameAxis),
-    lines: &[Vec<Option<Mean>>],
+    lines: &[Vec<Option<Cell>>],
     scale: &Scale,
 ) {
     let (columns, rows) = (x_axis.labels.len(), y_axis.labels.len());
     let (width, height) = (panel.width / columns as f64, panel.height / rows as f64);
     for (row, line) in lines.iter().enumerate() {
-        for (column, mean) in line.iter().enumerate() {
-            let Some(mean) = mean else { continue };
-            let color = colour(scale.axis.at(scale.place(mean.mean)));
+        for (column, cell) in line.iter().enumerate() {
+            let Some(cell) = cell else { continue };
+            let color = colour(scale.axis.at(scale.place(cell.mean.mean)));
             let x = panel.x + column as f64 * width;
             let y = panel.y + panel.height - (row + 1) as f64 * height;
             scene.rect(x, y, width + 0.3, height + 0.3, color);
@@ -551,15 +595,20 @@ mod tests {
     use crate::sweep::tests::run;
     use crate::sweep::{FramePoint, OVERALL, metric};
 
+    fn named(name: &str, labels: Vec<String>) -> FrameAxis {
+        let column = name.into();
+        FrameAxis { name: name.into(), column, unit: String::new(), sampled: false, labels, numbers: None }
+    }
+
     fn numbers(name: &str, unit: &str, count: u32) -> FrameAxis {
         let numbers: Vec<f64> = (1..=count).map(|n| f64::from(n) / f64::from(count)).collect();
         let labels = numbers.iter().map(f64::to_string).collect();
-        FrameAxis { name: name.into(), unit: unit.into(), sampled: false, labels, numbers: Some(numbers) }
+        FrameAxis { numbers: Some(numbers), unit: unit.into(), ..named(name, labels) }
     }
 
     fn words_axis(name: &str, labels: &[&str]) -> FrameAxis {
         let labels = labels.iter().map(ToString::to_string).collect();
-        FrameAxis { name: name.into(), unit: String::new(), sampled: false, labels, numbers: None }
+        named(name, labels)
     }
 
     /// Every combination, with values that grow over three decades.
@@ -625,6 +674,35 @@ mod tests {
         assert!(Request::new(&frame, latency(), OVERALL, twice, Vec::new()).is_err());
         let nothing = Wishes { x: Some("lode"), ..Wishes::default() };
         assert!(Request::new(&frame, latency(), OVERALL, nothing, Vec::new()).unwrap_err().contains("load"));
+    }
+
+    /// What is saturated is drawn paler and said so; nothing is where nothing else is.
+    #[test]
+    fn saturation_shows() {
+        let (frame, mut data) = example(vec![numbers("load", "", 8)]);
+        let flag = metric("saturated").unwrap();
+        let mut told = |from: u32, name: &str| {
+            for ((point, replication), run) in &mut data.runs {
+                // one of three runs is not enough
+                let saturated = *point >= from || *replication == 1;
+                run.rows[0].values[flag] = Some(f64::from(u8::from(saturated)));
+            }
+            let request =
+                Request::new(&frame, metric(name).unwrap(), OVERALL, Wishes::default(), Vec::new()).unwrap();
+            let cells = cells(&frame, &data, &request);
+            let pale = cells[0][0].iter().flatten().filter(|cell| cell.saturated).count();
+            (pale, draw(&frame, &data, &request).svg.contains("pale: saturated"))
+        };
+        assert_eq!(told(5, "latency_mean_ns"), (3, true));
+        assert_eq!(told(5, "goodput_gbps"), (0, false));
+        assert_eq!(told(8, "latency_mean_ns"), (0, false));
+        assert_eq!(told(0, "latency_mean_ns"), (0, false));
+        let kinds = |flags: &[bool]| {
+            let points: Vec<(usize, bool)> = flags.iter().copied().enumerate().collect();
+            stretches(&points).iter().map(|stretch| (stretch[0].0, stretch.len())).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(&[false, false, true, true]), [(0, 3), (2, 2)]);
+        assert_eq!(kinds(&[]), []);
     }
 
     #[test]

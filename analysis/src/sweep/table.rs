@@ -132,7 +132,7 @@ fn axes(table: &mut Table, frame: &Frame, points: &[u32]) {
             Some(numbers) => Cells::Real(points.iter().map(|point| Some(numbers[level(point)])).collect()),
             None => Cells::Text(points.iter().map(|point| Some(axis.labels[level(point)].clone())).collect()),
         };
-        table.push(axis.column(), &axis.unit, about, cells);
+        table.push(axis.column.as_str(), &axis.unit, about, cells);
     }
 }
 
@@ -223,6 +223,7 @@ mod tests {
     fn example() -> (Frame, Data) {
         let axis = |name: &str, unit: &str, labels: [&str; 2], numbers| FrameAxis {
             name: name.into(),
+            column: if unit.is_empty() { name.into() } else { [name, unit].join("_") },
             unit: unit.into(),
             sampled: false,
             labels: labels.map(String::from).into(),

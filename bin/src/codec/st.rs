@@ -271,8 +271,8 @@ fn read_frame<const M: usize>(octets: &[u8]) -> Result<Fields, CodecError> {
     let contents = parse(medium, octets).map_err(wrong)?;
     // A receiver ignores padding and reserved bits; but then the JSON would not be all of the frame.
     if emit(medium, &contents).map_err(wrong)? != octets {
-        let problem = "padding and reserved bits are not those that are sent; allowed: zeros, and no more of them \
-                       than the medium needs";
+        let problem = "padding and reserved bits are not those that are sent; allowed: zeros, and no more \
+                       of them than the medium needs";
         return Err(CodecError::new("frame", problem));
     }
     let mut fields = read_operation(contents.operation)?;

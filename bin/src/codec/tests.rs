@@ -328,7 +328,7 @@ fn names_do_instead_of_numbers() {
 
 #[test]
 fn the_formats_are_named() {
-    assert_eq!(formats(), ["lp-serial", "packet", "smp", "st", "voq"]);
+    assert_eq!(formats(), ["lp-serial", "packet", "riocm", "smp", "st", "voq"]);
 }
 
 /// A field that is changed alone is found out, or is no derived field and changes the octets.

@@ -94,7 +94,8 @@ fn row(one: &Comparison) -> Vec<String> {
         METRICS[one.metric].name.into(),
         three_digits(one.a),
         three_digits(one.b),
-        with_interval(&one.difference),
+        // the sign that the change beside it has
+        with_interval(&one.difference).replacen('-', if one.difference.mean < 0.0 { "−" } else { "-" }, 1),
         change_text(one.a, one.b).unwrap_or_else(|| "-".into()),
         one.verdict.text().into(),
     ]

@@ -17,7 +17,7 @@ use std::time::Instant;
 /// Points that are listed.
 const LISTED: usize = 60;
 /// Points that are tried.
-const TRIED: usize = 5;
+const TRIED: usize = 8;
 /// Wall-clock seconds that a trial takes at most.
 const TRIAL_S: f64 = 0.3;
 /// Events between two looks at the clock.
@@ -44,9 +44,11 @@ pub(crate) fn dry_run(plan: &SweepPlan, jobs: usize, interrupted: &AtomicBool) -
     text += &format!("\n{count} points, {amount} runs\n");
 
     let baseline = memory::ask();
-    let step = count.div_ceil(TRIED);
+    // keys are hashes, so the least of them are a sample that follows no axis
+    let mut sample: Vec<&Point> = plan.points.iter().collect();
+    sample.sort_by_key(|point| &point.key);
     let mut walls = Vec::new();
-    for point in plan.points.iter().step_by(step.max(1)) {
+    for point in sample.into_iter().take(TRIED) {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
         }

@@ -1,6 +1,6 @@
 //! Simulating the points of a sweep on this machine.
 
-use super::folder::{Finished, Folder, Manifest};
+use super::folder::{Finished, Folder, Manifest, cannot_write};
 use super::log::{Log, Media, Record};
 use super::memory::Gate;
 use crate::progress::Total;
@@ -12,6 +12,7 @@ use models::run::RunOptions;
 use rayon::prelude::*;
 use scenarios::sweep::{PointErrors, SweepPlan, replication_seed};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -46,6 +47,8 @@ pub(crate) struct Settings<'a> {
     pub(crate) shard: Shard,
     pub(crate) jobs: usize,
     pub(crate) quiet: bool,
+    /// Path of the log, for messages.
+    pub(crate) log: &'a Path,
     pub(crate) interrupted: &'a AtomicBool,
 }
 
@@ -133,6 +136,8 @@ fn next(plan: &SweepPlan, manifest: &Manifest, finished: &Finished, open: &[usiz
             tasks.extend(missing.map(|replication| (point, replication)));
         }
     }
+    // keys are hashes, as good as shuffled: what is done stands for what is left, and the time left is honest
+    tasks.sort_by_key(|(point, replication)| (&plan.points[*point].key, *replication));
     tasks
 }
 
@@ -225,10 +230,7 @@ impl Round<'_> {
         });
         let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let result = match (written, failed) {
-            (Err(error), _) => Err(Failure::bad_input(format_args!(
-                "cannot write the log of this sweep: {error}\n  what was finished before is kept; the same \
-                 command goes on from there"
-            ))),
+            (Err(error), _) => Err(Failure::bad_input(cannot_write(self.settings.log, &error))),
             (Ok(()), Some((_, failure))) => Err(failure),
             (Ok(()), None) if self.stopped() => Err(Failure::Interrupted),
             (Ok(()), None) => Ok(()),

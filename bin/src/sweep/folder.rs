@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Name of the file that says what a folder is.
 pub(crate) const MANIFEST: &str = "sweep.json";
 /// Version of its layout.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What the folder of a sweep is about: enough to merge, show, plot and compare without the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,7 @@ impl Manifest {
     pub(crate) fn new(plan: &SweepPlan, header: &Header) -> Self {
         let axes = plan.axes.iter().map(|axis| FrameAxis {
             name: axis.name.clone(),
+            column: axis.column(),
             unit: axis.unit.clone(),
             sampled: axis.sampled,
             labels: axis.levels.iter().map(|level| level.label.clone()).collect(),
@@ -126,20 +127,25 @@ impl Folder {
                 self.path.display()
             ))
         })?;
-        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| {
+        #[derive(Deserialize)]
+        struct Layout {
+            format: u32,
+        }
+        let layout: Option<Layout> = serde_json::from_str(&text).ok();
+        if let Some(Layout { format: found }) = layout
+            && found != FORMAT
+        {
+            return Err(Failure::bad_input(format_args!(
+                "{}: layout {found}; this version reads layout {FORMAT}; riosim sweep --restart begins anew",
+                path.display()
+            )));
+        }
+        serde_json::from_str(&text).map_err(|error| {
             Failure::bad_input(format_args!(
                 "{}: {error}; riosim sweep --restart begins anew",
                 path.display()
             ))
-        })?;
-        if manifest.format != FORMAT {
-            let found = manifest.format;
-            return Err(Failure::bad_input(format_args!(
-                "{}: layout {found}; this version reads layout {FORMAT}",
-                path.display()
-            )));
-        }
-        Ok(manifest)
+        })
     }
 
     /// Makes the folder ready for runs of `manifest`.
@@ -199,22 +205,18 @@ impl Folder {
         let attempt = || -> io::Result<()> {
             let parent = path.parent().unwrap_or(&self.path);
             fs::create_dir_all(parent)?;
-            // another task may be writing the same file at the same time
-            let new = parent.join(format!(
-                ".{}.{}",
-                path.file_name().unwrap_or_default().to_string_lossy(),
-                std::process::id()
-            ));
-            let done = fs::File::create(&new).and_then(|mut file| {
-                io::Write::write_all(&mut file, content)?;
-                file.sync_all()
-            });
-            done.and_then(|()| fs::rename(&new, &path)).inspect_err(|_| {
-                let _ = fs::remove_file(&new);
-            })
+            // other tasks may be writing the same file at the same time, on other machines too
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(".riosim-");
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let mut new = builder.tempfile_in(parent)?;
+            io::Write::write_all(&mut new, content)?;
+            new.as_file().sync_all()?;
+            new.persist(&path)?;
+            Ok(())
         };
-        attempt()
-            .map_err(|error| Failure::bad_input(format_args!("cannot write {}: {error}", path.display())))
+        attempt().map_err(|error| Failure::bad_input(cannot_write(&path, &error)))
     }
 
     /// The logs of all tasks, by name.
@@ -327,6 +329,17 @@ impl Finished {
         }
         (data, missing)
     }
+}
+
+/// What to say about a file that cannot be written.
+pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> String {
+    let full = matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    );
+    let room = if full { "make room, and " } else { "" };
+    let hint = format!("finished runs are kept; {room}the same command goes on from there");
+    format!("cannot write {}: {error}\n  {hint}", path.display())
 }
 
 /// What distinguishes two headers, in words.

@@ -4,6 +4,7 @@
 //! further one starts only if the system has that much left. Larger points raise the figure as they come. A
 //! system that does not tell (anything but Linux) sets no limit but `--jobs`.
 
+use std::path::Path;
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -57,18 +58,52 @@ impl Memory {
     }
 }
 
-/// Asks the system: `/proc`, and the limit of the control group where there is one.
+/// Asks the system: `/proc`, and the limits of the control groups that the process is in.
 pub(crate) fn ask() -> Option<Memory> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let system = std::fs::read_to_string("/proc/meminfo").ok()?;
     let mut available = kib(&system, "MemAvailable:")?;
-    let group = |name: &str| -> Option<u64> {
-        std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse().ok()
-    };
-    if let (Some(most), Some(used)) = (group("memory.max"), group("memory.current")) {
-        available = available.min(most.saturating_sub(used));
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    if let Some(left) = left_in_groups(&groups, Path::new("/sys/fs/cgroup")) {
+        available = available.min(left);
     }
     Some(Memory { peak: kib(&status, "VmHWM:")?, available })
+}
+
+/// Octets that the control groups of a process leave it: the least of its own group and those around it.
+///
+/// `groups` is `/proc/self/cgroup`; batch systems and containers set limits at any level. Version 2 has one
+/// tree, version 1 one for memory.
+fn left_in_groups(groups: &str, root: &Path) -> Option<u64> {
+    let trees = groups.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let words = if controllers.is_empty() {
+            (root.to_owned(), ["memory.max", "memory.current", "inactive_file"])
+        } else if controllers.split(',').any(|name| name == "memory") {
+            let names = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
+            (root.join("memory"), names)
+        } else {
+            return None;
+        };
+        Some((words, path))
+    });
+    let left = |folder: &Path, [most, used, files]: [&str; 3]| -> Option<u64> {
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+        let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+        let most = number(most)?;
+        // copies of files make room when somebody asks
+        let stat = read("memory.stat").unwrap_or_default();
+        let files = stat.lines().find_map(|line| line.strip_prefix(files)?.trim().parse::<u64>().ok());
+        Some(most.saturating_sub(number(used)?.saturating_sub(files.unwrap_or(0))))
+    };
+    trees
+        .flat_map(|((root, names), path)| {
+            let own = root.join(path.trim_start_matches('/'));
+            let inside = own.ancestors().take_while(|folder| folder.starts_with(&root));
+            inside.filter_map(|folder| left(folder, names)).collect::<Vec<u64>>()
+        })
+        .min()
 }
 
 fn kib(text: &str, key: &str) -> Option<u64> {
@@ -181,6 +216,31 @@ mod tests {
         let gate = Gate::with(3, || None);
         assert_eq!(gate.known(), (None, 3));
         assert!(most_at_a_time(&gate, 8, 100) <= 3);
+    }
+
+    #[test]
+    fn control_groups_limit_from_any_level() {
+        let root = tempfile::tempdir().unwrap();
+        let group = |name: &str, files: &[(&str, &str)]| {
+            let folder = root.path().join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            for (file, text) in files {
+                std::fs::write(folder.join(file), text).unwrap();
+            }
+        };
+        group("batch", &[("memory.max", "1000\n"), ("memory.current", "700\n")]);
+        group("batch/job", &[("memory.max", "max\n"), ("memory.current", "600\n")]);
+        group("batch/job/task", &[("memory.max", "900"), ("memory.current", "500")]);
+        let left = |groups: &str| left_in_groups(groups, root.path());
+        assert_eq!(left("0::/batch/job/task\n"), Some(300));
+        // of what the tasks use, copies of files do not count
+        group("batch", &[("memory.stat", "anon 200\ninactive_file 500\n")]);
+        assert_eq!(left("0::/batch/job/task\n"), Some(400));
+        assert_eq!(left("0::/elsewhere\n"), None);
+        assert_eq!(left("1:cpu:/batch\n"), None);
+        let old = [("memory.limit_in_bytes", "5000"), ("memory.usage_in_bytes", "1")];
+        group("memory/slurm", &old);
+        assert_eq!(left("5:cpu:/slurm\n4:hugetlb,memory:/slurm/job\n0::/\n"), Some(4999));
     }
 
     #[test]

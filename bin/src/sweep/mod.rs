@@ -3,7 +3,7 @@
 //! - [`engine`] simulates, [`memory`] keeps it within bounds, [`log`] makes every finished run durable;
 //! - [`folder`] knows what is there already, [`merge`] makes results of it;
 //! - [`slurm`] hands the shards to a cluster, [`dry`] says what a sweep would cost;
-//! - [`plot`] and [`compare`] look at results.
+//! - [`plot`] and [`mod@compare`] look at results.
 
 pub(crate) mod args;
 mod compare;
@@ -31,7 +31,6 @@ use engine::{Settings, Shard};
 use folder::{Earlier, Folder, Manifest};
 use scenarios::Diagnostics;
 use scenarios::sweep::SweepPlan;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -98,15 +97,13 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     let shard = args.shard.unwrap_or(Shard::ALL);
     let mut finished = folder.finished(&manifest, earlier)?;
     let path = log::path(folder.path(), (shard.index, shard.count));
-    let (mut log, torn) = log::Log::open(&path, &manifest.made_from).map_err(|error| {
-        let hint =
-            if error.kind() == ErrorKind::StorageFull { ": make room and repeat the command" } else { "" };
-        Failure::bad_input(format_args!("cannot write {}: {error}{hint}", path.display()))
-    })?;
+    let (mut log, torn) = log::Log::open(&path, &manifest.made_from)
+        .map_err(|error| Failure::bad_input(folder::cannot_write(&path, &error)))?;
     if torn > 0 && !args.quiet {
         complain(&format!("riosim: {}: cut off {torn} octets of an interrupted write", path.display()));
     }
-    let settings = Settings { shard, jobs: jobs(args), quiet: args.quiet, interrupted: &interrupted };
+    let settings =
+        Settings { shard, jobs: jobs(args), quiet: args.quiet, log: &path, interrupted: &interrupted };
     let done = engine::run(&plan, &manifest, &mut finished, &mut log, &folder, &settings)?;
     let wall = started.elapsed().as_secs_f64();
     let cost = format!("{} runs in {} ({} kept from before)", done.runs, seconds_text(wall), done.kept);

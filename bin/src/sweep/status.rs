@@ -24,7 +24,9 @@ pub(crate) fn status(path: &Path) -> Result<(), Failure> {
         "{}: {settled} of {all} points are finished ({percent} %), {runs} runs\n",
         manifest.frame.title
     );
-    let logs = folder.logs()?;
+    let mut logs = folder.logs()?;
+    // 2 comes before 10
+    logs.sort_by_key(|(name, _)| (name.len(), name.clone()));
     if logs.len() > 1 {
         let mut rows = vec![["task", "runs", "simulated"].map(String::from).to_vec()];
         for (name, content) in logs.iter().take(LISTED) {

@@ -142,6 +142,7 @@ fn build(
         flows: vec![FlowConfig { name: "background".into() }, FlowConfig { name: "hot".into() }],
         sources,
         agents: Vec::new(),
+        enumeration: None,
         symbol_losses: Vec::new(),
         sample_every: None,
         stall_after: None,

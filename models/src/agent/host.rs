@@ -60,9 +60,23 @@ pub(crate) struct Host {
     pub rx: Server<Received>,
     pub tx: Server<Order>,
     pub high_water: u32,
+    /// Length of the receive queue times picoseconds, up to `accounted`.
+    pub depth_ps: u128,
+    pub accounted: u64,
 }
 
 impl Host {
+    /// Before anything changes at `now`.
+    pub fn account(&mut self, now: u64) {
+        self.depth_ps += self.depth_ps_since(now);
+        self.accounted = now;
+    }
+
+    /// What the time up to `now` adds to the integral of the queue's length.
+    pub fn depth_ps_since(&self, now: u64) -> u128 {
+        self.rx.len() as u128 * u128::from(now - self.accounted)
+    }
+
     /// Whether there is a place beside `reserved` ones.
     pub fn has_room(&self, reserved: usize) -> bool {
         self.rx.len() + reserved < self.places as usize

@@ -22,15 +22,16 @@
 //! 2. Add a variant to [`Machine`](protocol::Machine) and to
 //!    [`ProtocolConfig`](crate::config::ProtocolConfig), and build it in [`Agent::new`].
 //! 3. Give every endpoint that takes part a [`PartConfig`](crate::config::PartConfig) with the *same flow*: a
-//!    flow is a conversation, and what is sent under it is handed to the instance of that flow at the other end.
+//!    flow is a conversation: what is sent under it is handed to the instance of that flow at the other end.
 //!
 //! What the rest does for you: priorities of responses, RETRY and its resend, timeouts of segments,
-//! reassembly, the host's queue, latency with its causes, counters, fingerprints, and equal results in all modes of
-//! the kernel. What you must not do: keep a clock, draw from a random number generator of your own, or send
-//! without end within one instant.
+//! reassembly, the host's queue, latency with its causes, counters, fingerprints, and equal results in all
+//! modes of the kernel. What you must not do: keep a clock, draw from a random number generator of your own,
+//! or send without end within one instant.
 
 mod clock;
 pub(crate) mod data;
+mod enumerator;
 mod host;
 mod linx;
 pub(crate) mod port;
@@ -44,7 +45,9 @@ use crate::stats::{AgentStats, FlowStats};
 use crate::traffic::Source;
 use clock::ProtocolClock;
 use data::{Data, Label};
+use enumerator::Enumeration;
 use host::{Host, Server};
+use logical::engine::io::requester;
 use logical::wire::message::SegmentSize;
 use logical::wire::{Body, Priority};
 use lp_serial::cost::IdSize;
@@ -64,18 +67,21 @@ pub(crate) struct Order {
 pub(crate) struct Outgoing {
     pub destination: u32,
     pub priority: u8,
-    pub cargo: Cargo,
+    pub body: Body<Data>,
+    pub label: Label,
 }
 
 impl Outgoing {
     fn new(destination: u32, priority: Priority, body: Body<Data>, label: Label) -> Self {
-        Outgoing { destination, priority: priority.prio(), cargo: Cargo { body, label } }
+        Outgoing { destination, priority: priority.prio(), body, label }
     }
 }
 
 /// What a packet of an agent carries: kept beside the packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Cargo {
+    /// Id of its sender. A switch answers under the id that it was asked by.
+    pub source: u32,
     pub body: Body<Data>,
     pub label: Label,
 }
@@ -125,6 +131,8 @@ struct Part {
     flow: u16,
     machine: Machine,
     stats: FlowStats,
+    /// It has begun to send by itself.
+    awake: bool,
 }
 
 /// One endpoint above its link.
@@ -143,6 +151,8 @@ pub(crate) struct Agent {
     pub reports: Vec<Report>,
     /// Ends of services that began, to be posted.
     pub ends: [Option<u64>; 2],
+    /// Writes to own registers: offset and value.
+    pub own: Vec<(u32, u32)>,
     device: u32,
     clock: ProtocolClock,
     parts: Vec<Part>,
@@ -155,7 +165,8 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    pub fn new(seed: u64, path: &str, config: &AgentConfig) -> Self {
+    /// `asleep`: only who sets the fabric up sends by itself; the others answer, until [`wake`](Self::wake).
+    pub fn new(seed: u64, path: &str, config: &AgentConfig, asleep: bool) -> Self {
         let service = |time, name: &str| Service::new(time, seed, &format!("{path}/{name}"));
         let parts = config.parts.iter().map(|part| {
             let source = part.source.as_ref().map(|source| Source::new(seed, source));
@@ -176,8 +187,12 @@ impl Agent {
                         linx,
                     )))
                 }
+                ProtocolConfig::Enumerate { settings, priority } => {
+                    Machine::Enumeration(Box::new(Enumeration::new(settings, *priority)))
+                }
             };
-            Part { flow: part.flow, machine, stats: FlowStats::default() }
+            let awake = !asleep || matches!(machine, Machine::Enumeration(_));
+            Part { flow: part.flow, machine, stats: FlowStats::default(), awake }
         });
         let mut agent = Agent {
             id: config.id,
@@ -188,6 +203,7 @@ impl Agent {
             out: Vec::new(),
             reports: Vec::new(),
             ends: [None; 2],
+            own: Vec::new(),
             device: config.device,
             clock: ProtocolClock::new(config.clock),
             parts: parts.collect(),
@@ -198,6 +214,8 @@ impl Agent {
                 rx: Server::default(),
                 tx: Server::default(),
                 high_water: 0,
+                depth_ps: 0,
+                accounted: 0,
             },
             port: Port::new(config),
             sent: 0,
@@ -205,14 +223,36 @@ impl Agent {
             events: Vec::new(),
         };
         for part in 0..agent.parts.len() {
-            agent.call(part, 0, |machine, cx| machine.start(cx));
+            if agent.parts[part].awake {
+                agent.call(part, 0, |machine, cx| machine.start(cx));
+            }
         }
         agent
+    }
+
+    /// The endpoint may send from now on.
+    pub fn wake(&mut self, now: u64) {
+        for part in 0..self.parts.len() {
+            if !std::mem::replace(&mut self.parts[part].awake, true) {
+                self.call(part, now, |machine, cx| machine.start(cx));
+            }
+        }
+        self.turn(now);
+    }
+
+    /// The host that sets the fabric up, if this is it, and what its requester counted.
+    pub fn enumeration(&self) -> Option<(&Enumeration, requester::Counters)> {
+        let host = self.parts.iter().find_map(|part| match &part.machine {
+            Machine::Enumeration(host) => Some(&**host),
+            _ => None,
+        })?;
+        Some((host, self.port.register_counters()))
     }
 
     /// A packet arrived.
     pub fn deliver(&mut self, arrival: Arrival) {
         let now = arrival.way.at.0;
+        self.host.account(now);
         let mut events = std::mem::take(&mut self.events);
         self.port.handle(self.clock.now(now), &mut self.host, arrival, &mut events);
         self.events = events;
@@ -227,6 +267,9 @@ impl Agent {
         self.port.handle_timeout(protocol_now, first, &mut events);
         self.events = events;
         for part in 0..self.parts.len() {
+            if !self.parts[part].awake {
+                continue;
+            }
             let machine = self.parts[part].machine.machine();
             let (timeout, arrival) = (machine.poll_timeout(), machine.poll_arrival());
             if timeout.is_some_and(|at| at <= protocol_now) {
@@ -241,6 +284,7 @@ impl Agent {
 
     /// A service of the host ends.
     pub fn served(&mut self, now: u64, side: Side) {
+        self.host.account(now);
         match side {
             Side::Receive => {
                 let received = self.host.rx.finish();
@@ -267,7 +311,7 @@ impl Agent {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do next, in fabric time.
     pub fn next_deadline(&self) -> Option<u64> {
         let engines = self.port.poll_timeout();
-        let machines = || self.parts.iter().map(|part| part.machine.machine());
+        let machines = || self.parts.iter().filter(|part| part.awake).map(|part| part.machine.machine());
         let protocol = machines().filter_map(|machine| machine.poll_timeout()).chain(engines).min();
         let arrival = machines().filter_map(|machine| machine.poll_arrival()).min();
         protocol.map(|at| self.clock.fabric(at)).into_iter().chain(arrival.map(|at| at.0)).min()
@@ -278,9 +322,18 @@ impl Agent {
         !self.orders.is_empty()
     }
 
-    /// Totals.
-    pub fn stats(&self) -> AgentStats {
-        AgentStats { rx_high_water: self.host.high_water, clock: self.clock.ratio() }
+    /// Totals up to `end`.
+    pub fn stats(&self, end: u64) -> AgentStats {
+        let mut flows = FlowStats::default();
+        for part in &self.parts {
+            flows.add(&part.stats);
+        }
+        AgentStats {
+            rx_high_water: self.host.high_water,
+            rx_depth_ps: self.host.depth_ps + self.host.depth_ps_since(end),
+            clock: self.clock.ratio(),
+            flows,
+        }
     }
 
     /// Totals by flow.
@@ -306,7 +359,6 @@ impl Agent {
                 idle = false;
             }
             while let Some(packet) = self.port.poll_transmit(self.clock.now(now)) {
-                self.count_packet(&packet);
                 self.out.push(packet);
             }
             let mut events = std::mem::take(&mut self.events);
@@ -339,6 +391,11 @@ impl Agent {
                 }
                 self.call(part, now, |machine, cx| machine.outcome(cx, token, outcome));
             }
+            Event::Moved(flow, octets) => {
+                if let Some(part) = self.part_of(flow) {
+                    self.parts[part].stats.payload += u64::from(octets);
+                }
+            }
             Event::Fact(flow, fact) => {
                 if let Some(part) = self.part_of(flow) {
                     self.fact(now, part, fact);
@@ -361,7 +418,9 @@ impl Agent {
         assert_eq!(leg.parts.total(), leg.latency(), "the parts of a message's time add up to it: {leg:?}");
         self.reports.push(Report::Message(*leg));
         let part = self.part_of(leg.flow).expect("both ends of a flow have its protocol");
-        self.parts[part].stats.delivered += 1;
+        let stats = &mut self.parts[part].stats;
+        stats.delivered += 1;
+        stats.payload += u64::from(leg.payload);
         self.call(part, now, |machine, cx| machine.received(cx, received));
     }
 
@@ -369,17 +428,20 @@ impl Agent {
         self.parts.iter().position(|part| part.flow == flow)
     }
 
-    fn count_packet(&mut self, packet: &Outgoing) {
-        let Some(part) = self.part_of(packet.cargo.label.flow) else { return };
+    /// A packet that this agent made takes so many octets on the link.
+    pub fn count_packet(&mut self, flow: u16, response: bool, link_octets: u64) {
+        let Some(part) = self.part_of(flow) else { return };
         let stats = &mut self.parts[part].stats;
-        match packet.cargo.body {
-            Body::Response(_) => stats.responses += 1,
-            _ => stats.requests += 1,
+        if response {
+            stats.responses += 1;
+        } else {
+            stats.requests += 1;
         }
+        stats.link_octets += link_octets;
     }
 
     fn call(&mut self, part: usize, now: u64, f: impl FnOnce(&mut dyn protocol::Protocol, &mut Cx<'_>)) {
-        let Part { flow, machine, stats } = &mut self.parts[part];
+        let Part { flow, machine, stats, .. } = &mut self.parts[part];
         let before = self.orders.len();
         let told = self.reports.len();
         let mut cx = Cx {
@@ -391,6 +453,7 @@ impl Agent {
             sent: &mut self.sent,
             orders: &mut self.orders,
             reports: &mut self.reports,
+            own: &mut self.own,
         };
         f(machine.machine_mut(), &mut cx);
         stats.sent += (self.orders.len() - before) as u64;

@@ -4,12 +4,14 @@ use super::data::{Data, Label, Trail};
 use super::host::Host;
 use super::protocol::{Conveyance, Outcome, Received, Token};
 use super::{Order, Outgoing};
-use crate::config::AgentConfig;
+use crate::config::{AgentConfig, ProtocolConfig};
 use crate::probe::{Cause, Journey, Parts, ProtocolFact};
+use crate::registers;
 use logical::engine::io::requester::{self, Requester};
 use logical::engine::io::responder::{Fault, Target, serve};
 use logical::engine::{doorbell, message, stream};
 use logical::wire::address::{Address, Span};
+use logical::wire::maintenance::Maintenance;
 use logical::wire::read::{Operation as ReadOperation, Read};
 use logical::wire::response::{Response, Status};
 use logical::wire::write::{Operation as WriteOperation, Write};
@@ -37,9 +39,13 @@ pub(crate) struct Arrival {
 pub(super) enum Event {
     Outcome(Token, Outcome),
     Fact(u16, ProtocolFact),
+    /// A read or a write of this flow moved so many octets.
+    Moved(u16, u32),
 }
 
-/// Transaction ids below this one are for reads and writes, the others for doorbells.
+/// Transaction ids from here on are for register accesses, below for reads and writes.
+const REGISTER_TIDS: u8 = 112;
+/// Transaction ids from here on are for doorbells.
 const DOORBELL_TIDS: u8 = 128;
 /// Double-words of the memory that each flow has for reads and writes.
 const WINDOW: u64 = 32;
@@ -56,6 +62,8 @@ pub(super) struct Port {
     bells: doorbell::Sender,
     belfry: doorbell::Receiver,
     io: Requester<Data>,
+    /// Register accesses have a requester of their own, which counts them alone.
+    registers: Requester<Data>,
     /// Doorbells under way; equal ones from one device cannot be told apart.
     rung: BTreeMap<(u32, u16), Label>,
     /// Reads and writes under way.
@@ -64,6 +72,8 @@ pub(super) struct Port {
     answers: VecDeque<Outgoing>,
     /// Packets of type 9 that wait for the link.
     pub streams_waiting: u32,
+    /// Flow of register accesses.
+    register_flow: u16,
 }
 
 /// Packets of type 9 that may wait for the link: the next is made when one starts.
@@ -105,16 +115,32 @@ impl Port {
             }),
             belfry: doorbell::Receiver::new(1),
             io: Requester::new(requester::Options {
+                last_tid: REGISTER_TIDS - 1,
+                response_timeout: timeout,
+                window: REGISTER_TIDS,
+                ..requester::Options::default()
+            }),
+            registers: Requester::new(requester::Options {
+                first_tid: REGISTER_TIDS,
                 last_tid: DOORBELL_TIDS - 1,
                 response_timeout: timeout,
-                window: DOORBELL_TIDS,
                 ..requester::Options::default()
             }),
             rung: BTreeMap::new(),
             asked: BTreeMap::new(),
             answers: VecDeque::new(),
             streams_waiting: 0,
+            register_flow: config
+                .parts
+                .iter()
+                .find(|part| matches!(part.protocol, ProtocolConfig::Enumerate { .. }))
+                .map_or(0, |part| part.flow),
         }
+    }
+
+    /// What the requester of register accesses counted.
+    pub fn register_counters(&self) -> requester::Counters {
+        self.registers.counters()
     }
 
     /// Places of the host that messages in reassembly will need.
@@ -146,11 +172,17 @@ impl Port {
                 self.rung.insert((destination, info), payload.label);
                 self.bells.submit(doorbell::Ring { destination, info, priority, token })
             }
-            Conveyance::Read | Conveyance::Write => {
+            Conveyance::Read | Conveyance::Write | Conveyance::Register { .. } => {
                 let label = payload.label.clone();
                 let body = request(send.conveyance, payload);
                 self.asked.insert(token, (label, destination, send.conveyance));
-                body.and_then(|body| self.io.submit(requester::Order { destination, priority, body, token }))
+                let requester = match send.conveyance {
+                    Conveyance::Register { .. } => &mut self.registers,
+                    _ => &mut self.io,
+                };
+                body.and_then(|body| {
+                    requester.submit(requester::Order { destination, priority, body, token })
+                })
             }
         };
         taken.unwrap_or_else(|error| panic!("flow sends what no packet can carry: {error}"));
@@ -237,7 +269,12 @@ impl Port {
                     self.bells.handle_response(now, source, tid, response.status());
                 }
             }
-            body @ (Body::Read(_) | Body::Write(_) | Body::StreamWrite(_) | Body::Maintenance(_)) => {
+            // Requests are answered by the registers of the device.
+            Body::Maintenance(response) => {
+                self.registers.handle_maintenance(source, response.into_operation());
+                self.io_events(Some((source, priority, way, label)), out);
+            }
+            body @ (Body::Read(_) | Body::Write(_) | Body::StreamWrite(_)) => {
                 let trail = Trail { token: 0, created: way.created.0, at: way.at.0, parts: way.parts };
                 // The packet as it came: from its sender to us.
                 let came = Transport::new(transport.priority(), self.ids, self.id, source)
@@ -277,7 +314,7 @@ impl Port {
 
     /// Reads and writes that ended; `by`: with this response.
     fn io_events(&mut self, by: Option<(u32, u8, Journey, Label)>, out: &mut Vec<Event>) {
-        while let Some(event) = self.io.poll_event() {
+        while let Some(event) = self.io.poll_event().or_else(|| self.registers.poll_event()) {
             let (token, data) = match event {
                 requester::Event::Done { token, data } => (token, Some(data)),
                 requester::Event::Failed { token, .. } => (token, None),
@@ -287,20 +324,31 @@ impl Port {
                 (Some(data), Some((from, priority, way, carried))) => {
                     let request =
                         carried.trail.as_deref().expect("a response carries the way of its request");
+                    out.push(Event::Moved(label.flow, label.octets));
                     // The way of the request ends where that of the response begins.
-                    let there = Journey {
-                        at: Time(request.at),
-                        created: Time(request.created),
-                        parts: request.parts,
-                        ..*way
+                    let stale = request.created < label.ready;
+                    let (there, back) = if stale {
+                        // A late response to an earlier request with the same transaction id: nobody can
+                        // tell, and the way of this request is not known.
+                        let mut parts = Parts::default();
+                        parts[Cause::Protocol] = way.at.0 - label.created;
+                        let at = Time(label.created);
+                        (
+                            Journey { at, parts: Parts::default(), ..*way },
+                            Journey { created: at, parts, ..*way },
+                        )
+                    } else {
+                        let (at, created) = (Time(request.at), Time(request.created));
+                        let there = Journey { at, created, parts: request.parts, ..*way };
+                        (self.leg(&label, there, Cause::Protocol), *way)
                     };
-                    let there = self.leg(&label, there, Cause::Protocol);
-                    let trail = Trail { token, created: label.created, at: request.at, parts: there.parts };
+                    let (at, parts) = (there.at.0, there.parts);
+                    let trail = Trail { token, created: label.created, at, parts };
                     let payload = data.unwrap_or_default();
                     let label =
                         Label { trail: Some(Box::new(trail)), octets: payload.octets() as u32, ..label };
                     let payload = payload.labelled(label);
-                    Outcome::Answer(Box::new(received(*from, *priority, conveyance, payload, *way)))
+                    Outcome::Answer(Box::new(received(*from, *priority, conveyance, payload, back)))
                 }
                 _ => Outcome::Failed,
             };
@@ -322,11 +370,13 @@ impl Port {
                 label,
             ));
         }
-        if let Some(request) = self.io.poll_transmit(now) {
+        let request = self.registers.poll_transmit(now).or_else(|| self.io.poll_transmit(now));
+        if let Some(request) = request {
             let label = match &request.body {
                 Body::Read(read) => {
                     Label { flow: (read.address().double_word() / WINDOW) as u16, ..Label::default() }
                 }
+                Body::Maintenance(_) => Label { flow: self.register_flow, ..Label::default() },
                 body => body.payload().map(|data| data.label.clone()).unwrap_or_default(),
             };
             return Some(Outgoing::new(request.destination, request.priority, request.body, label));
@@ -356,6 +406,7 @@ impl Port {
         self.messages.handle_timeout(now);
         self.bells.handle_timeout(now);
         self.io.handle_timeout(now);
+        self.registers.handle_timeout(now);
         self.inbox.handle_timeout(now);
         self.reassembly.handle_timeout(now);
         while let Some(event) = self.inbox.poll_event() {
@@ -372,6 +423,7 @@ impl Port {
             self.messages.poll_timeout(),
             self.bells.poll_timeout(),
             self.io.poll_timeout(),
+            self.registers.poll_timeout(),
             self.inbox.poll_timeout(),
             self.reassembly.poll_timeout(),
         ]
@@ -421,8 +473,11 @@ fn received(from: u32, priority: u8, conveyance: Conveyance, payload: Data, leg:
     Received { from, priority, conveyance, payload: payload.without_padding(), leg }
 }
 
-/// A read or a write of the memory that belongs to the flow.
+/// A read or a write of the memory that belongs to the flow, or of a register.
 fn request(conveyance: Conveyance, mut payload: Data) -> Result<Body<Data>, logical::wire::Error> {
+    if let Conveyance::Register { hop_count, access, write } = conveyance {
+        return Ok(Body::Maintenance(Maintenance::new(hop_count, registers::request(access, write))?));
+    }
     let octets = payload.octets() as u16;
     let address = Address::new(AddressSize::Bits34, u64::from(payload.label.flow) * WINDOW)?;
     if conveyance == Conveyance::Read {

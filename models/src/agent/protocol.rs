@@ -1,12 +1,14 @@
 //! What a protocol on an endpoint is, and what it can do.
 
 use super::data::{Data, Label, Trail};
+use super::enumerator::Enumeration;
 use super::linx::Linx;
 use super::rpc::Rpc;
 use super::workload::Workload;
 use super::{Order, Report};
 use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact};
 use logical::wire::Payload;
+use logical::wire::maintenance::Access;
 use logical::wire::message::SegmentSize;
 use sim_core::Time;
 
@@ -36,6 +38,15 @@ pub(crate) enum Conveyance {
     Read,
     /// Type 5, NWRITE_R: up to 256 octets, answered.
     Write,
+    /// Type 8: one register, answered. The payload is not sent.
+    Register {
+        /// Switches on the way.
+        hop_count: u8,
+        /// Which register.
+        access: Access,
+        /// What is written; `None` = it is read, and [`Outcome::Answer`] brings it.
+        write: Option<u32>,
+    },
 }
 
 /// Names what was sent, for its [`Outcome`].
@@ -87,7 +98,8 @@ pub(crate) enum Outcome {
 /// A protocol on an endpoint: a machine without clock, fabric or random numbers of its own. Times are those
 /// of the protocol clock, in picoseconds.
 pub(crate) trait Protocol {
-    /// The run begins (t = 0).
+    /// The run begins (t = 0), or the endpoint may send from now on: what would have been sent before then
+    /// is not made up.
     fn start(&mut self, _cx: &mut Cx<'_>) {}
 
     /// Something came for this flow.
@@ -121,6 +133,7 @@ pub(crate) enum Machine {
     Workload(Box<Workload>),
     Rpc(Box<Rpc>),
     Linx(Box<Linx>),
+    Enumeration(Box<Enumeration>),
 }
 
 impl Machine {
@@ -129,6 +142,7 @@ impl Machine {
             Machine::Workload(workload) => &**workload,
             Machine::Rpc(rpc) => &**rpc,
             Machine::Linx(linx) => &**linx,
+            Machine::Enumeration(host) => &**host,
         }
     }
 
@@ -137,6 +151,7 @@ impl Machine {
             Machine::Workload(workload) => &mut **workload,
             Machine::Rpc(rpc) => &mut **rpc,
             Machine::Linx(linx) => &mut **linx,
+            Machine::Enumeration(host) => &mut **host,
         }
     }
 }
@@ -153,6 +168,7 @@ pub(crate) struct Cx<'a> {
     pub(super) sent: &'a mut u64,
     pub(super) orders: &'a mut Vec<Order>,
     pub(super) reports: &'a mut Vec<Report>,
+    pub(super) own: &'a mut Vec<(u32, u32)>,
 }
 
 impl Cx<'_> {
@@ -198,6 +214,11 @@ impl Cx<'_> {
         parts[Cause::Protocol] += leg.created.0 - trail.at;
         let whole = Journey { created: Time(trail.created), source: self.device, parts, ..*leg };
         self.reports.push(Report::RoundTrip(whole));
+    }
+
+    /// Writes a register of the own device: offset and value. It takes no time.
+    pub fn write_own(&mut self, offset: u32, value: u32) {
+        self.own.push((offset, value));
     }
 
     /// Tells observers of something that happened now.

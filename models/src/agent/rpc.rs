@@ -53,6 +53,10 @@ impl Rpc {
 }
 
 impl Protocol for Rpc {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        self.sender.start(cx.fabric_now);
+    }
+
     fn arrival(&mut self, cx: &mut Cx<'_>) {
         while self.sender.due(cx.fabric_now) {
             self.ask(cx);

@@ -22,6 +22,10 @@ impl Workload {
 }
 
 impl Protocol for Workload {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        self.sender.start(cx.fabric_now);
+    }
+
     fn arrival(&mut self, cx: &mut Cx<'_>) {
         while self.sender.due(cx.fabric_now) {
             self.sender.send(cx, self.conveyance);
@@ -52,6 +56,13 @@ pub(crate) struct Sender {
 impl Sender {
     pub fn new(source: Option<Source>) -> Self {
         Sender { source, opening: 0 }
+    }
+
+    /// Nothing is sent before `now`.
+    pub fn start(&mut self, now: u64) {
+        if let Some(source) = &mut self.source {
+            source.not_before(now);
+        }
     }
 
     /// The next instant at which something may be [`due`](Self::due).

@@ -2,7 +2,8 @@
 #![allow(dead_code, missing_docs)]
 
 use models::config::*;
-use models::probe::{Delivery, Journey, Offered, Probe, ProtocolEvent, Sample, StagingEdge};
+use models::enumeration::{Outline, plan};
+use models::probe::{Delivery, Journey, Offered, Probe, ProtocolEvent, RegisterEvent, Sample, StagingEdge};
 use models::run::{ListKind, PipelineMode};
 use models::{Outcome, Progress, RunOptions, Simulation};
 use sim_core::{Duration, Time};
@@ -93,6 +94,7 @@ impl Star {
             flows: Vec::new(),
             sources: Vec::new(),
             agents: Vec::new(),
+            enumeration: None,
             symbol_losses: Vec::new(),
             sample_every: None,
             stall_after: None,
@@ -318,6 +320,7 @@ impl Net {
             flows: Vec::new(),
             sources: Vec::new(),
             agents: Vec::new(),
+            enumeration: None,
             symbol_losses: Vec::new(),
             sample_every: None,
             stall_after: None,
@@ -500,9 +503,78 @@ impl Net {
     }
 }
 
+impl Net {
+    /// Endpoint `host` sets everything up: ids, routes and registers are what will come of it. Everything
+    /// else must be there already, and there must be no multicast.
+    pub fn enumerated_by(&mut self, host: u32, spread: bool) {
+        let ids = IdSize::Dev8;
+        let host_hears = self.config.devices[host as usize].ports[0].voq.rx_sup;
+        let settings = EnumerationConfig { host, ids, spread, enables: true, host_hears };
+        self.config.enumeration = Some(settings);
+        let planned = plan(&Outline::of(&self.config).unwrap());
+        let ids: Vec<u32> = planned.ids[..self.endpoints as usize].iter().map(|id| id.unwrap()).collect();
+        self.config.id_space = 256;
+        self.config.owners = vec![NO_OWNER; 256];
+        for (e, &id) in ids.iter().enumerate() {
+            self.config.owners[id as usize] = e as u32;
+        }
+        let egress = |d: u32, id: usize| planned.tables[d as usize].get(id).copied().flatten();
+        let neighbours = self.neighbours.clone();
+        let abilities: Vec<Vec<PortVoq>> =
+            self.config.devices.iter().map(|d| d.ports.iter().map(|p| p.voq).collect()).collect();
+        for (d, device) in self.config.devices.iter_mut().enumerate() {
+            for (p, port) in device.ports.iter_mut().enumerate() {
+                let (other, back) = neighbours[d][p];
+                let switch = d >= self.endpoints as usize;
+                let hears = abilities[other as usize][back as usize].rx_sup;
+                port.voq.gen_en = switch && port.voq.gen_sup && hears;
+                port.voq.part = switch;
+                port.voq.xoff = false;
+            }
+            match &mut device.model {
+                DeviceModel::Endpoint(e) => {
+                    e.ids = vec![ids[d]];
+                    let (switch, _) = neighbours[d][0];
+                    let hop = |id| egress(switch, id).unwrap_or(NO_PORT);
+                    e.next_hop = Arc::new((0..256).map(hop).collect());
+                }
+                DeviceModel::Switch(s) => {
+                    let route = |id| match egress(d as u32, id) {
+                        Some(port) => {
+                            let (next, _) = neighbours[d][port as usize];
+                            let next_hop = egress(next, id).unwrap_or(NO_PORT);
+                            Route { egress: Egress::Port(port), next_hop }
+                        }
+                        None => Route { egress: Egress::Drop, next_hop: NO_PORT },
+                    };
+                    s.routes.entries = (0..256).map(route).collect();
+                }
+            }
+        }
+        let renamed = |destinations: &mut Destinations| match destinations {
+            Destinations::Fixed(id) => *id = ids[*id as usize],
+            Destinations::Cycle(list) | Destinations::Uniform { ids: list, .. } => {
+                *list = Arc::new(list.iter().map(|id| ids[*id as usize]).collect());
+            }
+            Destinations::Hotspot { .. } | Destinations::Replay => unreachable!("not used here"),
+        };
+        self.config.sources.iter_mut().for_each(|source| renamed(&mut source.destinations));
+        for agent in &mut self.config.agents {
+            agent.id = ids[agent.device as usize];
+            for source in agent.parts.iter_mut().filter_map(|part| part.source.as_mut()) {
+                renamed(&mut source.destinations);
+            }
+        }
+        let flow = self.conversation(ProtocolConfig::Enumerate { settings, priority: 2 }, &[host], &[]);
+        self.config.flows[usize::from(flow)].name = "enumeration".into();
+        self.agent(host).id = 0;
+    }
+}
+
 /// Keeps everything that a probe can see.
 #[derive(Default)]
 pub struct Log {
+    pub accesses: Vec<RegisterEvent>,
     pub deliveries: Vec<Delivery>,
     pub edges: Vec<StagingEdge>,
     pub samples: Vec<Sample>,
@@ -512,6 +584,9 @@ pub struct Log {
 }
 
 impl Probe for Log {
+    fn register(&mut self, event: &RegisterEvent) {
+        self.accesses.push(*event);
+    }
     fn message(&mut self, m: &Journey) {
         assert_eq!(m.parts.total(), m.latency(), "the parts add up");
         self.messages.push(*m);

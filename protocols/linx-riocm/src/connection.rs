@@ -105,9 +105,9 @@ impl Terms {
 
 /// What another attempt of the peer was told of, while this node was connecting.
 ///
-/// The peer may have been up in it, and have sent data: that must not be taken for data of the present attempt,
-/// so each has its own connection ID. But a late REQ of an earlier attempt must not change the ID under which
-/// the peer comes up, so the ID is kept, and used again when that attempt is heard of again.
+/// The peer may have been up in it, and have sent data: that must not be taken for data of the present
+/// attempt, so each has its own connection ID. But a late REQ of an earlier attempt must not change the ID
+/// under which the peer comes up, so the ID is kept, and used again when that attempt is heard of again.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Former {
     /// Of the peer.
@@ -591,8 +591,8 @@ impl Connection {
         }
     }
 
-    /// The peer has given its attempt up while this node was still connecting. What it sent before must go, and
-    /// what is still on its way must not find the connection.
+    /// The peer has given its attempt up while this node was still connecting. What it sent before must go,
+    /// and what is still on its way must not find the connection.
     fn forget_peer(&mut self, cx: &mut Context<'_>) {
         let State::Connecting(connecting) = &mut self.state else { return };
         connecting.terms = None;

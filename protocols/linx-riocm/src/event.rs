@@ -107,8 +107,8 @@ pub enum Event {
         /// What was negotiated.
         link: Link,
     },
-    /// The connection has ended, or the attempt that the link handler gave up. It stays passive until the next
-    /// connect.
+    /// The connection has ended, or the attempt that the link handler gave up. It stays passive until the
+    /// next connect.
     Disconnected {
         /// The connection.
         connection: ConnectionId,

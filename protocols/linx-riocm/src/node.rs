@@ -97,8 +97,8 @@ impl core::error::Error for ConfigError {}
 /// [`handle_timeout`](Self::handle_timeout) at or after [`poll_timeout`](Self::poll_timeout),
 /// [`handle_link`](Self::handle_link), and the calls of the link handler: [`connect`](Self::connect),
 /// [`disconnect`](Self::disconnect), [`transmit`](Self::transmit). After each, drain
-/// [`poll_transmit`](Self::poll_transmit) and [`poll_event`](Self::poll_event) until they give `None`; each of
-/// them may have changed, and [`poll_timeout`](Self::poll_timeout) too.
+/// [`poll_transmit`](Self::poll_transmit) and [`poll_event`](Self::poll_event) until they give `None`; each
+/// of them may have changed, and [`poll_timeout`](Self::poll_timeout) too.
 ///
 /// Frames that arrive at the instant of a deadline come first: hand them in before that instant's timeout.
 ///

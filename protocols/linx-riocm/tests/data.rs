@@ -21,7 +21,9 @@ fn expecting(expected: u16) -> End {
 /// Proves: RIOCM-10.1-2, RIOCM-10.1.2-4, RIOCM-10.1.2-5, RIOCM-10.1.2-6
 #[test]
 fn packets_are_delivered_in_the_order_of_their_numbers() {
-    let cases: [(u16, &[(u16, &[u16])]); 3] = [
+    /// A number that arrives, and the numbers that are delivered then.
+    type Arrival = (u16, &'static [u16]);
+    let cases: [(u16, &[Arrival]); 3] = [
         (0, &[(0, &[0]), (2, &[]), (3, &[]), (1, &[1, 2, 3]), (5, &[]), (4, &[4, 5])]),
         (65534, &[(65534, &[65534]), (0, &[]), (65535, &[65535, 0]), (1, &[1])]),
         (10, &[(12, &[]), (12, &[]), (11, &[]), (10, &[10, 11, 12])]),
@@ -84,7 +86,8 @@ fn fragments_are_reordered_too() {
     }
 }
 
-/// Five kinds share one counter, connection packets and heartbeats take none; msgid goes on with every message.
+/// Five kinds share one counter, connection packets and heartbeats take none; msgid goes on with every
+/// message.
 ///
 /// Proves: RIOCM-10.1.2-2, RIOCM-10.1.2-3, RIOCM-10.1.2.1-3, RIOCM-10.1-1, RIOCM-10.1-3
 #[test]
@@ -206,7 +209,9 @@ fn a_gap_does_not_stay_open() {
 fn what_cannot_be_delivered_resets_and_waits_for_the_peer() {
     let limits = Limits { open: 2, octets: 40 };
     let start = |payl_size| DataKind::FragStart(Message { src: 1, dst: 2, payl_size });
-    let problems: [(&str, &dyn Fn(&mut End)); 5] = [
+    /// What is wrong, and what makes it so.
+    type Problem<'a> = (&'a str, &'a dyn Fn(&mut End));
+    let problems: [Problem<'_>; 5] = [
         ("too many open messages", &|end| {
             (0..3).for_each(|seqno| end.hear_data(0x22, seqno, start(9), seqno as u8, &[1]));
         }),

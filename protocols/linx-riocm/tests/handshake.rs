@@ -22,7 +22,8 @@ fn are_crossed(x: &End, y: &End) {
 
 /// H01: X begins, Y's own REQ is lost.
 ///
-/// Proves: RIOCM-10.1.1-13, RIOCM-10.1.1-9, RIOCM-10.1.1-10, RIOCM-10.1.1.1-3, RIOCM-10.1.1.2-3, RIOCM-10.1.1.2-4
+/// Proves: RIOCM-10.1.1-13, RIOCM-10.1.1-9, RIOCM-10.1.1-10, RIOCM-10.1.1.1-3, RIOCM-10.1.1.2-3
+/// Proves: RIOCM-10.1.1.2-4
 #[test]
 fn a_lone_initiator() {
     let (mut x, mut y) = (End::x(Options::default()), End::connecting(Options::default()));

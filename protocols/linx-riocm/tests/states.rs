@@ -212,8 +212,8 @@ fn a_restarted_attempt_is_new() {
     }
 }
 
-/// A peer that begins anew while this node is still connecting may have been up before: what it sent then must
-/// not be delivered now, whether it is held already or still under way.
+/// A peer that begins anew while this node is still connecting may have been up before: what it sent then
+/// must not be delivered now, whether it is held already or still under way.
 ///
 /// Proves: RIOCM-10.1.1.3-2
 #[test]
@@ -241,7 +241,8 @@ fn data_of_the_peer_s_earlier_life_is_not_delivered() {
     assert_eq!(end.sent(), ["22cf000e824200800001010a000200020023"; 2]);
 }
 
-/// A late REQ of an earlier attempt must not change what the present one was told: the peer may be up with it.
+/// A late REQ of an earlier attempt must not change what the present one was told: the peer may be up with
+/// it.
 #[test]
 fn a_detour_to_an_earlier_attempt_of_the_peer_changes_nothing() {
     let mut end = End::acked(Options::default());
@@ -256,8 +257,8 @@ fn a_detour_to_an_earlier_attempt_of_the_peer_changes_nothing() {
     assert_eq!(end.node.link(end.id).unwrap().cid, 0x22);
 }
 
-/// Whatever comes in whatever order: Connected and Disconnected alternate, Deliver is between them, the timers
-/// fit the phase, and a disconnected node says nothing.
+/// Whatever comes in whatever order: Connected and Disconnected alternate, Deliver is between them, the
+/// timers fit the phase, and a disconnected node says nothing.
 ///
 /// Proves: RIOCM-RLNH-2, RIOCM-RLNH-3, RIOCM-RLNH-6
 #[test]

@@ -7,6 +7,7 @@
 //!    then the formats in order of their type.
 //! 2. [`register`]: the register space of a device, and how another device finds its way in it.
 //! 3. [`engine`]: what spans packets: requests and responses, messages, streams.
+//! 4. [`enumeration`]: a host that explores a fabric and sets it up.
 //!
 //! Every wire module has the same five parts: field positions, a `View` (total: it judges nothing and prints
 //! anything), a valid-only value with `parse` and `emit`, `Display`, and errors that name the field and the
@@ -23,5 +24,6 @@
 extern crate alloc;
 
 pub mod engine;
+pub mod enumeration;
 pub mod register;
 pub mod wire;

@@ -26,12 +26,17 @@
 //!
 //! 1. [`mod@file`]: the registers of one device; what it plugs into them comes through [`Device`].
 //! 2. [`discovery`]: how another device finds the extended features blocks.
+//! 3. [`serial`]: the block of the LP-Serial physical layer, as far as a host needs it.
+//! 4. [`name`](mod@name): what registers are called.
 
 pub mod discovery;
 pub mod file;
+pub mod name;
+pub mod serial;
 
 pub use discovery::Discovery;
 pub use file::{Device, RegisterFile};
+pub use serial::Serial;
 
 use crate::wire::Payload;
 use crate::wire::maintenance::{Access, PAYLOAD_MAX_BYTES};

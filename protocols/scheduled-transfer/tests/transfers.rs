@@ -127,7 +127,11 @@ fn many_transfers_at_once_in_both_directions() {
                 offered[end] += 1;
             }
         }
-        if ids.iter().all(|&(end, id, _)| pair.has(end, |event| matches!(event, Event::Finished { id: found, outcome: Outcome::Complete, .. } if *found == id))) {
+        let complete = |event: &Event, id| match event {
+            Event::Finished { id: found, outcome: Outcome::Complete, .. } => *found == id,
+            _ => false,
+        };
+        if ids.iter().all(|&(end, id, _)| pair.has(end, |event| complete(event, id))) {
             break;
         }
     }

@@ -387,7 +387,10 @@ fn block_numbers() {
 proptest::proptest! {
     /// Proves: ST-8-6, ST-8-4, ST-8-5
     #[test]
-    fn every_header_comes_back(wire in proptest::array::uniform32(proptest::num::u8::ANY), rest in proptest::array::uniform8(proptest::num::u8::ANY)) {
+    fn every_header_comes_back(
+        wire in proptest::array::uniform32(proptest::num::u8::ANY),
+        rest in proptest::array::uniform8(proptest::num::u8::ANY),
+    ) {
         let wire = [&wire[..], &rest].concat();
         let (header, _) = Header::parse(&wire).unwrap();
         assert_eq!(header.to_bytes()[..], wire);
@@ -429,7 +432,11 @@ proptest::proptest! {
 
     /// An intermediate device that changes one pair gets the checksum of the changed operation.
     #[test]
-    fn updated_checksums(wire in proptest::collection::vec(proptest::num::u8::ANY, 40), at in 7usize..20, new: u16) {
+    fn updated_checksums(
+        wire in proptest::collection::vec(proptest::num::u8::ANY, 40),
+        at in 7usize..20,
+        new: u16,
+    ) {
         let (header, _) = Header::parse(&wire).unwrap();
         let old = u16::from_be_bytes([wire[2 * at], wire[2 * at + 1]]);
         let mut changed = wire.clone();

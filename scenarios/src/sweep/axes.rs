@@ -15,7 +15,7 @@ pub const VARIANT_AXIS: &str = "variant";
 /// Most values of one axis.
 const LEVELS_MAX: usize = 1 << 20;
 /// Names that columns of the results have already.
-const TAKEN: [&str; 5] = ["point", "replication", "seed", "scope", "runs"];
+const TAKEN: [&str; 7] = ["point", "replication", "seed", "scope", "runs", "stopped", "outcome"];
 
 /// One setting of a level: where, what, and the place in the sweep file that says so.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,17 @@ pub struct Axis {
     pub levels: Vec<Level>,
 }
 
+impl Axis {
+    /// Name of its column in the results: with the unit at the end.
+    pub fn column(&self) -> String {
+        let unit = match self.unit.as_str() {
+            "%" => "percent".into(),
+            unit => unit.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_"),
+        };
+        if unit.is_empty() { self.name.clone() } else { format!("{}_{unit}", self.name) }
+    }
+}
+
 /// Axes that move together: (first axis, number of axes, number of steps).
 pub(super) type Group = (usize, usize, usize);
 
@@ -86,7 +97,8 @@ impl Reader<'_> {
                 }
                 (Some(_), Some(_)) => {
                     let message = "an entry is a zip or a sample, not both";
-                    self.out.push(Diagnostic::error("SW001", &at, message));
+                    let help = "make two entries of it: entries are crossed";
+                    self.out.push(Diagnostic::error("SW001", &at, message).help(help));
                 }
                 (None, None) => axes.extend(self.axis(spec, &at, "an axis")),
             }
@@ -94,7 +106,8 @@ impl Reader<'_> {
                 groups.push((first, axes.len() - first, axes[first].levels.len()));
             } else if self.out.is_empty() {
                 let message = "there is no axis in it";
-                self.out.push(Diagnostic::error("SW001", &at, message));
+                let help = "allowed: at least one axis in a zip or a sample";
+                self.out.push(Diagnostic::error("SW001", &at, message).help(help));
             }
         }
         self.names(specs, &axes);
@@ -156,7 +169,9 @@ impl Reader<'_> {
         for (word, there) in [("zip", spec.zip.is_some()), ("sample", spec.sample.is_some())] {
             if there {
                 let message = format!("a {word} cannot stand inside {what}");
-                self.out.push(Diagnostic::error("SW001", format!("{at}/{word}"), message).at_key());
+                let help = "allowed here: values, range, log_range or cases";
+                let item = Diagnostic::error("SW001", format!("{at}/{word}"), message);
+                self.out.push(item.help(help).at_key());
                 return None;
             }
         }
@@ -249,7 +264,8 @@ impl Reader<'_> {
     fn cases(&mut self, spec: &AxisSpec, cases: &[crate::spec::VariantSpec], at: &str) -> Option<Axis> {
         if let Some(other) = given(spec).into_iter().find(|word| *word != "cases") {
             let message = format!("\"{other}\" beside \"cases\" means nothing: cases say what they set");
-            self.out.push(Diagnostic::error("SW001", format!("{at}/{other}"), message).at_key());
+            let item = Diagnostic::error("SW001", format!("{at}/{other}"), message);
+            self.out.push(item.help("allowed beside \"cases\": \"name\"").at_key());
             return None;
         }
         let Some(name) = spec.name.clone() else {
@@ -258,7 +274,8 @@ impl Reader<'_> {
             return None;
         };
         if cases.is_empty() {
-            self.out.push(Diagnostic::error("SW002", format!("{at}/cases"), "there are no cases"));
+            let item = Diagnostic::error("SW002", format!("{at}/cases"), "there are no cases");
+            self.out.push(item.help("allowed: at least one, each with a \"name\" and what it sets"));
             return None;
         }
         let mut levels: Vec<Level> = Vec::new();
@@ -266,7 +283,8 @@ impl Reader<'_> {
             let place = format!("{at}/cases/{index}");
             if levels.iter().any(|level| level.label == case.name) {
                 let message = format!("a second case is called \"{}\"", case.name);
-                self.out.push(Diagnostic::error("SW004", format!("{place}/name"), message));
+                let help = "every case has a name of its own";
+                self.out.push(Diagnostic::error("SW004", format!("{place}/name"), message).help(help));
             }
             let settings = case.set.iter().map(|(pointer, value)| Setting {
                 pointer: pointer.clone(),
@@ -282,19 +300,22 @@ impl Reader<'_> {
         for (word, there) in [("unit", spec.unit.is_some()), ("integer", spec.integer.is_some())] {
             if there {
                 let message = format!("\"{word}\" belongs to a range; values are taken as they are");
-                self.out.push(Diagnostic::error("SW002", format!("{at}/{word}"), message).at_key());
+                let help = "write each value as the scenario would: \"10 ns\", 8, true";
+                let item = Diagnostic::error("SW002", format!("{at}/{word}"), message);
+                self.out.push(item.help(help).at_key());
                 return None;
             }
         }
         if values.is_empty() {
-            self.out.push(Diagnostic::error("SW002", format!("{at}/values"), "there are no values"));
+            let item = Diagnostic::error("SW002", format!("{at}/values"), "there are no values");
+            self.out.push(item.help("allowed: at least one value"));
             return None;
         }
         for (index, value) in values.iter().enumerate() {
             if values[..index].contains(value) {
                 let message = format!("{} is there twice", describe(value));
                 let place = format!("{at}/values/{index}");
-                self.out.push(Diagnostic::error("SW002", place, message));
+                self.out.push(Diagnostic::error("SW002", place, message).help("every value is a point once"));
                 return None;
             }
         }
@@ -344,7 +365,8 @@ impl Reader<'_> {
         let at = format!("{at}/{}", if log { "log_range" } else { "range" });
         if range.count.is_some() {
             let message = "a range in a sample has no count: the sample says how many points";
-            self.out.push(Diagnostic::error("SW002", format!("{at}/count"), message).at_key());
+            let item = Diagnostic::error("SW002", format!("{at}/count"), message);
+            self.out.push(item.help("leave \"count\" out; \"points\" of the sample counts").at_key());
             return None;
         }
         self.along(spec, range, log, &at, unit)
@@ -367,13 +389,18 @@ impl Reader<'_> {
             return None;
         }
         let integer = spec.integer == Some(true);
+        let fine = spec.unit.as_deref().and_then(picoseconds);
         let number = |share: &f64| -> Option<(Value, String)> {
             let raw = if log {
                 ends.0 * libm::exp(share * libm::log(ends.1 / ends.0))
             } else {
                 ends.0 + share * (ends.1 - ends.0)
             };
-            let number = tidy(if integer { libm::round(raw) } else { raw })?;
+            let number = tidy(match fine {
+                _ if integer => libm::round(raw),
+                Some(fine) => libm::round(raw * fine) / fine,
+                None => raw,
+            })?;
             let value = match &spec.unit {
                 Some(unit) => Value::from(format!("{number} {unit}")),
                 None => Value::Number(number),
@@ -382,6 +409,11 @@ impl Reader<'_> {
         };
         shares.iter().map(number).collect()
     }
+}
+
+/// Picoseconds in a unit of time: scenarios take whole ones only.
+fn picoseconds(unit: &str) -> Option<f64> {
+    units::time(&format!("1 {unit}")).ok().map(|ps| ps as f64)
 }
 
 /// A number with nine significant digits, whole if it is: what a person would have written.
@@ -490,6 +522,23 @@ mod tests {
         assert_eq!((axes[1].name.as_str(), axes[1].unit.as_str()), ("pipeline", "ns"));
         assert_eq!(labels(&axes[2]), ["1", "3", "4"]);
         assert_eq!(groups, [(0, 1, 20), (1, 1, 3), (2, 1, 3)]);
+    }
+
+    /// Whatever falls between picoseconds is moved to one: a scenario would not take it.
+    #[test]
+    fn times_are_whole_picoseconds() {
+        let (axes, _) = read(json!([
+            {"pointer": "/a", "log_range": {"from": 10, "to": 1000, "count": 6}, "unit": "ns"},
+            {"sample": {"method": "sobol", "points": 64, "axes": [
+                {"pointer": "/b", "log_range": {"from": 0.01, "to": 90}, "unit": "us"},
+                {"pointer": "/c", "range": {"from": 1, "to": 3}, "unit": "ps"}
+            ]}}
+        ]))
+        .unwrap();
+        assert_eq!(labels(&axes[0])[..3], ["10 ns", "25.119 ns", "63.096 ns"]);
+        for text in axes.iter().flat_map(labels) {
+            assert!(units::time(text).is_ok(), "{text}");
+        }
     }
 
     #[test]

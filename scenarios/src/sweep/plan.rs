@@ -2,7 +2,7 @@
 
 use super::axes::{Axis, Group, Level, Reader, Setting, VARIANT_AXIS};
 use super::spec::{PlotSpec, ReplicationSpec, Source, SweepSpec, Width};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, closest};
 use crate::plan::Variant;
 use crate::spec::{Places, Spec};
 use crate::topology::good_name;
@@ -164,8 +164,10 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
     let flows = run.variants.iter().flat_map(|variant| &variant.labels.flows);
     let flows: BTreeSet<String> = flows.cloned().collect();
     let flows: Vec<String> = flows.into_iter().collect();
+    // an axis that could not be read is no reason to say that a figure asks for one that is not there
+    let axes_known = out.is_empty();
     let replications = replications(&spec, &mut out);
-    names(&spec, &axes, metrics, &flows, &mut out);
+    names(&spec, axes_known.then_some(&axes[..]), metrics, &flows, &mut out);
     let count = groups.iter().try_fold(1usize, |product, group| product.checked_mul(group.2));
     if count.is_none_or(|count| count > POINTS_MAX) {
         let message = match count {
@@ -244,7 +246,8 @@ fn replications(spec: &SweepSpec, out: &mut Vec<Diagnostic>) -> Replications {
     }
     let (min, max) = (min.unwrap_or(3), max.unwrap_or(30));
     if min > max {
-        wrong("max", format!("at most {max} is less than at least {min}"), "min <= max (default 3 and 30)");
+        let message = format!("\"max\" {max} is less than \"min\" {min}");
+        wrong("max", message, "min <= max (default 3 and 30)");
     }
     let half_width = match &stop.half_width {
         Width::Absolute(number) => number.as_f64().map(HalfWidth::Absolute),
@@ -258,7 +261,11 @@ fn replications(spec: &SweepSpec, out: &mut Vec<Diagnostic>) -> Replications {
         width.is_finite() && *width > 0.0
     });
     if positive.is_none() {
-        let message = "the half width is not a positive number or percentage".to_owned();
+        let found = match &stop.half_width {
+            Width::Absolute(number) => number.to_string(),
+            Width::Relative(text) => format!("\"{text}\""),
+        };
+        let message = format!("{found} is not a positive number or percentage");
         wrong("stop/half_width", message, "for example 12.5 (in the unit of the metric) or \"5 %\"");
     }
     Replications {
@@ -273,18 +280,40 @@ fn replications(spec: &SweepSpec, out: &mut Vec<Diagnostic>) -> Replications {
 }
 
 /// Whether the names of metrics, flows and axes in stop rule and plots exist.
-fn names(spec: &SweepSpec, axes: &[Axis], metrics: &[&str], flows: &[String], out: &mut Vec<Diagnostic>) {
+fn names(
+    spec: &SweepSpec,
+    axes: Option<&[Axis]>,
+    metrics: &[&str],
+    flows: &[String],
+    out: &mut Vec<Diagnostic>,
+) {
+    let mut columns: BTreeMap<String, &str> = BTreeMap::new();
+    for axis in axes.into_iter().flatten() {
+        let (name, column) = (axis.name.as_str(), axis.column());
+        let message = if metrics.contains(&column.as_str()) {
+            Some(format!("the results have a column \"{column}\" already"))
+        } else {
+            let other = columns.get(&column).filter(|other| **other != name);
+            other.map(|other| format!("axes \"{other}\" and \"{name}\" would share the column \"{column}\""))
+        };
+        if let Some(message) = message {
+            let help = format!("give axis \"{name}\" another name with \"name\"");
+            out.push(Diagnostic::error("SW004", "/axes", message).help(help));
+        }
+        columns.insert(column, name);
+    }
     let mut check = |at: String, found: &str, what: &str, known: &[&str]| {
         if !known.contains(&found) {
             let message = format!("there is no {what} \"{found}\"");
             let item = Diagnostic::error("SW008", at, message);
-            let item =
-                if known.len() <= 12 { item.help(format!("there are: {}", known.join(", "))) } else { item };
+            // a good guess would be lost behind a long list
+            let guess = known.len() > 12 && closest(found, known.iter().copied()).is_some();
+            let item = if guess { item } else { item.help(format!("there are: {}", known.join(", "))) };
             out.push(item.did_you_mean(found, known.iter().copied()));
         }
     };
     let scopes: Vec<&str> = std::iter::once("overall").chain(flows.iter().map(String::as_str)).collect();
-    let axes: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+    let axes: Option<Vec<&str>> = axes.map(|axes| axes.iter().map(|axis| axis.name.as_str()).collect());
     let stop = spec.replications.as_ref().and_then(|given| given.stop.as_ref());
     if let Some(stop) = stop {
         check("/replications/stop/metric".into(), &stop.metric, "metric", metrics);
@@ -298,8 +327,20 @@ fn names(spec: &SweepSpec, axes: &[Axis], metrics: &[&str], flows: &[String], ou
             check(format!("/plots/{index}/scope"), scope, "flow", &scopes);
         }
         for (key, axis) in [("x", &plot.x), ("y", &plot.y), ("panels", &plot.panels)] {
-            if let Some(axis) = axis {
-                check(format!("/plots/{index}/{key}"), axis, "axis", &axes);
+            if let (Some(axis), Some(axes)) = (axis, &axes) {
+                check(format!("/plots/{index}/{key}"), axis, "axis", axes);
+            }
+        }
+    }
+    for (index, plot) in spec.plots.iter().flatten().enumerate() {
+        let asked = [("x", &plot.x), ("y", &plot.y), ("panels", &plot.panels)];
+        for (place, (key, axis)) in asked.iter().enumerate() {
+            let Some(axis) = axis else { continue };
+            if let Some((other, _)) = asked[..place].iter().find(|(_, other)| other.as_ref() == Some(axis)) {
+                let message = format!("axis \"{axis}\" is \"{other}\" already");
+                let help = "x, y and panels are three different axes";
+                let at = format!("/plots/{index}/{key}");
+                out.push(Diagnostic::error("SW008", at, message).help(help));
             }
         }
     }

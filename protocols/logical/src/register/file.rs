@@ -14,7 +14,8 @@ pub const UNLOCKED: u16 = 0xFFFF;
 /// those of Part 3 §3.5.
 const BASE_ID_MASK: u32 = 0x00FF_0000;
 const LARGE_BASE_ID_MASK: u32 = 0x0000_FFFF;
-const EXTENDED_CONFIGURATION: u32 = 0x8000_0000;
+/// Bit 0 of the Destination ID Select CSR: the Port Select CSR shows four entries.
+pub const EXTENDED_CONFIGURATION: u32 = 0x8000_0000;
 
 /// Entries of the route table that one extended access reaches.
 const EXTENDED_ENTRIES: u16 = 4;
@@ -307,6 +308,12 @@ impl RegisterFile {
     #[must_use]
     pub fn block_offset(&self, block: usize) -> Option<u32> {
         self.blocks.get(block).map(|block| block.start)
+    }
+
+    /// The block at a byte offset of the register space: its number, its ID, and the offset within it.
+    #[must_use]
+    pub fn block_at(&self, offset: u32) -> Option<(usize, u16, u32)> {
+        self.locate(offset).map(|(number, block, within)| (number, block.id, within))
     }
 
     const fn has(&self, features: u32) -> bool {

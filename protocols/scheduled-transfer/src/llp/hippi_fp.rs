@@ -1,4 +1,4 @@
-//! HIPPI-FP on HIPPI-800 (A.2): ULP-id 0x0C, no D1 area, and the message of [`hippi6400`](super::hippi6400)
+//! HIPPI-FP on HIPPI-800 (A.2): ULP-id 0x0C, no D1 area, and the message of [`super::hippi6400`]
 //! without its padding as D2 area; zeros up to a multiple of 8, which D2_Size does not count.
 
 use super::{Error, Medium, Ula, expect, hippi6400, need, octets};

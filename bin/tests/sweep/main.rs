@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+
+mod honest;
+mod interrupted;
+mod studies;
 
 /// A place for one test.
 struct Home {
@@ -161,92 +164,6 @@ fn replications_share_their_seeds_and_points_share_no_rows() {
     assert_eq!(mean.as_f64().unwrap(), row["latency_mean_ns"].parse::<f64>().unwrap());
 }
 
-/// Milliseconds that vary, the same way each time.
-struct Moments(u64);
-
-impl Moments {
-    fn next(&mut self, below: u64) -> Duration {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        Duration::from_millis(self.0 % below)
-    }
-}
-
-/// Kills of `sweep run` at moments spread over its whole life: `RIOSIM_KILLS` of them, or a few.
-#[cfg(unix)]
-#[test]
-fn kills_lose_nothing() {
-    let kills = std::env::var("RIOSIM_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
-    let home = Home::new();
-    let sweep =
-        SWEEP.replace("\"count\": 6 }", "\"count\": 51 }").replace("\"count\": 5 }", "\"count\": 12 }");
-    home.write("sweep.json", &sweep);
-    let begun = Instant::now();
-    home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
-    let whole = begun.elapsed().as_millis() as u64;
-    let mut moments = Moments(0x9E37_79B9_7F4A_7C15);
-    let (mut met, mut records) = (0, 0);
-    for _ in 0..kills {
-        // a start takes some milliseconds that do no work: without them the sweep would never end
-        let moment = Duration::from_millis(30) + moments.next((2 * whole / kills).max(20));
-        let mut child = home.command(&["sweep", "sweep.json", "--out", "killed", "--quiet"]).spawn().unwrap();
-        std::thread::sleep(moment);
-        let early = child.try_wait().unwrap().is_none();
-        met += u64::from(early);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        // a log only ever grows
-        let log = fs::read(home.at("killed/tasks/0-of-1.log")).unwrap_or_default();
-        let now = log.iter().filter(|octet| **octet == b'\n').count();
-        assert!(now >= records, "{records} runs were durable, {now} are there");
-        records = now;
-    }
-    home.ok(&["sweep", "sweep.json", "--out", "killed", "--quiet"]);
-    home.equal("whole", "killed");
-    let log = home.read("killed/tasks/0-of-1.log");
-    let runs: Vec<&str> = log.lines().skip(1).collect();
-    assert_eq!(runs.len(), 204 * 12, "a run is in the log once");
-    eprintln!("{met} of {kills} kills met the sweep at work, {} runs", runs.len());
-    assert!(met > 0, "no kill met the sweep at work");
-}
-
-/// Ctrl-C at moments spread over the life of a sweep: `RIOSIM_INTERRUPTS` of them, or a few.
-#[cfg(unix)]
-#[test]
-fn interrupts_end_in_good_order() {
-    let interrupts = std::env::var("RIOSIM_INTERRUPTS").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
-    let home = Home::new();
-    let sweep =
-        SWEEP.replace("\"count\": 6 }", "\"count\": 51 }").replace("\"count\": 5 }", "\"count\": 12 }");
-    home.write("sweep.json", &sweep);
-    let begun = Instant::now();
-    home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
-    let whole = begun.elapsed().as_millis() as u64;
-    let mut moments = Moments(0xD1B5_4A32_D192_ED03);
-    let mut met = 0;
-    for _ in 0..interrupts {
-        let child =
-            home.command(&["sweep", "sweep.json", "--out", "interrupted", "--quiet"]).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(40) + moments.next((2 * whole / interrupts).max(20)));
-        let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).output();
-        let output = child.wait_with_output().unwrap();
-        let said = text(&output.stderr);
-        match output.status.code() {
-            Some(130) => {
-                assert!(said.contains("the same command goes on") || said.contains("interrupted"), "{said}");
-                met += 1;
-            }
-            // it was done, or not yet watching
-            code => assert!(code == Some(0) || code.is_none(), "{code:?}: {said}"),
-        }
-    }
-    home.ok(&["sweep", "sweep.json", "--out", "interrupted", "--quiet"]);
-    home.equal("whole", "interrupted");
-    eprintln!("{met} of {interrupts} interrupts met the sweep at work");
-    assert!(met > 0, "no interrupt met the sweep at work");
-}
-
 #[test]
 fn a_changed_scenario_is_refused_unless_asked() {
     let home = Home::new();
@@ -292,6 +209,22 @@ fn a_sweep_that_grows_keeps_its_points() {
     assert!(said.contains("(120 kept from before)"), "{said}");
     home.ok(&["sweep", "sweep.json", "--out", "fresh", "--quiet"]);
     home.equal("fresh", "grown");
+}
+
+/// Replications beyond the smallest number whose interval is narrow enough are discarded, wherever they came
+/// from.
+#[test]
+fn what_was_simulated_beyond_the_stop_rule_does_not_count() {
+    let home = Home::new();
+    home.ok(&["sweep", "stop.json", "--out", "fresh", "--quiet", "--jobs", "1"]);
+    home.write("all.json", &SWEEP.replace("\"count\": 5 }", "\"count\": 12 }"));
+    home.ok(&["sweep", "all.json", "--out", "there", "--quiet"]);
+    let all = rows(&home.read("there/results.csv")).len();
+    let said = home.ok(&["sweep", "stop.json", "--out", "there"]);
+    assert!(said.contains("0 runs in"), "{said}");
+    home.equal("fresh", "there");
+    assert_eq!(all, 24 * 12 * 2);
+    assert!(rows(&home.read("there/results.csv")).len() < all);
 }
 
 #[test]
@@ -401,7 +334,7 @@ fn figures_on_demand() {
     let said = home.ok(&["sweep", "plot", "a", "--metric", "goodput_gbps", "--y", "buffers", "--heat"]);
     assert_eq!(said.trim(), "a/figures/goodput_gbps-by-load-buffers-variant.svg and .png");
     let said = home.ok(&["sweep", "plot", "a", "--scope", "any", "--x", "variant", "--where", "load=0.7"]);
-    assert_eq!(said.trim(), "a/figures/latency_mean_ns-any-by-variant-buffers.svg and .png");
+    assert_eq!(said.trim(), "a/figures/latency_mean_ns-any-by-variant-buffers-load-0.7.svg and .png");
     for (words, expected) in [
         (["--metric", "godput_gbps"], "did you mean \"goodput_gbps\"?"),
         (["--scope", "an"], "there is no flow \"an\""),
@@ -413,100 +346,7 @@ fn figures_on_demand() {
     }
 }
 
-/// A log on a full disk: the message says so, nothing is lost, and the same command goes on when there is
-/// room.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_ends_with_a_message_and_goes_on() {
-    let home = Home::new();
-    // a file that grows no further than this, for the process and what it starts
-    let limited = |kib: u32| {
-        let words = format!(
-            "trap '' XFSZ; ulimit -f {kib}; exec {} sweep sweep.json --out small --quiet --jobs 1",
-            env!("CARGO_BIN_EXE_riosim")
-        );
-        let mut command = Command::new("bash");
-        command.args(["-c", &words]).current_dir(home.folder.path()).stdin(Stdio::null());
-        command.output().unwrap()
-    };
-    let output = limited(40);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("cannot write the log of this sweep: File too large"), "{said}");
-    assert!(said.contains("the same command goes on"), "{said}");
-    let log = home.read("small/tasks/0-of-1.log");
-    assert!(log.ends_with('\n') && log.lines().count() > 2, "{} lines", log.lines().count());
-    home.ok(&["sweep", "sweep.json", "--out", "small", "--quiet"]);
-    home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
-    home.equal("whole", "small");
-}
-
-/// One queue with a constant service time and random arrivals, at load 0.5: packets wait for T / 2 on average
-/// (Pollaczek and Khinchine), where T is what a packet takes on the link.
-const M_D_1: &str = r#"{
-    "name": "m-d-1",
-    "run": { "until": "150 us", "warmup": "30 us", "sample_every": "off" },
-    "topology": { "single_switch": { "ports": 2 } },
-    "switch": { "input_buffers": 60 },
-    "traffic": [
-        { "name": "one", "from": "ep/0", "to": "ep/1", "size": 256,
-          "arrivals": { "poisson": { "load": 0.5 } } }
-    ]
-}"#;
-
-/// A run of it: mean wait and the half width that the run gives of itself, and the true mean; nanoseconds.
-fn m_d_1(replication: u32, until: &str) -> (f64, f64, f64) {
-    use analysis::sweep::{measure, metric};
-    use analysis::{Collector, CollectorConfig, RunData, VariantReport, Warmup};
-    let seed = scenarios::sweep::replication_seed(1, replication);
-    let set = [("/seed".to_owned(), seed.into()), ("/run/until".to_owned(), until.into())];
-    let plan = scenarios::load(M_D_1, "m-d-1", &set).unwrap();
-    let variant = &plan.variants[0];
-    let collector = Collector::new(&CollectorConfig::new(&variant.config, variant.until));
-    let mut simulation =
-        models::Simulation::new(variant.config.clone(), models::run::RunOptions::default(), collector);
-    let _ = simulation.run(variant.until, u64::MAX);
-    let (collector, outcome) = simulation.finish();
-    let scenarios::Warmup::Until(cut) = variant.warmup else { panic!("a fixed warm-up") };
-    let report = VariantReport::new(RunData {
-        name: "base".into(),
-        config: variant.config.clone(),
-        collector,
-        outcome,
-        warmup: Warmup::Fixed(cut.0),
-        victims: Vec::new(),
-        hot: Vec::new(),
-    });
-    let wait = measure(&report)[0].values[metric("part_source_queue_ns").unwrap()].unwrap();
-    let delivered = &report.overall.delivered;
-    let service = delivered.link_ps as f64 / delivered.packets as f64 / 1e3;
-    // beyond the wait the latency is constant, so its interval is that of the wait
-    (wait, report.overall.latency.mean.half_width / 1e3, service / 2.0)
-}
-
-/// Over 200 sweeps of 10 replications each, the 95 % interval covers the true mean in 90 to 99 % of cases;
-/// and so does the interval that a longer run gives of itself, over 200 seeds.
-#[test]
-fn intervals_are_honest() {
-    let share = |hits: Vec<bool>| hits.iter().filter(|hit| **hit).count() as f64 / hits.len() as f64;
-    let runs: Vec<(f64, f64, f64)> = (1..=2_000).map(|replication| m_d_1(replication, "150 us")).collect();
-    let hit = |group: &[(f64, f64, f64)]| {
-        let values: Vec<f64> = group.iter().map(|run| run.0).collect();
-        let mean = analysis::sweep::Mean::of(&values).unwrap();
-        (mean.mean - group[0].2).abs() <= mean.half_width
-    };
-    let sweeps = share(runs.chunks(10).map(hit).collect());
-    let alone = |replication| {
-        let (wait, half_width, truth) = m_d_1(replication, "3 ms");
-        (wait - truth).abs() <= half_width
-    };
-    let alone = share((1..=200).map(alone).collect());
-    eprintln!("covered: {sweeps} by replications, {alone} by the batch means of a run");
-    assert!((0.90..=0.99).contains(&sweeps), "intervals over replications cover {sweeps}");
-    assert!((0.90..=0.99).contains(&alone), "intervals of single runs cover {alone}");
-}
-
-/// Where Python has one of the usual readers, it reads what we write.
+/// Where Python has some of the usual readers, all of them read what we write.
 #[test]
 fn parquet_is_readable_elsewhere() {
     let home = Home::new();
@@ -516,26 +356,25 @@ fn parquet_is_readable_elsewhere() {
 import csv, importlib.util, sys
 path = sys.argv[1]
 rows = list(csv.DictReader(open(path + ".csv")))
+columns = ["load", "variant", "latency_mean_ns", "saturated", "seed"]
+readers = {}
 if importlib.util.find_spec("duckdb"):
     import duckdb
-    columns = "load, variant, latency_mean_ns, saturated, seed"
-    kind, table = "duckdb", duckdb.sql(f"select {columns} from '{path}.parquet'").fetchall()
-elif importlib.util.find_spec("polars"):
+    readers["duckdb"] = lambda: duckdb.sql(f"select {', '.join(columns)} from '{path}.parquet'").fetchall()
+if importlib.util.find_spec("polars"):
     import polars
-    frame = polars.read_parquet(path + ".parquet")
-    kind, table = "polars", frame.select("load", "variant", "latency_mean_ns", "saturated", "seed").rows()
-elif importlib.util.find_spec("pandas") and importlib.util.find_spec("pyarrow"):
+    readers["polars"] = lambda: polars.read_parquet(path + ".parquet").select(columns).rows()
+if importlib.util.find_spec("pandas") and importlib.util.find_spec("pyarrow"):
     import pandas
-    frame = pandas.read_parquet(path + ".parquet")
-    kind, table = "pandas", frame[["load", "variant", "latency_mean_ns", "saturated", "seed"]].values.tolist()
-else:
-    print("none")
-    sys.exit()
-assert len(table) == len(rows) == 240, len(table)
-for a, b in zip(table, rows):
-    assert a[0] == float(b["load"]) and a[1] == b["variant"] and a[2] == float(b["latency_mean_ns"]), (a, b)
-    assert a[3] == (b["saturated"] == "true") and a[4] == int(b["seed"]), (a, b)
-print(kind)
+    readers["pandas"] = lambda: pandas.read_parquet(path + ".parquet")[columns].values.tolist()
+for name, read in readers.items():
+    table = read()
+    assert len(table) == len(rows) == 240, (name, len(table))
+    for a, b in zip(table, rows):
+        assert a[0] == float(b["load"]) and a[1] == b["variant"], (a, b)
+        assert a[2] == float(b["latency_mean_ns"]), (a, b)
+        assert a[3] == (b["saturated"] == "true") and a[4] == int(b["seed"]), (a, b)
+print(", ".join(readers) or "none")
 "#;
     let output = Command::new(&python).args(["-c", script]).arg(home.at("a/results")).output();
     match output {
@@ -548,19 +387,5 @@ print(kind)
             eprintln!("read by {}", text(&output.stdout).trim());
         }
         Err(error) => eprintln!("skipped: {python}: {error}"),
-    }
-}
-
-/// The studies that come with the project are well formed.
-#[test]
-fn the_studies_have_their_points() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sweeps");
-    let home = Home::new();
-    for (name, points) in
-        [("latency-vs-load", "100 points, 500 runs"), ("voq-thresholds", "128 points, 384 runs")]
-    {
-        let path = folder.join(format!("{name}.json"));
-        let said = home.ok(&["sweep", path.to_str().unwrap(), "--dry-run"]);
-        assert!(said.contains(points), "{name}: {said}");
     }
 }

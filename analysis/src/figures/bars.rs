@@ -1,0 +1,326 @@
+//! Bar charts: one quantity of every flow in every variant, or the parts of a time.
+
+use super::{Caption, Level, PACKETS, flow_names, joined, left_out, subtitle};
+use crate::axes::{
+    Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
+    shorten, stroke,
+};
+use crate::num::{TimeUnit, change_text, three_digits, time_text};
+use crate::report::{Estimate, FlowReport, VariantReport, baselines, efficiency, retry_share};
+use crate::scene::{Align, Scene, Type, text_width};
+use models::probe::Cause;
+use models::stats::FlowStats;
+use plotters::style::RGBColor;
+
+/// Rows of a bar chart.
+const ROWS_SHOWN: usize = 42;
+
+/// A row of a bar chart: index of flow and of variant.
+struct Row<'a> {
+    flow: &'a FlowReport,
+    variant: usize,
+    /// Whether it begins the group of its flow.
+    first: bool,
+    /// Whether there is only one variant: then the flow's name stands beside the bar.
+    alone: bool,
+}
+
+/// Flow by flow, the variants of each under one another; and how many flows are shown.
+fn rows<'a>(reports: &'a [VariantReport], names: &[&str], level: Level) -> (Vec<Row<'a>>, usize) {
+    let flows = (ROWS_SHOWN / reports.len().max(1)).clamp(1, names.len().max(1)).min(names.len());
+    let mut rows = Vec::new();
+    for name in &names[..flows] {
+        let mut first = true;
+        for (variant, report) in reports.iter().enumerate() {
+            if let Some(flow) = report.flow(name).and_then(level.of) {
+                rows.push(Row { flow, variant, first, alone: reports.len() == 1 });
+                first = false;
+            }
+        }
+    }
+    (rows, flows)
+}
+
+const BAR: f64 = 20.0;
+const BAR_PITCH: f64 = 25.0;
+const GROUP_GAP: f64 = 30.0;
+
+/// Vertical positions of bars, relative to the top of the plot, and the height of the plot.
+fn bar_places(rows: &[Row<'_>]) -> (Vec<f64>, f64) {
+    let mut y = 6.0;
+    let places = rows
+        .iter()
+        .map(|row| {
+            if row.first && !row.alone {
+                y += GROUP_GAP - 6.0;
+            }
+            let place = y;
+            y += BAR_PITCH;
+            place
+        })
+        .collect();
+    (places, y + 4.0)
+}
+
+/// What a bar chart shows of a flow.
+pub(super) struct Metric {
+    title: &'static str,
+    subtitle: &'static str,
+    label: &'static str,
+    /// What it cannot exceed, if there is such a thing.
+    most: Option<f64>,
+    level: Level,
+    of: fn(&FlowReport) -> Estimate,
+}
+
+pub(super) const GOODPUT: Metric = Metric {
+    title: "Goodput",
+    subtitle: "payload delivered per flow, with 95 % confidence intervals",
+    label: "goodput (Gb/s)",
+    most: None,
+    level: PACKETS,
+    of: FlowReport::useful_gbps,
+};
+
+pub(super) const ACCEPTED: Metric = Metric {
+    title: "Accepted load",
+    subtitle: "share of the injection link, mean over the sources of a flow, with 95 % confidence intervals",
+    label: "accepted load (% of the link of a source)",
+    most: Some(100.0),
+    level: PACKETS,
+    of: |flow| Estimate {
+        value: 100.0 * flow.accepted_load.value,
+        half_width: 100.0 * flow.accepted_load.half_width,
+    },
+};
+
+pub(super) const PER_SLOT: Metric = Metric {
+    title: "Throughput per slot",
+    subtitle: "packets delivered for each source and tick of the cell clock, with 95 % confidence intervals",
+    label: "packets per slot and source",
+    most: Some(1.0),
+    level: PACKETS,
+    of: |flow| flow.per_slot.unwrap_or(Estimate { value: 0.0, half_width: f64::NAN }),
+};
+
+const PROTOCOLS: Level = Level { of: |flow| flow.protocol.as_ref().map(|_| flow), ..PACKETS };
+
+pub(super) const EFFICIENCY: Metric = Metric {
+    title: "Efficiency",
+    subtitle: "share of payload in the octets sent, delimiters included",
+    label: "payload (% of octets on the link)",
+    most: Some(100.0),
+    level: PROTOCOLS,
+    of: |flow| counted(flow, efficiency),
+};
+
+pub(super) const RETRY: Metric = Metric {
+    title: "RETRY",
+    subtitle: "share of request packets for which the host had no place",
+    label: "answered by RETRY (% of request packets)",
+    most: Some(100.0),
+    level: PROTOCOLS,
+    of: |flow| counted(flow, retry_share),
+};
+
+/// A share of counts over the whole run, in percent.
+fn counted(flow: &FlowReport, share: fn(&FlowStats) -> f64) -> Estimate {
+    let value = flow.protocol.as_ref().map_or(f64::NAN, share);
+    Estimate { value: 100.0 * value, half_width: f64::NAN }
+}
+
+pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric) -> Scene {
+    let names = flow_names(reports, metric.level);
+    let (rows, flows) = rows(reports, &names, metric.level);
+    let (places, height) = bar_places(&rows);
+    let note = left_out(flows, names.len(), "flows");
+    let top = 82.0;
+    let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
+    let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
+    let more = joined(&[variant, metric.subtitle, &note]);
+    heading(&mut scene, metric.title, &subtitle(caption, &more));
+    let label_width = row_label_width(&rows, reports);
+    let left = MARGIN + label_width + 10.0;
+    let high = rows.iter().map(|row| (metric.of)(row.flow).value).fold(0.0, f64::max);
+    let panel = Panel {
+        x: left,
+        y: top,
+        // room for the value behind the longest bar
+        width: PAGE - MARGIN - left - 130.0,
+        height,
+        // a full link is the end of its scale
+        horizontal: match metric.most {
+            Some(most) if high > 0.8 * most && high <= 1.001 * most => Axis::exactly(most),
+            _ => Axis::from_zero(high),
+        },
+        vertical: Axis::exactly(1.0),
+    };
+    panel.vertical_grid(&mut scene, true);
+    scene.line(&[(panel.x, panel.y), (panel.x, panel.y + height)], GREY, 1);
+    scene.text((panel.x + panel.width / 2.0, top + height + 38.0), metric.label, LABEL, Align::Center);
+    let bases = baselines(reports);
+    for (row, y) in rows.iter().zip(&places) {
+        let y = top + y;
+        row_label(&mut scene, row, reports, left, y, label_width);
+        let shown = (metric.of)(row.flow);
+        let (x, _) = panel.place((shown.value, 0.0));
+        scene.rect(left, y, x - left, BAR, stroke(row.variant).color);
+        let mut end = x;
+        if shown.half_width.is_finite() && shown.half_width > 0.0 {
+            let (from, _) = panel.place(((shown.value - shown.half_width).max(0.0), 0.0));
+            let (to, _) = panel.place((shown.value + shown.half_width, 0.0));
+            let middle = y + BAR / 2.0;
+            scene.line(&[(from, middle), (to, middle)], INK, 1);
+            for x in [from, to] {
+                scene.line(&[(x, middle - 4.0), (x, middle + 4.0)], INK, 1);
+            }
+            end = to;
+        }
+        let base = bases[row.variant];
+        let before = reports[base].flow(&row.flow.name).map_or(f64::NAN, |flow| (metric.of)(flow).value);
+        let change = match change_text(before, shown.value) {
+            Some(change) if row.variant != base => format!("  ({change})"),
+            _ => String::new(),
+        };
+        let text = format!("{}{change}", three_digits(shown.value));
+        scene.text((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL, Align::Left);
+    }
+    scene
+}
+
+fn row_name(row: &Row<'_>, reports: &[VariantReport]) -> String {
+    if row.alone { row.flow.title() } else { reports[row.variant].run.name.clone() }
+}
+
+/// Room left of the bars: for the names beside them and for the headings of groups above them.
+fn row_label_width(rows: &[Row<'_>], reports: &[VariantReport]) -> f64 {
+    let widths = rows.iter().map(|row| {
+        let heading = if row.alone { 0.0 } else { text_width(&group_heading(row), PANEL) };
+        text_width(&row_name(row, reports), LABEL).max(heading)
+    });
+    widths.fold(60.0, f64::max).min(230.0)
+}
+
+fn group_heading(row: &Row<'_>) -> String {
+    format!("flow {}", row.flow.title())
+}
+
+fn row_label(scene: &mut Scene, row: &Row<'_>, reports: &[VariantReport], left: f64, y: f64, width: f64) {
+    if row.first && !row.alone {
+        let text = shorten(&group_heading(row), PANEL, width);
+        scene.text((MARGIN, y - 8.0), &text, PANEL, Align::Left);
+    }
+    let name = shorten(&row_name(row, reports), LABEL, width);
+    scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
+}
+
+/// Colour of a cause; what the study is about (blocking and backpressure) has the strongest.
+fn cause_color(cause: Cause) -> RGBColor {
+    match cause {
+        Cause::SourceQueue => RGBColor(0xc4, 0xc4, 0xc4),
+        Cause::Serialization => RGBColor(0x56, 0xb4, 0xe9),
+        Cause::Propagation => RGBColor(0x00, 0x9e, 0x73),
+        Cause::Pipeline => RGBColor(0xf0, 0xe4, 0x42),
+        Cause::InputContention => RGBColor(0xcc, 0x79, 0xa7),
+        Cause::OutputContention => RGBColor(0xe6, 0x9f, 0x00),
+        Cause::HeadOfLine => RGBColor(0xd5, 0x5e, 0x00),
+        Cause::Staged => RGBColor(0x00, 0x72, 0xb2),
+        Cause::NoBuffer => RGBColor(0x30, 0x30, 0x30),
+        Cause::Recovery => RGBColor(0x88, 0x22, 0x55),
+        Cause::Host => RGBColor(0x7a, 0x5c, 0x3a),
+        Cause::Protocol => RGBColor(0x99, 0x99, 0x33),
+    }
+}
+
+pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level: Level) -> Scene {
+    let names = flow_names(reports, level);
+    let (rows, flows) = rows(reports, &names, level);
+    let (places, height) = bar_places(&rows);
+    let used: Vec<Cause> = Cause::ALL
+        .into_iter()
+        .filter(|cause| rows.iter().any(|row| row.flow.spread.parts_ps[*cause as usize] > 0))
+        .collect();
+    let keys: Vec<(Key, String)> =
+        used.iter().map(|cause| (Key::Box(cause_color(*cause)), cause.name().to_string())).collect();
+    let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN) + 34.0;
+    let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
+    let note = left_out(flows, names.len(), "flows");
+    let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
+    let more = joined(&[variant, &format!("mean over the {}", level.ended), &note]);
+    heading(&mut scene, &format!("Where the time of a {} goes", level.noun), &subtitle(caption, &more));
+    legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
+    let label_width = row_label_width(&rows, reports);
+    let left = MARGIN + label_width + 10.0;
+    let gap = 74.0;
+    let width = (PAGE - MARGIN - left - gap - 8.0) / 2.0;
+    let shown: Vec<Cause> = used
+        .iter()
+        .copied()
+        .filter(|cause| level.with_source_queue || *cause != Cause::SourceQueue)
+        .collect();
+    let sum = |row: &Row<'_>| -> f64 { shown.iter().map(|cause| row.flow.mean_part_ps(*cause)).sum() };
+    let high = rows.iter().map(sum).fold(0.0, f64::max);
+    let unit = TimeUnit::for_max(high);
+    let absolute = Panel {
+        x: left,
+        y: top,
+        width,
+        height,
+        horizontal: Axis::from_zero(unit.scale(high)),
+        vertical: Axis::exactly(1.0),
+    };
+    let shares = Panel { x: left + width + gap, horizontal: Axis::exactly(100.0), ..absolute };
+    let (left_title, right_title) = match level.with_source_queue {
+        true => ("latency", "shares"),
+        false => ("network latency", "whole latency, with source queue"),
+    };
+    for (panel, heading, label) in [
+        (&absolute, left_title, format!("mean time per {} ({})", level.noun, unit.symbol)),
+        (&shares, right_title, "share of latency (%)".to_string()),
+    ] {
+        panel.vertical_grid(&mut scene, true);
+        scene.line(&[(panel.x, panel.y), (panel.x, panel.y + height)], GREY, 1);
+        scene.text((panel.x, panel.y - 8.0), heading, PANEL, Align::Left);
+        let middle = panel.x + panel.width / 2.0;
+        scene.text((middle, top + height + 38.0), &label, LABEL, Align::Center);
+    }
+    scene.text((shares.x - 8.0, shares.y - 8.0), "mean", TICK, Align::Right);
+    for (row, y) in rows.iter().zip(&places) {
+        let y = top + y;
+        row_label(&mut scene, row, reports, left, y, label_width);
+        let mut at = 0.0;
+        for cause in &shown {
+            let next = at + unit.scale(row.flow.mean_part_ps(*cause));
+            segment(&mut scene, &absolute, (at, next), y, *cause, "");
+            at = next;
+        }
+        let mut at = 0.0;
+        for cause in &used {
+            let share = 100.0 * row.flow.share(*cause);
+            segment(&mut scene, &shares, (at, at + share), y, *cause, &format!("{share:.0}"));
+            at += share;
+        }
+        let (end, _) = shares.place((0.0, 0.0));
+        let mean = time_text(row.flow.latency.mean.value);
+        scene.text((end - 8.0, y + BAR / 2.0 + 4.6), &mean, TICK, Align::Right);
+    }
+    scene
+}
+
+/// One stretch of a stacked bar, with its value inside if there is room.
+fn segment(scene: &mut Scene, panel: &Panel, (from, to): (f64, f64), y: f64, cause: Cause, text: &str) {
+    let (x0, _) = panel.place((from, 0.0));
+    let (x1, _) = panel.place((to, 0.0));
+    let color = cause_color(cause);
+    scene.rect(x0, y, x1 - x0, BAR, color);
+    // a hair of white between neighbours
+    if x1 - x0 > 3.0 {
+        scene.line(&[(x1, y), (x1, y + BAR)], WHITE, 1);
+    }
+    if x1 - x0 > text_width(text, TICK) + 8.0 {
+        let RGBColor(r, g, b) = color;
+        let light = 299 * u32::from(r) + 587 * u32::from(g) + 114 * u32::from(b) > 140_000;
+        let look = Type { color: if light { INK } else { WHITE }, ..TICK };
+        scene.text(((x0 + x1) / 2.0, y + BAR / 2.0 + 4.2), text, look, Align::Center);
+    }
+}

@@ -1,0 +1,163 @@
+//! Flows of messages, streams and requests, and the hosts that they run on.
+
+use super::{Decomposition, EstimateSummary, LatencySummary};
+use crate::num::{Num, ratio};
+use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
+use models::probe::ProtocolFact;
+use models::stats::FlowStats;
+use serde::Serialize;
+
+/// A flow of messages, streams or requests, above its packets. Counts are those of the whole run.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProtocolSummary {
+    /// Messages, PDUs, doorbells, reads and writes sent, answers of protocols included.
+    pub sent: u64,
+    /// Of these, ended well: answered, or gone where there is no answer.
+    pub completed: u64,
+    /// Messages, PDUs and doorbells handed to protocols.
+    pub delivered: u64,
+    /// Packets made, without responses of the logical layer; repetitions count again.
+    pub requests: u64,
+    /// Responses of the logical layer.
+    pub responses: u64,
+    /// Share of RETRY among the requests.
+    pub retry_share: Num,
+    /// What went wrong.
+    #[serde(flatten)]
+    pub facts: FactCounts,
+    /// Payload octets handed to protocols, read or written; padding not counted.
+    pub payload_octets: u64,
+    /// Octets of all packets with their delimiters on the links of their senders.
+    pub link_octets: u64,
+    /// The former divided by the latter.
+    pub efficiency: Num,
+    /// From protocol to protocol.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<JourneySummary>,
+    /// From the request to its response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round_trips: Option<JourneySummary>,
+}
+
+impl ProtocolSummary {
+    pub(super) fn new(flow: &FlowReport) -> Option<Self> {
+        let stats = flow.protocol.as_ref()?;
+        Some(Self {
+            sent: stats.sent,
+            completed: stats.completed,
+            delivered: stats.delivered,
+            requests: stats.requests,
+            responses: stats.responses,
+            retry_share: Num(retry_share(stats)),
+            facts: FactCounts::new(stats),
+            payload_octets: stats.payload,
+            link_octets: stats.link_octets,
+            efficiency: Num(efficiency(stats)),
+            messages: flow.messages.as_deref().map(JourneySummary::new),
+            round_trips: flow.round_trips.as_deref().map(JourneySummary::new),
+        })
+    }
+}
+
+/// What went wrong above packets.
+#[derive(Copy, Clone, Debug, Serialize)]
+pub struct FactCounts {
+    /// RETRY responses: the queue of a host was full.
+    pub retries: u64,
+    /// PDUs that receivers discarded.
+    pub discarded: u64,
+    /// Messages that receivers gave up or refused.
+    pub abandoned: u64,
+    /// Messages, doorbells, reads and writes that failed: ERROR, or not answered in time.
+    pub failed: u64,
+    /// Requests of protocols whose answer did not come in time.
+    pub timed_out: u64,
+}
+
+impl FactCounts {
+    fn new(stats: &FlowStats) -> Self {
+        let of = |fact: ProtocolFact| stats.facts[fact as usize];
+        Self {
+            retries: of(ProtocolFact::Retried),
+            discarded: of(ProtocolFact::Discarded),
+            abandoned: of(ProtocolFact::Abandoned),
+            failed: of(ProtocolFact::Failed),
+            timed_out: of(ProtocolFact::TimedOut),
+        }
+    }
+}
+
+/// Messages or round trips in the measured part.
+#[derive(Clone, Debug, Serialize)]
+pub struct JourneySummary {
+    /// How many.
+    pub count: u64,
+    /// Payload without padding (of round trips: of answers).
+    pub goodput_gbps: EstimateSummary,
+    /// How long.
+    pub latency_ns: LatencySummary,
+    /// Where the time went.
+    pub decomposition: Decomposition,
+}
+
+impl JourneySummary {
+    fn new(report: &FlowReport) -> Self {
+        Self {
+            count: report.delivered.packets,
+            goodput_gbps: EstimateSummary::scaled(report.goodput_gbps, 1.0),
+            latency_ns: LatencySummary::new(&report.latency),
+            decomposition: Decomposition::new(report),
+        }
+    }
+}
+
+/// An endpoint that runs protocols, over the whole run.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostSummary {
+    /// Path of the endpoint.
+    pub device: String,
+    /// Most messages, PDUs and doorbells ever in the queue of the host, the one being served included.
+    pub rx_queue_max: u32,
+    /// Mean number of them over time.
+    pub rx_queue_mean: Num,
+    /// Messages, PDUs, doorbells, reads and writes sent.
+    pub sent: u64,
+    /// Of these, ended well.
+    pub completed: u64,
+    /// Messages, PDUs and doorbells handed to protocols here.
+    pub delivered: u64,
+    /// Packets made, without responses of the logical layer.
+    pub requests: u64,
+    /// Responses made: DONE, RETRY, ERROR, and what was read here.
+    pub responses: u64,
+    /// What went wrong here: retries and discarded PDUs are the receiver's, failures the sender's.
+    #[serde(flatten)]
+    pub facts: FactCounts,
+    /// Time of protocols by time of the fabric, where it is not 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol_clock: Option<String>,
+}
+
+impl HostSummary {
+    pub(super) fn all(report: &VariantReport) -> Vec<Self> {
+        let outcome = &report.run.outcome;
+        let summary = outcome.agents.iter().map(|(device, host)| Self {
+            device: report.run.config.devices[*device as usize].path.clone(),
+            rx_queue_max: host.rx_high_water,
+            rx_queue_mean: Num(ratio(host.rx_depth_ps, outcome.end.0.into())),
+            sent: host.flows.sent,
+            completed: host.flows.completed,
+            delivered: host.flows.delivered,
+            requests: host.flows.requests,
+            responses: host.flows.responses,
+            facts: FactCounts::new(&host.flows),
+            protocol_clock: (host.clock.0 != host.clock.1).then(|| clock_text(host.clock)),
+        });
+        summary.collect()
+    }
+}
+
+/// A protocol clock as text.
+pub(crate) fn clock_text((num, den): (u64, u64)) -> String {
+    if den == 1 { num.to_string() } else { format!("{num}/{den}") }
+}

@@ -1,0 +1,184 @@
+//! One packet, from its creation to its end.
+
+use super::Born;
+use super::text::{Names, exact, instant};
+use models::config::FabricConfig;
+use models::probe::{Cause, PacketId, PacketStep};
+use models::sim_core::Time;
+use models::{Parts, Probe};
+use serde_json::json;
+use std::fmt::Write;
+
+/// Counts packets: finds the one with a number.
+#[derive(Clone, Debug, Default)]
+pub struct Census {
+    packets: Vec<Born>,
+}
+
+impl Census {
+    /// Packets whose number is settled at `now`.
+    pub fn settled(&self, config: &FabricConfig, now: Time) -> usize {
+        let margin = super::margin(config);
+        self.packets.iter().rev().skip_while(|(at, _)| at.0 + margin > now.0).count()
+    }
+
+    /// Packets seen.
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Whether there was none.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// The packet with this number; 1 is the first.
+    pub fn find(mut self, number: usize) -> Option<PacketId> {
+        self.packets.sort_unstable();
+        self.packets.get(number.checked_sub(1)?).map(|(_, id)| *id)
+    }
+}
+
+impl Probe for Census {
+    const FOLLOWS_PACKETS: bool = true;
+
+    fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
+        if let PacketStep::Created { .. } = step {
+            self.packets.push((at, id));
+        }
+    }
+}
+
+/// Keeps the steps of one packet.
+#[derive(Clone, Debug)]
+pub struct Life {
+    id: PacketId,
+    steps: Vec<(Time, PacketStep)>,
+    ends: usize,
+}
+
+impl Life {
+    /// The life of this packet.
+    pub fn new(id: PacketId) -> Self {
+        Life { id, steps: Vec::new(), ends: 0 }
+    }
+
+    /// Whether it has ended; copies of a multicast packet may still be on their way.
+    pub fn has_ended(&self) -> bool {
+        self.ends > 0
+    }
+
+    /// The steps as text, or as lines of JSON.
+    pub fn tell(&self, config: &FabricConfig, number: usize, json: bool) -> String {
+        let names = Names::new(config);
+        let mut out = String::new();
+        let mut before = Parts::default();
+        let mut created = Time::ZERO;
+        let mut line = |text: std::fmt::Arguments<'_>| writeln!(out, "{text}").expect("a string takes text");
+        for (at, step) in &self.steps {
+            match step {
+                PacketStep::Created { destination, flow, priority, payload, wire } => {
+                    created = *at;
+                    let (source, flow) = (names.device(self.id.source), names.flow(*flow));
+                    if json {
+                        line(format_args!(
+                            "{}",
+                            json!({
+                                "step": "created", "packet": number, "at_ps": at.0, "device": source,
+                                "flow": flow, "destination": destination, "priority": priority,
+                                "payload": payload, "wire": wire,
+                            })
+                        ));
+                        continue;
+                    }
+                    line(format_args!(
+                        "packet {number} of {flow}: {source} to id {destination:#x}, {payload} octets, \
+                         {wire} on the wire, priority {priority}\n"
+                    ));
+                    line(format_args!("{:>17}  {source}  created", instant(*at)));
+                }
+                PacketStep::Started { device, port, until, parts } => {
+                    let spent = difference(parts, &before);
+                    before = *parts;
+                    let place = names.port(*device, *port);
+                    if json {
+                        line(format_args!(
+                            "{}",
+                            json!({
+                                "step": "started", "at_ps": at.0, "device": names.device(*device),
+                                "port": port, "until_ps": until.0, "causes_ps": causes(&spent),
+                            })
+                        ));
+                        continue;
+                    }
+                    line(format_args!("{:>17}  {place}  starts: {}", instant(*at), listed(&spent)));
+                }
+                PacketStep::Ended { device, parts } => {
+                    let name = names.device(*device);
+                    let total = parts.as_ref().map(Parts::total);
+                    if json {
+                        let spent = parts.as_ref().map(causes);
+                        line(format_args!(
+                            "{}",
+                            json!({
+                                "step": if parts.is_some() { "delivered" } else { "dropped" }, "at_ps": at.0,
+                                "device": name, "latency_ps": total, "causes_ps": spent,
+                            })
+                        ));
+                        continue;
+                    }
+                    let Some(parts) = parts else {
+                        line(format_args!("{:>17}  {name}  dropped", instant(*at)));
+                        continue;
+                    };
+                    let rest = difference(parts, &before);
+                    let rest = if rest.total() > 0 { format!(": {}", listed(&rest)) } else { String::new() };
+                    line(format_args!("{:>17}  {name}  delivered{rest}\n", instant(*at)));
+                    for cause in Cause::ALL.into_iter().filter(|cause| parts[*cause] > 0) {
+                        line(format_args!("{:>17}  {}", exact(parts[cause]), cause.name()));
+                    }
+                    assert_eq!(parts.total(), at.0 - created.0, "the parts of a latency add up to it");
+                    line(format_args!(
+                        "{:>17}  together, from creation to the last bit",
+                        exact(parts.total())
+                    ));
+                }
+            }
+        }
+        if self.ends == 0 && !json {
+            line(format_args!("{:>17}  still on its way when the run ends", ""));
+        }
+        out
+    }
+}
+
+impl Probe for Life {
+    const FOLLOWS_PACKETS: bool = true;
+
+    fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
+        if id == self.id {
+            self.steps.push((at, *step));
+            self.ends += usize::from(matches!(step, PacketStep::Ended { .. }));
+        }
+    }
+}
+
+/// What came on top; a copy of a multicast packet begins with the parts of the original.
+fn difference(parts: &Parts, before: &Parts) -> Parts {
+    let mut spent = *parts;
+    for (part, before) in spent.0.iter_mut().zip(before.0) {
+        *part = part.saturating_sub(before);
+    }
+    spent
+}
+
+fn causes(parts: &Parts) -> serde_json::Value {
+    let spent = Cause::ALL.into_iter().filter(|cause| parts[*cause] > 0);
+    spent.map(|cause| (cause.name().to_owned(), serde_json::Value::from(parts[cause]))).collect()
+}
+
+fn listed(parts: &Parts) -> String {
+    let spent = Cause::ALL.into_iter().filter(|cause| parts[*cause] > 0);
+    let spent: Vec<String> = spent.map(|cause| format!("{} {}", cause.name(), exact(parts[cause]))).collect();
+    spent.join(", ")
+}

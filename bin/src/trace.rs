@@ -1,0 +1,117 @@
+//! `riosim trace`: what happens in a run, event by event, and the life of one packet.
+
+use crate::cli::TraceArgs;
+use crate::console::print;
+use crate::inspect::load;
+use crate::status::Failure;
+use analysis::trace::{Census, Filter, Kind, Life, Tracer};
+use models::config::FabricConfig;
+use models::run::{PipelineMode, Progress, RunOptions};
+use models::sim_core::Time;
+use models::{Probe, Simulation};
+use scenarios::{Variant, names, units};
+use std::sync::Arc;
+
+/// Events between two looks at what was found.
+const SLICE: u64 = 1 << 14;
+
+/// Prints a trace.
+pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
+    let plan = load(&args.scenario)?;
+    let variant = match &args.variant {
+        None => &plan.variants[0],
+        Some(name) => plan.variants.iter().find(|variant| variant.name == *name).ok_or_else(|| {
+            let all: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
+            Failure::bad_input(format_args!("--variant: {name:?} found; allowed: {}", all.join(", ")))
+        })?,
+    };
+    // Nobody looks at queues here.
+    let mut config = (*variant.config).clone();
+    config.sample_every = None;
+    let config = Arc::new(config);
+    let text = match args.packet {
+        Some(number) => life(variant, &config, number, args.json)?,
+        None => {
+            let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+            let filter = filter(args, &config)?;
+            let to = filter.to;
+            let tracer = Tracer::new(Arc::clone(&config), filter);
+            let enough = |tracer: &Tracer, now: Time| {
+                let late = to.0.saturating_add(analysis::trace::margin(&config));
+                now.0 > late || limit < usize::MAX && tracer.settled(now) > limit
+            };
+            run(variant, &config, tracer, enough).tell(limit, args.json)
+        }
+    };
+    print(&text)
+}
+
+/// Runs until the observer has enough, or to the end.
+fn run<P: Probe>(
+    variant: &Variant,
+    config: &Arc<FabricConfig>,
+    probe: P,
+    enough: impl Fn(&P, Time) -> bool,
+) -> P {
+    // Everything is an event then, so observers hear of it in time.
+    let options = RunOptions { pipeline: PipelineMode::Unfolded, ..RunOptions::default() };
+    let mut simulation = Simulation::new(Arc::clone(config), options, probe);
+    while simulation.run(variant.until, SLICE) == Progress::Running {
+        if enough(simulation.probe(), simulation.now()) {
+            break;
+        }
+    }
+    simulation.finish().0
+}
+
+fn life(variant: &Variant, config: &Arc<FabricConfig>, number: usize, json: bool) -> Result<String, Failure> {
+    let settled = |census: &Census, now: Time| census.settled(config, now) >= number;
+    let census = run(variant, config, Census::default(), settled);
+    let all = census.len();
+    let id = census
+        .find(number)
+        .ok_or_else(|| Failure::bad_input(format_args!("--packet: {number} found; allowed: 1 to {all}")))?;
+    // The same run once more: it is the same.
+    let whole = config.devices.iter().any(|device| match &device.model {
+        models::config::DeviceModel::Switch(switch) => !switch.routes.masks.is_empty(),
+        models::config::DeviceModel::Endpoint(_) => false,
+    });
+    let life = run(variant, config, Life::new(id), |life, _| !whole && life.has_ended());
+    Ok(life.tell(config, number, json))
+}
+
+fn filter(args: &TraceArgs, config: &FabricConfig) -> Result<Filter, Failure> {
+    let time = |flag: &str, text: &Option<String>, or: Time| match text {
+        None => Ok(or),
+        Some(text) => {
+            let parsed = units::time(text).map(Time);
+            parsed.map_err(|why| Failure::bad_input(format_args!("--{flag}: {why}")))
+        }
+    };
+    let kinds = args.only.iter().map(|wanted| {
+        let known = Kind::ALL.into_iter().find(|kind| kind.name() == wanted);
+        known.ok_or_else(|| {
+            let all = Kind::ALL.map(Kind::name).join(", ");
+            Failure::bad_input(format_args!("--only: {wanted:?} found; allowed: {all}"))
+        })
+    });
+    let select = |flag: &str, patterns: &[String], all: Vec<&str>| {
+        if patterns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let hits = names::select(patterns, &all)
+            .map_err(|pattern| Failure::bad_input(format_args!("--{flag}: {pattern:?} matches nothing")))?;
+        let mut wanted = vec![false; all.len()];
+        hits.into_iter().for_each(|hit| wanted[hit] = true);
+        Ok(wanted)
+    };
+    let devices = config.devices.iter().map(|device| device.path.as_str()).collect();
+    let flows = config.flows.iter().map(|flow| flow.name.as_str()).collect();
+    Ok(Filter {
+        kinds: kinds.collect::<Result<_, _>>()?,
+        devices: select("device", &args.device, devices)?,
+        flows: select("flow", &args.flow, flows)?,
+        from: time("from", &args.from, Time::ZERO)?,
+        to: time("to", &args.to, Time::MAX)?,
+    })
+}

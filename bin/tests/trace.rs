@@ -1,0 +1,172 @@
+//! `riosim trace`: golden texts, filters, and that looking changes nothing. `BLESS=1` rewrites the texts in
+//! `bin/tests/trace`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// One switch, three endpoints, a host that sets it up.
+const SMALL: &str = r#"{
+  "name": "small",
+  "run": { "until": "60 us", "warmup": "0 ps" },
+  "topology": { "single_switch": { "ports": 3 } },
+  "voq": { "enabled": true, "thresholds": { "on": 2, "off": 1 } },
+  "configure": { "fabric": { "host": "ep/1" } },
+  "traffic": [
+    {
+      "name": "burst", "from": ["ep/0", "ep/1"], "to": "ep/2",
+      "arrivals": { "saturated": { "backlog": 6 } }, "limit": 12
+    },
+    {
+      "name": "ask", "from": "ep/2", "to": "ep/0", "rpc": {},
+      "arrivals": { "constant": { "interval": "2 us" } }, "limit": 1
+    }
+  ]
+}"#;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn riosim(words: &[&str], input: &str) -> (Option<i32>, String, String) {
+    use std::io::Write;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_riosim"))
+        .args(words)
+        .current_dir(root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Who refuses its flags reads nothing.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |octets| String::from_utf8(octets).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn trace(more: &[&str]) -> String {
+    let (code, out, said) = riosim(&[&["trace", "-"], more].concat(), SMALL);
+    assert_eq!(code, Some(0), "{said}");
+    out
+}
+
+fn golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trace").join(name);
+    if std::env::var_os("BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let line = kept.lines().zip(text.lines()).position(|(a, b)| a != b).unwrap_or(0) + 1;
+    assert!(kept == text, "{name} differs from line {line}; BLESS=1 writes it anew\n{text}");
+}
+
+/// The number of the first packet in the text that a line with `what` names.
+fn number(text: &str, what: &str) -> String {
+    let line = text.lines().find(|line| line.contains(what)).expect("such a line");
+    let (_, rest) = line.split_once("packet ").expect("a packet");
+    rest.split(' ').next().unwrap().into()
+}
+
+#[test]
+fn everything_in_order() {
+    let text = trace(&["--limit", "0"]);
+    golden("small.txt", &text);
+    let instants: Vec<f64> =
+        text.lines().map(|line| line.trim().split(' ').next().unwrap().parse().unwrap()).collect();
+    assert!(instants.is_sorted());
+    for what in ["reads", "writes", "is written", "gets packet", "XOFF", "XON", "takes message"] {
+        assert!(text.contains(what), "{what}");
+    }
+    // A limit cuts, and says so.
+    let cut = trace(&["--limit", "7"]);
+    let first: Vec<&str> = text.lines().take(7).collect();
+    assert_eq!(cut, format!("{}\n... (--limit 7)\n", first.join("\n")));
+}
+
+#[test]
+fn json_says_the_same() {
+    let lines = trace(&["--limit", "0", "--json"]);
+    golden("small.json.txt", &lines);
+    let text = trace(&["--limit", "0"]);
+    assert_eq!(lines.lines().count(), text.lines().count());
+    for (json, line) in lines.lines().zip(text.lines()) {
+        let value: serde_json::Value = serde_json::from_str(json).unwrap();
+        let at = value["at_ps"].as_u64().unwrap();
+        assert!(
+            line.trim_start().starts_with(&format!("{}.{:06} µs", at / 1_000_000, at % 1_000_000)),
+            "{line}"
+        );
+        assert!(line.contains(value["device"].as_str().unwrap()));
+    }
+}
+
+#[test]
+fn filters_take_away() {
+    let all = trace(&["--limit", "0"]);
+    let lines = |more: &[&str]| {
+        let text = trace(&[&["--limit", "0"], more].concat());
+        assert!(text.lines().all(|line| all.lines().any(|other| line == other)), "{more:?}");
+        text.lines().count()
+    };
+    let kinds: Vec<usize> = ["register", "delivery", "drop", "edge", "message", "fact"]
+        .iter()
+        .map(|kind| lines(&["--only", kind]))
+        .collect();
+    assert_eq!(kinds.iter().sum::<usize>(), all.lines().count());
+    assert_eq!(lines(&["--only", "register,edge"]), kinds[0] + kinds[3]);
+    assert_eq!(lines(&["--flow", "enumeration"]), kinds[0]);
+    assert_eq!(lines(&["--flow", "burst", "--only", "delivery"]), 24);
+    let (early, late) = (lines(&["--to", "20 us"]), lines(&["--from", "20000001 ps"]));
+    assert_eq!(early + late, all.lines().count());
+    assert!(early > 0 && late > 0);
+    // The host asks everybody; a device is told of what it answers.
+    assert_eq!(lines(&["--device", "ep/1", "--only", "register"]), kinds[0]);
+    let asked: usize =
+        ["sw", "ep/0", "ep/2"].iter().map(|name| lines(&["--device", name, "--only", "register"])).sum();
+    assert_eq!(asked, kinds[0]);
+}
+
+#[test]
+fn the_life_of_a_packet() {
+    let text = trace(&["--limit", "0"]);
+    for (name, what) in [("access", "Base Device ID (0x000060)"), ("staged", "of burst from ep/1")] {
+        let packet = number(text.lines().rev().collect::<Vec<_>>().join("\n").as_str(), what);
+        let life = trace(&["--packet", &packet]);
+        golden(&format!("packet-{name}.txt"), &life);
+        assert!(life.starts_with(&format!("packet {packet} of ")));
+        // The causes add up to the latency, to the picosecond.
+        let json = trace(&["--packet", &packet, "--json"]);
+        let steps: Vec<serde_json::Value> =
+            json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let sum = |value: &serde_json::Value| -> u64 {
+            value["causes_ps"].as_object().unwrap().values().map(|ps| ps.as_u64().unwrap()).sum()
+        };
+        let end = steps.last().unwrap();
+        let latency = end["at_ps"].as_u64().unwrap() - steps[0]["at_ps"].as_u64().unwrap();
+        assert_eq!((sum(end), end["latency_ps"].as_u64()), (latency, Some(latency)));
+        let hops: u64 = steps.iter().filter(|step| step["step"] == "started").map(sum).sum();
+        assert_eq!(hops, latency, "{json}");
+        for step in steps.iter().filter(|step| step["step"] == "started") {
+            assert!(step["until_ps"].as_u64() > step["at_ps"].as_u64());
+        }
+    }
+}
+
+#[test]
+fn mistakes_are_told() {
+    for (flags, expected) in [
+        (&["--packet", "0"][..], "number from 1 on"),
+        (&["--packet", "99999"], "allowed: 1 to "),
+        (&["--only", "packets"], "allowed: register, delivery"),
+        (&["--device", "ep/7"], "\"ep/7\" matches nothing"),
+        (&["--flow", "x"], "\"x\" matches nothing"),
+        (&["--from", "now"], "--from"),
+        (&["--variant", "x"], "allowed: base"),
+    ] {
+        let (code, out, said) = riosim(&[&["trace", "-"], flags].concat(), SMALL);
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{flags:?}");
+        assert!(said.contains(expected), "{flags:?}: {said}");
+    }
+}

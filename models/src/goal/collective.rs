@@ -1,0 +1,209 @@
+//! Schedules of common collective operations, as libraries of message passing do them.
+
+use super::{Action, Event, Schedule};
+
+/// Builds the program of one rank.
+struct Writer<'a> {
+    schedule: &'a mut Schedule,
+    tag: u32,
+}
+
+impl Writer<'_> {
+    fn send(&mut self, rank: u32, octets: u64, to: u32, after: Option<u32>) -> u32 {
+        let tag = self.tag;
+        self.add(rank, Action::Send { octets: octets.max(1), to, tag }, after)
+    }
+
+    fn receive(&mut self, rank: u32, octets: u64, from: u32, after: Option<u32>) -> u32 {
+        let tag = self.tag;
+        self.add(rank, Action::Receive { octets: octets.max(1), from, tag }, after)
+    }
+
+    fn add(&mut self, rank: u32, action: Action, after: Option<u32>) -> u32 {
+        let program = &mut self.schedule.ranks[rank as usize];
+        let op = program.push(action);
+        if let Some(after) = after {
+            program.wait(op, Event::End, after);
+        }
+        op
+    }
+}
+
+fn write(ranks: u32, program: impl FnOnce(&mut Writer<'_>)) -> Schedule {
+    let mut schedule = Schedule::new(ranks);
+    program(&mut Writer { schedule: &mut schedule, tag: 0 });
+    schedule
+}
+
+/// Allreduce by recursive halving and doubling (Rabenseifner): in round k halves of what is left are
+/// exchanged with the rank 2^k away, then the results come back the other way. A send waits for the receive
+/// before it.
+///
+/// # Panics
+/// Unless `ranks` is a power of two.
+#[must_use]
+pub fn allreduce_halving(ranks: u32, octets: u64) -> Schedule {
+    assert!(ranks.is_power_of_two(), "halving needs a power of two, not {ranks} ranks");
+    let rounds = ranks.trailing_zeros();
+    write(ranks, |w| {
+        for rank in 0..ranks {
+            let mut last = None;
+            for round in (0..rounds).chain((0..rounds).rev()) {
+                let (peer, share) = (rank ^ 1 << round, octets >> (round + 1));
+                w.send(rank, share, peer, last);
+                last = Some(w.receive(rank, share, peer, None));
+            }
+        }
+    })
+}
+
+/// Allreduce on a ring: 2 (n-1) rounds of a share of 1/n each.
+#[must_use]
+pub fn allreduce_ring(ranks: u32, octets: u64) -> Schedule {
+    write(ranks, |w| {
+        for rank in 0..ranks {
+            let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+            let mut last = None;
+            for _ in 1..2 * ranks - 1 {
+                w.send(rank, octets.div_ceil(u64::from(ranks)), next, last);
+                last = Some(w.receive(rank, octets.div_ceil(u64::from(ranks)), before, None));
+            }
+        }
+    })
+}
+
+/// All-to-all, linear: everything at once; every rank begins with its next one.
+#[must_use]
+pub fn all_to_all(ranks: u32, octets_per_pair: u64) -> Schedule {
+    write(ranks, |w| {
+        for rank in 0..ranks {
+            for distance in 1..ranks {
+                w.send(rank, octets_per_pair, (rank + distance) % ranks, None);
+                w.receive(rank, octets_per_pair, (rank + ranks - distance) % ranks, None);
+            }
+        }
+    })
+}
+
+/// Broadcast from rank 0 down a binomial tree, the farthest first.
+#[must_use]
+pub fn broadcast(ranks: u32, octets: u64) -> Schedule {
+    write(ranks, |w| {
+        for rank in 0..ranks {
+            // The lowest set bit says from whom it comes, those below it to whom it goes.
+            let (received, below) = match rank {
+                0 => (None, ranks.next_power_of_two()),
+                _ => {
+                    let bit = rank & rank.wrapping_neg();
+                    (Some(w.receive(rank, octets, rank - bit, None)), bit)
+                }
+            };
+            let mut bit = below >> 1;
+            while bit > 0 {
+                if rank + bit < ranks {
+                    w.send(rank, octets, rank + bit, received);
+                }
+                bit >>= 1;
+            }
+        }
+    })
+}
+
+/// Reduction to rank 0 up a binomial tree.
+#[must_use]
+pub fn reduce(ranks: u32, octets: u64) -> Schedule {
+    write(ranks, |w| {
+        for rank in 0..ranks {
+            let lowest = rank & rank.wrapping_neg();
+            let mut received = Vec::new();
+            let mut bit = 1;
+            while bit < ranks && (rank == 0 || bit < lowest) {
+                if rank + bit < ranks {
+                    received.push(w.receive(rank, octets, rank + bit, None));
+                }
+                bit <<= 1;
+            }
+            if rank != 0 {
+                let send = w.send(rank, octets, rank - lowest, None);
+                for op in received {
+                    w.schedule.ranks[rank as usize].wait(send, Event::End, op);
+                }
+            }
+        }
+    })
+}
+
+/// Barrier by dissemination: in round k every rank tells the one 2^k further on.
+#[must_use]
+pub fn barrier(ranks: u32) -> Schedule {
+    write(ranks, |w| {
+        for rank in 0..ranks {
+            let (mut last, mut distance) = (None, 1);
+            while distance < ranks {
+                w.send(rank, 1, (rank + distance) % ranks, last);
+                last = Some(w.receive(rank, 1, (rank + ranks - distance) % ranks, last));
+                distance <<= 1;
+            }
+        }
+    })
+}
+
+/// Gathers from all ranks at rank 0, linear: the incast.
+#[must_use]
+pub fn gather(ranks: u32, octets: u64) -> Schedule {
+    write(ranks, |w| {
+        for rank in 1..ranks {
+            w.send(rank, octets, 0, None);
+            w.receive(0, octets, rank, None);
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::loggops::{LogGops, Reception, run};
+    use super::*;
+    use sim_core::Duration;
+    use std::sync::Arc;
+
+    /// Time in units of a message that takes 1 to arrive and nothing else.
+    fn steps(schedule: Schedule) -> u64 {
+        schedule.check().expect("it can run");
+        let parameters = LogGops {
+            latency: Duration::from_ns(1),
+            overhead: Duration(0),
+            gap: Duration(0),
+            gap_per_octet: Duration(0),
+            overhead_per_octet: Duration(0),
+            eager_octets: u64::MAX,
+            reception: Reception::Pipelined,
+        };
+        run(Arc::new(schedule), parameters).end().expect("it ends").as_ps() / 1_000
+    }
+
+    #[test]
+    fn every_collective_takes_its_rounds_and_messages() {
+        for n in 1..=20u32 {
+            let levels = u64::from(n.next_power_of_two().trailing_zeros());
+            let ranks = u64::from(n);
+            let check = |name: &str, schedule: Schedule, rounds: u64, messages: u64| {
+                assert_eq!(schedule.messages(), messages, "{name} of {n}");
+                assert_eq!(steps(schedule), rounds, "{name} of {n}");
+            };
+            check("broadcast", broadcast(n, 8), if n == 1 { 0 } else { depth(n) }, ranks - 1);
+            check("reduce", reduce(n, 8), if n == 1 { 0 } else { depth(n) }, ranks - 1);
+            check("barrier", barrier(n), levels, levels * ranks);
+            check("gather", gather(n, 8), u64::from(n > 1), ranks - 1);
+            check("all-to-all", all_to_all(n, 8), u64::from(n > 1), ranks * (ranks - 1));
+            check("ring", allreduce_ring(n, 8), 2 * (ranks - 1), 2 * ranks * (ranks - 1));
+            if n.is_power_of_two() {
+                check("halving", allreduce_halving(n, 64), 2 * levels, 2 * levels * ranks);
+            }
+        }
+    }
+
+    /// Depth of the binomial tree: the most ones in a rank.
+    fn depth(n: u32) -> u64 {
+        (0..n).map(|rank| u64::from(rank.count_ones())).max().unwrap_or(0)
+    }
+}

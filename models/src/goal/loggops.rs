@@ -1,0 +1,499 @@
+//! Endpoints without a fabric: the LogGOPS model.
+//!
+//! Latency L, processor overhead o of a message and O of each further octet, gap g between messages and G
+//! of each further octet, and S, above which a message waits for its receiver (Hoefler, Schneider and
+//! Lumsdaine: *LogGOPSim*, HPDC 2010; after Culler's LogP and Alexandrov's LogGP). Every message takes its
+//! time whatever others do: what a fabric adds to that is contention.
+//!
+//! # Rules
+//!
+//! - A send begins when its processor and the sending side of its NIC are free. The processor has it for
+//!   o + (s-1) O, the NIC for g + (s-1) G. It is over when the processor is done with it.
+//! - Its first octet arrives o + L after it began. It is taken in when the processor and the receiving side
+//!   of the NIC are free, which have it for o + (s-1) max(O, G) and g + (s-1) G; then it is there for its
+//!   receive. With [`Reception::Pipelined`] only the NIC has it at first, and the processor for o + (s-1) O
+//!   when its last octet is in.
+//! - A message longer than S is announced by one of a single octet. When its receive has begun and the
+//!   announcement is there, the receiver says so; that arrives L later, and then the message is sent.
+//!   Such a send is over L after the message was taken in, a shorter one when the processor is done with it.
+//! - Processor 0 of a rank takes messages in.
+//! - Who waits longest goes first; at the same instant what comes goes before what goes.
+
+use super::{Action, Matching, Op, Progress, Rank, Schedule};
+use sim_core::{
+    ActorId, Class, Context, Duration, Event, EventList, HeapList, Kernel, KeySource, RunEnd, Shake, Time,
+    World,
+};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// Parameters of the model.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct LogGops {
+    /// L: from sender to receiver.
+    pub latency: Duration,
+    /// o: processor time of a message, at either end.
+    pub overhead: Duration,
+    /// g: from one message to the next at a NIC.
+    pub gap: Duration,
+    /// G: each octet after the first, at a NIC.
+    pub gap_per_octet: Duration,
+    /// O: each octet after the first, at a processor.
+    pub overhead_per_octet: Duration,
+    /// S: longer messages wait for their receiver.
+    pub eager_octets: u64,
+    /// What taking a message in occupies.
+    pub reception: Reception,
+}
+
+/// What taking a message in occupies.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Reception {
+    /// The processor, while the octets come in: nothing is sent meanwhile. The rule of LogGOPSim.
+    #[default]
+    Processor,
+    /// The NIC; the processor has it when it is whole.
+    Pipelined,
+}
+
+/// When a run was over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// When the last operation of each rank was over; `None`: something still waits.
+    pub ranks: Vec<Option<Time>>,
+    /// Time that the operations of each rank computed, on all its processors.
+    pub computed: Vec<Duration>,
+}
+
+impl Completion {
+    /// When everything was over; `None`: something still waits.
+    pub fn end(&self) -> Option<Time> {
+        self.ranks.iter().copied().try_fold(Time::ZERO, |last, end| Some(last.max(end?)))
+    }
+}
+
+/// Runs a schedule that [`Schedule::check`] has passed.
+///
+/// # Panics
+/// If L is zero, a rank of the schedule does not exist, or a time does not fit into 64 bits of picoseconds.
+pub fn run(schedule: Arc<Schedule>, parameters: LogGops) -> Completion {
+    assert!(!parameters.latency.is_zero(), "messages take time");
+    let hosts: Vec<Host> = (0u32..).zip(&schedule.ranks).map(|(n, rank)| Host::new(n, rank)).collect();
+    let mut kernel = Kernel::new(Machine { schedule, parameters, hosts }, HeapList::new());
+    for n in 0..kernel.world.hosts.len() {
+        let key = kernel.world.hosts[n].keys.make(Time::ZERO, TURNS);
+        kernel.schedule(Event { key, target: n as u32, payload: Step::Turn });
+    }
+    let end = kernel.run_until(Time::MAX);
+    debug_assert_eq!(end, RunEnd::Empty);
+    let hosts = &kernel.world.hosts;
+    Completion {
+        ranks: hosts.iter().map(|host| host.progress.is_done().then_some(host.last)).collect(),
+        computed: hosts.iter().map(|host| host.computed).collect(),
+    }
+}
+
+const ARRIVALS: Class = Class::new(0);
+const ENDS: Class = Class::new(1);
+const TURNS: Class = Class::new(2);
+
+/// A message or what belongs to one: its send is operation `op` of rank `from`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Message {
+    from: u32,
+    op: u32,
+    kind: Kind,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The octets.
+    Body,
+    /// Says that a long one waits.
+    Announcement,
+}
+
+#[derive(Copy, Clone, Debug)]
+enum Step {
+    /// The first octet of something is there.
+    Arrives(Message),
+    /// The NIC has all octets of it.
+    Received(Message),
+    /// The processor is done with it.
+    Taken(Message),
+    /// The receiver is ready for the message of this send.
+    Cleared { op: u32 },
+    /// An operation is over.
+    Ended { op: u32 },
+    /// A resource is free.
+    Turn,
+}
+
+/// Where something waits for a resource; at the same instant the first goes first.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Queue {
+    /// For the processor, whole.
+    Whole,
+    /// For the NIC (and the processor).
+    Incoming,
+    Outgoing,
+    Calculations(usize),
+}
+
+#[derive(Debug)]
+struct Host {
+    keys: KeySource,
+    progress: Progress,
+    matching: Matching<Message>,
+    /// Receives of long messages: by sender and send.
+    cleared: BTreeMap<(u32, u32), u32>,
+    /// When each processor is free, and the two sides of the NIC.
+    cpus: Vec<Time>,
+    nic_out: Time,
+    nic_in: Time,
+    incoming: VecDeque<(Time, Message)>,
+    whole: VecDeque<(Time, Message)>,
+    outgoing: VecDeque<(Time, Message)>,
+    calculations: Vec<VecDeque<(Time, u32)>>,
+    /// When a turn is posted.
+    turn_at: Time,
+    /// What happens at this instant.
+    due: VecDeque<Step>,
+    last: Time,
+    computed: Duration,
+}
+
+impl Host {
+    fn new(n: u32, rank: &Rank) -> Self {
+        let cpus = rank.ops().iter().map(|op| usize::from(op.cpu) + 1).max().unwrap_or(1);
+        Host {
+            keys: KeySource::new(ActorId::new(n), Shake::NONE),
+            progress: Progress::new(rank),
+            matching: Matching::default(),
+            cleared: BTreeMap::new(),
+            cpus: vec![Time::ZERO; cpus],
+            nic_out: Time::ZERO,
+            nic_in: Time::ZERO,
+            incoming: VecDeque::new(),
+            whole: VecDeque::new(),
+            outgoing: VecDeque::new(),
+            calculations: vec![VecDeque::new(); cpus],
+            turn_at: Time::MAX,
+            due: VecDeque::new(),
+            last: Time::ZERO,
+            computed: Duration(0),
+        }
+    }
+
+    /// Heads of all queues: since when they wait, and when what they need is free.
+    fn heads(&self, rank: &Rank, reception: Reception) -> impl Iterator<Item = (Time, Queue, Time)> {
+        let cpu = self.cpus[0];
+        let intake = if reception == Reception::Processor { cpu.max(self.nic_in) } else { self.nic_in };
+        let incoming = self.incoming.front().map(|(since, _)| (*since, Queue::Incoming, intake));
+        let whole = self.whole.front().map(|(since, _)| (*since, Queue::Whole, cpu));
+        let outgoing = self.outgoing.front().map(|(since, message)| {
+            let cpu = self.cpus[usize::from(rank.ops()[message.op as usize].cpu)];
+            (*since, Queue::Outgoing, cpu.max(self.nic_out))
+        });
+        let calculations = self.calculations.iter().zip(&self.cpus).enumerate();
+        let calculations = calculations
+            .filter_map(|(n, (queue, free))| Some((queue.front()?.0, Queue::Calculations(n), *free)));
+        [whole, incoming, outgoing].into_iter().flatten().chain(calculations)
+    }
+}
+
+#[derive(Debug)]
+struct Machine {
+    schedule: Arc<Schedule>,
+    parameters: LogGops,
+    hosts: Vec<Host>,
+}
+
+impl World for Machine {
+    type Payload = Step;
+
+    fn handle<L: EventList<Step>>(&mut self, event: Event<Step>, cx: &mut Context<'_, Step, L>) {
+        let schedule = self.schedule.clone();
+        let mut turn = Turn {
+            rank: event.target,
+            program: &schedule.ranks[event.target as usize],
+            schedule: &schedule,
+            parameters: self.parameters,
+            host: &mut self.hosts[event.target as usize],
+            cx,
+        };
+        turn.host.due.push_back(event.payload);
+        turn.run();
+    }
+}
+
+/// One host at one instant.
+struct Turn<'a, 'b, L> {
+    rank: u32,
+    program: &'a Rank,
+    schedule: &'a Schedule,
+    parameters: LogGops,
+    host: &'a mut Host,
+    cx: &'a mut Context<'b, Step, L>,
+}
+
+impl<L: EventList<Step>> Turn<'_, '_, L> {
+    /// Everything that can happen now; then asks for the next instant at which something can.
+    fn run(&mut self) {
+        let now = self.cx.now();
+        loop {
+            while let Some(step) = self.host.due.pop_front() {
+                self.happen(step);
+            }
+            while let Some(op) = self.host.progress.poll_ready() {
+                self.free(op);
+            }
+            if !self.host.due.is_empty() {
+                continue;
+            }
+            let heads = self.host.heads(self.program, self.parameters.reception);
+            let Some((_, queue, _)) = heads.filter(|(_, _, at)| *at <= now).min() else { break };
+            self.begin(queue);
+        }
+        let heads = self.host.heads(self.program, self.parameters.reception);
+        if let Some(at) = heads.map(|(_, _, at)| at).min()
+            && at < self.host.turn_at
+        {
+            self.host.turn_at = at;
+            let key = self.host.keys.make(at, TURNS);
+            self.cx.send(key, self.rank, Step::Turn);
+        }
+    }
+
+    fn happen(&mut self, step: Step) {
+        let now = self.cx.now();
+        match step {
+            Step::Arrives(message) => self.host.incoming.push_back((now, message)),
+            Step::Received(message) => self.host.whole.push_back((now, message)),
+            Step::Taken(message @ Message { from, op, kind }) => {
+                let (octets, _, tag) = self.send_of(from, op);
+                if kind == Kind::Body && octets > self.parameters.eager_octets {
+                    let receive = self.host.cleared.remove(&(from, op)).expect("it was cleared");
+                    self.over(receive);
+                    self.travel(from, self.parameters.latency, ENDS, Step::Ended { op });
+                } else if let Some((receive, message)) = self.host.matching.arrive(from, tag, message) {
+                    self.matched(receive, message);
+                }
+            }
+            Step::Cleared { op } => {
+                self.host.outgoing.push_back((now, Message { from: self.rank, op, kind: Kind::Body }));
+            }
+            Step::Ended { op } => self.over(op),
+            Step::Turn => {
+                if self.host.turn_at == now {
+                    self.host.turn_at = Time::MAX;
+                }
+            }
+        }
+    }
+
+    /// An operation may begin.
+    fn free(&mut self, op: u32) {
+        let now = self.cx.now();
+        let Op { action, cpu } = self.program.ops()[op as usize];
+        match action {
+            Action::Send { octets, .. } => {
+                let long = octets > self.parameters.eager_octets;
+                let kind = if long { Kind::Announcement } else { Kind::Body };
+                self.host.outgoing.push_back((now, Message { from: self.rank, op, kind }));
+            }
+            Action::Calculate(_) => self.host.calculations[usize::from(cpu)].push_back((now, op)),
+            Action::Receive { from, tag, .. } => {
+                self.host.progress.begun(self.program, op);
+                if let Some(message) = self.host.matching.post(from, tag, op) {
+                    self.matched(op, message);
+                }
+            }
+        }
+    }
+
+    /// The head of a queue gets what it waits for.
+    fn begin(&mut self, queue: Queue) {
+        let LogGops { latency, overhead, gap, gap_per_octet, overhead_per_octet, .. } = self.parameters;
+        let now = self.cx.now();
+        match queue {
+            Queue::Calculations(cpu) => {
+                let (_, op) = self.host.calculations[cpu].pop_front().expect("it has a head");
+                let Action::Calculate(time) = self.program.ops()[op as usize].action else { unreachable!() };
+                self.host.progress.begun(self.program, op);
+                self.host.computed += time;
+                self.host.cpus[cpu] = now + time;
+                self.later(time, Step::Ended { op });
+            }
+            Queue::Outgoing => {
+                let (_, message) = self.host.outgoing.pop_front().expect("it has a head");
+                let (octets, to, _) = self.send_of(self.rank, message.op);
+                let long = octets > self.parameters.eager_octets;
+                let further = further_octets(message.kind, octets);
+                let time = overhead + overhead_per_octet * further;
+                self.host.cpus[usize::from(self.program.ops()[message.op as usize].cpu)] = now + time;
+                self.host.nic_out = now + gap + gap_per_octet * further;
+                if !(long && message.kind == Kind::Body) {
+                    self.host.progress.begun(self.program, message.op);
+                }
+                if !long {
+                    self.later(time, Step::Ended { op: message.op });
+                }
+                self.travel(to, overhead + latency, ARRIVALS, Step::Arrives(message));
+            }
+            Queue::Incoming => {
+                let (_, message) = self.host.incoming.pop_front().expect("it has a head");
+                let (octets, ..) = self.send_of(message.from, message.op);
+                let further = further_octets(message.kind, octets);
+                self.host.nic_in = now + gap + gap_per_octet * further;
+                match self.parameters.reception {
+                    Reception::Processor => {
+                        let time = overhead + overhead_per_octet.max(gap_per_octet) * further;
+                        self.host.cpus[0] = now + time;
+                        self.later(time, Step::Taken(message));
+                    }
+                    Reception::Pipelined => self.later(gap_per_octet * further, Step::Received(message)),
+                }
+            }
+            Queue::Whole => {
+                let (_, message) = self.host.whole.pop_front().expect("it has a head");
+                let (octets, ..) = self.send_of(message.from, message.op);
+                let time = overhead + overhead_per_octet * further_octets(message.kind, octets);
+                self.host.cpus[0] = now + time;
+                self.later(time, Step::Taken(message));
+            }
+        }
+    }
+
+    /// A receive and its message, or the announcement of it, have found each other.
+    fn matched(&mut self, receive: u32, Message { from, op, kind }: Message) {
+        match kind {
+            Kind::Body => self.over(receive),
+            Kind::Announcement => {
+                self.host.cleared.insert((from, op), receive);
+                self.travel(from, self.parameters.latency, ARRIVALS, Step::Cleared { op });
+            }
+        }
+    }
+
+    fn over(&mut self, op: u32) {
+        self.host.last = self.cx.now();
+        self.host.progress.ended(self.program, op);
+    }
+
+    /// (octets, receiver, tag) of a send.
+    fn send_of(&self, rank: u32, op: u32) -> (u64, u32, u32) {
+        match self.schedule.ranks[rank as usize].ops()[op as usize].action {
+            Action::Send { octets, to, tag } => (octets, to, tag),
+            _ => unreachable!("only sends travel"),
+        }
+    }
+
+    /// Something happens here after `delay`.
+    fn later(&mut self, delay: Duration, step: Step) {
+        if delay.is_zero() {
+            self.host.due.push_back(step);
+        } else {
+            self.travel(self.rank, delay, ENDS, step);
+        }
+    }
+
+    fn travel(&mut self, to: u32, delay: Duration, class: Class, step: Step) {
+        let key = self.host.keys.make(self.cx.now() + delay, class);
+        self.cx.send(key, to, step);
+    }
+}
+
+/// Octets after the first.
+fn further_octets(kind: Kind, octets: u64) -> u64 {
+    if kind == Kind::Announcement { 0 } else { octets.saturating_sub(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::collective;
+    use super::*;
+
+    const FAST: LogGops = LogGops {
+        latency: Duration::from_ns(200),
+        overhead: Duration(0),
+        gap: Duration(0),
+        gap_per_octet: Duration::from_ns(1),
+        overhead_per_octet: Duration(0),
+        eager_octets: u64::MAX,
+        reception: Reception::Processor,
+    };
+
+    const SLOW: LogGops = LogGops {
+        latency: Duration::from_ns(2_500),
+        overhead: Duration::from_ns(1_500),
+        gap: Duration::from_ns(1_000),
+        gap_per_octet: Duration::from_ns(6),
+        eager_octets: 65_535,
+        ..FAST
+    };
+
+    fn ns(schedule: Schedule, parameters: LogGops) -> u64 {
+        schedule.check().expect("it can run");
+        run(Arc::new(schedule), parameters).end().expect("it ends").as_ps() / 1_000
+    }
+
+    /// Figures of LogGOPSim.
+    #[test]
+    fn allreduce_of_64_ranks() {
+        let steps = 2 * (32_768 + 16_384 + 8_192 + 4_096 + 2_048 + 1_024) - 12;
+        assert_eq!(ns(collective::allreduce_halving(64, 65_536), FAST), 131_412);
+        assert_eq!(131_412, steps + 12 * 200);
+        assert_eq!(ns(collective::allreduce_halving(64, 65_536), SLOW), 840_072);
+        let pipelined = LogGops { reception: Reception::Pipelined, ..FAST };
+        assert_eq!(ns(collective::allreduce_halving(64, 65_536), pipelined), 131_412);
+    }
+
+    /// Figures of LogGOPSim; without its rule that the processor takes part in taking messages in, latency
+    /// is hidden.
+    #[test]
+    fn all_to_all_of_32_ranks() {
+        assert_eq!(ns(collective::all_to_all(32, 4_096), FAST), 133_145);
+        assert_eq!(133_145, 31 * (200 + 4_095));
+        assert_eq!(ns(collective::all_to_all(32, 4_096), SLOW), 932_170);
+        let pipelined = LogGops { reception: Reception::Pipelined, ..FAST };
+        assert_eq!(ns(collective::all_to_all(32, 4_096), pipelined), 127_145);
+        assert_eq!(127_145, 200 + 31 * 4_095);
+    }
+
+    #[test]
+    fn a_long_message_waits_for_its_receiver() {
+        let mut schedule = Schedule::new(2);
+        schedule.ranks[0].push(Action::Send { octets: 1_001, to: 1, tag: 0 });
+        let busy = schedule.ranks[1].push(Action::Calculate(Duration::from_ns(5_000)));
+        let receive = schedule.ranks[1].push(Action::Receive { octets: 1_001, from: 0, tag: 0 });
+        schedule.ranks[1].wait(receive, super::super::Event::End, busy);
+        let parameters = LogGops { eager_octets: 1_000, ..FAST };
+        let done = run(Arc::new(schedule.clone()), parameters);
+        // Ready at 5 000, clearance 200, message 200 + 1 000; the sender knows 200 later.
+        let at = |ns| Some(Time::from_ns(ns));
+        assert_eq!(done.ranks, [at(6_600), at(6_400)]);
+        assert_eq!(done.computed, [Duration(0), Duration::from_ns(5_000)]);
+        let eager = run(Arc::new(schedule), FAST);
+        // The processor computes, so it takes the message in when it is done.
+        assert_eq!(eager.ranks, [at(0), at(6_000)]);
+    }
+
+    #[test]
+    fn what_waits_for_ever_has_no_end() {
+        let mut schedule = Schedule::new(1);
+        schedule.ranks[0].push(Action::Receive { octets: 1, from: 0, tag: 0 });
+        let done = run(Arc::new(schedule), FAST);
+        assert_eq!((done.end(), done.ranks), (None, vec![None]));
+    }
+
+    #[test]
+    fn processors_of_a_rank_compute_side_by_side() {
+        let mut schedule = Schedule::new(1);
+        for cpu in [0, 0, 1] {
+            schedule.ranks[0].push_on(Action::Calculate(Duration::from_ns(10)), cpu);
+        }
+        let done = run(Arc::new(schedule), FAST);
+        assert_eq!((done.end(), done.computed[0]), (Some(Time::from_ns(20)), Duration::from_ns(30)));
+    }
+}

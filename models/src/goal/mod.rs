@@ -1,0 +1,433 @@
+//! Programs as schedules: what each rank sends, receives and computes, and what has to come before what.
+//!
+//! A [`Schedule`] is the compiled form of a GOAL file (Hoefler, Siebert and Lumsdaine: *Group operation
+//! assembly language*, ICPP 2009): operations of ranks with two kinds of dependency. `a requires b`: `a`
+//! begins when `b` is over. `a irequires b`: `a` begins when `b` has begun. [`Progress`] is one rank under
+//! way, [`Matching`] pairs what arrives with what is received: first in, first out for each (sender, tag).
+//!
+//! [`loggops`] runs a schedule without a fabric; [`collective`] makes the schedules of common operations.
+
+pub mod collective;
+pub mod loggops;
+
+use sim_core::Duration;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+/// What an operation does.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Sends octets. Over when the transport has them, or when the receiver has confirmed them: the model
+    /// that runs the schedule says which.
+    Send {
+        /// Octets, at least 1.
+        octets: u64,
+        /// Rank of the receiver.
+        to: u32,
+        /// Tag.
+        tag: u32,
+    },
+    /// Receives. Over when the oldest unmatched message of this sender and tag is there.
+    Receive {
+        /// Octets that it expects, at least 1.
+        octets: u64,
+        /// Rank of the sender.
+        from: u32,
+        /// Tag.
+        tag: u32,
+    },
+    /// Computes.
+    Calculate(Duration),
+}
+
+/// An operation of a rank.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// What it does.
+    pub action: Action,
+    /// Which processor of the rank it occupies.
+    pub cpu: u16,
+}
+
+/// What one operation waits for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// `requires`: the other one is over.
+    End,
+    /// `irequires`: the other one has begun.
+    Begin,
+}
+
+/// The operations of one rank.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rank {
+    ops: Vec<Op>,
+    /// Which operations wait for an event of each: `after[op]`.
+    after: Vec<Vec<(Event, u32)>>,
+    /// For how many events each waits.
+    waits: Vec<u32>,
+}
+
+/// Why a schedule cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Invalid {
+    /// Operations of a rank that wait for each other, in a circle.
+    Circle {
+        /// Rank.
+        rank: u32,
+        /// One operation of the circle.
+        op: u32,
+    },
+    /// A sender or receiver that does not exist.
+    NoRank {
+        /// Rank.
+        rank: u32,
+        /// Operation.
+        op: u32,
+        /// What it names.
+        other: u32,
+    },
+    /// More is sent than received, or the other way round.
+    Unmatched {
+        /// Sender.
+        from: u32,
+        /// Receiver.
+        to: u32,
+        /// Tag.
+        tag: u32,
+        /// Messages sent.
+        sent: u64,
+        /// Messages received.
+        received: u64,
+    },
+    /// The n-th message of a sender and tag has another length than its receive.
+    Length {
+        /// Sender.
+        from: u32,
+        /// Receiver.
+        to: u32,
+        /// Tag.
+        tag: u32,
+        /// Octets sent.
+        sent: u64,
+        /// Octets that the receive expects.
+        received: u64,
+    },
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Invalid::Circle { rank, op } => {
+                write!(f, "rank {rank}: operation {op} waits for itself, through others")
+            }
+            Invalid::NoRank { rank, op, other } => {
+                write!(f, "rank {rank}: operation {op} names rank {other}, which does not exist")
+            }
+            Invalid::Unmatched { from, to, tag, sent, received } => write!(
+                f,
+                "rank {from} sends {sent} messages with tag {tag} to rank {to}, which receives {received}"
+            ),
+            Invalid::Length { from, to, tag, sent, received } => write!(
+                f,
+                "rank {from} sends {sent} octets with tag {tag} to rank {to}, which receives {received}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+impl Rank {
+    /// Adds an operation; its number.
+    pub fn push(&mut self, action: Action) -> u32 {
+        self.push_on(action, 0)
+    }
+
+    /// Adds an operation that occupies processor `cpu`; its number.
+    ///
+    /// # Panics
+    /// With more than 2^32 operations.
+    pub fn push_on(&mut self, action: Action, cpu: u16) -> u32 {
+        self.ops.push(Op { action, cpu });
+        self.after.push(Vec::new());
+        self.waits.push(0);
+        u32::try_from(self.ops.len() - 1).expect("fewer than 2^32 operations")
+    }
+
+    /// `op` waits for `event` of `other`.
+    ///
+    /// # Panics
+    /// If one of them does not exist.
+    pub fn wait(&mut self, op: u32, event: Event, other: u32) {
+        self.after[other as usize].push((event, op));
+        self.waits[op as usize] += 1;
+    }
+
+    /// The operations, in the order in which they were added.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// Who waits for what: (operation, its event, who waits), by operation.
+    pub fn dependencies(&self) -> impl Iterator<Item = (u32, Event, u32)> + '_ {
+        let after = (0u32..).zip(&self.after);
+        after.flat_map(|(op, after)| after.iter().map(move |(event, next)| (op, *event, *next)))
+    }
+
+    /// An operation in a circle, if there is one (Kahn).
+    fn circle(&self) -> Option<u32> {
+        let mut waits = self.waits.clone();
+        let mut free: Vec<u32> = (0..self.ops.len() as u32).filter(|op| waits[*op as usize] == 0).collect();
+        let mut done = 0;
+        while let Some(op) = free.pop() {
+            done += 1;
+            for &(_, next) in &self.after[op as usize] {
+                waits[next as usize] -= 1;
+                if waits[next as usize] == 0 {
+                    free.push(next);
+                }
+            }
+        }
+        if done == self.ops.len() {
+            return None;
+        }
+        // What only waits for the circle is not in it: follow the waiting back until something comes twice.
+        let mut before = vec![u32::MAX; self.ops.len()];
+        for (op, after) in self.after.iter().enumerate() {
+            for &(_, next) in after.iter().filter(|_| waits[op] > 0) {
+                before[next as usize] = op as u32;
+            }
+        }
+        let mut at = waits.iter().position(|left| *left > 0)? as u32;
+        for _ in 0..self.ops.len() {
+            at = before[at as usize];
+        }
+        Some(at)
+    }
+}
+
+/// A program: what every rank does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// The ranks.
+    pub ranks: Vec<Rank>,
+}
+
+impl Schedule {
+    /// So many ranks without operations.
+    pub fn new(ranks: u32) -> Self {
+        Schedule { ranks: vec![Rank::default(); ranks as usize] }
+    }
+
+    /// Whether it can run to its end, wherever the order of messages does not matter.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, ranks and operations in their order.
+    pub fn check(&self) -> Result<(), Invalid> {
+        // By sender, receiver and tag: octets sent, octets expected.
+        let mut pairs: BTreeMap<(u32, u32, u32), [Vec<u64>; 2]> = BTreeMap::new();
+        for (rank, program) in (0u32..).zip(&self.ranks) {
+            for (op, Op { action, .. }) in (0u32..).zip(&program.ops) {
+                let (other, key, octets, sends) = match *action {
+                    Action::Send { octets, to, tag } => (to, (rank, to, tag), octets, true),
+                    Action::Receive { octets, from, tag } => (from, (from, rank, tag), octets, false),
+                    Action::Calculate(_) => continue,
+                };
+                if other as usize >= self.ranks.len() {
+                    return Err(Invalid::NoRank { rank, op, other });
+                }
+                pairs.entry(key).or_default()[usize::from(!sends)].push(octets);
+            }
+            if let Some(op) = program.circle() {
+                return Err(Invalid::Circle { rank, op });
+            }
+        }
+        for ((from, to, tag), [sent, received]) in pairs {
+            if sent.len() != received.len() {
+                let (sent, received) = (sent.len() as u64, received.len() as u64);
+                return Err(Invalid::Unmatched { from, to, tag, sent, received });
+            }
+            if let Some((&sent, &received)) = sent.iter().zip(&received).find(|(a, b)| a != b) {
+                return Err(Invalid::Length { from, to, tag, sent, received });
+            }
+        }
+        Ok(())
+    }
+
+    /// Octets sent by all ranks.
+    pub fn octets(&self) -> u64 {
+        let ops = self.ranks.iter().flat_map(|rank| &rank.ops);
+        ops.map(|op| if let Action::Send { octets, .. } = op.action { octets } else { 0 }).sum()
+    }
+
+    /// Messages sent by all ranks.
+    pub fn messages(&self) -> u64 {
+        let sends =
+            |rank: &Rank| rank.ops.iter().filter(|op| matches!(op.action, Action::Send { .. })).count();
+        self.ranks.iter().map(|rank| sends(rank) as u64).sum()
+    }
+}
+
+/// A rank under way: which operations may begin.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Progress {
+    waits: Vec<u32>,
+    ready: VecDeque<u32>,
+    left: usize,
+}
+
+impl Progress {
+    /// Before the first operation.
+    pub fn new(rank: &Rank) -> Self {
+        let ready = (0..rank.ops.len() as u32).filter(|op| rank.waits[*op as usize] == 0).collect();
+        Progress { waits: rank.waits.clone(), ready, left: rank.ops.len() }
+    }
+
+    /// The next operation that may begin; in the order in which they became free, then of their numbers.
+    pub fn poll_ready(&mut self) -> Option<u32> {
+        self.ready.pop_front()
+    }
+
+    /// An operation has begun.
+    pub fn begun(&mut self, rank: &Rank, op: u32) {
+        self.tell(rank, op, Event::Begin);
+    }
+
+    /// An operation that has begun is over.
+    pub fn ended(&mut self, rank: &Rank, op: u32) {
+        self.left -= 1;
+        self.tell(rank, op, Event::End);
+    }
+
+    /// Whether all operations are over.
+    pub fn is_done(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Operations that are not over.
+    pub fn left(&self) -> usize {
+        self.left
+    }
+
+    fn tell(&mut self, rank: &Rank, op: u32, event: Event) {
+        for &(_, next) in rank.after[op as usize].iter().filter(|(of, _)| *of == event) {
+            let waits = &mut self.waits[next as usize];
+            *waits -= 1;
+            if *waits == 0 {
+                self.ready.push_back(next);
+            }
+        }
+    }
+}
+
+/// Pairs messages with receives: first in, first out for each (sender, tag).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Matching<M> {
+    posted: BTreeMap<(u32, u32), VecDeque<u32>>,
+    arrived: BTreeMap<(u32, u32), VecDeque<M>>,
+}
+
+impl<M> Default for Matching<M> {
+    fn default() -> Self {
+        Matching { posted: BTreeMap::new(), arrived: BTreeMap::new() }
+    }
+}
+
+impl<M> Matching<M> {
+    /// A receive begins: the message that it takes, if that is there already.
+    pub fn post(&mut self, from: u32, tag: u32, op: u32) -> Option<M> {
+        if let Some(message) = take(&mut self.arrived, (from, tag)) {
+            return Some(message);
+        }
+        self.posted.entry((from, tag)).or_default().push_back(op);
+        None
+    }
+
+    /// A message is there: the receive that takes it, if that has begun already; else the message is kept.
+    pub fn arrive(&mut self, from: u32, tag: u32, message: M) -> Option<(u32, M)> {
+        if let Some(op) = take(&mut self.posted, (from, tag)) {
+            return Some((op, message));
+        }
+        self.arrived.entry((from, tag)).or_default().push_back(message);
+        None
+    }
+}
+
+fn take<T>(queues: &mut BTreeMap<(u32, u32), VecDeque<T>>, key: (u32, u32)) -> Option<T> {
+    let queue = queues.get_mut(&key)?;
+    let first = queue.pop_front();
+    if queue.is_empty() {
+        queues.remove(&key);
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calculate() -> Action {
+        Action::Calculate(Duration::from_ns(1))
+    }
+
+    #[test]
+    fn operations_begin_when_what_they_wait_for_is_over_or_has_begun() {
+        let mut rank = Rank::default();
+        let [a, b, c] = [(); 3].map(|()| rank.push(calculate()));
+        rank.wait(b, Event::End, a);
+        rank.wait(c, Event::Begin, a);
+        rank.wait(c, Event::Begin, b);
+        let mut progress = Progress::new(&rank);
+        assert_eq!((progress.poll_ready(), progress.poll_ready()), (Some(a), None));
+        progress.begun(&rank, a);
+        assert_eq!(progress.poll_ready(), None);
+        progress.ended(&rank, a);
+        assert_eq!((progress.poll_ready(), progress.poll_ready()), (Some(b), None));
+        progress.begun(&rank, b);
+        assert_eq!(progress.poll_ready(), Some(c));
+        progress.begun(&rank, c);
+        progress.ended(&rank, c);
+        assert!(!progress.is_done());
+        progress.ended(&rank, b);
+        assert!(progress.is_done());
+    }
+
+    #[test]
+    fn messages_are_matched_in_order_by_sender_and_tag() {
+        let mut matching = Matching::default();
+        assert_eq!(matching.arrive(1, 7, 'a'), None);
+        assert_eq!(matching.arrive(1, 7, 'b'), None);
+        assert_eq!(matching.post(2, 7, 0), None);
+        assert_eq!(matching.post(1, 8, 1), None);
+        assert_eq!(matching.post(1, 7, 2), Some('a'));
+        assert_eq!(matching.arrive(2, 7, 'c'), Some((0, 'c')));
+        assert_eq!(matching.post(1, 7, 3), Some('b'));
+        assert_eq!(matching.post(1, 7, 4), None);
+    }
+
+    #[test]
+    fn what_cannot_run_is_found() {
+        let mut circle = Schedule::new(1);
+        let rank = &mut circle.ranks[0];
+        let ops = [(); 4].map(|()| rank.push(calculate()));
+        rank.wait(ops[1], Event::End, ops[0]);
+        rank.wait(ops[1], Event::Begin, ops[2]);
+        rank.wait(ops[2], Event::End, ops[1]);
+        rank.wait(ops[3], Event::End, ops[2]);
+        let Err(Invalid::Circle { rank: 0, op }) = circle.check() else { panic!() };
+        assert!(op == ops[1] || op == ops[2], "{op} only waits for the circle");
+
+        let send = |octets, to| Action::Send { octets, to, tag: 3 };
+        let mut alone = Schedule::new(2);
+        alone.ranks[1].push(send(8, 2));
+        assert_eq!(alone.check(), Err(Invalid::NoRank { rank: 1, op: 0, other: 2 }));
+
+        let mut lost = Schedule::new(2);
+        lost.ranks[1].push(send(8, 0));
+        let unmatched = Invalid::Unmatched { from: 1, to: 0, tag: 3, sent: 1, received: 0 };
+        assert_eq!(lost.check(), Err(unmatched));
+        lost.ranks[0].push(Action::Receive { octets: 9, from: 1, tag: 3 });
+        assert_eq!(lost.check(), Err(Invalid::Length { from: 1, to: 0, tag: 3, sent: 8, received: 9 }));
+    }
+}

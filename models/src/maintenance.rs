@@ -1,0 +1,456 @@
+//! Type 8 packets: registers read and written through the fabric (Part 3 §2.5, Part 7 §2.3).
+//!
+//! A request travels in the ordinary queues, unstaged (VOQ-D23). A switch takes the one that comes with a hop
+//! count of 0; otherwise it counts down and forwards. The response of a switch takes the place of the request
+//! in its receive buffer and leaves through the port by which the request came; from then on tables lead
+//! it. An endpoint responds to any request. Type 8 is stored and forwarded even by a cut-through switch: the
+//! hop count lies behind the destination id, and the CRC changes with it.
+//!
+//! Destinations of these packets carry a mark that no route table has an entry for. So a switch notices
+//! them where it would find an id without a route, and other packets pay nothing.
+
+use crate::agent::Cargo;
+use crate::agent::data::{Label, Trail};
+use crate::agents::origin;
+use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
+use crate::endpoint::Made;
+use crate::enumeration::{EnumerationReport, Outline, report};
+use crate::fabric::{Cx, DROP, Fabric, Hop, Kind, MASK, Payload, mark};
+use crate::packet::{NIL, Packet, UNSTAGED};
+use crate::port::NONE;
+use crate::probe::{
+    Cause, Delivery, DropReason, Offered, PacketId, PacketStep, Probe, RegisterEvent, RegisterStep,
+};
+use crate::registers::{Effect, Space};
+use crate::traffic::Source;
+use logical::wire::maintenance::{HOP_COUNT_MAX, Maintenance, Operation};
+use logical::wire::{Body, Packet as WirePacket, Payload as _, Priority, Transport};
+use lp_serial::cost::idle3_packet_bytes;
+use sim_core::{Duration, EventList, Time};
+use std::sync::Arc;
+
+/// Mark in the destination of a type 8 packet.
+pub(crate) const MAINTENANCE: u32 = 1 << 31;
+
+/// Unacknowledged packets of a link whose symbols are those of IDLE3.
+const IDLE3_WINDOW: u16 = 4_095;
+
+/// An answer that is ready to be sent.
+struct Answer {
+    destination: u32,
+    cargo: Cargo,
+    priority: u8,
+    size: PacketSize,
+}
+
+impl<P: Probe> Fabric<P> {
+    /// Gives every device its registers as they are before the host begins: no routes, no enables, no ids.
+    pub(crate) fn set_up_registers(&mut self) {
+        let config = self.config.clone();
+        let Some(outline) = Outline::of(&config) else { return };
+        assert_eq!(config.id_space, u32::from(outline.enumeration.any_id()) + 1, "any id can be routed");
+        self.spaces = (0..config.devices.len() as u32).map(|device| Space::new(&outline, device)).collect();
+        for switch in &mut self.switches {
+            switch.routes.fill(Hop { egress: DROP, next_hop: NO_PORT });
+        }
+        for (d, device) in config.devices.iter().enumerate() {
+            let first = self.first_port[d];
+            match &device.model {
+                DeviceModel::Endpoint(_) => {
+                    let e = !self.owner[first as usize] as usize;
+                    let known = self.endpoints[e].next_hop.len();
+                    self.endpoints[e].next_hop = Arc::new(vec![NO_PORT; known]);
+                    self.deliver_by_events(first);
+                }
+                DeviceModel::Switch(_) => {
+                    for port in first..first + device.ports.len() as u32 {
+                        self.ports[port as usize].tx.refresh_at = u64::MAX;
+                    }
+                }
+            }
+        }
+    }
+
+    // --- at a switch -----------------------------------------------------------------------------
+
+    /// A type 8 packet is eligible in a switch.
+    #[cold]
+    pub(crate) fn arrive_maintenance<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        extra: u32,
+    ) {
+        if extra != 0 {
+            self.packets[packet].parts[Cause::Serialization as usize] += u64::from(extra);
+            let key = cx.key().later(Duration(u64::from(extra)));
+            cx.post(key, port, Payload::new(Kind::Ready, 0, packet, 0));
+            return;
+        }
+        let s = self.owner[port as usize] as usize;
+        let cargo = self.cargoes.get_mut(packet).expect("a type 8 packet has a body");
+        let Body::Maintenance(body) = &cargo.body else { unreachable!("the mark is that of type 8") };
+        match body.clone().forwarded() {
+            Some(next) => {
+                cargo.body = Body::Maintenance(next);
+                self.forward(cx, s, port, packet);
+            }
+            None => self.answer_at_switch(cx, s, port, packet),
+        }
+        self.accept(cx, port);
+    }
+
+    fn forward<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, port: u32, packet: u32) {
+        let id = self.packets[packet].destination & !MAINTENANCE;
+        let switch = &self.switches[s];
+        let egress = switch.routes.get(id as usize).map_or(DROP, |hop| hop.egress);
+        if egress & MASK != 0 {
+            // Nobody answers for a group: only requests without response are copied (Part 11).
+            let flow = self.packets[packet].flow;
+            self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
+            return;
+        }
+        let output = switch.base + u32::from(egress);
+        let record = &mut self.packets[packet];
+        (record.next_hop, record.queue, record.share) = (NO_PORT, UNSTAGED, NIL);
+        self.enqueue(cx, s, port, output, packet);
+    }
+
+    /// The switch is meant.
+    fn answer_at_switch<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        port: u32,
+        packet: u32,
+    ) {
+        let now = cx.now();
+        let (device, base) = (self.switches[s].device, self.switches[s].base);
+        let cargo = *self.cargoes.take(packet).expect("a type 8 packet has a body");
+        let record = &self.packets[packet];
+        let parts = record.parts();
+        let delivery = Delivery {
+            at: now,
+            created: Time(record.created),
+            flow: record.flow,
+            priority: record.priority,
+            source: record.source,
+            destination: device,
+            sequence: u64::from(record.sequence),
+            payload: u32::from(record.payload),
+            link_ps: u64::from(record.link_ps),
+            parts,
+        };
+        assert_eq!(parts.total(), delivery.latency(), "the parts of a latency add up to it: {delivery:?}");
+        let (id, origin) = (record.destination & !MAINTENANCE, record.origin);
+        let name = u64::from(record.sequence) << 32 | u64::from(record.source);
+        self.outcome.record(mark::DELIVERED, now, u64::from(port), name ^ u64::from(origin) << 52);
+        self.ledger.delivered += 1;
+        let asked = record.id();
+        self.packets.remove(packet);
+        self.probe.delivered(&delivery);
+        if P::FOLLOWS_PACKETS {
+            self.probe.packet(now, asked, &PacketStep::Ended { device, parts: Some(parts) });
+        }
+        let via = (port - base) as u8;
+        let Some(answer) = self.serve(cx, device, via, cargo, id, &delivery) else { return };
+        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let link_ps = timing.packet_ps(u64::from(answer.size.wire), &mut 0);
+        let sequence = self.spaces[device as usize].answers;
+        self.spaces[device as usize].answers += 1;
+        self.ledger.injected += 1;
+        self.probe.offered(&Offered {
+            at: now,
+            flow: delivery.flow,
+            source: device,
+            payload: u32::from(answer.size.payload),
+            link_ps,
+        });
+        if P::FOLLOWS_PACKETS {
+            let id = PacketId { source: device, origin: origin::AGENT, sequence };
+            let step = PacketStep::Created {
+                destination: answer.destination,
+                flow: delivery.flow,
+                priority: answer.priority,
+                payload: answer.size.payload,
+                wire: answer.size.wire,
+            };
+            self.probe.packet(now, id, &step);
+        }
+        let response = self.packets.insert(Packet {
+            next: NIL,
+            destination: answer.destination | MAINTENANCE,
+            source: device,
+            share: NIL,
+            sequence,
+            link_ps: link_ps as u32,
+            stamp: 0,
+            wire: answer.size.wire,
+            payload: answer.size.payload,
+            flow: delivery.flow,
+            origin: origin::AGENT,
+            priority: answer.priority,
+            queue: UNSTAGED,
+            next_hop: NO_PORT,
+            input: via,
+            flags: 0,
+            port,
+            created: now.0,
+            ports: 0,
+            parts: [0; 9],
+            snapshot: Default::default(),
+        });
+        self.cargoes.put(response, answer.cargo);
+        self.enqueue(cx, s, port, port, response);
+    }
+
+    // --- at an endpoint --------------------------------------------------------------------------
+
+    /// Answers a request that was delivered to an endpoint; anything else comes back.
+    pub(crate) fn answer_at_endpoint<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        e: usize,
+        cargo: Box<Cargo>,
+        id: u32,
+        delivery: &Delivery,
+    ) -> Option<Box<Cargo>> {
+        let Body::Maintenance(body) = &cargo.body else { return Some(cargo) };
+        let device = self.endpoints[e].device;
+        let now = cx.now().0;
+        let answered = match body.operation() {
+            Operation::ReadDone { target_tid, .. } | Operation::WriteDone { target_tid } => {
+                Some((*target_tid, false))
+            }
+            Operation::ReadError { target_tid } | Operation::WriteError { target_tid } => {
+                Some((*target_tid, true))
+            }
+            _ => None,
+        };
+        if let Some((tid, error)) = answered {
+            let step = RegisterStep::Answered { error };
+            self.probe.register(&RegisterEvent { at: delivery.at, device, tid, step });
+            return Some(cargo);
+        }
+        let answer = self.serve(cx, device, 0, *cargo, id, delivery);
+        // Creations come before what is made in answer to something.
+        self.materialise(cx, e, now);
+        if let Some(answer) = answer {
+            let sequence = self.spaces[device as usize].answers;
+            self.spaces[device as usize].answers += 1;
+            let made = Made {
+                destination: answer.destination | MAINTENANCE,
+                flow: delivery.flow,
+                priority: answer.priority,
+                size: answer.size,
+                sequence,
+                origin: origin::REGISTERS,
+            };
+            let packet = self.admit_packet(e, now, made);
+            self.queue_packet(cx, e, packet, now);
+            self.cargoes.put(packet, answer.cargo);
+        }
+        self.endpoint_turn(cx, e);
+        None
+    }
+
+    /// A host writes its own registers. Whether its endpoint may send from now on.
+    pub(crate) fn write_own<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        device: u32,
+        writes: Vec<(u32, u32)>,
+    ) -> bool {
+        let mut wakes = false;
+        for (offset, value) in writes {
+            let access = logical::wire::maintenance::Access::register(offset).expect("a register's offset");
+            let space = &mut self.spaces[device as usize];
+            space.carry_out(0, &crate::registers::request(access, Some(value)));
+            wakes |= self.apply(cx, device);
+        }
+        wakes
+    }
+
+    // --- registers -------------------------------------------------------------------------------
+
+    /// Carries a request out at `device`, and makes the response. `id`: what the request was sent to.
+    fn serve<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        device: u32,
+        via: u8,
+        cargo: Cargo,
+        id: u32,
+        delivery: &Delivery,
+    ) -> Option<Answer> {
+        let Body::Maintenance(request) = &cargo.body else { return None };
+        let space = &mut self.spaces[device as usize];
+        let (tid, access, written) = match request.operation() {
+            Operation::Read { src_tid, access } => (*src_tid, *access, None),
+            Operation::Write { src_tid, access, payload } => (*src_tid, *access, payload.as_bytes()),
+            _ => return None,
+        };
+        let response = space.carry_out(via, request.operation())?;
+        let value = match (written.and_then(<[u8]>::first_chunk), &response) {
+            (Some(word), _) => access.pick(*word),
+            (None, Operation::ReadDone { payload, .. }) => {
+                payload.as_bytes().and_then(<[u8]>::first_chunk).map_or(0, |word| access.pick(*word))
+            }
+            _ => 0,
+        };
+        let block = space.file.block_at(access.offset()).map(|(_, id, within)| (id, within));
+        let step = RegisterStep::CarriedOut {
+            source: cargo.source,
+            port: via,
+            offset: access.offset(),
+            block,
+            value,
+            write: written.is_some(),
+        };
+        let at = delivery.at;
+        let what = u64::from(access.offset()) << 32 | u64::from(value);
+        self.outcome.record(mark::ACCESS, at, u64::from(device) << 8 | u64::from(via), what);
+        self.probe.register(&RegisterEvent { at, device, tid, step });
+        let wakes = self.apply(cx, device);
+        if wakes {
+            let e = !self.owner[self.first_port[device as usize] as usize] as usize;
+            if let Some(Some(agent)) = self.agents.get_mut(e) {
+                agent.wake(at.0);
+                self.carry_out(cx, e, true);
+            }
+        }
+        let body = Body::Maintenance(Maintenance::new(HOP_COUNT_MAX, response).ok()?);
+        let trail = Trail { token: 0, created: delivery.created.0, at: at.0, parts: delivery.parts };
+        let label = Label { flow: delivery.flow, trail: Some(Box::new(trail)), ..Label::default() };
+        let priority = Priority::new(delivery.priority, false).ok()?.of_response();
+        let ids = self.config.enumeration.map_or(IdSize::Dev8, |host| host.ids);
+        let whole = WirePacket { transport: Transport::new(priority, ids, cargo.source, id).ok()?, body };
+        let port = self.first_port[device as usize] + u32::from(via);
+        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let wire = whole.sealed_octets() as u32;
+        let wire = if timing.ack_window == IDLE3_WINDOW { idle3_packet_bytes(wire) } else { wire };
+        let payload = whole.body.payload().map_or(0, |data| data.octets()) as u16;
+        Some(Answer {
+            destination: cargo.source,
+            cargo: Cargo { source: id, body: whole.body, label },
+            priority: priority.prio(),
+            size: PacketSize { payload, wire: wire as u16 },
+        })
+    }
+
+    /// What the writes to a device mean. Whether its endpoint may send from now on.
+    fn apply<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, device: u32) -> bool {
+        let first = self.first_port[device as usize];
+        let mut wakes = false;
+        for effect in self.spaces[device as usize].effects() {
+            match effect {
+                Effect::Route { destination, port } => {
+                    self.set_route(self.owner[first as usize] as usize, usize::from(destination), port);
+                }
+                Effect::Voq { port, value } if self.is_switch(first) => {
+                    self.write_voq(cx, first + u32::from(port), value);
+                }
+                // Endpoints send no messages.
+                Effect::Voq { .. } => {}
+                Effect::BaseId(id) => {
+                    self.astray |= self.config.owners.get(id as usize) != Some(&device);
+                }
+                Effect::Enabled if !self.astray => {
+                    self.start_sources(cx.now().0, device);
+                    wakes = true;
+                }
+                Effect::Enabled => {}
+            }
+        }
+        wakes
+    }
+
+    /// The traffic of an endpoint begins: what it would have sent before is not made up.
+    fn start_sources(&mut self, now: u64, device: u32) {
+        let config = self.config.clone();
+        let e = !self.owner[self.first_port[device as usize] as usize] as usize;
+        if !self.endpoints[e].sources.is_empty() {
+            return;
+        }
+        for source in config.sources.iter().filter(|source| source.endpoint == device) {
+            let mut source = Source::new(config.seed, source);
+            source.not_before(now);
+            self.endpoints[e].sources.push(source);
+        }
+        self.find_next(e);
+    }
+
+    /// From now on packets for an id leave a switch through `port`; its neighbours learn it for their own
+    /// staging (VOQ-2.2-5). What waits already keeps its queue (VOQ-D22).
+    fn set_route(&mut self, s: usize, id: usize, port: u8) {
+        let (base, ports) = (self.switches[s].base, self.switches[s].ports);
+        let exists = u32::from(port) < ports && self.ports[(base + u32::from(port)) as usize].tx.peer != NONE;
+        let egress = if exists { port } else { DROP };
+        let known = |egress: u8| if egress & MASK == 0 { egress } else { NO_PORT };
+        let next_hop = if exists {
+            let peer = self.ports[(base + u32::from(port)) as usize].tx.peer;
+            match usize::try_from(self.owner[peer as usize]) {
+                Ok(next) => known(self.switches[next].routes[id].egress),
+                Err(_) => NO_PORT,
+            }
+        } else {
+            NO_PORT
+        };
+        self.switches[s].routes[id] = Hop { egress, next_hop };
+        for own in base..base + ports {
+            let peer = self.ports[own as usize].tx.peer;
+            if peer == NONE {
+                continue;
+            }
+            match usize::try_from(self.owner[peer as usize]) {
+                Ok(other) => {
+                    let towards = (peer - self.switches[other].base) as u8;
+                    let entry = &mut self.switches[other].routes[id];
+                    if entry.egress == towards {
+                        entry.next_hop = known(egress);
+                    }
+                }
+                Err(_) => {
+                    let e = !self.owner[peer as usize] as usize;
+                    let table = &mut self.endpoints[e].next_hop;
+                    if table.get(id).is_some_and(|port| *port != known(egress)) {
+                        Arc::make_mut(table)[id] = known(egress);
+                    }
+                }
+            }
+        }
+    }
+
+    // --- observation -----------------------------------------------------------------------------
+
+    /// A request joined the injection queue.
+    pub(crate) fn tell_asked(
+        &mut self,
+        now: u64,
+        e: usize,
+        packet: PacketId,
+        destination: u32,
+        request: &Maintenance<crate::agent::data::Data>,
+    ) {
+        let (tid, access, write) = match request.operation() {
+            Operation::Read { src_tid, access } => (*src_tid, *access, None),
+            Operation::Write { src_tid, access, payload } => {
+                let word = payload.as_bytes().and_then(<[u8]>::first_chunk);
+                (*src_tid, *access, word.map(|word| access.pick(*word)))
+            }
+            _ => return,
+        };
+        let hop_count = request.hop_count();
+        let step = RegisterStep::Asked { packet, destination, hop_count, offset: access.offset(), write };
+        let device = self.endpoints[e].device;
+        self.probe.register(&RegisterEvent { at: Time(now), device, tid, step });
+    }
+
+    /// What the host did.
+    pub(crate) fn enumeration_report(&self) -> Option<EnumerationReport> {
+        let (host, counters) = self.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
+        let spaces = &self.spaces;
+        Some(report(&host.diary, &host.host, counters, spaces, !self.astray))
+    }
+}

@@ -1,0 +1,208 @@
+//! The register space of a device: what its CSR accesses read and change.
+//!
+//! A space knows no fabric. What a write means for the simulated device comes out as [`Effect`]s, which
+//! `maintenance.rs` carries out. So the same spaces serve a run and the plan made before it
+//! ([`crate::enumeration::plan`]).
+
+use crate::agent::data::Data;
+use crate::config::IdSize;
+use crate::enumeration::Outline;
+use logical::register::file::{Block, Description, Identity, Role, Streaming};
+use logical::register::{RegisterFile, Serial, feature, operation, serial};
+use logical::wire::maintenance::{Access, Operation};
+use voq_backpressure::csr::{self, PortCsr, Support};
+
+/// Device Identity: no vendor's number, only what kind of model answers.
+const SWITCH_MODEL: u16 = 1;
+const ENDPOINT_MODEL: u16 = 2;
+/// Route entry of an id that leads nowhere.
+pub(crate) const NO_ROUTE: u8 = 0xFF;
+/// Number of the block in a register file; the other one is that of Part 12.
+const SERIAL_BLOCK: usize = 0;
+/// Block offset of the VoQ register of port 0.
+const VOQ_FIRST_PORT: u32 = 0x00C;
+
+/// A request to read one register, or to write it.
+pub(crate) fn request(access: Access, write: Option<u32>) -> Operation<Data> {
+    match write {
+        None => Operation::Read { src_tid: 0, access },
+        Some(value) => {
+            let payload = Data::bytes(access.place(value).to_vec());
+            Operation::Write { src_tid: 0, access, payload }
+        }
+    }
+}
+
+/// What a write does to the simulated device.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Packets for an id leave through another port from now on.
+    Route { destination: u16, port: u8 },
+    /// The VoQ register of a port was written.
+    Voq { port: u8, value: u32 },
+    /// An endpoint has this device id from now on.
+    BaseId(u32),
+    /// An endpoint was told that it may send.
+    Enabled,
+}
+
+/// What the blocks and the route table are made of.
+#[derive(Clone, Debug)]
+struct Plugs {
+    serial: Serial,
+    voq: Vec<PortCsr>,
+    /// Egress port by destination id; empty for an endpoint.
+    table: Vec<u8>,
+    effects: Vec<Effect>,
+}
+
+impl logical::register::Device for Plugs {
+    fn read_block(&self, block: usize, offset: u32) -> u32 {
+        match block {
+            SERIAL_BLOCK => self.serial.read(offset),
+            _ => self.voq_port(offset).map_or(0, |port| self.voq[port].value()),
+        }
+    }
+
+    fn write_block(&mut self, block: usize, offset: u32, value: u32) {
+        if block == SERIAL_BLOCK {
+            self.serial.write(offset, value);
+            if offset == serial::GENERAL_CONTROL && self.serial.is_enabled() {
+                self.effects.push(Effect::Enabled);
+            }
+        } else if let Some(port) = self.voq_port(offset) {
+            self.voq[port] = self.voq[port].written(value);
+            self.effects.push(Effect::Voq { port: port as u8, value });
+        }
+    }
+
+    fn route(&self, destination: u16) -> u8 {
+        self.table.get(usize::from(destination)).copied().unwrap_or(NO_ROUTE)
+    }
+
+    fn set_route(&mut self, destination: u16, port: u8) {
+        if let Some(entry) = self.table.get_mut(usize::from(destination)) {
+            *entry = port;
+            self.effects.push(Effect::Route { destination, port });
+        }
+    }
+}
+
+impl Plugs {
+    fn voq_port(&self, offset: u32) -> Option<usize> {
+        let port = (offset.checked_sub(VOQ_FIRST_PORT)? / 4) as usize;
+        (port < self.voq.len()).then_some(port)
+    }
+}
+
+/// The registers of one device.
+#[derive(Clone, Debug)]
+pub(crate) struct Space {
+    pub file: RegisterFile,
+    plugs: Plugs,
+    /// Answers made so far.
+    pub answers: u32,
+}
+
+impl Space {
+    /// The registers of a device after reset.
+    pub fn new(outline: &Outline, device: u32) -> Self {
+        let own = &outline.devices[device as usize];
+        let ports = own.ports.len() as u8;
+        let settings = &outline.enumeration;
+        let large = settings.ids != IdSize::Dev8;
+        let any = settings.any_id();
+        let host = device == settings.host;
+        let (mut serial, model, role, block, operations) = if own.switch {
+            let role = Role::Switch { ports, route_limit: Some(any) };
+            (Serial::switch(ports), SWITCH_MODEL, role, serial::SWITCH_ID, 0)
+        } else {
+            let id = if host { 0 } else { any };
+            let role = Role::Endpoint { base_id: id as u8, large_base_id: id };
+            let operations = operation::READ | operation::WRITE | operation::WRITE_WITH_RESPONSE;
+            (Serial::endpoint(host), ENDPOINT_MODEL, role, serial::ENDPOINT_ID, operations)
+        };
+        for &(a, b) in &outline.links {
+            for (end, port) in [a, b] {
+                if end == device {
+                    serial.set_link(port, true);
+                }
+            }
+        }
+        let voq: Vec<PortCsr> = own
+            .ports
+            .iter()
+            .map(|port| {
+                let (generation, reception) = (port.gen_sup, port.rx_sup);
+                PortCsr::new(Support { generation, reception, linking: false })
+            })
+            .collect();
+        let mut blocks = vec![Block { id: block, octets: serial::octets(ports) }];
+        if own.ports.iter().any(|port| port.gen_sup || port.rx_sup) {
+            blocks.push(Block { id: csr::EF_ID, octets: VOQ_FIRST_PORT + 4 * u32::from(ports) });
+        }
+        let description = Description {
+            identity: Identity { device: model, ..Identity::default() },
+            role,
+            features: feature::EXTENDED_ROUTE_TABLE
+                | if large { feature::LARGE_SYSTEM } else { 0 }
+                | if own.switch { 0 } else { feature::PROCESSOR },
+            source_operations: operations,
+            destination_operations: operations,
+            streaming: Streaming::default(),
+            blocks,
+        };
+        Space {
+            file: RegisterFile::new(description).expect("the compiler limits ports to what registers name"),
+            plugs: Plugs {
+                serial,
+                voq,
+                table: vec![NO_ROUTE; if own.switch { usize::from(any) + 1 } else { 0 }],
+                effects: Vec::new(),
+            },
+            answers: 0,
+        }
+    }
+
+    /// Carries out a request that came through port `via`; the response, if there is one.
+    pub fn carry_out(&mut self, via: u8, operation: &Operation<Data>) -> Option<Operation<Data>> {
+        match operation {
+            Operation::Read { src_tid, access } => {
+                let words = self.file.read_words(*access, via, &self.plugs);
+                let payload = Data::bytes(words.as_ref().to_vec());
+                Some(Operation::ReadDone { target_tid: *src_tid, payload })
+            }
+            Operation::Write { src_tid, access, payload } => {
+                let bytes = payload.as_bytes().unwrap_or_default();
+                self.file.write_words(*access, bytes, &mut self.plugs);
+                if access.offset() == logical::register::offset::BASE_DEVICE_ID {
+                    let small = self.file.base_id().map(u32::from);
+                    let id = self.file.large_base_id().map(u32::from).or(small);
+                    self.plugs.effects.extend(id.map(Effect::BaseId));
+                }
+                Some(Operation::WriteDone { target_tid: *src_tid })
+            }
+            _ => None,
+        }
+    }
+
+    /// The register at a byte offset, as port `via` sees it.
+    pub fn read(&self, offset: u32, via: u8) -> u32 {
+        self.file.read(offset, via, &self.plugs)
+    }
+
+    /// What the writes since the last call mean, in order.
+    pub fn effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.plugs.effects)
+    }
+
+    /// The VoQ registers of all ports.
+    pub fn voq(&self) -> &[PortCsr] {
+        &self.plugs.voq
+    }
+
+    /// Egress port by destination id.
+    pub fn table(&self) -> &[u8] {
+        &self.plugs.table
+    }
+}

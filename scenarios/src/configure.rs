@@ -1,0 +1,185 @@
+//! `configure: fabric`: a host explores the fabric and sets it up through it.
+//!
+//! Ids and routes are then the host's business. They follow from the topology, so they are known beforehand:
+//! the same host plans them on the same registers ([`models::enumeration::plan`]), and everything that needs
+//! ids is compiled with them.
+
+use crate::compile::Compiler;
+use crate::diagnostic::Diagnostic;
+use crate::routing::{self, Tables};
+use crate::spec::*;
+use crate::topology::{Shape, shortened};
+use crate::traffic;
+use models::config::{EnumerationConfig, NO_PORT, PortConfig, PortVoq, ProtocolConfig};
+use models::enumeration::{Outline, OutlineDevice, Plan, plan};
+
+/// Flow under which the host's register accesses are reported.
+pub(crate) const FLOW: &str = "enumeration";
+
+/// A host that sets the fabric up, and what will come of it.
+pub(crate) struct Enumeration {
+    pub(crate) config: EnumerationConfig,
+    pub(crate) priority: u8,
+    plan: Plan,
+}
+
+impl Enumeration {
+    /// What runs on the host.
+    pub(crate) fn protocol(&self) -> ProtocolConfig {
+        ProtocolConfig::Enumerate { settings: self.config, priority: self.priority }
+    }
+}
+
+/// The host's settings, if there is a host.
+pub(crate) fn setup(spec: &Spec) -> Option<&FabricSetup> {
+    match &spec.configure {
+        Some(Configure::Fabric(setup)) => Some(setup),
+        Some(Configure::Builder) | None => None,
+    }
+}
+
+/// Fills in the defaults.
+pub(crate) fn expand(spec: &mut Spec) {
+    if let Configure::Fabric(setup) = spec.configure.get_or_insert(Configure::Builder) {
+        setup.priority.get_or_insert(2);
+    }
+}
+
+impl Compiler<'_> {
+    /// What a host will do with devices of these ports; sets the ids of endpoints.
+    pub(crate) fn enumeration(&mut self, ports: &[Vec<PortConfig>]) -> Option<Enumeration> {
+        let setup = setup(self.spec)?;
+        let before = self.out.len();
+        self.check_setup(setup);
+        let host = match self.graph.find(&setup.host).filter(|&device| !self.graph.is_switch(device)) {
+            Some(host) => host,
+            None => {
+                let message = format!("there is no endpoint \"{}\"", setup.host);
+                let names: Vec<&str> =
+                    self.graph.endpoints.iter().map(|&e| self.graph.nodes[e].name.as_str()).collect();
+                let finding = Diagnostic::error("SC011", "/configure/fabric/host", message)
+                    .help(format!("endpoints: {}", shortened(names.iter().copied())))
+                    .did_you_mean_name(&setup.host, names.iter().copied());
+                self.out.push(finding);
+                return None;
+            }
+        };
+        let enabled = self.voq_enabled();
+        self.check_registers(ports, enabled);
+        if self.out.len() > before {
+            return None;
+        }
+        let method = self.spec.routing.as_ref().and_then(|routing| routing.method);
+        let tree = matches!(self.graph.shape, Shape::FatTree(_));
+        let config = EnumerationConfig {
+            host: host as u32,
+            ids: traffic::id_size(self),
+            spread: method == Some(RoutingMethod::FatTree)
+                || tree && matches!(method, None | Some(RoutingMethod::Auto)),
+            enables: enabled,
+            host_hears: ports[host][0].voq.rx_sup,
+        };
+        let outline = Outline {
+            devices: (ports.iter().enumerate())
+                .map(|(device, ports)| OutlineDevice {
+                    switch: self.graph.is_switch(device),
+                    ports: ports.iter().map(|port| port.voq).collect(),
+                })
+                .collect(),
+            links: (self.graph.edges.iter())
+                .map(|edge| ((edge.a.0 as u32, edge.a.1), (edge.b.0 as u32, edge.b.1)))
+                .collect(),
+            enumeration: config,
+        };
+        let plan = plan(&outline);
+        for &endpoint in &self.graph.endpoints {
+            match plan.ids[endpoint] {
+                Some(id) => self.ids[endpoint] = id,
+                None => {
+                    let name = &self.graph.nodes[endpoint].name;
+                    let message = format!("\"{}\" cannot reach \"{name}\"", setup.host);
+                    let finding = Diagnostic::error("SC066", "/configure/fabric/host", message)
+                        .help("there is no way of links between them, or no id left (255 with 8 bits)");
+                    self.out.push(finding);
+                    return None;
+                }
+            }
+        }
+        Some(Enumeration { config, priority: setup.priority.unwrap_or(2), plan })
+    }
+
+    /// The tables that the host will write.
+    pub(crate) fn planned_routes(&self, enumeration: &Enumeration) -> Tables {
+        let mut tables = routing::none(&self.graph);
+        for (device, table) in tables.iter_mut().enumerate() {
+            for (port, &endpoint) in table.iter_mut().zip(&self.graph.endpoints) {
+                let planned = enumeration.plan.tables[device].get(self.ids[endpoint] as usize);
+                *port = planned.copied().flatten().unwrap_or(NO_PORT);
+            }
+        }
+        tables
+    }
+
+    /// What the file says beside the host's back.
+    fn check_setup(&mut self, setup: &FabricSetup) {
+        let spec = self.spec;
+        let mut refuse = |at: String, message: &str, help: &str| {
+            self.out.push(Diagnostic::error("SC065", at, message).help(help));
+        };
+        for node in self.graph.nodes.iter().filter(|node| node.id.is_some()) {
+            let message = format!("the id of \"{}\" is the host's to give", node.name);
+            refuse(
+                format!("{}/id", node.pointer),
+                &message,
+                "leave it out, or use \"configure\": \"builder\"",
+            );
+        }
+        if spec.multicast.as_ref().is_some_and(|groups| !groups.is_empty()) {
+            let message = "a host that sets the fabric up makes no multicast groups";
+            refuse("/multicast".into(), message, "leave them out, or use \"configure\": \"builder\"");
+        }
+        let routing = spec.routing.clone().unwrap_or_default();
+        let allowed = [RoutingMethod::Auto, RoutingMethod::Shortest, RoutingMethod::FatTree];
+        if routing.method.is_some_and(|method| !allowed.contains(&method)) {
+            let message = "the host knows another way only: fewest hops";
+            let help = "allowed: \"shortest\" (lowest port), \"fat_tree\" (spread over all), \"auto\"";
+            refuse("/routing/method".into(), message, help);
+        }
+        for (key, given) in [("tables", routing.tables.is_some()), ("root", routing.root.is_some())] {
+            if given {
+                let message = "the host writes the routing tables";
+                refuse(format!("/routing/{key}"), message, "leave it out, or use \"configure\": \"builder\"");
+            }
+        }
+        if setup.priority.is_some_and(|priority| priority > 2) {
+            let message = "a request cannot have priority 3";
+            let help = "allowed: 0 to 2; responses take the priority above";
+            self.out.push(Diagnostic::error("SC008", "/configure/fabric/priority", message).help(help));
+        }
+        if let Some(i) = spec.traffic.iter().position(|flow| flow.name == FLOW) {
+            let message = format!("\"{FLOW}\" is the flow of the host's own requests");
+            let at = format!("/traffic/{i}/name");
+            self.out.push(Diagnostic::error("SC046", at, message).help("choose another name"));
+        }
+    }
+
+    /// The host sets GEN_EN wherever both ends can, PART everywhere, XOFF nowhere.
+    fn check_registers(&mut self, ports: &[Vec<PortConfig>], enabled: bool) {
+        for (device, own) in ports.iter().enumerate() {
+            let switch = self.graph.is_switch(device);
+            for (number, port) in (0..).zip(own) {
+                let hears = self.neighbours[device][usize::from(number)]
+                    .is_some_and(|(_, other, back)| ports[other][usize::from(back)].voq.rx_sup);
+                let PortVoq { gen_sup, gen_en, part, xoff, .. } = port.voq;
+                if (gen_en, part, xoff) == (enabled && switch && gen_sup && hears, enabled && switch, false) {
+                    continue;
+                }
+                let name = self.graph.port_name((device, number));
+                let message = format!("the VoQ registers of \"{name}\" are not those that the host sets");
+                let help = "it sets gen_en where both ends can, part everywhere and xoff nowhere: leave \
+                            these out, or use \"configure\": \"builder\"";
+                self.once(Diagnostic::error("SC065", "/configure/fabric", message).help(help));
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! A host sets up fabrics of every topology: it finds what the file describes, what it writes is what was
+//! compiled, and every endpoint reaches every other.
+
+use models::config::{DeviceModel, Egress, FabricConfig};
+use models::enumeration::EnumerationReport;
+use models::probe::Delivery;
+use models::{Outcome, Probe, RunOptions, Simulation};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+#[derive(Default)]
+struct Pairs(Vec<(u16, u32, u32)>);
+
+impl Probe for Pairs {
+    fn delivered(&mut self, delivery: &Delivery) {
+        self.0.push((delivery.flow, delivery.source, delivery.destination));
+    }
+}
+
+fn load(value: &Value) -> scenarios::Variant {
+    let plan = scenarios::load(&value.to_string(), "x.json", &[]);
+    plan.unwrap_or_else(|errors| panic!("{}", errors.render())).variants.remove(0)
+}
+
+fn run(value: &Value) -> (Arc<FabricConfig>, Pairs, Outcome) {
+    let variant = load(value);
+    let mut simulation =
+        Simulation::new(Arc::clone(&variant.config), RunOptions::default(), Pairs::default());
+    let _ = simulation.run(variant.until, u64::MAX);
+    let (pairs, outcome) = simulation.finish();
+    (variant.config, pairs, outcome)
+}
+
+/// All endpoints send to all in turn, once the host `host` lets them.
+fn scenario(topology: &Value, host: &str, more: &Value) -> Value {
+    let mut value = json!({
+        "name": "x",
+        "run": {"until": "20 ms", "sample_every": "off"},
+        "topology": topology,
+        "traffic": [
+            {"name": "x", "from": "all", "to": {"uniform": {}}, "arrivals": {"poisson": {"load": 0.1}}}
+        ]
+    });
+    let names = load(&value).labels.devices;
+    let endpoints: Vec<&String> = names.iter().filter(|name| name.contains("ep")).collect();
+    let flow = &mut value["traffic"][0];
+    flow["to"] = json!({ "cycle": endpoints });
+    flow["limit"] = endpoints.len().into();
+    value["configure"] = json!({"fabric": {"host": host}});
+    for (key, setting) in more.as_object().into_iter().flatten() {
+        value[key] = setting.clone();
+    }
+    value
+}
+
+fn check(config: &FabricConfig, report: &EnumerationReport) {
+    assert!(report.as_planned && report.done().is_some());
+    assert_eq!((report.problems, report.timeouts, report.repetitions), (0, 0, 0));
+    let devices: Vec<u32> = report.devices.iter().map(|found| found.device.expect("a tag")).collect();
+    assert_eq!(devices.iter().collect::<BTreeSet<_>>().len(), config.devices.len());
+    let pair = |a: (u32, u8), b: (u32, u8)| if a < b { (a, b) } else { (b, a) };
+    let named = |(n, port): (u32, u8)| (devices[n as usize], port);
+    let real: BTreeSet<_> = config.links.iter().map(|link| pair(link.a, link.b)).collect();
+    let found: BTreeSet<_> = report.links.iter().map(|&(a, b)| pair(named(a), named(b))).collect();
+    assert_eq!((report.links.len(), found), (real.len(), real));
+    for found in &report.devices {
+        let device = &config.devices[found.device.expect("a tag") as usize];
+        assert_eq!(usize::from(found.ports), device.ports.len());
+        match &device.model {
+            DeviceModel::Endpoint(endpoint) => assert_eq!(found.id, Some(endpoint.ids[0])),
+            DeviceModel::Switch(_) => assert!(found.switch),
+        }
+    }
+    for (device, table) in &report.tables {
+        let DeviceModel::Switch(switch) = &config.devices[*device as usize].model else {
+            panic!("no switch")
+        };
+        for (id, route) in switch.routes.entries.iter().enumerate() {
+            let written = table.get(id).copied().flatten();
+            assert_eq!(written.map_or(Egress::Drop, Egress::Port), route.egress, "device {device}, id {id}");
+        }
+    }
+    for (device, registers) in &report.voq {
+        for (port, csr) in config.devices[*device as usize].ports.iter().zip(registers) {
+            let set = (csr & 0x0080_0000 != 0, csr & 0x0040_0000 != 0, csr & 0x0020_0000 != 0);
+            assert_eq!((port.voq.gen_en, port.voq.part, port.voq.xoff), set, "device {device}");
+        }
+    }
+}
+
+#[test]
+fn every_topology_is_set_up() {
+    let cyclic = json!({"routing": {"method": "shortest", "allow_deadlock": true}});
+    let voq = json!({"voq": {"enabled": true}});
+    let wide = json!({"id_bits": 16});
+    let none = json!({});
+    for (topology, host, more) in [
+        (json!({"single_switch": {"ports": 5}}), "ep/3", &voq),
+        (json!({"chain": {"switches": 4, "endpoints_per_switch": 2}}), "ep/2-1", &none),
+        (json!({"star": {"arms": 3, "endpoints_per_arm": 3}}), "ep/0-0", &wide),
+        (json!({"mesh": {"size": [3, 3], "endpoints_per_switch": 2}}), "ep/1-1-0", &voq),
+        (json!({"torus": {"size": [4, 3]}}), "ep/0-0", &cyclic),
+        (json!({"fat_tree": {"ports": 8, "endpoints": 16}}), "ep/05", &voq),
+        (json!({"fat_tree": {"levels": 3, "ports": 4, "endpoints": 16}}), "ep/15", &none),
+        (
+            json!({"dragonfly": {"groups": 3, "switches_per_group": 2, "endpoints_per_switch": 2}}),
+            "",
+            &cyclic,
+        ),
+    ] {
+        let plain = json!({
+            "name": "x", "topology": topology,
+            "traffic": [{"name": "x", "from": "all", "to": {"uniform": {}},
+                         "arrivals": {"poisson": {"load": 0.1}}}]
+        });
+        let names = load(&plain).labels.devices;
+        let host = match names.iter().any(|name| name == host) {
+            true => host,
+            // Names of endpoints differ by topology: any one will do.
+            false => names.iter().find(|name| name.contains("ep")).expect("an endpoint"),
+        };
+        let (config, pairs, outcome) = run(&scenario(&topology, host, more));
+        let report = outcome.enumeration.expect("a host sets it up");
+        check(&config, &report);
+        assert_eq!((outcome.dropped, outcome.in_flight), (0, 0), "{topology}");
+        // Each endpoint to each, itself included.
+        let endpoints = report.devices.iter().filter(|device| !device.switch).count();
+        let sent: BTreeSet<_> = pairs.0.iter().filter(|pair| pair.0 == 0).collect();
+        assert_eq!(sent.len(), endpoints * endpoints, "{topology}");
+    }
+}
+
+#[test]
+fn traffic_waits_for_the_host() {
+    let mut value = scenario(&json!({"single_switch": {"ports": 4}}), "ep/0", &json!({}));
+    let (_, pairs, outcome) = run(&value);
+    assert_eq!(pairs.0.iter().filter(|pair| pair.0 == 0).count(), 16);
+    let done = outcome.enumeration.and_then(|report| report.done()).expect("it ends");
+    // Too short a run: no endpoint ever sends.
+    value["run"]["until"] = json!(format!("{} ps", done.0 / 2));
+    let (_, pairs, outcome) = run(&value);
+    assert!(outcome.enumeration.is_some_and(|report| report.done().is_none()));
+    assert_eq!(pairs.0.iter().filter(|pair| pair.0 == 0).count(), 0);
+}
+
+#[test]
+fn messages_and_requests_wait_as_well() {
+    let mut value = scenario(&json!({"single_switch": {"ports": 4}}), "ep/2", &json!({}));
+    value["traffic"] = json!([
+        {"name": "asks", "from": ["ep/0", "ep/2"], "to": "ep/1", "rpc": {},
+         "arrivals": {"constant": {"interval": "5 us"}}, "limit": 20}
+    ]);
+    let (_, pairs, outcome) = run(&value);
+    assert_eq!(outcome.protocols[0].round_trips, 40);
+    assert_eq!(outcome.protocols[0].facts, [0; 5]);
+    assert!(!pairs.0.is_empty());
+}
