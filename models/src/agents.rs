@@ -4,6 +4,7 @@
 //! deadlines share one timer. Packets that it makes join the injection queue like those of traffic sources,
 //! after creations that are due by then.
 
+use crate::agent::linx::{Linx, audit as audit_linx};
 use crate::agent::port::Arrival;
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
 use crate::config::PacketSize;
@@ -11,10 +12,11 @@ use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
-use crate::stats::{AgentStats, FlowStats};
+use crate::stats::{AgentStats, FlowStats, LinxTotals};
 use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop};
+use std::collections::BTreeMap;
 
 /// Origins of packets that agents make: above those of any traffic source.
 pub(crate) mod origin {
@@ -304,6 +306,15 @@ impl<P: Probe> Fabric<P> {
             agents.push((endpoint.device, agent.stats(end)));
         }
         (agents, flows)
+    }
+
+    /// What the nodes of LINX have come to at `end`, flow by flow.
+    pub(crate) fn linx_totals(&self, end: u64) -> Vec<LinxTotals> {
+        let mut flows: BTreeMap<u16, Vec<&Linx>> = BTreeMap::new();
+        for (flow, node) in self.agents.iter().flatten().flat_map(|agent| agent.linx_nodes()) {
+            flows.entry(flow).or_default().push(node);
+        }
+        flows.iter().map(|(&flow, nodes)| audit_linx(flow, nodes, end)).collect()
     }
 }
 

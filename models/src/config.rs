@@ -4,9 +4,12 @@
 //! contradiction, because a contradiction here is a defect of the compiler, not of a scenario file.
 //! All times are picoseconds, all lengths of packets are octets on the wire (8b/10b characters).
 
+mod linx;
+
 use sim_core::Duration;
 use std::sync::Arc;
 
+pub use linx::*;
 pub use logical::engine::stream::Mtu;
 pub use lp_serial::cost::IdSize;
 
@@ -518,7 +521,7 @@ pub struct PartConfig {
 }
 
 /// Which protocol, with its settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum ProtocolConfig {
     /// Messages, PDUs, doorbells, reads or writes without a protocol above.
     Workload {
@@ -543,38 +546,6 @@ pub enum ProtocolConfig {
         /// Priority of its requests, 0..=2.
         priority: u8,
     },
-}
-
-/// LINX connections of an endpoint, by the RapidIO connection manager. Ids have up to 16 bits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinxConfig {
-    /// What carries frames: type 11 or type 9.
-    pub carrier: Carrier,
-    /// Priorities 0..=2 of connection frames, heartbeats and data.
-    pub priorities: [u8; 3],
-    /// Wanted octets of the longest frame, 64..=4096 over type 11.
-    pub mtu: u16,
-    /// Wanted period of heartbeats, 100 ms of the protocol clock.
-    pub hb_tmo: u8,
-    /// From the end of a connection to the next connect. Picoseconds of the protocol clock.
-    pub reconnect_after: u64,
-    /// The first connection ID.
-    pub first_cid: u16,
-    /// What the connection manager does where its text leaves room.
-    pub options: linx_riocm::Options,
-    /// Other ends, each once.
-    pub peers: Vec<LinxPeer>,
-}
-
-/// The other end of a LINX connection.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct LinxPeer {
-    /// Its id.
-    pub id: u32,
-    /// Generation of the first attempt.
-    pub generation: u8,
-    /// When the connection is first wanted. Picoseconds of the protocol clock.
-    pub connect_at: u64,
 }
 
 /// A host that sets the fabric up by maintenance requests: its agent has a part with

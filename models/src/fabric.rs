@@ -673,11 +673,13 @@ impl<P: Probe> Fabric<P> {
             ports.push((rx.device, number, stats));
         }
         let (agents, protocols) = self.agent_totals(end.0);
+        let linx = self.linx_totals(end.0);
         crate::run::Outcome {
             end,
             ports,
             agents,
             protocols,
+            linx,
             enumeration: self.enumeration_report(),
             outcome: self.outcome,
             trajectory: self.trajectory,

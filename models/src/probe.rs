@@ -197,13 +197,11 @@ pub enum ProtocolFact {
     Connected = 5,
     /// A connection has ended at this end.
     Disconnected = 6,
-    /// A message came whole over a connection.
-    Delivered = 7,
 }
 
 impl ProtocolFact {
     /// All facts, in index order.
-    pub const ALL: [ProtocolFact; 8] = [
+    pub const ALL: [ProtocolFact; FACTS] = [
         ProtocolFact::Retried,
         ProtocolFact::Discarded,
         ProtocolFact::Abandoned,
@@ -211,9 +209,11 @@ impl ProtocolFact {
         ProtocolFact::TimedOut,
         ProtocolFact::Connected,
         ProtocolFact::Disconnected,
-        ProtocolFact::Delivered,
     ];
 }
+
+/// Kinds of [`ProtocolFact`].
+pub const FACTS: usize = 7;
 
 /// A [`ProtocolFact`] with its circumstances.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::config::FabricConfig;
 use crate::enumeration::EnumerationReport;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
-use crate::stats::{AgentStats, FlowStats, PortStats};
+use crate::stats::{AgentStats, FlowStats, LinxTotals, PortStats};
 use sim_core::{
     BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
     RunEnd, Time, World,
@@ -78,6 +78,8 @@ pub struct Outcome {
     pub agents: Vec<(u32, AgentStats)>,
     /// Totals of the protocols of every flow; empty if no endpoint runs any.
     pub protocols: Vec<FlowStats>,
+    /// Connections of every flow of LINX.
+    pub linx: Vec<LinxTotals>,
     /// What the host that set the fabric up did, if there is one.
     pub enumeration: Option<EnumerationReport>,
     /// Hash of deliveries, drops, staging edges and what protocols met, with their times.

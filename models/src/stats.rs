@@ -1,6 +1,9 @@
 //! Totals that the fabric keeps for itself and hands out after a run.
 
-use crate::probe::ProtocolFact;
+pub(crate) mod linx;
+
+use crate::probe::FACTS;
+pub use linx::{GAP_CLASSES, GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
 
 /// Totals of one port of one device since the start of the run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +81,7 @@ pub struct FlowStats {
     /// Octets handed to protocols, read or written; padding not counted.
     pub payload: u64,
     /// Numbers of [`crate::probe::ProtocolFact`]s, by index.
-    pub facts: [u64; ProtocolFact::ALL.len()],
+    pub facts: [u64; FACTS],
 }
 
 impl FlowStats {

@@ -33,7 +33,7 @@ mod clock;
 pub(crate) mod data;
 mod enumerator;
 mod host;
-mod linx;
+pub(crate) mod linx;
 pub(crate) mod port;
 pub(crate) mod protocol;
 mod rpc;
@@ -178,14 +178,9 @@ impl Agent {
                     let sender = workload::Sender::new(source);
                     Machine::Rpc(Box::new(rpc::Rpc::new(sender, conveyance(carrier), answer, timeout)))
                 }
-                ProtocolConfig::Linx(linx) => {
+                ProtocolConfig::Linx(config) => {
                     let sender = workload::Sender::new(source);
-                    Machine::Linx(Box::new(linx::Linx::new(
-                        config.id,
-                        sender,
-                        conveyance(linx.carrier),
-                        linx,
-                    )))
+                    Machine::Linx(Box::new(linx::Linx::new(seed, config, sender)))
                 }
                 ProtocolConfig::Enumerate { settings, priority } => {
                     Machine::Enumeration(Box::new(Enumeration::new(settings, *priority)))
@@ -339,6 +334,14 @@ impl Agent {
     /// Totals by flow.
     pub fn flow_stats(&self) -> impl Iterator<Item = (u16, FlowStats)> + '_ {
         self.parts.iter().map(|part| (part.flow, part.stats))
+    }
+
+    /// Nodes of LINX, by flow.
+    pub fn linx_nodes(&self) -> impl Iterator<Item = (u16, &linx::Linx)> + '_ {
+        self.parts.iter().filter_map(|part| match &part.machine {
+            Machine::Linx(linx) => Some((part.flow, &**linx)),
+            _ => None,
+        })
     }
 
     /// Lets everything happen that can happen now.
