@@ -4,8 +4,10 @@
 //! ([`Num`]). Units end the keys. Nothing here knows the wall clock.
 
 use crate::enumeration::EnumerationSummary;
+use crate::linx::LinxSummary;
 use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
+use crate::session::SessionSummary;
 use models::probe::Cause;
 use models::stats::PortStats;
 use serde::Serialize;
@@ -67,6 +69,12 @@ pub struct VariantSummary {
     /// Endpoints that run protocols, over the whole run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSummary>,
+    /// Connections of LINX, flow by flow, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub linx: Vec<LinxSummary>,
+    /// Conduits of session management, flow by flow, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionSummary>,
     /// Links, symbols and backpressure, over the whole run.
     pub fabric: FabricSummary,
     /// Head-of-line blocking by place, over the whole run.
@@ -374,6 +382,8 @@ impl VariantSummary {
             overall: FlowSummary::new(&report.overall),
             flows: report.flows.iter().map(FlowSummary::new).collect(),
             hosts: HostSummary::all(report),
+            linx: LinxSummary::all(report),
+            sessions: SessionSummary::all(report),
             fabric: fabric(report),
             hol_blocking: hol(report),
             conservation: ConservationSummary {

@@ -482,7 +482,7 @@ fn stream_segmentation() {
         let flow = study.flow(variant, "pdus");
         let stats = flow.protocol.expect("protocols run the flow");
         let count = stats.sent;
-        assert_eq!((stats.completed, stats.delivered, stats.facts), (count, count, [0; 5]), "{variant}");
+        assert_eq!((stats.completed, stats.delivered, stats.facts), (count, count, [0; models::probe::FACTS]), "{variant}");
         assert_eq!((stats.requests, stats.responses), (count * segments, 0), "{variant}");
         assert_eq!((stats.link_octets, stats.payload), (count * chars, count * size), "{variant}");
         // The link was full for a millisecond, and what began by then came to its end.
@@ -612,5 +612,147 @@ fn equal_with_any_number_of_jobs() {
             found.push((output.stdout, fs::read(out.join("fingerprints.txt")).unwrap()));
         }
         assert!(found[0] == found[1], "{name} depends on the number of jobs");
+    }
+}
+
+/// What the nodes of the (only) flow of conduits of a variant have come to.
+fn conduits<'a>(study: &'a Study, variant: &str) -> &'a models::stats::SessionTotals {
+    let [totals] = &study.of(variant).run.outcome.sessions[..] else { panic!("{variant}: one flow") };
+    totals
+}
+
+/// (conduits, duplicates, half-open records, orphans, leaked streams).
+fn audit(totals: &models::stats::SessionTotals) -> [u64; 5] {
+    [totals.pairs, totals.duplicates, totals.half_open, totals.orphans, totals.leaked]
+}
+
+#[test]
+fn conduit_race_peers() {
+    let study = Study::run("conduit-race-peers");
+    for variant in ["literal-crossing", "literal-half"] {
+        let totals = conduits(&study, variant);
+        assert_eq!((totals.records, totals.all_open), (200, None), "{variant}");
+        // One OPEN and one stream for each node and round trip, until there are 100 records at each.
+        assert_eq!(totals.stats.opens - totals.stats.accepts, 2, "{variant}");
+        assert!(totals.leaked > 190 && totals.orphans > 190, "{variant}: {totals:?}");
+        let rate = totals.stats.limited_at.expect("it was stopped") as f64 / 200.0;
+        near(variant, rate / 1e6, 1.0, 0.02);
+    }
+    // One way takes 1 us: what P wants later than that finds M's OPEN there.
+    let one_way = 984_000.0;
+    let others =
+        ["literal-after", "minimal-crossing", "corrected-crossing", "corrected-half", "corrected-after"];
+    for (variant, ways) in others.into_iter().zip([3.0, 2.0, 2.0, 2.5, 3.0]) {
+        let totals = conduits(&study, variant);
+        assert_eq!(audit(totals), [1, 0, 0, 0, 0], "{variant}");
+        assert_eq!((totals.stats.opens, totals.stats.accepts), (2, 2), "{variant}");
+        let open = totals.all_open.expect("it is open").0 as f64;
+        near(variant, open / one_way, ways, 0.1);
+    }
+}
+
+#[test]
+fn conduit_storm() {
+    let study = Study::run("conduit-storm");
+    for (variant, nodes) in [
+        ("corrected-32", 32),
+        ("corrected-64", 64),
+        ("corrected-128", 128),
+        ("corrected-512", 512),
+        ("minimal-32", 32),
+    ] {
+        let totals = conduits(&study, variant);
+        let pairs = nodes * (nodes - 1) / 2;
+        assert_eq!(totals.expected, pairs);
+        assert_eq!(audit(totals), [pairs, 0, 0, 0, 0], "{variant}");
+        assert_eq!((totals.stats.opens, totals.stats.accepts), (2 * pairs, 2 * pairs), "{variant}");
+        assert_eq!((totals.stats.retransmissions, totals.stats.allocated), (0, 2 * pairs), "{variant}");
+        // Each host takes 2 (N - 1) messages in, 500 ns each; the first comes within a few microseconds.
+        let hosts = 2.0 * (nodes - 1) as f64 * 0.5;
+        let open = totals.all_open.expect("all are open").0 as f64 / 1e6;
+        println!("{variant}: all open at {open:.1} us, the hosts work for {hosts:.1} us");
+        assert!(open > hosts && open < hosts + 2.5, "{variant}: {open} us");
+    }
+    for (variant, nodes) in [("literal-32", 32), ("literal-64", 64)] {
+        let totals = conduits(&study, variant);
+        let pairs: u64 = nodes * (nodes - 1) / 2;
+        assert!(totals.leaked > pairs && totals.orphans > pairs, "{variant}: {totals:?}");
+        assert!(totals.stats.limited > 0 && totals.all_open.is_none(), "{variant}");
+        assert!(totals.records <= 4 * 2 * pairs, "{variant}");
+    }
+}
+
+#[test]
+fn session_message_loss() {
+    let study = Study::run("session-message-loss");
+    let sound = [1, 0, 0, 0, 0];
+    let leak = [1, 0, 0, 0, 1];
+    for (accident, literal, minimal) in [
+        ("open-lost", Some(sound), Some(sound)),
+        ("accept-lost", None, Some(leak)),
+        ("return-open-lost", Some(sound), Some(sound)),
+        ("return-accept-lost", Some(leak), Some(leak)),
+        ("open-twice", None, None),
+        ("accept-overtaken", None, Some(sound)),
+    ] {
+        for (algorithm, end) in [("literal", literal), ("minimal", minimal), ("corrected", Some(sound))] {
+            let variant = format!("{algorithm}-{accident}");
+            let totals = conduits(&study, &variant);
+            match end {
+                Some(end) => assert_eq!(audit(totals), end, "{variant}"),
+                None => assert!(totals.stats.limited > 0 && totals.leaked > 20, "{variant}: {totals:?}"),
+            }
+            // A retry period of 250 ms by a clock that runs 1000 times as fast.
+            let lost = accident.ends_with("lost");
+            if let Some(open) = totals.all_open.filter(|_| end.is_some()) {
+                let expected = if lost { 250.0..255.0 } else { 2.0..4.0 };
+                assert!(expected.contains(&(open.0 as f64 / 1e6)), "{variant}: {open:?}");
+            }
+            assert_eq!(totals.stats.injected.iter().sum::<u64>(), 1, "{variant}");
+        }
+    }
+    assert_eq!(audit(conduits(&study, "corrected-restart")), sound);
+    assert_eq!(conduits(&study, "corrected-restart").stats.restarts, 1);
+    let mute = conduits(&study, "corrected-mute");
+    assert_eq!((mute.records, mute.leaked, mute.stats.opens, mute.stats.suspects), (0, 0, 4, 1));
+    let closed = conduits(&study, "corrected-close-lost");
+    assert_eq!((closed.records, closed.leaked, closed.stats.retransmissions), (0, 0, 1));
+}
+
+#[test]
+fn session_xoff() {
+    let study = Study::run("session-xoff");
+    let stats = |variant: &str| conduits(&study, variant).stats;
+    for report in &study.reports {
+        let stats = stats(&report.run.name);
+        assert_eq!((stats.pdus_sent, stats.pdus_delivered, stats.pdus_lost), (400, 400, 0));
+        // 400 PDUs at 4 us each.
+        assert!(report.run.outcome.in_flight == 0);
+    }
+    let free = stats("no-xoff");
+    assert_eq!((free.xoffs, free.consumer_high_water), (0, 199));
+    for variant in ["xoff", "xoff-over-streams", "xon-lost", "xon-lost-rts"] {
+        let stats = stats(variant);
+        println!("{variant}: {} XOFF, at most {} PDUs", stats.xoffs, stats.consumer_high_water);
+        assert!(stats.consumer_high_water <= 12, "{variant}: {}", stats.consumer_high_water);
+    }
+    assert_eq!(stats("xon-lost").resumed[1], 1, "the source went on when XOFF was not repeated");
+    assert_eq!(stats("xon-lost-rts").resumed[1], 0, "RTS was answered by XON");
+    // A lost XOFF is repeated after 50 us: what comes in the meantime.
+    let late = stats("xoff-lost").consumer_high_water;
+    assert!((12..=40).contains(&late), "{late}");
+}
+
+#[test]
+fn ethernet_broadcast() {
+    let study = Study::run("ethernet-broadcast");
+    for (variant, broadcasts) in [("unicast", 0), ("broadcast", 160), ("broadcast-type-9", 160)] {
+        let totals = conduits(&study, variant);
+        let stats = &totals.stats;
+        assert_eq!(audit(totals), [120, 0, 0, 0, 0], "{variant}");
+        assert_eq!((stats.pdus_sent, stats.broadcasts, stats.pdus_lost), (1_600, broadcasts, 0), "{variant}");
+        // Every broadcast is a copy to each of 15 peers.
+        assert_eq!(stats.broadcasts_delivered, 15 * broadcasts, "{variant}");
+        assert_eq!(stats.pdus_delivered, 1_600 + 14 * broadcasts, "{variant}");
     }
 }

@@ -5,6 +5,7 @@
 //! All times are picoseconds, all lengths of packets are octets on the wire (8b/10b characters).
 
 mod linx;
+mod session;
 
 use sim_core::Duration;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 pub use linx::*;
 pub use logical::engine::stream::Mtu;
 pub use lp_serial::cost::IdSize;
+pub use session::*;
 
 /// Most ports that one modelled switch may have (port sets are one machine word).
 pub const PORTS_MAX: usize = 64;
@@ -537,8 +539,10 @@ pub enum ProtocolConfig {
         /// How long a client waits for it. Picoseconds of the protocol clock.
         timeout: u64,
     },
-    /// LINX connections. The source sends messages to peers; it must not be a closed loop.
+    /// LINX connections, and messages over them.
     Linx(Box<LinxConfig>),
+    /// Session management: conduits, and PDUs on them.
+    Session(Box<SessionConfig>),
     /// Sets the fabric up, as [`FabricConfig::enumeration`] says.
     Enumerate {
         /// Settings.

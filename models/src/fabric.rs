@@ -673,12 +673,14 @@ impl<P: Probe> Fabric<P> {
             ports.push((rx.device, number, stats));
         }
         let (agents, protocols) = self.agent_totals(end.0);
+        let sessions = self.session_totals();
         let linx = self.linx_totals(end.0);
         crate::run::Outcome {
             end,
             ports,
             agents,
             protocols,
+            sessions,
             linx,
             enumeration: self.enumeration_report(),
             outcome: self.outcome,

@@ -2,8 +2,8 @@
 mod common;
 use common::*;
 use models::config::*;
-use models::stats::{LinxEnd, LinxTotals};
 use models::run::{ListKind, PipelineMode};
+use models::stats::{LinxEnd, LinxTotals};
 use models::{Progress, RunOptions, Simulation};
 use sim_core::{Duration, Time};
 use std::collections::BTreeMap;
@@ -16,8 +16,7 @@ const MICROSECOND: u64 = 1_000_000;
 const UNIT: u64 = 100_000_000_000;
 
 /// A node with default wishes.
-fn node(own: u16, carrier: Carrier, hb_tmo: u8, peers: &[(u16, u64)]) -> LinxConfig {
-    let peers = peers.iter().map(|&(id, at)| LinxPeer { id, connect_at: Time(at) });
+fn node(own: u16, carrier: Carrier, hb_tmo: u8, peers: Vec<u16>) -> LinxConfig {
     LinxConfig {
         node: own,
         carrier,
@@ -28,11 +27,14 @@ fn node(own: u16, carrier: Carrier, hb_tmo: u8, peers: &[(u16, u64)]) -> LinxCon
         hb_tmo,
         reconnect_after: 0,
         options: linx_riocm::Options::default(),
-        peers: peers.collect(),
+        peers,
+        connect_at: Time(u64::from(own) * 77_000),
+        spread: Duration(0),
         loss: [0; 3],
         faults: Vec::new(),
         outages: Arc::default(),
         reply: None,
+        charted: false,
         stream: format!("e{own:03}/linx"),
     }
 }
@@ -48,9 +50,8 @@ fn mesh(
     let mut net = single(usize::from(count), switch(count as u8));
     let nodes: Vec<LinxConfig> = (0..count)
         .map(|own| {
-            let peers: Vec<(u16, u64)> =
-                (0..count).filter(|&id| id != own).map(|id| (id, u64::from(own) * 77_000)).collect();
-            let mut node = node(own, carrier, hb_tmo, &peers);
+            let peers = (0..count).filter(|&id| id != own).collect();
+            let mut node = node(own, carrier, hb_tmo, peers);
             change(&mut node);
             node
         })
@@ -204,8 +205,7 @@ fn three_lost_heartbeats_are_a_timeout() {
             &mesh(8, STREAM, 5, &[], |node| {
                 if node.node == 0 {
                     let from = 30 * MICROSECOND;
-                    node.faults =
-                        vec![fault(LinxFaultKind::Mute, from, from + periods * 5 * MICROSECOND)];
+                    node.faults = vec![fault(LinxFaultKind::Mute, from, from + periods * 5 * MICROSECOND)];
                 }
             }),
             100 * MICROSECOND,
@@ -280,7 +280,8 @@ fn a_hundred_thousand_messages_in_trouble() {
     for carrier in [MESSAGE, STREAM] {
         let senders: Vec<(u32, SourceConfig)> = (0..4)
             .map(|own| {
-                let arrivals = Arrivals::Constant { interval: (240_000, 1), phase: Duration(5 * MICROSECOND) };
+                let arrivals =
+                    Arrivals::Constant { interval: (240_000, 1), phase: Duration(5 * MICROSECOND) };
                 let ids = Arc::new((0..4).filter(|&id| id != own).collect::<Vec<u32>>());
                 (own, sender(Destinations::Uniform { ids, except: None }, arrivals, 300, 12_500))
             })

@@ -277,5 +277,10 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("stream-segmentation.json", "what is left of a link for PDUs, by their size and the MTU"),
         ("rpc-latency.json", "round trips by size, carrier and priority, with their parts"),
         ("enumerate.json", "a host explores a fabric of 64 devices and sets it up, then traffic starts"),
+        ("conduit-race-peers.json", "two peers open one conduit: offset against one-way latency"),
+        ("conduit-storm.json", "up to 512 endpoints open conduits to all others at power-up"),
+        ("session-message-loss.json", "one message of a conduit is lost, doubled or overtaken"),
+        ("session-xoff.json", "a slow application stops its source"),
+        ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
     ]
 }

@@ -24,6 +24,7 @@ pub mod conduit;
 pub mod graph;
 mod intern;
 pub mod linx;
+pub mod script;
 mod table;
 
 pub use channel::{Channel, Order};

@@ -37,10 +37,11 @@ pub(crate) mod linx;
 pub(crate) mod port;
 pub(crate) mod protocol;
 mod rpc;
+pub(crate) mod session;
 mod workload;
 
 use crate::config::{AgentConfig, Carrier, ProtocolConfig, ServiceTime};
-use crate::probe::{Cause, Journey, ProtocolEvent, ProtocolFact};
+use crate::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal};
 use crate::stats::{AgentStats, FlowStats};
 use crate::traffic::Source;
 use clock::ProtocolClock;
@@ -92,6 +93,8 @@ pub(crate) enum Report {
     Message(Journey),
     RoundTrip(Journey),
     Event(ProtocolEvent),
+    /// Boxed: only charts want it.
+    Signal(Box<Signal>),
 }
 
 /// Which service of the host ends.
@@ -178,12 +181,17 @@ impl Agent {
                     let sender = workload::Sender::new(source);
                     Machine::Rpc(Box::new(rpc::Rpc::new(sender, conveyance(carrier), answer, timeout)))
                 }
-                ProtocolConfig::Linx(config) => {
+                ProtocolConfig::Session(config) => {
                     let sender = workload::Sender::new(source);
-                    Machine::Linx(Box::new(linx::Linx::new(seed, config, sender)))
+                    let path = format!("{path}/{}", part.flow);
+                    Machine::Session(Box::new(session::Session::new(seed, &path, config, sender)))
                 }
                 ProtocolConfig::Enumerate { settings, priority } => {
                     Machine::Enumeration(Box::new(Enumeration::new(settings, *priority)))
+                }
+                ProtocolConfig::Linx(config) => {
+                    let sender = workload::Sender::new(source);
+                    Machine::Linx(Box::new(linx::Linx::new(seed, config, sender)))
                 }
             };
             let awake = !asleep || matches!(machine, Machine::Enumeration(_));
@@ -336,6 +344,14 @@ impl Agent {
         self.parts.iter().map(|part| (part.flow, part.stats))
     }
 
+    /// Nodes of session management, by flow.
+    pub fn sessions(&self) -> impl Iterator<Item = (u16, &session::Session)> + '_ {
+        self.parts.iter().filter_map(|part| match &part.machine {
+            Machine::Session(session) => Some((part.flow, &**session)),
+            _ => None,
+        })
+    }
+
     /// Nodes of LINX, by flow.
     pub fn linx_nodes(&self) -> impl Iterator<Item = (u16, &linx::Linx)> + '_ {
         self.parts.iter().filter_map(|part| match &part.machine {
@@ -464,7 +480,7 @@ impl Agent {
             match report {
                 Report::Event(event) => stats.facts[event.fact as usize] += 1,
                 Report::RoundTrip(_) => stats.round_trips += 1,
-                Report::Message(_) => {}
+                Report::Message(_) | Report::Signal(_) => {}
             }
         }
     }

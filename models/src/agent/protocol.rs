@@ -4,6 +4,7 @@ use super::data::{Data, Label, Trail};
 use super::enumerator::Enumeration;
 use super::linx::Linx;
 use super::rpc::Rpc;
+use super::session::Session;
 use super::workload::Workload;
 use super::{Order, Report};
 use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact};
@@ -132,8 +133,9 @@ pub(crate) trait Protocol {
 pub(crate) enum Machine {
     Workload(Box<Workload>),
     Rpc(Box<Rpc>),
-    Linx(Box<Linx>),
     Enumeration(Box<Enumeration>),
+    Session(Box<Session>),
+    Linx(Box<Linx>),
 }
 
 impl Machine {
@@ -141,8 +143,9 @@ impl Machine {
         match self {
             Machine::Workload(workload) => &**workload,
             Machine::Rpc(rpc) => &**rpc,
-            Machine::Linx(linx) => &**linx,
             Machine::Enumeration(host) => &**host,
+            Machine::Session(session) => &**session,
+            Machine::Linx(linx) => &**linx,
         }
     }
 
@@ -150,8 +153,9 @@ impl Machine {
         match self {
             Machine::Workload(workload) => &mut **workload,
             Machine::Rpc(rpc) => &mut **rpc,
-            Machine::Linx(linx) => &mut **linx,
             Machine::Enumeration(host) => &mut **host,
+            Machine::Session(session) => &mut **session,
+            Machine::Linx(linx) => &mut **linx,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! LINX connections on endpoints: what the compiler says about each node.
 
 use super::Carrier;
-use sim_core::Time;
+use sim_core::{Duration, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -26,8 +26,12 @@ pub struct LinxConfig {
     pub reconnect_after: u64,
     /// What the connection manager does where its text leaves room.
     pub options: linx_riocm::Options,
-    /// Other ends, by id.
-    pub peers: Vec<LinxPeer>,
+    /// Ids of the other ends, in order.
+    pub peers: Vec<u16>,
+    /// When the node begins to connect.
+    pub connect_at: Time,
+    /// Each connection is wanted up to this much later, drawn uniformly.
+    pub spread: Duration,
     /// Frames lost on purpose, by class (connection, heartbeat, data), in millionths.
     pub loss: [u32; 3],
     /// What goes wrong at this node.
@@ -36,17 +40,10 @@ pub struct LinxConfig {
     pub outages: Arc<BTreeMap<u16, Vec<(Time, Time)>>>,
     /// Every message is answered by one of so many octets.
     pub reply: Option<u32>,
+    /// Whether every frame is told to observers.
+    pub charted: bool,
     /// Name of its random streams.
     pub stream: String,
-}
-
-/// The other end of a LINX connection.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct LinxPeer {
-    /// Its id.
-    pub id: u16,
-    /// When the connection is first wanted.
-    pub connect_at: Time,
 }
 
 /// Something that goes wrong at a node for a while.

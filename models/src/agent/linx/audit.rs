@@ -14,8 +14,8 @@ pub(crate) fn audit(flow: u16, nodes: &[&Linx], end: u64) -> LinxTotals {
     for node in nodes {
         totals.stats.add(&node.totals());
         totals.memory += node.node.as_ref().map_or(0, |node| node.octets() as u64);
-        for (connection, peer) in node.config.peers.iter().enumerate() {
-            let Some((other, back)) = by_id.get(&peer.id).and_then(|other| Some((*other, other.to(node)?)))
+        for (connection, &peer) in node.config.peers.iter().enumerate() {
+            let Some((other, back)) = by_id.get(&peer).and_then(|other| Some((*other, other.to(node)?)))
             else {
                 continue;
             };
@@ -25,7 +25,7 @@ pub(crate) fn audit(flow: u16, nodes: &[&Linx], end: u64) -> LinxTotals {
                 last = last.max(Some(since));
             }
             messages(&mut totals, life, node.is_up(connection), &other.ledger.lives[back]);
-            if node.config.node > peer.id {
+            if node.config.node > peer {
                 continue;
             }
             totals.wanted += 1;
@@ -67,7 +67,7 @@ fn agree(own: &Link, theirs: &Link) -> bool {
 impl Linx {
     /// The connection to another node.
     fn to(&self, other: &Linx) -> Option<usize> {
-        self.config.peers.binary_search_by_key(&other.config.node, |peer| peer.id).ok()
+        self.config.peers.binary_search(&other.config.node).ok()
     }
 
     fn link(&self, connection: usize) -> Option<Link> {

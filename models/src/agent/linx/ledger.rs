@@ -111,7 +111,7 @@ impl Ledger {
             stats: Box::new(LinxStats { gaps: vec![0; GAP_CLASSES], ..LinxStats::default() }),
             lives: vec![life; count],
             pulses: vec![Pulse::default(); count],
-            peers: config.peers.iter().map(|peer| peer.id).collect(),
+            peers: config.peers.clone(),
             outages: Arc::clone(&config.outages),
             booted: 0,
             past: Counters::default(),

@@ -77,8 +77,10 @@ impl Linx {
             agenda.push((fault.from.0, Action::Begin(fault.kind)));
             agenda.push((fault.until.0, Action::End(fault.kind)));
         }
-        for (connection, peer) in config.peers.iter().enumerate() {
-            agenda.push((peer.connect_at.0, Action::Connect(connection as u16)));
+        let mut phases = Stream::new(seed, &config.stream, Purpose::PHASE);
+        for connection in 0..config.peers.len() {
+            let later = if config.spread.0 == 0 { 0 } else { phases.uniform_between(0, config.spread.0) };
+            agenda.push((config.connect_at.0 + later, Action::Connect(connection as u16)));
         }
         agenda.sort_by(|a, b| b.cmp(a));
         let losses = config.loss.iter().any(|&share| share > 0);
@@ -109,12 +111,12 @@ impl Linx {
         let settings = Config { device: config.node, first_cid, options: config.options.clone() };
         let mut node = Node::new(settings).expect("the compiler checks the options");
         self.ids.clear();
-        for peer in &config.peers {
+        for &peer in &config.peers {
             let wishes = Peer {
                 mtu: config.mtu,
                 hb_tmo: config.hb_tmo,
                 generation: self.draws.below(1 << 8) as u8,
-                ..Peer::new(peer.id)
+                ..Peer::new(peer)
             };
             self.ids.push(node.add(wishes).expect("the compiler names each peer once"));
         }
@@ -336,7 +338,7 @@ impl Protocol for Linx {
         }
         while self.sender.due(cx.fabric_now) {
             let draw = self.sender.draw();
-            let peer = self.config.peers.binary_search_by_key(&draw.destination, |peer| peer.id.into());
+            let peer = self.config.peers.binary_search(&(draw.destination as u16));
             let connection = peer.expect("the compiler lets nodes send to their peers only");
             self.say(cx, connection, draw.size.payload.into(), cx.fabric_now, false);
             self.drain(cx);
