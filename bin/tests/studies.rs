@@ -7,7 +7,7 @@ use analysis::figures::{Caption, all};
 use analysis::report::FlowReport;
 use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport};
 use models::config::DeviceModel;
-use models::probe::Cause;
+use models::probe::{Cause, FACTS};
 use models::run::{ListKind, PipelineMode, Progress, RunOptions};
 use models::sim_core::{Duration, Time};
 use models::stats::PortStats;
@@ -482,7 +482,7 @@ fn stream_segmentation() {
         let flow = study.flow(variant, "pdus");
         let stats = flow.protocol.expect("protocols run the flow");
         let count = stats.sent;
-        assert_eq!((stats.completed, stats.delivered, stats.facts), (count, count, [0; models::probe::FACTS]), "{variant}");
+        assert_eq!((stats.completed, stats.delivered, stats.facts), (count, count, [0; FACTS]), "{variant}");
         assert_eq!((stats.requests, stats.responses), (count * segments, 0), "{variant}");
         assert_eq!((stats.link_octets, stats.payload), (count * chars, count * size), "{variant}");
         // The link was full for a millisecond, and what began by then came to its end.

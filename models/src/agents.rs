@@ -312,9 +312,11 @@ impl<P: Probe> Fabric<P> {
 
     /// What the nodes of LINX have come to at `end`, flow by flow.
     pub(crate) fn linx_totals(&self, end: u64) -> Vec<LinxTotals> {
-        let mut flows: BTreeMap<u16, Vec<&Linx>> = BTreeMap::new();
-        for (flow, node) in self.agents.iter().flatten().flat_map(|agent| agent.linx_nodes()) {
-            flows.entry(flow).or_default().push(node);
+        let mut flows: BTreeMap<u16, Vec<(u32, &Linx)>> = BTreeMap::new();
+        for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
+            for (flow, node) in agent.iter().flat_map(|agent| agent.linx_nodes()) {
+                flows.entry(flow).or_default().push((endpoint.device, node));
+            }
         }
         flows.iter().map(|(&flow, nodes)| audit_linx(flow, nodes, end)).collect()
     }

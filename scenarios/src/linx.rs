@@ -9,7 +9,7 @@ use models::config::*;
 use models::linx_riocm::Options;
 use models::linx_riocm::fragment::Fragmentation;
 use models::linx_riocm::wire::{FRAG_OCTETS, START_OCTETS};
-use models::sim_core::{Duration, Time};
+use models::sim_core::{Duration, Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -52,6 +52,7 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     linx.chart.get_or_insert(false);
     for fault in linx.faults.iter_mut().flatten() {
         fault.times.get_or_insert(1);
+        fault.spread.get_or_insert_with(|| "0 ps".into());
     }
 }
 
@@ -63,7 +64,10 @@ pub(crate) fn times(linx: &LinxSpec) -> Vec<(String, &String)> {
     for (i, fault) in linx.faults.iter().flatten().enumerate() {
         times.push((format!("faults/{i}/at"), &fault.at));
         times.push((format!("faults/{i}/for"), &fault.lasts));
-        times.extend(fault.every.as_ref().map(|every| (format!("faults/{i}/every"), every)));
+        let more = [("every", &fault.every), ("spread", &fault.spread)];
+        times.extend(
+            more.into_iter().filter_map(|(key, time)| Some((format!("faults/{i}/{key}"), time.as_ref()?))),
+        );
     }
     times
 }
@@ -118,8 +122,10 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         if again.is_none() && fault.times.is_some_and(|times| times > 1) {
             mixed(&key, "a fault that comes again needs \"every\"", "add \"every\"");
         }
-        if again.is_some_and(|every| every <= picoseconds(Some(&fault.lasts))) {
-            let help = "\"every\" counts from beginning to beginning";
+        let longest = picoseconds(Some(&fault.lasts)).saturating_add(picoseconds(fault.spread.as_ref()));
+        if again.is_some_and(|every| every <= longest) {
+            let help =
+                "\"every\" counts from beginning to beginning, and is more than \"for\" and \"spread\"";
             mixed(&format!("{key}/every"), "the fault would come again before it is over", help);
         }
     }
@@ -216,7 +222,7 @@ pub(crate) fn nodes(
     let by_name: BTreeMap<String, usize> =
         peers.keys().map(|&device| (c.graph.nodes[device].name.clone(), device)).collect();
     let at = format!("{at}/linx");
-    let faults = faults(c, &at, linx, &by_name);
+    let faults = faults(c, &at, flow, linx, &by_name);
     let crashed = faults.iter().map(|(&device, faults)| {
         let crashes = faults.iter().filter(|fault| fault.kind == LinxFaultKind::Crash);
         let mut times: Vec<(Time, Time)> = crashes.map(|fault| (fault.from, fault.until)).collect();
@@ -314,9 +320,11 @@ fn check_node(c: &mut Compiler<'_>, device: usize, node: &LinxNodeSpec) {
 fn faults(
     c: &mut Compiler<'_>,
     at: &str,
+    flow: &FlowSpec,
     linx: &LinxSpec,
     by_name: &BTreeMap<String, usize>,
 ) -> BTreeMap<usize, Vec<LinxFault>> {
+    let seed = c.spec.seed.unwrap_or(1);
     let names: Vec<&str> = by_name.keys().map(String::as_str).collect();
     let mut faults: BTreeMap<usize, Vec<LinxFault>> = BTreeMap::new();
     for (i, fault) in linx.faults.iter().flatten().enumerate() {
@@ -330,12 +338,17 @@ fn faults(
         };
         let (begin, lasts) = (picoseconds(Some(&fault.at)), picoseconds(Some(&fault.lasts)));
         let every = picoseconds(fault.every.as_ref());
+        let spread = picoseconds(fault.spread.as_ref());
         match crate::names::select(fault.node.patterns(), &names) {
             Ok(hits) => {
                 let devices: BTreeSet<usize> = hits.into_iter().map(|hit| by_name[names[hit]]).collect();
                 for device in devices {
+                    let path = format!("{}/{}/faults/{i}", c.graph.nodes[device].name, flow.name);
+                    let mut draws = Stream::new(seed, &path, Purpose::STALLS);
                     let windows = (0..fault.times.unwrap_or(1)).map(|turn| {
-                        let from = begin.saturating_add(every.saturating_mul(turn.into()));
+                        let later = if spread == 0 { 0 } else { draws.uniform_between(0, spread) };
+                        let from =
+                            begin.saturating_add(every.saturating_mul(turn.into())).saturating_add(later);
                         LinxFault { kind, from: Time(from), until: Time(from.saturating_add(lasts)) }
                     });
                     faults.entry(device).or_default().extend(windows);

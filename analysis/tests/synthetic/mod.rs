@@ -249,6 +249,8 @@ pub fn run(mood: Mood) -> RunData {
             agents: Vec::new(),
             enumeration: None,
             protocols: Vec::new(),
+            sessions: Vec::new(),
+            linx: Vec::new(),
             outcome: outcome_fingerprint,
             trajectory: Fingerprint::new(),
             stalls: Vec::new(),

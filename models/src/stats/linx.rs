@@ -201,6 +201,8 @@ pub struct LinxTotals {
     pub flow: u16,
     /// Nodes.
     pub nodes: u32,
+    /// Their devices.
+    pub devices: Vec<u32>,
     /// Connections that both ends are configured for.
     pub wanted: u64,
     /// Connections up at both ends, with the same generations, IDs and values.

@@ -140,6 +140,9 @@ pub struct LinxFaultSpec {
     /// Again after so long, counted from beginning to beginning; goes with `times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<String>,
+    /// Each time up to this much later, at random and at each node for itself (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<String>,
     /// How often (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100000))]

@@ -7,11 +7,12 @@ use linx_riocm::{Link, Phase};
 use std::collections::BTreeMap;
 
 /// Looks at all nodes of one flow at `end`.
-pub(crate) fn audit(flow: u16, nodes: &[&Linx], end: u64) -> LinxTotals {
-    let mut totals = LinxTotals { flow, nodes: nodes.len() as u32, ..LinxTotals::default() };
-    let by_id: BTreeMap<u16, &Linx> = nodes.iter().map(|&node| (node.config.node, node)).collect();
+pub(crate) fn audit(flow: u16, nodes: &[(u32, &Linx)], end: u64) -> LinxTotals {
+    let devices = nodes.iter().map(|node| node.0).collect();
+    let mut totals = LinxTotals { flow, nodes: nodes.len() as u32, devices, ..LinxTotals::default() };
+    let by_id: BTreeMap<u16, &Linx> = nodes.iter().map(|&(_, node)| (node.config.node, node)).collect();
     let mut last = None;
-    for node in nodes {
+    for &(_, node) in nodes {
         totals.stats.add(&node.totals());
         totals.memory += node.node.as_ref().map_or(0, |node| node.octets() as u64);
         for (connection, &peer) in node.config.peers.iter().enumerate() {

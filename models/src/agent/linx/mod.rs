@@ -11,6 +11,7 @@
 
 mod audit;
 mod ledger;
+mod words;
 
 pub(crate) use audit::audit;
 
@@ -19,7 +20,7 @@ use super::data::Data;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
 use super::workload::Sender;
 use crate::config::{LinxConfig, LinxFaultKind};
-use crate::probe::ProtocolFact;
+use crate::probe::{ProtocolFact, SignalKind};
 use crate::stats::{LinxEnd, LinxStats};
 use ledger::{Ledger, Note};
 use linx_riocm::fragment::moved_octets;
@@ -59,7 +60,7 @@ pub(crate) struct Linx {
     /// Connects to come, by time of the protocol clock.
     reconnects: BTreeSet<(u64, u16)>,
     /// Frames that wait for the end of a stall.
-    held: VecDeque<Send>,
+    held: VecDeque<(u64, Send)>,
     /// Faults that last, by kind.
     lasting: [u32; 5],
     /// Which of the data priorities comes next.
@@ -135,6 +136,7 @@ impl Linx {
                 }
             }
             Action::Begin(kind) => {
+                self.note(cx, || fault_words(kind, true));
                 self.lasting[kind as usize] += 1;
                 match kind {
                     LinxFaultKind::LinkDown => self.set_link(cx.now, false),
@@ -147,6 +149,7 @@ impl Linx {
                 if self.lasts(kind) {
                     return;
                 }
+                self.note(cx, || fault_words(kind, false));
                 match kind {
                     LinxFaultKind::LinkDown => self.set_link(cx.now, true),
                     LinxFaultKind::Crash => {
@@ -158,8 +161,8 @@ impl Linx {
                         }
                     }
                     LinxFaultKind::Stall => {
-                        for send in std::mem::take(&mut self.held) {
-                            cx.send(send);
+                        for (since, send) in std::mem::take(&mut self.held) {
+                            send_frame(cx, self.config.charted, since, send);
                         }
                     }
                     LinxFaultKind::Mute | LinxFaultKind::Deaf => {}
@@ -197,6 +200,7 @@ impl Linx {
                 Event::Connected { connection, link } => {
                     let period = u64::from(link.hb_tmo) * PERIOD_UNIT;
                     self.ledger.connected(connection.index(), period, cx.now, cx.fabric_now);
+                    self.note(cx, || words::up_words(&link));
                     cx.emit(ProtocolFact::Connected);
                 }
                 Event::Disconnected { connection, reason } => {
@@ -207,6 +211,7 @@ impl Linx {
                         Reason::LinkDown => LinxEnd::LinkDown,
                         Reason::Local(_) | Reason::Requested => LinxEnd::Local,
                     };
+                    self.note(cx, || words::down_words(reason));
                     if end == LinxEnd::Timeout {
                         cx.emit(ProtocolFact::TimedOut);
                     }
@@ -248,6 +253,10 @@ impl Linx {
             let silent = [LinxFaultKind::Mute, LinxFaultKind::LinkDown];
             if lost || silent.into_iter().any(|kind| self.lasting[kind as usize] > 0) {
                 self.ledger.stats.muted += 1;
+                if self.config.charted {
+                    let words = words::frame_words(frame.octets);
+                    words::tell(cx, SignalKind::Lost { to: frame.destination, words });
+                }
                 continue;
             }
             let conveyance = match self.conveyance {
@@ -261,10 +270,17 @@ impl Linx {
             let send = Send { to, priority, conveyance, payload: Data::bytes(frame.octets.to_vec()) };
             if self.lasting[LinxFaultKind::Stall as usize] > 0 {
                 self.ledger.stats.stalled += 1;
-                self.held.push_back(send);
+                self.held.push_back((cx.fabric_now, send));
             } else {
-                cx.send(send);
+                send_frame(cx, self.config.charted, cx.fabric_now, send);
             }
+        }
+    }
+
+    /// Tells observers of something, if they want to know.
+    fn note(&self, cx: &mut Cx<'_>, words: impl FnOnce() -> String) {
+        if self.config.charted {
+            words::tell(cx, SignalKind::Note { words: words() });
         }
     }
 
@@ -301,6 +317,10 @@ impl Protocol for Linx {
             self.ledger.stats.unheard += 1;
             return;
         };
+        if self.config.charted {
+            let token = received.payload.label.token;
+            words::tell(cx, SignalKind::Arrived { token, source: received.leg.source });
+        }
         let frame = received.payload.as_bytes().expect("LINX sends bytes");
         let connection = node.handle_frame(cx.now, frame);
         if let Some(id) = connection.filter(|_| frame.get(TYPE_AT) == Some(&Kind::Heartbeat.code())) {
@@ -349,4 +369,30 @@ impl Protocol for Linx {
         let planned = self.agenda.last().map(|&(at, _)| Time(at));
         planned.into_iter().chain(self.sender.next()).min()
     }
+}
+
+/// A frame leaves that the node wanted to send at `since`.
+fn send_frame(cx: &mut Cx<'_>, charted: bool, since: u64, send: Send) {
+    let to = send.to as u16;
+    let words = charted.then(|| send.payload.as_bytes().map(words::frame_words)).flatten();
+    let token = cx.send(send);
+    if let Some(words) = words {
+        words::tell(cx, SignalKind::Sent { token, to, since: Time(since), words });
+    }
+}
+
+fn fault_words(kind: LinxFaultKind, begins: bool) -> String {
+    let words = match (kind, begins) {
+        (LinxFaultKind::Stall, true) => "its path is blocked",
+        (LinxFaultKind::Stall, false) => "its path is free",
+        (LinxFaultKind::Mute, true) => "falls silent",
+        (LinxFaultKind::Mute, false) => "is heard again",
+        (LinxFaultKind::Deaf, true) => "hears nothing",
+        (LinxFaultKind::Deaf, false) => "hears again",
+        (LinxFaultKind::LinkDown, true) => "link down",
+        (LinxFaultKind::LinkDown, false) => "link up",
+        (LinxFaultKind::Crash, true) => "goes down",
+        (LinxFaultKind::Crash, false) => "begins anew",
+    };
+    words.into()
 }

@@ -482,6 +482,14 @@ impl Session {
 }
 
 impl Protocol for Session {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        self.sender.start(cx.fabric_now);
+        // The application begins as much later; what it planned keeps its distances.
+        let planned = std::mem::take(&mut self.agenda);
+        let later = |((at, entry), action)| ((at + cx.fabric_now, entry), action);
+        self.agenda = planned.into_iter().map(later).collect();
+    }
+
     fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
         if self.config.mute {
             return;
