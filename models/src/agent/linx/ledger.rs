@@ -44,7 +44,7 @@ impl Note {
 struct Pulse {
     /// Last sign of life, ps of the protocol clock.
     heard: u64,
-    /// ps.
+    /// ps; 0 while this end is not up.
     period: u64,
 }
 
@@ -151,6 +151,7 @@ impl Ledger {
         if now - since < 3 * self.pulses[connection].period {
             stats.flaps += 1;
         }
+        self.pulses[connection].period = 0;
         if end == LinxEnd::Crash {
             return;
         }
@@ -165,12 +166,13 @@ impl Ledger {
         self.booted = fabric_now;
     }
 
-    /// A heartbeat was accepted.
+    /// A heartbeat came, for a connection in whatever state.
     pub fn heard(&mut self, connection: usize, now: u64) {
         let pulse = &mut self.pulses[connection];
-        let (gap, period) = (now - pulse.heard, pulse.period);
-        pulse.heard = now;
-        self.stats.gap(gap, period);
+        if pulse.period > 0 {
+            self.stats.gap(now - pulse.heard, pulse.period);
+            pulse.heard = now;
+        }
     }
 
     /// How the next message over this connection is known.
