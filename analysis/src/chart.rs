@@ -88,8 +88,10 @@ impl Chart {
         let mut signals: Vec<&Signal> = report.run.collector.signals().iter().collect();
         signals.sort_by_key(|signal| signal.at);
         let devices = &report.run.config.devices;
-        let mut columns: Vec<u32> =
-            report.run.outcome.sessions.iter().flat_map(|flow| &flow.by_node).map(|n| n.0).collect();
+        let outcome = &report.run.outcome;
+        let sessions = outcome.sessions.iter().flat_map(|flow| &flow.by_node).map(|node| node.0);
+        let linx = outcome.linx.iter().flat_map(|flow| &flow.devices).copied();
+        let mut columns: Vec<u32> = sessions.chain(linx).collect();
         columns.sort_unstable();
         columns.dedup();
         let column = |device: u32| columns.binary_search(&device).unwrap_or(0);

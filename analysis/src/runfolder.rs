@@ -99,6 +99,9 @@ impl RunFolder {
         if let Some(conduits) = series::conduits_csv(reports) {
             files.push(("series/conduits.csv".into(), conduits.into_bytes()));
         }
+        if let Some(heartbeats) = series::heartbeats_csv(reports) {
+            files.push(("series/heartbeats.csv".into(), heartbeats.into_bytes()));
+        }
         for (variant, chart) in Chart::of_runs(&caption.scenario, reports) {
             files.push((format!("charts/{variant}.svg").into(), chart.to_svg().into_bytes()));
             files.push((format!("charts/{variant}.png").into(), chart.to_png()));

@@ -4,6 +4,7 @@
 //! ([`Num`]). Units end the keys. Nothing here knows the wall clock.
 
 use crate::enumeration::EnumerationSummary;
+use crate::linx::LinxSummary;
 use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
 use crate::session::SessionSummary;
@@ -68,6 +69,9 @@ pub struct VariantSummary {
     /// Endpoints that run protocols, over the whole run: of more than 64 those with the fullest queues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSummary>,
+    /// Connections of LINX, flow by flow, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub linx: Vec<LinxSummary>,
     /// Conduits of session management, flow by flow, if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionSummary>,
@@ -378,6 +382,7 @@ impl VariantSummary {
             overall: FlowSummary::new(&report.overall),
             flows: report.flows.iter().map(FlowSummary::new).collect(),
             hosts: HostSummary::all(report),
+            linx: LinxSummary::all(report),
             sessions: SessionSummary::all(report),
             fabric: fabric(report),
             hol_blocking: hol(report),

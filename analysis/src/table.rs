@@ -143,6 +143,9 @@ pub fn variant(report: &VariantReport) -> String {
     if let Some(line) = hosts(&summary.hosts) {
         say(format_args!("  {line}"));
     }
+    for lines in crate::linx::lines(report) {
+        say(format_args!("{lines}"));
+    }
     for lines in crate::session::lines(report) {
         say(format_args!("{lines}"));
     }

@@ -4,11 +4,13 @@
 //! contradiction, because a contradiction here is a defect of the compiler, not of a scenario file.
 //! All times are picoseconds, all lengths of packets are octets on the wire (8b/10b characters).
 
+mod linx;
 mod session;
 
 use sim_core::Duration;
 use std::sync::Arc;
 
+pub use linx::*;
 pub use logical::engine::stream::Mtu;
 pub use lp_serial::cost::IdSize;
 pub use session::*;
@@ -537,6 +539,8 @@ pub enum ProtocolConfig {
         /// How long a client waits for it. Picoseconds of the protocol clock.
         timeout: u64,
     },
+    /// LINX connections, and messages over them.
+    Linx(Box<LinxConfig>),
     /// Session management: conduits, and PDUs on them.
     Session(Box<SessionConfig>),
     /// Sets the fabric up, as [`FabricConfig::enumeration`] says.

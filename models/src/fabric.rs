@@ -301,6 +301,8 @@ pub(crate) struct Fabric<P> {
     pub observers_pending: usize,
     pub sample_every: u64,
     pub stall_after: u64,
+    /// From one look of the watchdog to the next, in units of `stall_after`.
+    pub watch_steps: u64,
 }
 
 /// Kinds of fingerprint entries. Frozen.
@@ -357,6 +359,7 @@ impl<P: Probe> Fabric<P> {
             observers_pending: 0,
             sample_every: config.sample_every.map_or(0, |d| d.0),
             stall_after: config.stall_after.map_or(0, |d| d.0),
+            watch_steps: 1,
             config: config.clone(),
         };
         for (index, device) in config.devices.iter().enumerate() {
@@ -674,12 +677,14 @@ impl<P: Probe> Fabric<P> {
         }
         let (agents, protocols) = self.agent_totals(end.0);
         let sessions = self.session_totals();
+        let linx = self.linx_totals(end.0);
         crate::run::Outcome {
             end,
             ports,
             agents,
             protocols,
             sessions,
+            linx,
             enumeration: self.enumeration_report(),
             outcome: self.outcome,
             trajectory: self.trajectory,

@@ -86,6 +86,7 @@ mod transmit;
 mod wire;
 
 // The crates above may use only this one: what they need of the layers below comes from here.
+pub use linx_riocm;
 pub use logical;
 pub use lp_serial;
 pub use session_management;

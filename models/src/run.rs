@@ -4,7 +4,7 @@ use crate::config::FabricConfig;
 use crate::enumeration::EnumerationReport;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
-use crate::stats::{AgentStats, FlowStats, PortStats, SessionTotals};
+use crate::stats::{AgentStats, FlowStats, LinxTotals, PortStats, SessionTotals};
 use sim_core::{
     BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
     RunEnd, Time, World,
@@ -80,6 +80,8 @@ pub struct Outcome {
     pub protocols: Vec<FlowStats>,
     /// Conduits of every flow of session management.
     pub sessions: Vec<SessionTotals>,
+    /// Connections of every flow of LINX.
+    pub linx: Vec<LinxTotals>,
     /// What the host that set the fabric up did, if there is one.
     pub enumeration: Option<EnumerationReport>,
     /// Hash of deliveries, drops, staging edges and what protocols met, with their times.

@@ -1,6 +1,9 @@
 //! Totals that the fabric keeps for itself and hands out after a run.
 
+pub(crate) mod linx;
+
 use crate::probe::FACTS;
+pub use linx::{GAP_CLASSES, GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
 use sim_core::Time;
 
 /// Totals of one port of one device since the start of the run.

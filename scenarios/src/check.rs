@@ -137,6 +137,11 @@ impl Quantities<'_> {
     fn endpoint(&mut self, at: &str, endpoint: Option<&EndpointSpec>) {
         let Some(endpoint) = endpoint else { return };
         self.preset(at, endpoint.device.as_ref(), presets::ENDPOINTS);
+        if let Some(linx) = &endpoint.linx {
+            for (key, period) in crate::linx::periods(linx) {
+                self.time(&format!("{at}/linx/{key}"), period);
+            }
+        }
         if let Some(session) = &endpoint.session {
             for (key, period) in crate::session::periods(session) {
                 self.time(&format!("{at}/session/{key}"), period);
@@ -228,6 +233,11 @@ impl Quantities<'_> {
         self.time(&format!("{at}/stop"), flow.stop.as_ref());
         if let Some(rpc) = &flow.rpc {
             self.patience(format!("{at}/rpc/timeout"), rpc.timeout.as_ref());
+        }
+        if let Some(linx) = &flow.linx {
+            for (key, time) in crate::linx::times(linx) {
+                self.time(&format!("{at}/linx/{key}"), Some(time));
+            }
         }
         if let Some(session) = &flow.session {
             for (key, time) in crate::session::times(session) {

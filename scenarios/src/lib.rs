@@ -23,6 +23,7 @@ mod excerpt;
 pub mod expand;
 pub mod fabric;
 pub mod goal;
+mod linx;
 pub mod names;
 pub mod plan;
 mod pointer;

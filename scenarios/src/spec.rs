@@ -1,8 +1,10 @@
 //! The scenario language: what a file may say. Doc comments here are the reference manual: they become the
 //! JSON Schema.
 
+mod linx;
 mod session;
 
+pub use linx::*;
 pub use session::*;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -388,6 +390,9 @@ pub struct EndpointSpec {
     /// The software side, for flows of messages, streams and requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostSpec>,
+    /// What it is to flows of LINX.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linx: Option<LinxNodeSpec>,
     /// What it is to flows of session management.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionNodeSpec>,
@@ -799,7 +804,7 @@ pub struct FlowSpec {
     /// Where to (not for a trace).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<To>,
-    /// When packets are created (only flows of session management do without).
+    /// When packets are created (only flows of session management and LINX do without).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalSpec>,
     /// Payload in octets: a number (default 256) or a list of {payload, weight}.
@@ -818,6 +823,9 @@ pub struct FlowSpec {
     /// way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rpc: Option<RpcSpec>,
+    /// LINX connections, and messages over them; `size` is that of a message. At most one such flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linx: Option<LinxSpec>,
     /// Conduits of session management, and PDUs on them; `size` is that of a PDU. At most one such flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionSpec>,

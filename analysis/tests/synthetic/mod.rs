@@ -250,6 +250,7 @@ pub fn run(mood: Mood) -> RunData {
             enumeration: None,
             protocols: Vec::new(),
             sessions: Vec::new(),
+            linx: Vec::new(),
             outcome: outcome_fingerprint,
             trajectory: Fingerprint::new(),
             stalls: Vec::new(),
