@@ -7,7 +7,8 @@
 
 use hdrhistogram::Histogram;
 use models::config::{Destinations, DeviceModel, FabricConfig};
-use models::probe::{Delivery, DropReason, Dropped, Journey, Offered, Sample, StagingEdge};
+use models::probe::{Delivery, DropReason, Dropped, Journey, Offered, ProtocolEvent, ProtocolFact};
+use models::probe::{Sample, Signal, StagingEdge};
 use models::sim_core::Time;
 use models::{Parts, Probe};
 
@@ -308,6 +309,9 @@ pub struct Collector {
     flows: Vec<FlowData>,
     totals: Vec<EndpointTotals>,
     edges: Vec<[u64; 2]>,
+    /// Ends of conduits opened and ended, per time bin; empty if there are none.
+    conduits: Vec<[u64; 2]>,
+    signals: Vec<Signal>,
     samples: Vec<SampleBin>,
     ports: Vec<((u32, u8), PortSeries)>,
     /// `[bin * ports + port]` = (input, waiting) sums over samples: one sample writes one run of memory.
@@ -325,6 +329,8 @@ impl PartialEq for Collector {
             && self.flows == other.flows
             && self.totals == other.totals
             && self.edges == other.edges
+            && self.conduits == other.conduits
+            && self.signals == other.signals
             && self.samples == other.samples
             && self.ports == other.ports
             && self.queues == other.queues
@@ -358,6 +364,8 @@ impl Collector {
             totals: vec![EndpointTotals::default(); config.endpoints.len()],
             endpoints: config.endpoints.clone(),
             edges: vec![[0; 2]; bins],
+            conduits: Vec::new(),
+            signals: Vec::new(),
             samples: vec![SampleBin::default(); bins],
             ports: Vec::new(),
             queues: Vec::new(),
@@ -392,6 +400,15 @@ impl Collector {
             edges[0] += theirs[0];
             edges[1] += theirs[1];
         }
+        if !other.conduits.is_empty() {
+            self.conduits.resize(self.edges.len(), [0; 2]);
+        }
+        for (bin, theirs) in self.conduits.iter_mut().zip(&other.conduits) {
+            bin[0] += theirs[0];
+            bin[1] += theirs[1];
+        }
+        self.signals.extend_from_slice(&other.signals);
+        self.signals.sort_by_key(|signal| (signal.at, signal.device));
         for (bin, theirs) in self.samples.iter_mut().zip(&other.samples) {
             // Both parts sample at the same instants, each its own ports: values add, instants do not.
             bin.samples = bin.samples.max(theirs.samples);
@@ -455,6 +472,16 @@ impl Collector {
     /// Staging queues stopped and released, per time bin.
     pub fn staging_edges(&self) -> &[[u64; 2]] {
         &self.edges
+    }
+
+    /// Ends of conduits opened and ended, per time bin; empty if there are none.
+    pub fn conduits(&self) -> &[[u64; 2]] {
+        &self.conduits
+    }
+
+    /// What charts of flows show; of each device in the order in which it happened.
+    pub fn signals(&self) -> &[Signal] {
+        &self.signals
     }
 
     /// Fabric-wide observations, per time bin.
@@ -605,6 +632,21 @@ impl Probe for Collector {
             .round_trips
             .get_or_insert_with(|| JourneyData::new(bins).into());
         data.record(bin, bin / self.bins_per_segment, whole);
+    }
+
+    fn protocol_event(&mut self, event: &ProtocolEvent) {
+        let side = match event.fact {
+            ProtocolFact::ConduitOpen | ProtocolFact::Connected => 0,
+            ProtocolFact::ConduitEnded | ProtocolFact::Disconnected => 1,
+            _ => return,
+        };
+        let bin = self.bin(event.at);
+        self.conduits.resize(self.edges.len(), [0; 2]);
+        self.conduits[bin][side] += 1;
+    }
+
+    fn signal(&mut self, signal: &Signal) {
+        self.signals.push(signal.clone());
     }
 
     fn staging_edge(&mut self, edge: &StagingEdge) {

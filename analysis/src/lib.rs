@@ -6,17 +6,20 @@
 //! simulation, and nothing but `perf.json` (whose numbers the caller brings) knows the wall clock.
 
 mod axes;
+pub mod chart;
 pub mod collect;
 pub mod enumeration;
 pub mod estimate;
 pub mod explore;
 pub mod figures;
+pub mod linx;
 pub mod num;
 pub mod program;
 pub mod report;
 pub mod runfolder;
 mod scene;
 pub mod series;
+pub mod session;
 pub mod summary;
 pub mod sweep;
 pub mod table;

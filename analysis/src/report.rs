@@ -585,7 +585,11 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
         Window { from_bin, to_bin, from_ps, to_ps, rule, steady }
     };
     let silent = |bin: &usize| {
-        collector.flows().iter().all(|flow| flow.bins[*bin].packets == 0 && flow.offered[*bin].packets == 0)
+        collector.flows().iter().all(|flow| {
+            let at_hosts = flow.messages.iter().chain(&flow.round_trips);
+            let all = at_hosts.map(|journeys| journeys.bins[*bin].packets).sum::<u64>();
+            flow.bins[*bin].packets + flow.offered[*bin].packets + all == 0
+        })
     };
     let idle = (0..to_bin).rev().take_while(silent).count();
     match warmup {
@@ -636,5 +640,6 @@ fn broken_laws(run: &RunData) -> Vec<String> {
              counted {kept:?}"
         ));
     }
+    broken.extend(crate::linx::broken(&run.outcome.linx));
     broken
 }

@@ -3,6 +3,7 @@
 //! Everything is written into a temporary folder beside the place where it shall be; one rename makes it
 //! visible. An interrupted run leaves what was there before.
 
+use crate::chart::Chart;
 use crate::figures::{Caption, Figure, all};
 use crate::num::Num;
 use crate::report::VariantReport;
@@ -111,6 +112,17 @@ impl RunFolder {
         .into_iter()
         .map(|(name, text)| (PathBuf::from(name), text.into_bytes()))
         .collect();
+        if let Some(conduits) = series::conduits_csv(reports) {
+            files.push(("series/conduits.csv".into(), conduits.into_bytes()));
+        }
+        if let Some(heartbeats) = series::heartbeats_csv(reports) {
+            files.push(("series/heartbeats.csv".into(), heartbeats.into_bytes()));
+        }
+        for (variant, chart) in Chart::of_runs(&caption.scenario, reports) {
+            files.push((format!("charts/{variant}.svg").into(), chart.to_svg().into_bytes()));
+            files.push((format!("charts/{variant}.png").into(), chart.to_png()));
+            files.push((format!("charts/{variant}.txt").into(), chart.to_text().into_bytes()));
+        }
         for Figure { name, svg, png } in all(caption, reports) {
             files.push((format!("figures/{name}.svg").into(), svg.into_bytes()));
             files.push((format!("figures/{name}.png").into(), png));

@@ -4,8 +4,10 @@
 //! ([`Num`]). Units end the keys. Nothing here knows the wall clock.
 
 use crate::enumeration::EnumerationSummary;
+use crate::linx::LinxSummary;
 use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
+use crate::session::SessionSummary;
 use models::probe::Cause;
 use models::stats::{LinkStats, PortStats};
 use serde::Serialize;
@@ -65,9 +67,15 @@ pub struct VariantSummary {
     pub overall: FlowSummary,
     /// Each flow.
     pub flows: Vec<FlowSummary>,
-    /// Endpoints that run protocols, over the whole run.
+    /// Endpoints that run protocols, over the whole run: of more than 64 those with the fullest queues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSummary>,
+    /// Connections of LINX, flow by flow, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub linx: Vec<LinxSummary>,
+    /// Conduits of session management, flow by flow, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionSummary>,
     /// Links, symbols and backpressure, over the whole run.
     pub fabric: FabricSummary,
     /// Links in symbol granularity, over the whole run, if there are any.
@@ -451,6 +459,8 @@ impl VariantSummary {
             overall: FlowSummary::new(&report.overall),
             flows: report.flows.iter().map(FlowSummary::new).collect(),
             hosts: HostSummary::all(report),
+            linx: LinxSummary::all(report),
+            sessions: SessionSummary::all(report),
             links: LinksSummary::new(report),
             fabric: fabric(report),
             hol_blocking: hol(report),

@@ -171,6 +171,12 @@ pub fn variant(report: &VariantReport) -> String {
     if let Some(line) = hosts(&summary.hosts) {
         say(format_args!("  {line}"));
     }
+    for lines in crate::linx::lines(report) {
+        say(format_args!("{lines}"));
+    }
+    for lines in crate::session::lines(report) {
+        say(format_args!("{lines}"));
+    }
     let fabric = &summary.fabric;
     say(format_args!(
         "  links {:.1} % mean, {:.1} % max ({}), own symbols {:.2} %",

@@ -367,6 +367,10 @@ fn fact_name(fact: ProtocolFact) -> &'static str {
         ProtocolFact::Abandoned => "gives up a message with missing segments",
         ProtocolFact::Failed => "fails: ERROR, or no answer in time",
         ProtocolFact::TimedOut => "waits no longer for an answer",
+        ProtocolFact::ConduitOpen => "a conduit is complete at this end",
+        ProtocolFact::ConduitEnded => "a complete conduit ends",
+        ProtocolFact::Connected => "a connection is up at this end",
+        ProtocolFact::Disconnected => "a connection has ended at this end",
     }
 }
 

@@ -91,6 +91,8 @@ pub(crate) enum Subject {
     Conduit,
     /// Two nodes connect, exchange messages, restart (LINX RapidIO connection manager)
     Linx,
+    /// Two ends connect, write two Blocks or change a word, part (Scheduled Transfer)
+    Transfer,
 }
 
 /// Flags of `explore`.
@@ -104,7 +106,7 @@ pub(crate) struct ExploreArgs {
     /// What goes wrong: none, LOSS1, RETX1, DUP1, RESTART1, ... (default: none)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
-    /// Of conduit: MS, PEERS, CROSS (default: all)
+    /// Of conduit: MS, PEERS, CROSS; of transfer: connection, write, fetch-op (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) configuration: Vec<String>,
     /// Order of delivery: fifo, any (default: both)

@@ -1,10 +1,11 @@
 //! `riosim explore`: every interleaving of a small system, and what each ends in.
 
 mod linx;
+mod transfer;
 
 use crate::cli::{ExploreArgs, Subject};
 use crate::status::Failure;
-use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault, Message};
+use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault};
 use analysis::explore::{Graph, Order, conduit_table};
 use session_management::conduit::Algorithm;
 use std::fmt::Write;
@@ -19,6 +20,8 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
         (Subject::Conduit, Some(class)) => path(args, class),
         (Subject::Linx, None) => linx::table(args),
         (Subject::Linx, Some(ending)) => linx::path(args, ending),
+        (Subject::Transfer, None) => transfer::table(args),
+        (Subject::Transfer, Some(ending)) => transfer::path(args, ending),
     };
     print!("{}", text.map_err(Failure::bad_input)?);
     Ok(())
@@ -129,37 +132,17 @@ fn path(args: &ExploreArgs, class: &str) -> Result<String, String> {
 
 const NODES: [&str; 2] = ["M", "P"];
 
-/// A StreamID, or F where it is not known.
-fn stream(id: u16) -> String {
-    if id == 0xFFFF { "F".into() } else { format!("{id:#06x}") }
-}
-
-fn message(message: &Message) -> String {
-    match *message {
-        Message::Open { number, receive } => format!("OPEN {number} (F,{})", stream(receive)),
-        Message::Accept { number, transmit, stream: id } => {
-            format!("ACCEPT {number} ({},{})", stream(transmit), stream(id))
-        }
-        Message::Refuse { number } => format!("REFUSE {number}"),
-        Message::Close(id) => format!("CLOSE {}", stream(id)),
-        Message::Closed(id) => format!("STATUS {} Closed", stream(id)),
-        Message::Query(id) => format!("STATUS {} query", stream(id)),
-        Message::Functional(id) => format!("STATUS {} Functional", stream(id)),
-        Message::Unknown(id) => format!("STATUS {} Stream Unknown", stream(id)),
-    }
-}
-
 fn sentence(event: &Event) -> String {
     match event {
         Event::Create(node) => format!("{}: create_conduit", NODES[*node]),
-        Event::Deliver(to, what) => format!("{} -> {}: {}", NODES[1 - to], NODES[*to], message(what)),
-        Event::Lose(to, what) => format!("{} -x {}: {} is lost", NODES[1 - to], NODES[*to], message(what)),
+        Event::Deliver(to, what) => format!("{} -> {}: {}", NODES[1 - to], NODES[*to], what),
+        Event::Lose(to, what) => format!("{} -x {}: {} is lost", NODES[1 - to], NODES[*to], what),
         Event::Duplicate(to, what) => {
-            format!("{} => {}: {} is duplicated", NODES[1 - to], NODES[*to], message(what))
+            format!("{} => {}: {} is duplicated", NODES[1 - to], NODES[*to], what)
         }
-        Event::Repeat(node, what) => format!("{}: repeats {}", NODES[*node], message(what)),
+        Event::Repeat(node, what) => format!("{}: repeats {}", NODES[*node], what),
         Event::GiveUp(node, number) => format!("{}: gives OPEN {number} up", NODES[*node]),
-        Event::Verify(node, id) => format!("{}: asks about {}", NODES[*node], stream(*id)),
+        Event::Verify(node, id) => format!("{}: asks about {}", NODES[*node], format_args!("{id:#06x}")),
         Event::Watch(node) => format!("{}: has waited long enough for the return OPEN", NODES[*node]),
         Event::Restart(node) => format!("{}: restarts", NODES[*node]),
     }

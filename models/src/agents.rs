@@ -4,17 +4,20 @@
 //! deadlines share one timer. Packets that it makes join the injection queue like those of traffic sources,
 //! after creations that are due by then.
 
+use crate::agent::linx::{Linx, audit as audit_linx};
 use crate::agent::port::Arrival;
+use crate::agent::session::{Session, audit};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
 use crate::config::PacketSize;
 use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
-use crate::stats::{AgentStats, FlowStats};
+use crate::stats::{AgentStats, FlowStats, LinxTotals, SessionTotals};
 use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop};
+use std::collections::BTreeMap;
 
 /// Origins of packets that agents make: above those of any traffic source.
 pub(crate) mod origin {
@@ -287,6 +290,7 @@ impl<P: Probe> Fabric<P> {
                 self.outcome.record(mark::FACT, at, u64::from(port), what);
                 self.probe.protocol_event(&event);
             }
+            Report::Signal(signal) => self.probe.signal(&signal),
         }
     }
 
@@ -303,6 +307,28 @@ impl<P: Probe> Fabric<P> {
             agents.push((endpoint.device, agent.stats(end)));
         }
         (agents, flows)
+    }
+
+    /// What the nodes of LINX have come to at `end`, flow by flow.
+    pub(crate) fn linx_totals(&self, end: u64) -> Vec<LinxTotals> {
+        let mut flows: BTreeMap<u16, Vec<(u32, &Linx)>> = BTreeMap::new();
+        for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
+            for (flow, node) in agent.iter().flat_map(|agent| agent.linx_nodes()) {
+                flows.entry(flow).or_default().push((endpoint.device, node));
+            }
+        }
+        flows.iter().map(|(&flow, nodes)| audit_linx(flow, nodes, end)).collect()
+    }
+
+    /// What the nodes of session management have come to, flow by flow.
+    pub(crate) fn session_totals(&self) -> Vec<SessionTotals> {
+        let mut flows: BTreeMap<u16, Vec<(u32, &Session)>> = BTreeMap::new();
+        for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
+            for (flow, session) in agent.iter().flat_map(|agent| agent.sessions()) {
+                flows.entry(flow).or_default().push((endpoint.device, session));
+            }
+        }
+        flows.iter().map(|(&flow, nodes)| audit(flow, nodes)).collect()
     }
 }
 

@@ -4,12 +4,17 @@
 //! contradiction, because a contradiction here is a defect of the compiler, not of a scenario file.
 //! All times are picoseconds, all lengths of packets are octets on the wire (8b/10b characters).
 
+mod linx;
+mod session;
+
 use sim_core::Duration;
 use std::sync::Arc;
 
+pub use linx::*;
 pub use logical::engine::stream::Mtu;
 pub use lp_serial::cost::IdSize;
 pub use lp_serial::link::FlowControl;
+pub use session::*;
 
 /// Most ports that one modelled switch may have (port sets are one machine word).
 pub const PORTS_MAX: usize = 64;
@@ -585,7 +590,7 @@ pub struct PartConfig {
 }
 
 /// Which protocol, with its settings.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum ProtocolConfig {
     /// Messages, PDUs, doorbells, reads or writes without a protocol above.
     Workload {
@@ -601,6 +606,10 @@ pub enum ProtocolConfig {
         /// How long a client waits for it. Picoseconds of the protocol clock.
         timeout: u64,
     },
+    /// LINX connections, and messages over them.
+    Linx(Box<LinxConfig>),
+    /// Session management: conduits, and PDUs on them.
+    Session(Box<SessionConfig>),
     /// Sets the fabric up, as [`FabricConfig::enumeration`] says.
     Enumerate {
         /// Settings.

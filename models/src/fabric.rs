@@ -310,6 +310,8 @@ pub(crate) struct Fabric<P> {
     pub observers_pending: usize,
     pub sample_every: u64,
     pub stall_after: u64,
+    /// From one look of the watchdog to the next, in units of `stall_after`.
+    pub watch_steps: u64,
 }
 
 /// Kinds of fingerprint entries. Frozen.
@@ -369,6 +371,7 @@ impl<P: Probe> Fabric<P> {
             observers_pending: 0,
             sample_every: config.sample_every.map_or(0, |d| d.0),
             stall_after: config.stall_after.map_or(0, |d| d.0),
+            watch_steps: 1,
             config: config.clone(),
         };
         for (index, device) in config.devices.iter().enumerate() {
@@ -697,12 +700,16 @@ impl<P: Probe> Fabric<P> {
             ports.push((rx.device, number, stats));
         }
         let (agents, protocols) = self.agent_totals(end.0);
+        let sessions = self.session_totals();
+        let linx = self.linx_totals(end.0);
         let links = self.link_totals(end.0);
         crate::run::Outcome {
             end,
             ports,
             agents,
             protocols,
+            sessions,
+            linx,
             links,
             symbol_hops: self.ledger.symbol_hops,
             wire_checked: self.wire_checked,

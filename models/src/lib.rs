@@ -89,8 +89,10 @@ mod transmit;
 mod wire;
 
 // The crates above may use only this one: what they need of the layers below comes from here.
+pub use linx_riocm;
 pub use logical;
 pub use lp_serial;
+pub use session_management;
 pub use sim_core;
 
 pub use probe::{Cause, Parts, Probe};

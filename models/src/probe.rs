@@ -193,18 +193,33 @@ pub enum ProtocolFact {
     Failed = 3,
     /// An answer did not come in time.
     TimedOut = 4,
+    /// A conduit of session management is complete at this end.
+    ConduitOpen = 5,
+    /// It has ended at this end.
+    ConduitEnded = 6,
+    /// A LINX connection is up at this end.
+    Connected = 7,
+    /// It has ended at this end.
+    Disconnected = 8,
 }
 
 impl ProtocolFact {
     /// All facts, in index order.
-    pub const ALL: [ProtocolFact; 5] = [
+    pub const ALL: [ProtocolFact; FACTS] = [
         ProtocolFact::Retried,
         ProtocolFact::Discarded,
         ProtocolFact::Abandoned,
         ProtocolFact::Failed,
         ProtocolFact::TimedOut,
+        ProtocolFact::ConduitOpen,
+        ProtocolFact::ConduitEnded,
+        ProtocolFact::Connected,
+        ProtocolFact::Disconnected,
     ];
 }
+
+/// Kinds of [`ProtocolFact`].
+pub const FACTS: usize = 9;
 
 /// A [`ProtocolFact`] with its circumstances.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -226,6 +241,54 @@ pub enum DropReason {
     Unroutable,
     /// A multicast mask without a port.
     EmptyMask,
+}
+
+/// Something that belongs into a message sequence chart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// When.
+    pub at: Time,
+    /// Flow index.
+    pub flow: u16,
+    /// Device index.
+    pub device: u32,
+    /// What.
+    pub kind: SignalKind,
+}
+
+/// What a [`Signal`] tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SignalKind {
+    /// A message was handed to the host.
+    Sent {
+        /// Its name at this device.
+        token: u64,
+        /// Id of the receiver.
+        to: u16,
+        /// When the protocol wanted to send it.
+        since: Time,
+        /// What it says.
+        words: String,
+    },
+    /// A message was handed to the protocol.
+    Arrived {
+        /// Its name at its sender.
+        token: u64,
+        /// Device index of the sender.
+        source: u32,
+    },
+    /// A message never leaves.
+    Lost {
+        /// Id of the receiver.
+        to: u16,
+        /// What it says.
+        words: String,
+    },
+    /// Something happened at this device.
+    Note {
+        /// What.
+        words: String,
+    },
 }
 
 /// A packet was dropped.
@@ -398,6 +461,8 @@ pub trait Probe {
     fn register(&mut self, _event: &RegisterEvent) {}
     /// Something happened above packets.
     fn protocol_event(&mut self, _event: &ProtocolEvent) {}
+    /// A message of a protocol whose flow is charted, or a note about it.
+    fn signal(&mut self, _signal: &Signal) {}
     /// A staging queue changed.
     fn staging_edge(&mut self, _edge: &StagingEdge) {}
     /// Periodic observation (`sample_every`).

@@ -4,7 +4,7 @@ use crate::config::FabricConfig;
 use crate::enumeration::EnumerationReport;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
-use crate::stats::{AgentStats, FlowStats, LinkStats, PortStats};
+use crate::stats::{AgentStats, FlowStats, LinkStats, LinxTotals, PortStats, SessionTotals};
 use crate::symbol::WireChecked;
 use sim_core::{
     BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
@@ -82,6 +82,10 @@ pub struct Outcome {
     pub agents: Vec<(u32, AgentStats)>,
     /// Totals of the protocols of every flow; empty if no endpoint runs any.
     pub protocols: Vec<FlowStats>,
+    /// Conduits of every flow of session management.
+    pub sessions: Vec<SessionTotals>,
+    /// Connections of every flow of LINX.
+    pub linx: Vec<LinxTotals>,
     /// Totals of every end of a link that runs in symbol granularity: (device, port, totals), in that order.
     pub links: Vec<(u32, u8, LinkStats)>,
     /// What the host that set the fabric up did, if there is one.

@@ -1,5 +1,11 @@
 //! Totals that the fabric keeps for itself and hands out after a run.
 
+pub(crate) mod linx;
+
+use crate::probe::FACTS;
+pub use linx::{GAP_CLASSES, GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
+use sim_core::Time;
+
 /// Totals of one port of one device since the start of the run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortStats {
@@ -133,7 +139,7 @@ pub struct FlowStats {
     /// Octets handed to protocols, read or written; padding not counted.
     pub payload: u64,
     /// Numbers of [`crate::probe::ProtocolFact`]s, by index.
-    pub facts: [u64; 5],
+    pub facts: [u64; FACTS],
 }
 
 impl FlowStats {
@@ -151,4 +157,168 @@ impl FlowStats {
             *sum += count;
         }
     }
+}
+
+/// What the nodes of one flow of session management counted, since the start of the run.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionStats {
+    /// Messages handed out by endpoints, data included.
+    pub messages: u64,
+    /// OPENs among them, repetitions included.
+    pub opens: u64,
+    /// ACCEPTs.
+    pub accepts: u64,
+    /// REFUSEs.
+    pub refuses: u64,
+    /// CLOSEs, repetitions included.
+    pub closes: u64,
+    /// XOFFs.
+    pub xoffs: u64,
+    /// XONs.
+    pub xons: u64,
+    /// RTSs.
+    pub rts: u64,
+    /// Messages of data, or PDUs of DATA3.
+    pub data_messages: u64,
+    /// Repetitions of requests.
+    pub retransmissions: u64,
+    /// Malformed messages received.
+    pub malformed: u64,
+    /// Messages received and dropped, because the rules say so or for want of room.
+    pub dropped: u64,
+    /// Receive streams handed out.
+    pub allocated: u64,
+    /// OPENs that came to nothing.
+    pub failed_opens: u64,
+    /// Times that a peer became suspect, or more so.
+    pub suspects: u64,
+    /// Ends of conduits that were complete.
+    pub opened: u64,
+    /// Ends of conduits that have ended.
+    pub ended: u64,
+    /// Restarts of nodes.
+    pub restarts: u64,
+    /// Messages that met the limit of records: the storm was stopped.
+    pub limited: u64,
+    /// When the first did, ps of the fabric.
+    pub limited_at: Option<u64>,
+    /// Times that a source was stopped by XOFF.
+    pub stopped: u64,
+    /// Times that it went on: by XON, because XOFF was not repeated.
+    pub resumed: [u64; 2],
+    /// PDUs that applications sent.
+    pub pdus_sent: u64,
+    /// PDUs that reached applications.
+    pub pdus_delivered: u64,
+    /// PDUs refused by an endpoint, or lost in reassembly or while a stream was stopped.
+    pub pdus_lost: u64,
+    /// PDUs that still wait for a conduit.
+    pub pdus_waiting: u64,
+    /// PDUs sent as broadcasts.
+    pub broadcasts: u64,
+    /// Copies of broadcasts that reached applications.
+    pub broadcasts_delivered: u64,
+    /// Octets of PDUs that reached applications.
+    pub octets_delivered: u64,
+    /// Sum of the times from application to application, ps.
+    pub pdu_ps: u128,
+    /// The longest of them.
+    pub pdu_ps_max: u64,
+    /// Most PDUs that ever waited for one application.
+    pub consumer_high_water: u32,
+    /// Messages lost, duplicated and delayed by the scenario.
+    pub injected: [u64; 3],
+    /// Steps of a script that found nothing to do.
+    pub missed_steps: u64,
+}
+
+impl SessionStats {
+    /// Adds the totals of another node.
+    pub fn add(&mut self, other: &SessionStats) {
+        self.messages += other.messages;
+        self.opens += other.opens;
+        self.accepts += other.accepts;
+        self.refuses += other.refuses;
+        self.closes += other.closes;
+        self.xoffs += other.xoffs;
+        self.xons += other.xons;
+        self.rts += other.rts;
+        self.data_messages += other.data_messages;
+        self.retransmissions += other.retransmissions;
+        self.malformed += other.malformed;
+        self.dropped += other.dropped;
+        self.allocated += other.allocated;
+        self.failed_opens += other.failed_opens;
+        self.suspects += other.suspects;
+        self.opened += other.opened;
+        self.ended += other.ended;
+        self.restarts += other.restarts;
+        self.limited += other.limited;
+        self.limited_at = self.limited_at.into_iter().chain(other.limited_at).min();
+        self.stopped += other.stopped;
+        self.resumed[0] += other.resumed[0];
+        self.resumed[1] += other.resumed[1];
+        self.pdus_sent += other.pdus_sent;
+        self.pdus_delivered += other.pdus_delivered;
+        self.pdus_lost += other.pdus_lost;
+        self.pdus_waiting += other.pdus_waiting;
+        self.broadcasts += other.broadcasts;
+        self.broadcasts_delivered += other.broadcasts_delivered;
+        self.octets_delivered += other.octets_delivered;
+        self.pdu_ps += other.pdu_ps;
+        self.pdu_ps_max = self.pdu_ps_max.max(other.pdu_ps_max);
+        self.consumer_high_water = self.consumer_high_water.max(other.consumer_high_water);
+        for (sum, count) in self.injected.iter_mut().zip(other.injected) {
+            *sum += count;
+        }
+        self.missed_steps += other.missed_steps;
+    }
+}
+
+/// What the nodes of one flow of session management have come to at the end of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionTotals {
+    /// Flow.
+    pub flow: u16,
+    /// Nodes.
+    pub nodes: u32,
+    /// Pairs of nodes of which at least one wants a conduit.
+    pub expected: u64,
+    /// Conduits: pairs of records that fit each other.
+    pub pairs: u64,
+    /// Conduits beyond the first of a pair of nodes.
+    pub duplicates: u64,
+    /// Records.
+    pub records: u64,
+    /// Records with an unknown side.
+    pub half_open: u64,
+    /// Complete records without a partner.
+    pub orphans: u64,
+    /// Streams that are open at their receiver and in no conduit.
+    pub leaked: u64,
+    /// When the last end of all wanted conduits was open; none: not all are, or there are other records.
+    pub all_open: Option<Time>,
+    /// What the nodes counted.
+    pub stats: SessionStats,
+    /// Every record, by device and peer.
+    pub ends: Vec<ConduitEnd>,
+    /// (device, leaked streams, receive streams handed out) of every node.
+    pub by_node: Vec<(u32, u64, u64)>,
+}
+
+/// A record of a conduit.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ConduitEnd {
+    /// Device whose record it is.
+    pub device: u32,
+    /// Id of the other node.
+    pub peer: u16,
+    /// Stream on which it receives; 0xFFFF: not known.
+    pub receive: u16,
+    /// Stream on which it sends; 0xFFFF: not known.
+    pub transmit: u16,
+    /// The other node has a record that fits.
+    pub matched: bool,
+    /// When the conduit with that peer was complete last, if it is.
+    pub opened: Option<Time>,
 }

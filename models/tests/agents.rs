@@ -3,7 +3,7 @@ mod common;
 use common::*;
 use models::Cause;
 use models::config::*;
-use models::probe::ProtocolFact;
+use models::probe::{FACTS, ProtocolFact};
 use sim_core::{Duration, Time};
 
 const PIPELINE: u64 = 100_000;
@@ -48,7 +48,7 @@ fn a_round_trip_of_messages_takes_what_its_packets_take() {
     assert_eq!(log.messages.len(), 6);
     let [flow] = outcome.protocols[..] else { panic!("{:?}", outcome.protocols) };
     assert_eq!((flow.sent, flow.completed, flow.delivered, flow.round_trips), (6, 6, 6, 3));
-    assert_eq!((flow.requests, flow.responses, flow.facts), (6, 6, [0; 5]));
+    assert_eq!((flow.requests, flow.responses, flow.facts), (6, 6, [0; FACTS]));
     assert_eq!((flow.payload, flow.link_octets), (3 * (256 + 8), 3 * (276 + 16 + 24 + 16)));
     assert_eq!((outcome.injected, outcome.delivered), (12, 12));
 }

@@ -7,7 +7,10 @@ use models::config::*;
 use models::run::Progress;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use sim_core::Duration;
+use session_management::conduit::Algorithm;
+use session_management::message::{Command, Mode};
+use session_management::register::Contact;
+use sim_core::{Duration, Time};
 use std::sync::Arc;
 
 /// A small number generator for what need not shrink: one word decides a whole fabric.
@@ -218,6 +221,78 @@ fn with_agents(net: &mut Net, seed: u64) {
     }
 }
 
+/// Gives some endpoints nodes of session management: every algorithm, conveyance and fault.
+fn with_sessions(net: &mut Net, seed: u64) {
+    let d = &mut Draw(seed ^ 0x5e55);
+    let mut members: Vec<u32> = (0..net.endpoints).filter(|_| d.chance(70)).collect();
+    if members.len() < 2 {
+        members = vec![0, 1];
+    }
+    let contact = d.of(&[
+        Contact::Mailbox(0),
+        Contact::Mailbox(3),
+        Contact::Mailbox(20),
+        Contact::Stream { stream: 0xDF00, cos: 1 },
+    ]);
+    let periods = d.of(&[[3, 10, 5], [20, 60, 20], [250_000, 1_000_000, 1_000_000]]);
+    let entries = members.iter().map(|&id| (id as u16, Announcement { contact, periods })).collect();
+    let directory = Arc::new(entries);
+    let peers = Arc::new(members.clone());
+    let algorithm = d.of(&Algorithm::ALL);
+    let data = d.of(&[SessionData::Message(1), SessionData::Message(40), SessionData::Stream]);
+    let ethernet = SessionProtocol::Ethernet { mtu: 200, broadcast_every: 3 };
+    let protocol = if d.chance(70) { SessionProtocol::Plain(0x0200) } else { ethernet };
+    let (mut nodes, mut senders) = (Vec::new(), Vec::new());
+    for (place, &e) in members.iter().enumerate() {
+        let node = e as u16;
+        let others: Vec<u32> = peers.iter().copied().filter(|&peer| peer != e && d.chance(60)).collect();
+        let others = Arc::new(others);
+        let (at, spread) = (Time(d.below(9) * T), Duration(d.of(&[0, 30 * T])));
+        let creates = Creates { at, spread, peers: others.clone(), stream: format!("create {e}") };
+        let fault = |d: &mut Draw| MessageFault {
+            to: d.of(&members) as u16,
+            command: d.of(&[Command::Open, Command::Accept, Command::Data, Command::Close]),
+            nth: 1 + d.below(3) as u32,
+            fate: d.of(&[Fate::Lose, Fate::Duplicate, Fate::Delay(Duration(25 * T))]),
+        };
+        let consumer = d.chance(40).then(|| Consumer {
+            service: ServiceTime::Exponential(Duration(d.of(&[T, 20 * T]))),
+            stop_at: 2 + d.below(3) as u32,
+            go_at: 1,
+        });
+        nodes.push((
+            e,
+            ProtocolConfig::Session(Box::new(SessionConfig {
+                node,
+                algorithm,
+                mode: d.of(&[Mode::Validation, Mode::NonValidation]),
+                data,
+                protocol,
+                cos: 5,
+                segment: 256,
+                priority: d.below(2) as u8,
+                record_limit: 12,
+                first_number: 0,
+                first_stream: 0,
+                rts: d.chance(50),
+                mute: d.chance(10),
+                directory: Arc::clone(&directory),
+                creates: Some(creates),
+                close_at: d.chance(30).then_some(Time(400 * T)),
+                restarts: if d.chance(20) { vec![Time(200 * T)] } else { Vec::new() },
+                consumer,
+                faults: (0..d.below(4)).map(|_| fault(d)).collect(),
+                script: None,
+                charted: d.chance(30),
+            })),
+        ));
+        let to = Destinations::Uniform { ids: peers.clone(), except: Some(place as u32) };
+        let arrivals = Arrivals::Poisson { mean: Duration(T * (4 + d.below(30))) };
+        senders.push((e, sender(to, arrivals, d.of(&[4, 60, 180]), d.below(40))));
+    }
+    net.sessions(&nodes, &senders);
+}
+
 fn config(cases: u32, seed: u64) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() }
 }
@@ -294,6 +369,22 @@ proptest! {
             net.config.sources.clear();
         }
         with_agents(&mut net, seed);
+        equal_in_all_modes(&net, 700 * T)?;
+    }
+
+    /// The same with nodes of session management.
+    #[test]
+    fn speed_changes_nothing_for_sessions(
+        seed in any::<u64>(), alone in any::<bool>(), both in any::<bool>(),
+    ) {
+        let mut net = fabric(seed, false);
+        if alone {
+            net.config.sources.clear();
+        }
+        if both {
+            with_agents(&mut net, seed);
+        }
+        with_sessions(&mut net, seed);
         equal_in_all_modes(&net, 700 * T)?;
     }
 
@@ -406,7 +497,7 @@ fn equal<const N: usize>(
             (outcome.in_flight, outcome.packet_hops),
             format!("{:?}", (&log.deliveries, &log.edges)),
             format!("{:?}", log.samples),
-            format!("{:?}", (&outcome.agents, &outcome.protocols, &outcome.enumeration)),
+            format!("{:?}", (&outcome.agents, &outcome.protocols, &outcome.sessions, &outcome.enumeration)),
             format!("{:?}", (&log.messages, &log.round_trips, &log.events, &log.accesses)),
         );
         match &first {

@@ -141,31 +141,23 @@ impl Quantities<'_> {
     fn endpoint(&mut self, at: &str, endpoint: Option<&EndpointSpec>) {
         let Some(endpoint) = endpoint else { return };
         self.preset(at, endpoint.device.as_ref(), presets::ENDPOINTS);
-        let Some(host) = &endpoint.host else { return };
-        let at = format!("{at}/host");
-        for (key, service) in [("rx_service", &host.rx_service), ("tx_service", &host.tx_service)] {
-            let at = format!("{at}/{key}");
-            match service {
-                Some(ServiceSpec::Fixed(time)) => {
-                    self.time(&at, Some(time));
-                }
-                Some(ServiceSpec::Random(ServiceKind::Exponential(mean))) => {
-                    self.time(&format!("{at}/exponential"), Some(mean));
-                }
-                Some(ServiceSpec::Random(ServiceKind::Uniform([low, high]))) => {
-                    let at = format!("{at}/uniform");
-                    let low = self.time(&format!("{at}/0"), Some(low));
-                    let high = self.time(&format!("{at}/1"), Some(high));
-                    if let (Some(low), Some(high)) = (low, high)
-                        && low > high
-                    {
-                        let message = "the shortest service time is longer than the longest";
-                        self.out.push(Diagnostic::error("SC050", at, message).help("give the shorter first"));
-                    }
-                }
-                None => {}
+        if let Some(linx) = &endpoint.linx {
+            for (key, period) in crate::linx::periods(linx) {
+                self.time(&format!("{at}/linx/{key}"), period);
             }
         }
+        if let Some(session) = &endpoint.session {
+            for (key, period) in crate::session::periods(session) {
+                self.time(&format!("{at}/session/{key}"), period);
+            }
+            if let Some(consumer) = &session.consumer {
+                self.service(&format!("{at}/session/consumer/service"), Some(&consumer.service));
+            }
+        }
+        let Some(host) = &endpoint.host else { return };
+        let at = format!("{at}/host");
+        self.service(&format!("{at}/rx_service"), host.rx_service.as_ref());
+        self.service(&format!("{at}/tx_service"), host.tx_service.as_ref());
         self.time(&format!("{at}/retry_delay"), host.retry_delay.as_ref());
         self.patience(format!("{at}/response_timeout"), host.response_timeout.as_ref());
     }
@@ -175,6 +167,29 @@ impl Quantities<'_> {
         if self.time(&at, timeout) == Some(0) {
             let message = "nothing is answered in no time";
             self.out.push(Diagnostic::error("SC008", at, message).help("for example \"1 ms\""));
+        }
+    }
+
+    fn service(&mut self, at: &str, service: Option<&ServiceSpec>) {
+        match service {
+            Some(ServiceSpec::Fixed(time)) => {
+                self.time(at, Some(time));
+            }
+            Some(ServiceSpec::Random(ServiceKind::Exponential(mean))) => {
+                self.time(&format!("{at}/exponential"), Some(mean));
+            }
+            Some(ServiceSpec::Random(ServiceKind::Uniform([low, high]))) => {
+                let at = format!("{at}/uniform");
+                let low = self.time(&format!("{at}/0"), Some(low));
+                let high = self.time(&format!("{at}/1"), Some(high));
+                if let (Some(low), Some(high)) = (low, high)
+                    && low > high
+                {
+                    let message = "the shortest service time is longer than the longest";
+                    self.out.push(Diagnostic::error("SC050", at, message).help("give the shorter first"));
+                }
+            }
+            None => {}
         }
     }
 
@@ -223,8 +238,19 @@ impl Quantities<'_> {
         if let Some(rpc) = &flow.rpc {
             self.patience(format!("{at}/rpc/timeout"), rpc.timeout.as_ref());
         }
+        if let Some(linx) = &flow.linx {
+            for (key, time) in crate::linx::times(linx) {
+                self.time(&format!("{at}/linx/{key}"), Some(time));
+            }
+        }
+        if let Some(session) = &flow.session {
+            for (key, time) in crate::session::times(session) {
+                self.time(&format!("{at}/session/{key}"), Some(time));
+            }
+        }
         let at = format!("{at}/arrivals");
-        match &flow.arrivals {
+        let Some(arrivals) = &flow.arrivals else { return };
+        match arrivals {
             ArrivalSpec::Bernoulli(spec) => {
                 let at = format!("{at}/bernoulli/slot");
                 if self.time(&at, spec.slot.as_ref()) == Some(0) {

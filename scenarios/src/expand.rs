@@ -40,8 +40,16 @@ layer! {
         device, input, buffering, buffer_packets, arbitration, iterations, slot, reads_per_input, forwarding,
         pipeline, input_buffers, watermarks, staging; voq
     }
-    EndpointSpec { device, input_buffers, watermarks, staging; voq, host }
+    EndpointSpec { device, input_buffers, watermarks, staging; voq, host, linx, session }
     HostSpec { rx_service, tx_service, rx_queue, protocol_clock, response_timeout, retry_delay }
+    LinxNodeSpec {
+        carrier, mailbox, segment, cos, mtu, hb_tmo, connection_priority, heartbeat_priority, data_priorities,
+        request_period, reconnect, window, fragmentation, profile
+    }
+    SessionNodeSpec {
+        algorithm, validation, management, data, mailbox, data_mailbox, stream, cos, segment, retry, timeout,
+        xon_timeout, record_limit, first_stream, rts, mute, contact, consumer
+    }
     PortVoqSpec { gen_sup, rx_sup, gen_en, part, xoff }
     VoqSpec { enabled, staging, thresholds, verdict, refresh, generation_delay }
     RoutingSpec { method, root, tables, allow_deadlock }
@@ -102,6 +110,8 @@ fn endpoint_defaults() -> EndpointSpec {
         watermarks: Some([4, 3, 2]),
         staging: None,
         host: None,
+        linx: None,
+        session: None,
         voq: Some(port_defaults()),
     }
 }
@@ -146,6 +156,17 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
             || crate::configure::setup(spec).is_some())
     {
         endpoint.host = Some(endpoint.host.clone().unwrap_or_default().over(&host_defaults()));
+    }
+    if let Some(endpoint) = &mut full.endpoint
+        && (endpoint.linx.is_some() || spec.traffic.iter().any(|flow| flow.linx.is_some()))
+    {
+        endpoint.linx = Some(endpoint.linx.clone().unwrap_or_default().over(&crate::linx::defaults()));
+    }
+    if let Some(endpoint) = &mut full.endpoint
+        && (endpoint.session.is_some() || spec.traffic.iter().any(|flow| flow.session.is_some()))
+    {
+        endpoint.session =
+            Some(endpoint.session.clone().unwrap_or_default().over(&crate::session::defaults()));
     }
     full.voq = Some(spec.voq.clone().unwrap_or_default().over(&voq_defaults()));
     full.routing = Some(spec.routing.clone().unwrap_or_default().over(&RoutingSpec {
@@ -192,7 +213,11 @@ pub fn with_endpoint_preset(user: &EndpointSpec, lower: &EndpointSpec) -> Endpoi
 }
 
 fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) {
-    if crate::protocols::is_protocol(flow) {
+    if flow.linx.is_some() {
+        crate::linx::expand(flow);
+    } else if flow.session.is_some() {
+        crate::session::expand(flow);
+    } else if crate::protocols::is_protocol(flow) {
         crate::protocols::expand(flow);
     } else {
         flow.size.get_or_insert(SizeSpec::Fixed(default_payload(flow.packet)));
@@ -205,10 +230,10 @@ fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut 
         hotspot.hot_flow.get_or_insert(format!("{}.hot", flow.name));
     }
     match &mut flow.arrivals {
-        ArrivalSpec::Saturated(spec) => {
+        Some(ArrivalSpec::Saturated(spec)) => {
             spec.backlog.get_or_insert(4);
         }
-        ArrivalSpec::Trace(trace) => {
+        Some(ArrivalSpec::Trace(trace)) => {
             if let Some(file) = trace.file.take() {
                 match read(&file) {
                     Ok(text) => {

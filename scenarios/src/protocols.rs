@@ -17,11 +17,19 @@ pub(crate) struct Placed {
     pub(crate) flow: u16,
     /// `None`: it only receives.
     pub(crate) source: Option<SourceConfig>,
+    /// Settings of a node of LINX.
+    pub(crate) linx: Option<Box<LinxConfig>>,
+    /// Settings of a node of session management.
+    pub(crate) session: Option<Box<SessionConfig>>,
 }
 
 /// Whether the flow runs on hosts and not on links alone.
 pub(crate) fn is_protocol(flow: &FlowSpec) -> bool {
-    flow.messages.is_some() || flow.streams.is_some() || flow.rpc.is_some()
+    flow.messages.is_some()
+        || flow.streams.is_some()
+        || flow.rpc.is_some()
+        || flow.linx.is_some()
+        || flow.session.is_some()
 }
 
 /// What carries a flow.
@@ -81,6 +89,12 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
 
 /// Whether the settings go together.
 pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+    if flow.linx.is_some() {
+        return crate::linx::check(c, at, flow);
+    }
+    if flow.session.is_some() {
+        return crate::session::check(c, at, flow);
+    }
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
         false
@@ -99,7 +113,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         let help = "the packets of messages, streams and requests are made by the endpoints";
         return mixed("packet", "the kind of packet follows from the kind of flow", help);
     }
-    if matches!(flow.arrivals, ArrivalSpec::Trace(_)) {
+    if matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
         let help = "a trace lists packets; use another arrival process";
         return mixed("arrivals", "a trace knows no messages, streams or requests", help);
     }
@@ -140,11 +154,11 @@ pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<V
     let response = flow.rpc.as_ref().and_then(|rpc| rpc.response).unwrap_or(8);
     if kind == Kind::Read {
         // Requests say how much is read.
-        check_size(c, &format!("{at}/rpc/response"), kind, response)?;
+        check_size(c, &format!("{at}/rpc/response"), flow, kind, response)?;
         return Some(vec![(1, PacketSize { payload: response as u16, wire: 0 })]);
     }
     if flow.rpc.is_some() && kind != Kind::Write {
-        check_size(c, &format!("{at}/rpc/response"), kind, response)?;
+        check_size(c, &format!("{at}/rpc/response"), flow, kind, response)?;
     }
     let parts: Vec<(u32, u32, String)> = match flow.size.as_ref()? {
         SizeSpec::Fixed(payload) => vec![(1, *payload, format!("{at}/size"))],
@@ -155,7 +169,7 @@ pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<V
     };
     let mut sizes = Vec::new();
     for (weight, payload, pointer) in parts {
-        check_size(c, &pointer, kind, payload)?;
+        check_size(c, &pointer, flow, kind, payload)?;
         if weight > 0 {
             sizes.push((weight, PacketSize { payload: payload as u16, wire: 0 }));
         }
@@ -178,8 +192,10 @@ pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<V
     Some(sizes)
 }
 
-fn check_size(c: &mut Compiler<'_>, at: &str, kind: Kind, octets: u32) -> Option<()> {
+fn check_size(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, kind: Kind, octets: u32) -> Option<()> {
     let (fits, allowed) = match kind {
+        _ if flow.linx.is_some() => crate::linx::check_size(octets),
+        _ if flow.session.is_some() => crate::session::check_size(octets, flow),
         Kind::Message { segment } => (
             octets > 0 && octets <= 16 * segment,
             format!("1 to {} (16 segments of {segment})", 16 * segment),
@@ -195,6 +211,8 @@ fn check_size(c: &mut Compiler<'_>, at: &str, kind: Kind, octets: u32) -> Option
         return Some(());
     }
     let what = match kind {
+        _ if flow.linx.is_some() => "message",
+        _ if flow.session.is_some() => "PDU",
         Kind::Message { .. } => "message",
         Kind::Stream { .. } => "PDU",
         Kind::Read => "read",
@@ -216,6 +234,7 @@ pub(crate) fn ends(
     if !is_protocol(flow) {
         return Some(ends);
     }
+    let devices = devices(c);
     for (_, destinations) in places {
         let ids = match destinations {
             Destinations::Fixed(id) => std::slice::from_ref(id),
@@ -228,8 +247,8 @@ pub(crate) fn ends(
             }
         };
         for id in ids {
-            match c.ids.iter().position(|own| own == id) {
-                Some(device) => {
+            match devices.get(id) {
+                Some(&device) => {
                     ends.insert(device);
                 }
                 None => {
@@ -246,6 +265,11 @@ pub(crate) fn ends(
     Some(ends)
 }
 
+/// Endpoints by id.
+pub(crate) fn devices(c: &Compiler<'_>) -> BTreeMap<u32, usize> {
+    c.graph.endpoints.iter().map(|&device| (c.ids[device], device)).collect()
+}
+
 /// Mean time that a message with all delimiters keeps the injection link busy, in picoseconds, exactly; its
 /// responses go the other way.
 pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes: &[Sized]) -> Ratio {
@@ -256,7 +280,7 @@ pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes:
         let octets = wire.symbol.packet_bytes_on_link(octets.expect("segments fit into packets"));
         u128::from(octets + wire.symbol.delimiter_chars())
     };
-    let chars = |octets: u32| match kind(flow) {
+    let chars = |kind: Kind, octets: u32| match kind {
         Kind::Message { segment } => {
             let last = (octets - 1) % segment + 1;
             u128::from((octets - 1) / segment) * packet(PacketClass::Message, segment)
@@ -277,9 +301,21 @@ pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes:
         Kind::Read => packet(PacketClass::Read, 0),
         Kind::Write => packet(PacketClass::Write, octets.next_multiple_of(8)),
     };
+    let node = flow.linx.as_ref().map(|_| crate::linx::settings(c, source));
+    let whole = |octets: u32| match &node {
+        None => chars(kind(flow), octets),
+        Some(node) => {
+            let kind = match node.carrier {
+                Some(CarrierKind::Stream) => Kind::Stream { mtu: Mtu::MAX.octets() as u32 },
+                _ => Kind::Message { segment: node.segment.unwrap_or(256).into() },
+            };
+            let frames = crate::linx::frames(octets, node.mtu.unwrap_or(256));
+            frames.into_iter().map(|octets| chars(kind, octets)).sum()
+        }
+    };
     let weights: u128 = sizes.iter().map(|(weight, _)| u128::from(*weight)).sum();
     let sum: u128 =
-        sizes.iter().map(|(weight, size)| u128::from(*weight) * chars(u32::from(size.payload))).sum();
+        sizes.iter().map(|(weight, size)| u128::from(*weight) * whole(u32::from(size.payload))).sum();
     let one = wire.rate.character_ps(wire.width);
     Ratio::new(sum * u128::from(one.numerator), weights.max(1) * u128::from(one.denominator))
 }
@@ -287,12 +323,14 @@ pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes:
 /// The agents of all endpoints that take part in such flows.
 pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfig> {
     let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
-    for Placed { device, flow, source } in parts {
-        let protocol = match (c.spec.traffic.get(usize::from(flow)), &c.host) {
-            (Some(spec), _) => protocol(spec, flow),
+    for Placed { device, flow, source, linx, session } in parts {
+        let protocol = match (linx, session, c.spec.traffic.get(usize::from(flow)), &c.host) {
+            (Some(linx), ..) => ProtocolConfig::Linx(linx),
+            (None, Some(session), ..) => ProtocolConfig::Session(session),
+            (None, None, Some(spec), _) => protocol(spec, flow),
             // The only flow of messages that the file does not list.
-            (None, Some(host)) => host.protocol(),
-            (None, None) => unreachable!("hot flows are made of packets"),
+            (None, None, None, Some(host)) => host.protocol(),
+            (None, None, None, None) => unreachable!("hot flows are made of packets"),
         };
         by_device.entry(device).or_default().push(PartConfig { flow, protocol, source });
     }
@@ -354,7 +392,7 @@ fn protocol(spec: &FlowSpec, flow: u16) -> ProtocolConfig {
     }
 }
 
-fn service(spec: Option<&ServiceSpec>) -> ServiceTime {
+pub(crate) fn service(spec: Option<&ServiceSpec>) -> ServiceTime {
     let time = |text: &str| Duration(units::time(text).unwrap_or(0));
     match spec {
         None => ServiceTime::Fixed(Duration(0)),

@@ -282,5 +282,15 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("stream-segmentation.json", "what is left of a link for PDUs, by their size and the MTU"),
         ("rpc-latency.json", "round trips by size, carrier and priority, with their parts"),
         ("enumerate.json", "a host explores a fabric of 64 devices and sets it up, then traffic starts"),
+        ("conduit-race-peers.json", "two peers open one conduit: offset against one-way latency"),
+        ("conduit-storm.json", "up to 512 endpoints open conduits to all others at power-up"),
+        ("session-message-loss.json", "one message of a conduit is lost, doubled or overtaken"),
+        ("session-xoff.json", "a slow application stops its source"),
+        ("linx-crossing-connect.json", "two LINX nodes connect: offset against one-way latency"),
+        ("linx-timeouts.json", "heartbeats against stalls, losses and congestion: closed form and measured"),
+        ("linx-reboot-storm.json", "half of 32 nodes in a full mesh restart at once"),
+        ("linx-reorder.json", "frames that overtake each other, windows and crashes: the ledger of messages"),
+        ("linx-fragmentation.json", "simple against patch fragmentation: frames, time and copies"),
+        ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
     ]
 }

@@ -1,6 +1,12 @@
 //! The scenario language: what a file may say. Doc comments here are the reference manual: they become the
 //! JSON Schema.
 
+mod linx;
+mod session;
+
+pub use linx::*;
+pub use session::*;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -416,6 +422,12 @@ pub struct EndpointSpec {
     /// The software side, for flows of messages, streams and requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostSpec>,
+    /// What it is to flows of LINX.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linx: Option<LinxNodeSpec>,
+    /// What it is to flows of session management.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionNodeSpec>,
     /// Part 12 abilities and registers of the port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voq: Option<PortVoqSpec>,
@@ -824,8 +836,9 @@ pub struct FlowSpec {
     /// Where to (not for a trace).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<To>,
-    /// When packets are created.
-    pub arrivals: ArrivalSpec,
+    /// When packets are created (only flows of session management and LINX do without).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalSpec>,
     /// Payload in octets: a number (default 256) or a list of {payload, weight}.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<SizeSpec>,
@@ -842,6 +855,12 @@ pub struct FlowSpec {
     /// way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rpc: Option<RpcSpec>,
+    /// LINX connections, and messages over them; `size` is that of a message. At most one such flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linx: Option<LinxSpec>,
+    /// Conduits of session management, and PDUs on them; `size` is that of a PDU. At most one such flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionSpec>,
     /// Width of the address in read and write packets: 34 (default), 50 or 66.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "address_bits_schema")]

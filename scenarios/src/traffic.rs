@@ -7,13 +7,14 @@ use crate::fabric::{Fate, Walk};
 use crate::names;
 use crate::plan::Offered;
 use crate::protocols::{self, Placed};
+use crate::session::{self, Member};
 use crate::spec::*;
 use crate::topology::{good_name, shortened};
 use crate::units::{self, Ratio};
 use models::config::*;
 use models::lp_serial::cost::{AddressSize, IdSize, PacketClass, packet_bytes};
 use models::sim_core::{Duration, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What the flows come to.
@@ -68,7 +69,7 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     t.warn_overload(c);
     if let Some(host) = &c.host {
         let (device, flow) = (host.config.host as usize, t.index(configure::FLOW));
-        t.parts.push(Placed { device, flow, source: None });
+        t.parts.push(Placed { device, flow, source: None, linx: None, session: None });
     }
     config.flows = t.flows.into_iter().map(|name| FlowConfig { name }).collect();
     // Sources in the order of their devices: neighbours in memory belong to one actor.
@@ -105,7 +106,7 @@ impl Traffic<'_> {
         if protocols::is_protocol(flow) && !protocols::check(c, &at, flow) {
             return;
         }
-        if let ArrivalSpec::Trace(trace) = &flow.arrivals {
+        if let Some(ArrivalSpec::Trace(trace)) = &flow.arrivals {
             self.trace(c, &at, index, flow, trace);
             return;
         }
@@ -113,6 +114,11 @@ impl Traffic<'_> {
         let sizes = if protocol { protocols::sizes(c, &at, flow) } else { sizes(c, &at, flow) };
         let sources = self.senders(c, &at, flow);
         let (start, stop) = window(c, &at, flow);
+        if flow.arrivals.is_none() && flow.linx.is_none() && flow.session.is_none() {
+            let finding = Diagnostic::error("SC005", at, "field \"arrivals\" is missing");
+            c.out.push(finding.help("only flows of session management and LINX do without"));
+            return;
+        }
         let Some(to) = &flow.to else {
             c.out.push(
                 Diagnostic::error("SC005", at, "field \"to\" is missing").help("only a trace does without"),
@@ -122,6 +128,18 @@ impl Traffic<'_> {
         let (Some(sizes), Some(sources)) = (sizes, sources) else { return };
         let Some(places) = self.places(c, &at, flow, to, index, &sources) else { return };
         let Some(ends) = protocols::ends(c, &at, flow, &places) else { return };
+        let mut nodes = None;
+        if flow.session.is_some() {
+            let Some(found) = self.nodes(c, &at, flow, &places, &ends) else { return };
+            nodes = Some(found);
+        }
+        let mut linx = None;
+        if flow.linx.is_some() {
+            let Some(found) = crate::linx::nodes(c, &at, flow, &places, &protocols::devices(c)) else {
+                return;
+            };
+            linx = Some(found);
+        }
         let mut used = 0;
         let mut load = None;
         for (source, destinations) in places {
@@ -155,7 +173,7 @@ impl Traffic<'_> {
                 priority: flow.priority.unwrap_or(0),
                 start,
                 stop,
-                limit: flow.limit.unwrap_or(u64::MAX),
+                limit: if flow.arrivals.is_some() { flow.limit.unwrap_or(u64::MAX) } else { 0 },
                 arrivals,
                 destinations,
                 sizes: match &sizes[..] {
@@ -164,19 +182,54 @@ impl Traffic<'_> {
                 },
             };
             if protocol {
-                self.parts.push(Placed { device: source, flow: index, source: Some(config) });
+                let linx = linx.as_mut().and_then(|nodes| nodes.remove(&source));
+                let session = nodes.as_mut().and_then(|nodes| nodes.remove(&source));
+                let (device, source) = (source, Some(config));
+                self.parts.push(Placed { device, flow: index, source, linx, session });
             } else {
                 self.sources.push(config);
             }
             used += 1;
         }
-        self.parts.extend(ends.into_iter().map(|device| Placed { device, flow: index, source: None }));
+        self.parts.extend(ends.into_iter().map(|device| {
+            let linx = linx.as_mut().and_then(|nodes| nodes.remove(&device));
+            let session = nodes.as_mut().and_then(|nodes| nodes.remove(&device));
+            Placed { device, flow: index, source: None, linx, session }
+        }));
         if used == 0 {
             let message =
                 format!("flow \"{}\" sends nothing: every source would send to itself only", flow.name);
             c.out.push(Diagnostic::error("SC047", at, message).help("add sources or destinations"));
         }
         self.demand.offered.push(Offered { flow: index, sources: used, load });
+    }
+
+    /// Nodes of session management, by device.
+    fn nodes(
+        &self,
+        c: &mut Compiler<'_>,
+        at: &str,
+        flow: &FlowSpec,
+        places: &[(usize, Destinations)],
+        ends: &BTreeSet<usize>,
+    ) -> Option<BTreeMap<usize, Box<SessionConfig>>> {
+        let all = |destinations: &Destinations| match destinations {
+            Destinations::Fixed(id) => Arc::new(vec![*id]),
+            Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => Arc::clone(ids),
+            _ => Arc::default(),
+        };
+        let openers = places.iter().zip(0..).map(|((device, destinations), position)| {
+            let own = c.ids[*device];
+            let mut peers = all(destinations);
+            if peers.contains(&own) {
+                Arc::make_mut(&mut peers).retain(|&peer| peer != own);
+            }
+            Member { device: *device, peers: Some(peers), position }
+        });
+        let others = ends.iter().map(|&device| Member { device, peers: None, position: 0 });
+        let members = openers.chain(others).collect();
+        let nodes = session::nodes(c, at, flow, members)?;
+        Some(nodes.into_iter().map(|(device, node)| (device, Box::new(node))).collect())
     }
 
     /// Endpoints that send.
@@ -414,7 +467,11 @@ impl Traffic<'_> {
         packet: Ratio,
     ) -> Option<(Arrivals, Option<Ratio>)> {
         let at = format!("{at}/arrivals");
-        match &flow.arrivals {
+        let Some(process) = &flow.arrivals else {
+            // Conduits without PDUs: the limit is 0.
+            return Some((Arrivals::Constant { interval: (1, 1), phase: Duration(0) }, None));
+        };
+        match process {
             ArrivalSpec::Poisson(spec) => {
                 let load = load(c, &format!("{at}/poisson/load"), &spec.load)?;
                 let mean = packet.over(load).and_then(Ratio::rounded)?;

@@ -153,6 +153,6 @@ fn messages_and_requests_wait_as_well() {
     ]);
     let (_, pairs, outcome) = run(&value);
     assert_eq!(outcome.protocols[0].round_trips, 40);
-    assert_eq!(outcome.protocols[0].facts, [0; 5]);
+    assert_eq!(outcome.protocols[0].facts, [0; models::probe::FACTS]);
     assert!(!pairs.0.is_empty());
 }

@@ -14,6 +14,7 @@ use super::channel::{Channel, Order};
 use super::graph::Model;
 use session_management::conduit::{Accepted, Actions, Algorithm, Own, Pairing, Record, Side};
 use session_management::protocol::NO_STREAM;
+use std::fmt;
 
 /// Who wants the conduit.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -132,6 +133,29 @@ pub enum Message {
     Unknown(u16),
 }
 
+/// A StreamID, or F where it is not known.
+fn stream(id: u16) -> String {
+    if id == NO_STREAM { "F".to_owned() } else { format!("{id:#06x}") }
+}
+
+/// In the words of charts and scripts.
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Open { number, receive } => write!(f, "OPEN {number} (F,{})", stream(receive)),
+            Self::Accept { number, transmit, stream: id } => {
+                write!(f, "ACCEPT {number} ({},{})", stream(transmit), stream(id))
+            }
+            Self::Refuse { number } => write!(f, "REFUSE {number}"),
+            Self::Close(id) => write!(f, "CLOSE {}", stream(id)),
+            Self::Closed(id) => write!(f, "STATUS {} Closed", stream(id)),
+            Self::Query(id) => write!(f, "STATUS {} query", stream(id)),
+            Self::Functional(id) => write!(f, "STATUS {} Functional", stream(id)),
+            Self::Unknown(id) => write!(f, "STATUS {} Stream Unknown", stream(id)),
+        }
+    }
+}
+
 /// One thing that happens; `node` 0 is M, 1 is P.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Event {
@@ -156,7 +180,7 @@ pub enum Event {
 }
 
 /// The first StreamID of each node.
-const FIRST_STREAM: [u16; 2] = [0x1000, 0x2000];
+pub(super) const FIRST_STREAM: [u16; 2] = [0x1000, 0x2000];
 
 /// An OPEN that is not answered.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -277,6 +301,28 @@ pub struct State {
     /// Calls of create_conduit still to come.
     todo: [bool; 2],
     budget: Budget,
+}
+
+impl State {
+    /// Messages on their way from a node to the other.
+    pub(super) fn in_channel(&self, from: usize) -> impl Iterator<Item = &Message> {
+        self.channels[from].iter()
+    }
+
+    /// Numbers of the OPENs of a node that are not answered.
+    pub(super) fn pending(&self, node: usize) -> impl Iterator<Item = u32> + '_ {
+        self.nodes[node].pending.iter().map(|pending| pending.number)
+    }
+
+    /// Streams whose CLOSE a node repeats until it is answered.
+    pub(super) fn closing(&self, node: usize) -> &[u16] {
+        &self.nodes[node].closing
+    }
+
+    /// Whether a node waits for the return OPEN.
+    pub(super) fn awaits_open(&self, node: usize) -> bool {
+        self.nodes[node].pairing.records().iter().any(Record::awaits_open)
+    }
 }
 
 /// What a run came to.

@@ -251,6 +251,8 @@ pub fn run(mood: Mood) -> RunData {
             agents: Vec::new(),
             enumeration: None,
             protocols: Vec::new(),
+            sessions: Vec::new(),
+            linx: Vec::new(),
             links: Vec::new(),
             symbol_hops: 0,
             wire_checked: Default::default(),

@@ -20,13 +20,11 @@ impl Data {
     }
 
     /// These octets.
-    #[allow(dead_code)]
     pub fn bytes(bytes: Vec<u8>) -> Self {
         Data { octets: bytes.len() as u32, bytes: Some(bytes), label: Label::default() }
     }
 
     /// The octets, if they are more than a length.
-    #[allow(dead_code)]
     pub fn as_bytes(&self) -> Option<&[u8]> {
         self.bytes.as_deref()
     }

@@ -33,13 +33,15 @@ mod clock;
 pub(crate) mod data;
 mod enumerator;
 mod host;
+pub(crate) mod linx;
 pub(crate) mod port;
 pub(crate) mod protocol;
 mod rpc;
+pub(crate) mod session;
 mod workload;
 
 use crate::config::{AgentConfig, Carrier, ProtocolConfig, ServiceTime};
-use crate::probe::{Cause, Journey, ProtocolEvent, ProtocolFact};
+use crate::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal};
 use crate::stats::{AgentStats, FlowStats};
 use crate::traffic::Source;
 use clock::ProtocolClock;
@@ -91,6 +93,8 @@ pub(crate) enum Report {
     Message(Journey),
     RoundTrip(Journey),
     Event(ProtocolEvent),
+    /// Boxed: only charts want it.
+    Signal(Box<Signal>),
 }
 
 /// Which service of the host ends.
@@ -169,16 +173,25 @@ impl Agent {
         let service = |time, name: &str| Service::new(time, seed, &format!("{path}/{name}"));
         let parts = config.parts.iter().map(|part| {
             let source = part.source.as_ref().map(|source| Source::new(seed, source));
-            let machine = match part.protocol {
-                ProtocolConfig::Workload { carrier } => {
+            let machine = match &part.protocol {
+                &ProtocolConfig::Workload { carrier } => {
                     Machine::Workload(Box::new(workload::Workload::new(source, conveyance(carrier))))
                 }
-                ProtocolConfig::Rpc { carrier, answer, timeout } => {
+                &ProtocolConfig::Rpc { carrier, answer, timeout } => {
                     let sender = workload::Sender::new(source);
                     Machine::Rpc(Box::new(rpc::Rpc::new(sender, conveyance(carrier), answer, timeout)))
                 }
+                ProtocolConfig::Session(config) => {
+                    let sender = workload::Sender::new(source);
+                    let path = format!("{path}/{}", part.flow);
+                    Machine::Session(Box::new(session::Session::new(seed, &path, config, sender)))
+                }
                 ProtocolConfig::Enumerate { settings, priority } => {
-                    Machine::Enumeration(Box::new(Enumeration::new(&settings, priority)))
+                    Machine::Enumeration(Box::new(Enumeration::new(settings, *priority)))
+                }
+                ProtocolConfig::Linx(config) => {
+                    let sender = workload::Sender::new(source);
+                    Machine::Linx(Box::new(linx::Linx::new(seed, config, sender)))
                 }
             };
             let awake = !asleep || matches!(machine, Machine::Enumeration(_));
@@ -331,6 +344,22 @@ impl Agent {
         self.parts.iter().map(|part| (part.flow, part.stats))
     }
 
+    /// Nodes of session management, by flow.
+    pub fn sessions(&self) -> impl Iterator<Item = (u16, &session::Session)> + '_ {
+        self.parts.iter().filter_map(|part| match &part.machine {
+            Machine::Session(session) => Some((part.flow, &**session)),
+            _ => None,
+        })
+    }
+
+    /// Nodes of LINX, by flow.
+    pub fn linx_nodes(&self) -> impl Iterator<Item = (u16, &linx::Linx)> + '_ {
+        self.parts.iter().filter_map(|part| match &part.machine {
+            Machine::Linx(linx) => Some((part.flow, &**linx)),
+            _ => None,
+        })
+    }
+
     /// Lets everything happen that can happen now.
     fn turn(&mut self, now: u64) {
         loop {
@@ -451,7 +480,7 @@ impl Agent {
             match report {
                 Report::Event(event) => stats.facts[event.fact as usize] += 1,
                 Report::RoundTrip(_) => stats.round_trips += 1,
-                Report::Message(_) => {}
+                Report::Message(_) | Report::Signal(_) => {}
             }
         }
     }

@@ -2,7 +2,9 @@
 
 use super::data::{Data, Label, Trail};
 use super::enumerator::Enumeration;
+use super::linx::Linx;
 use super::rpc::Rpc;
+use super::session::Session;
 use super::workload::Workload;
 use super::{Order, Report};
 use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact};
@@ -132,6 +134,8 @@ pub(crate) enum Machine {
     Workload(Box<Workload>),
     Rpc(Box<Rpc>),
     Enumeration(Box<Enumeration>),
+    Session(Box<Session>),
+    Linx(Box<Linx>),
 }
 
 impl Machine {
@@ -140,6 +144,8 @@ impl Machine {
             Machine::Workload(workload) => &**workload,
             Machine::Rpc(rpc) => &**rpc,
             Machine::Enumeration(host) => &**host,
+            Machine::Session(session) => &**session,
+            Machine::Linx(linx) => &**linx,
         }
     }
 
@@ -148,6 +154,8 @@ impl Machine {
             Machine::Workload(workload) => &mut **workload,
             Machine::Rpc(rpc) => &mut **rpc,
             Machine::Enumeration(host) => &mut **host,
+            Machine::Session(session) => &mut **session,
+            Machine::Linx(linx) => &mut **linx,
         }
     }
 }

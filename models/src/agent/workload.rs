@@ -2,7 +2,7 @@
 
 use super::data::Data;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
-use crate::traffic::Source;
+use crate::traffic::{Draw, Source};
 use sim_core::Time;
 
 /// Sends by an arrival process, and takes what comes.
@@ -92,10 +92,14 @@ impl Sender {
         self.source.as_ref().is_some_and(|source| source.backlog().is_some() && source.may_refill(now))
     }
 
+    /// What the source wants to be sent.
+    pub fn draw(&mut self) -> Draw {
+        self.source.as_mut().expect("who sends has a source").draw()
+    }
+
     /// Sends what the source draws.
     pub fn send(&mut self, cx: &mut Cx<'_>, conveyance: Conveyance) -> Token {
-        let source = self.source.as_mut().expect("who sends has a source");
-        let draw = source.draw();
+        let draw = self.draw();
         cx.send(Send {
             to: draw.destination,
             priority: draw.priority,

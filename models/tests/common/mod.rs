@@ -501,7 +501,21 @@ impl Net {
                 let stream = format!("e{e:03}/{flow}");
                 SourceConfig { endpoint: e, flow, stream, ..source.clone() }
             });
-            self.agent(e).parts.push(PartConfig { flow, protocol, source });
+            self.agent(e).parts.push(PartConfig { flow, protocol: protocol.clone(), source });
+        }
+        flow
+    }
+
+    /// A flow of session management: each member has settings of its own.
+    pub fn sessions(&mut self, members: &[(u32, ProtocolConfig)], senders: &[(u32, SourceConfig)]) -> u16 {
+        let flow = self.config.flows.len() as u16;
+        self.config.flows.push(FlowConfig { name: format!("flow {flow}") });
+        for (e, protocol) in members {
+            let source = senders.iter().find(|sender| sender.0 == *e).map(|(_, source)| {
+                let stream = format!("e{e:03}/{flow}");
+                SourceConfig { endpoint: *e, flow, stream, ..source.clone() }
+            });
+            self.agent(*e).parts.push(PartConfig { flow, protocol: protocol.clone(), source });
         }
         flow
     }

@@ -98,7 +98,7 @@ pub fn shortest_routes(devices: &[Found], spread: bool) -> Vec<Vec<Option<u8>>> 
         let distance = distances(devices, last);
         for (switch, device) in devices.iter().enumerate().filter(|(_, device)| device.is_switch()) {
             let Some(here) = distance[switch] else { continue };
-            let ways: Vec<u8> = (0..)
+            let ways: Vec<u8> = (0..=u8::MAX)
                 .zip(&device.neighbours)
                 .filter(|(_, end)| end.is_some_and(|(next, _)| distance[next].is_some_and(|d| d + 1 == here)))
                 .map(|(port, _)| port)
@@ -107,7 +107,9 @@ pub fn shortest_routes(devices: &[Found], spread: bool) -> Vec<Vec<Option<u8>>> 
                 tables[switch][usize::from(id)] = if switch == last {
                     Some(port)
                 } else {
-                    ways.get(if spread { usize::from(id) % ways.len() } else { 0 }).copied()
+                    // Devices that contradict each other may leave no way at all.
+                    let way = if spread { usize::from(id).checked_rem(ways.len()) } else { Some(0) };
+                    way.and_then(|way| ways.get(way)).copied()
                 };
             }
         }

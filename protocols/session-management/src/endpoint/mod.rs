@@ -15,6 +15,7 @@
 //! too old.
 
 mod event;
+mod expire;
 mod flow;
 mod memory;
 mod open;
@@ -24,6 +25,7 @@ mod stream;
 mod timers;
 
 pub use event::{Advertised, Ending, Event, OpenFailure, StreamRef, Suspicion, Transmit};
+pub use expire::{Deadline, Outstanding};
 
 use crate::attribute::{Attribute, Attributes, Kind, List};
 use crate::conduit::{Algorithm, Pairing, Record, Side};
@@ -530,6 +532,14 @@ impl Endpoint {
         Some(next)
     }
 
+    /// The next message other than data of streams, for owners that hold data back while earlier data is
+    /// under way: what they have handed on no XOFF stops.
+    pub fn poll_control(&mut self) -> Option<Transmit> {
+        let next = self.high.pop_front().or_else(|| self.low.pop_front())?;
+        self.counters.sent += 1;
+        Some(next)
+    }
+
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
@@ -572,10 +582,27 @@ impl Endpoint {
         self.pairings.get(&(peer, protocol)).map_or(&[], Pairing::records)
     }
 
+    /// Records of conduits, by peer and protocol.
+    pub fn conduits(&self) -> impl Iterator<Item = (u16, Protocol, &[Record])> + '_ {
+        self.pairings.iter().map(|(&(peer, protocol), pairing)| (peer, protocol, pairing.records()))
+    }
+
+    /// OPEN_MESSAGE_NUMBER of the next OPEN.
+    #[must_use]
+    pub const fn next_number(&self) -> u32 {
+        self.next_number
+    }
+
     /// Why a peer is suspect, if it is.
     #[must_use]
     pub fn suspicion(&self, peer: u16) -> Option<Suspicion> {
         self.peers.get(&peer)?.suspicion
+    }
+
+    /// Whether a CLOSE of a stream is not answered yet.
+    #[must_use]
+    pub fn is_closing(&self, stream: StreamRef) -> bool {
+        self.requests.contains_key(&(stream.peer, RequestKey::Close(stream.side, stream.stream)))
     }
 
     /// Requests that are not answered yet.

@@ -43,7 +43,7 @@ pub(super) struct Request {
     pub(super) detail: Detail,
     retry: u64,
     next: u64,
-    deadline: u64,
+    pub(super) deadline: u64,
     /// Waits for the contact of the peer; its time has not begun.
     parked: bool,
 }

@@ -1,0 +1,341 @@
+//! Message sequence charts: what the nodes of a protocol say to each other, as SVG, PNG and text.
+//!
+//! Time runs down, one line for each thing that happens, so nothing lies on top of anything else; instants
+//! stand at the left. The same module draws runs and paths of explorations.
+
+use crate::axes::{GREY, INK, PAGE, WHITE, heading};
+use crate::num::time_text;
+use crate::report::VariantReport;
+use crate::scene::{Align, Scene, Type, text_width};
+use models::probe::{Signal, SignalKind};
+use plotters::style::RGBColor;
+use std::collections::BTreeMap;
+
+/// Lines of a chart; what comes later is counted.
+const LINES_SHOWN: usize = 120;
+
+/// What happens in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A message leaves a node for another; its number names the arrow.
+    Sent {
+        /// Number of the message.
+        message: usize,
+        /// Column of the receiver.
+        to: usize,
+        /// What it says.
+        words: String,
+    },
+    /// A message arrives.
+    Arrived {
+        /// Number of the message.
+        message: usize,
+    },
+    /// A message is lost.
+    Lost {
+        /// Number of the message.
+        message: usize,
+    },
+    /// Something happens at a node.
+    Note(String),
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// When, in the words of the left margin; may be empty.
+    pub at: String,
+    /// Column of the node.
+    pub node: usize,
+    /// What happens.
+    pub what: What,
+}
+
+/// A message sequence chart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chart {
+    /// What it is about.
+    pub title: String,
+    /// More about that; may be empty.
+    pub subtitle: String,
+    /// Names of the columns.
+    pub nodes: Vec<String>,
+    /// What happens, from top to bottom.
+    pub lines: Vec<Line>,
+}
+
+/// An arrow of a chart.
+struct Arrow<'a> {
+    from: usize,
+    to: usize,
+    begin: usize,
+    /// Line in which it ends, and whether it arrives; none: it is still under way.
+    end: Option<(usize, bool)>,
+    words: &'a str,
+}
+
+const LINK: RGBColor = RGBColor(0, 114, 178);
+const LOST: RGBColor = RGBColor(213, 94, 0);
+
+impl Chart {
+    /// The charts of the runs of a scenario whose flows are charted, with the names of the variants.
+    pub fn of_runs(scenario: &str, reports: &[VariantReport]) -> Vec<(String, Self)> {
+        let charted = reports.iter().filter(|report| !report.run.collector.signals().is_empty());
+        charted.map(|report| (report.run.name.clone(), Self::of_run(scenario, report))).collect()
+    }
+
+    fn of_run(scenario: &str, report: &VariantReport) -> Self {
+        let mut signals: Vec<&Signal> = report.run.collector.signals().iter().collect();
+        signals.sort_by_key(|signal| signal.at);
+        let devices = &report.run.config.devices;
+        let outcome = &report.run.outcome;
+        let sessions = outcome.sessions.iter().flat_map(|flow| &flow.by_node).map(|node| node.0);
+        let linx = outcome.linx.iter().flat_map(|flow| &flow.devices).copied();
+        let mut columns: Vec<u32> = sessions.chain(linx).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let column = |device: u32| columns.binary_search(&device).unwrap_or(0);
+        let of_id =
+            |id: u16| report.run.config.owners.get(usize::from(id)).map_or(0, |&device| column(device));
+        let mut chart = Self {
+            title: scenario.to_owned(),
+            subtitle: report.run.name.clone(),
+            nodes: columns.iter().map(|&device| devices[device as usize].path.clone()).collect(),
+            lines: Vec::new(),
+        };
+        let mut messages = 0;
+        let mut names: BTreeMap<(u32, u64), usize> = BTreeMap::new();
+        // A delayed message begins when the protocol sent it.
+        let mut lines: Vec<(u64, Line)> = Vec::new();
+        for signal in signals {
+            let node = column(signal.device);
+            let mut add = |at: u64, what: What| {
+                lines.push((at, Line { at: time_text(at as f64), node, what }));
+            };
+            match &signal.kind {
+                SignalKind::Sent { token, to, since, words } => {
+                    names.insert((signal.device, *token), messages);
+                    add(since.0, What::Sent { message: messages, to: of_id(*to), words: words.clone() });
+                    messages += 1;
+                }
+                SignalKind::Arrived { token, source } => {
+                    if let Some(&message) = names.get(&(*source, *token)) {
+                        add(signal.at.0, What::Arrived { message });
+                    }
+                }
+                SignalKind::Lost { to, words } => {
+                    add(signal.at.0, What::Sent { message: messages, to: of_id(*to), words: words.clone() });
+                    add(signal.at.0, What::Lost { message: messages });
+                    messages += 1;
+                }
+                SignalKind::Note { words } => add(signal.at.0, What::Note(words.clone())),
+            }
+        }
+        lines.sort_by_key(|(at, _)| *at);
+        chart.lines = lines.into_iter().map(|(_, line)| line).collect();
+        chart
+    }
+
+    /// Lines that are shown, and how many are not.
+    fn shown(&self) -> (&[Line], usize) {
+        let shown = self.lines.len().min(LINES_SHOWN);
+        (&self.lines[..shown], self.lines.len() - shown)
+    }
+
+    fn arrows(&self) -> BTreeMap<usize, Arrow<'_>> {
+        let mut arrows = BTreeMap::new();
+        for (at, line) in self.shown().0.iter().enumerate() {
+            match &line.what {
+                What::Sent { message, to, words } => {
+                    arrows.insert(*message, Arrow { from: line.node, to: *to, begin: at, end: None, words });
+                }
+                What::Arrived { message } => {
+                    if let Some(arrow) = arrows.get_mut(message) {
+                        // A duplicate arrives twice: the first is the arrow, the second a line of text.
+                        arrow.end.get_or_insert((at, true));
+                    }
+                }
+                What::Lost { message } => {
+                    if let Some(arrow) = arrows.get_mut(message) {
+                        arrow.end.get_or_insert((at, false));
+                    }
+                }
+                What::Note(_) => {}
+            }
+        }
+        arrows
+    }
+
+    fn more(&self) -> Option<String> {
+        let (_, more) = self.shown();
+        (more > 0).then(|| format!("… and {more} more lines"))
+    }
+
+    /// Text for a terminal: nodes side by side, an arrow where a message begins and one where it ends.
+    pub fn to_text(&self) -> String {
+        const WIDTH: usize = 34;
+        let (shown, _) = self.shown();
+        let margin = shown.iter().map(|line| line.at.chars().count()).max().unwrap_or(0) + 2;
+        let columns = self.nodes.len();
+        let width = margin + WIDTH * columns;
+        let place = |column: usize| margin + WIDTH * column + 2;
+        let mut out = String::new();
+        let mut push = |row: Vec<char>| {
+            out += row.into_iter().collect::<String>().trim_end();
+            out.push('\n');
+        };
+        let write = |row: &mut Vec<char>, at: usize, text: &str| {
+            for (k, letter) in text.chars().enumerate() {
+                if at + k >= row.len() {
+                    row.resize(at + k + 1, ' ');
+                }
+                row[at + k] = letter;
+            }
+        };
+        let mut head = vec![' '; width];
+        for (column, name) in self.nodes.iter().enumerate() {
+            write(&mut head, place(column), name);
+        }
+        push(head);
+        let arrows = self.arrows();
+        let mut skip = false;
+        for (at, line) in shown.iter().enumerate() {
+            if std::mem::take(&mut skip) {
+                continue;
+            }
+            let mut row = vec![' '; width];
+            write(&mut row, 0, &line.at);
+            (0..columns).for_each(|column| row[place(column)] = '|');
+            let own = place(line.node);
+            match &line.what {
+                What::Note(words) => write(&mut row, own + 2, words),
+                What::Sent { message, to, words } => {
+                    let other = place(*to);
+                    // Nothing happens in between: one arrow. Otherwise the line ends in the middle.
+                    let end = arrows.get(message).and_then(|arrow| arrow.end);
+                    let whole = end == Some((at + 1, true));
+                    let lost = end == Some((at + 1, false));
+                    skip = whole || lost;
+                    let (low, high) = (own.min(other), own.max(other));
+                    let length = if whole { high - low - 1 } else { (high - low) / 2 + 4 };
+                    let from = if other > own { own + 1 } else { own - length };
+                    (from..from + length).for_each(|k| row[k] = '-');
+                    let tip = if other > own { from + length - 1 } else { from };
+                    row[tip] = match (whole, lost, other > own) {
+                        (true, _, true) => '>',
+                        (true, _, false) => '<',
+                        (_, true, _) => 'x',
+                        _ => '.',
+                    };
+                    let start = from + (length.saturating_sub(words.chars().count() + 2)) / 2;
+                    write(&mut row, start, &format!(" {words} "));
+                }
+                What::Arrived { message } | What::Lost { message } => {
+                    let Some(arrow) = arrows.get(message) else { continue };
+                    let other = place(arrow.from);
+                    let arrived = matches!(line.what, What::Arrived { .. });
+                    let receiver = place(arrow.to);
+                    let length = receiver.abs_diff(other) / 2 + 4;
+                    let from = if other < receiver { receiver - length } else { receiver + 1 };
+                    (from..from + length).for_each(|k| row[k] = '-');
+                    let (first, tip) = (from, from + length - 1);
+                    let mark = if arrived { if other < receiver { '>' } else { '<' } } else { 'x' };
+                    if other < receiver {
+                        (row[first], row[tip]) = ('.', mark);
+                    } else {
+                        (row[first], row[tip]) = (mark, '.');
+                    }
+                    let start = from + (length.saturating_sub(arrow.words.chars().count() + 2)) / 2;
+                    write(&mut row, start, &format!(" {} ", arrow.words));
+                }
+            }
+            push(row);
+        }
+        if let Some(more) = self.more() {
+            out += &more;
+            out.push('\n');
+        }
+        out
+    }
+
+    fn scene(&self) -> Scene {
+        const LINE: f64 = 17.0;
+        const LEFT: f64 = 110.0;
+        const GAP: f64 = 330.0;
+        let (shown, _) = self.shown();
+        let columns = self.nodes.len().max(1);
+        let notes = 190.0;
+        let width = (LEFT + GAP * (columns - 1) as f64 + notes + 60.0).max(PAGE);
+        let tall = 64.0 + 30.0 + LINE * (shown.len() + 2) as f64 + 20.0;
+        let mut scene = Scene::new(width as u32, tall as u32);
+        scene.rect(0.0, 0.0, width, tall, WHITE);
+        let top = heading(&mut scene, &self.title, &self.subtitle) + 22.0;
+        let small = Type { size: 11.0, bold: false, color: INK };
+        let name = Type { size: 12.0, bold: true, color: INK };
+        let faint = Type { size: 10.0, bold: false, color: GREY };
+        let x = |column: usize| LEFT + 30.0 + GAP * column as f64;
+        let y = |line: usize| top + 16.0 + LINE * line as f64;
+        for (column, text) in self.nodes.iter().enumerate() {
+            scene.text((x(column), top - 8.0), text, name, Align::Center);
+            let end = y(shown.len());
+            scene.line(&[(x(column), top), (x(column), end)], GREY, 1);
+        }
+        let mut before = "";
+        for (at, line) in shown.iter().enumerate() {
+            if line.at != before {
+                scene.text((LEFT - 8.0, y(at) + 4.0), &line.at, faint, Align::Right);
+                before = &line.at;
+            }
+            if let What::Note(words) = &line.what {
+                scene.rect(x(line.node) - 3.0, y(at) - 3.0, 6.0, 6.0, INK);
+                scene.text((x(line.node) + 9.0, y(at) + 4.0), words, faint, Align::Left);
+            }
+        }
+        for arrow in self.arrows().values() {
+            let (begin, from) = (y(arrow.begin), x(arrow.from));
+            let (end, arrives) = match arrow.end {
+                Some((line, arrives)) => (y(line), arrives),
+                None => (y(shown.len()), false),
+            };
+            let whole = x(arrow.to) - from;
+            let reach = if arrives { 1.0 } else { 0.55 };
+            // The arrow of a message that arrives in the next line is nearly level.
+            let tip = (from + reach * whole, if arrives { end } else { begin + 0.55 * LINE });
+            let color = if arrives || arrow.end.is_none() { LINK } else { LOST };
+            scene.line(&[(from, begin), tip], color, 1);
+            let length = libm::hypot(tip.0 - from, tip.1 - begin).max(1.0);
+            let (dx, dy) = ((tip.0 - from) / length, (tip.1 - begin) / length);
+            if arrives {
+                let back = (tip.0 - 9.0 * dx, tip.1 - 9.0 * dy);
+                let side = (-3.5 * dy, 3.5 * dx);
+                let corners = [tip, (back.0 + side.0, back.1 + side.1), (back.0 - side.0, back.1 - side.1)];
+                scene.polygon(&corners, color);
+            } else if arrow.end.is_some() {
+                for (a, b) in [((-4.0, -4.0), (4.0, 4.0)), ((-4.0, 4.0), (4.0, -4.0))] {
+                    scene.line(&[(tip.0 + a.0, tip.1 + a.1), (tip.0 + b.0, tip.1 + b.1)], LOST, 2);
+                }
+            }
+            // The words stand where the message begins, above the arrow.
+            let wide = text_width(arrow.words, small);
+            let shift = (14.0 + wide / 2.0).min(libm::fabs(whole) / 2.0);
+            let at = from + if whole < 0.0 { -shift } else { shift };
+            let on = begin + (at - from) / (tip.0 - from) * (tip.1 - begin);
+            let words = Type { color, ..small };
+            scene.text((at, on - 3.0), arrow.words, words, Align::Center);
+        }
+        if let Some(more) = self.more() {
+            scene.text((LEFT + 30.0, y(shown.len() + 1)), &more, small, Align::Left);
+        }
+        scene
+    }
+
+    /// The chart as SVG.
+    pub fn to_svg(&self) -> String {
+        self.scene().to_svg()
+    }
+
+    /// The chart as PNG.
+    pub fn to_png(&self) -> Vec<u8> {
+        self.scene().to_png()
+    }
+}

@@ -1,0 +1,274 @@
+//! Conduits of session management: what a run came to, for `summary.json` and the terminal.
+
+use crate::num::{Num, count_text, time_text};
+use crate::report::VariantReport;
+use models::stats::SessionTotals;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Conduits of one flow, over the whole run.
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionSummary {
+    /// Flow.
+    pub flow: String,
+    /// Nodes.
+    pub nodes: u32,
+    /// Pairs of nodes of which at least one wants a conduit.
+    pub wanted: u64,
+    /// Conduits: pairs of records that fit each other.
+    pub conduits: u64,
+    /// Conduits beyond the first of two nodes.
+    pub duplicates: u64,
+    /// Records at the end.
+    pub records: u64,
+    /// Records with an unknown side.
+    pub half_open: u64,
+    /// Complete records without a partner.
+    pub orphans: u64,
+    /// Streams open at their receiver and in no conduit.
+    pub leaked_streams: u64,
+    /// When the last end of all wanted conduits was open; `null`: not all are.
+    pub all_open_us: Option<Num>,
+    /// Ends of conduits that were complete, and that have ended.
+    pub opened_ends: u64,
+    /// Ends of conduits that have ended.
+    pub ended_ends: u64,
+    /// Messages by kind, over the whole run.
+    pub messages: MessageSummary,
+    /// OPENs that came to nothing.
+    pub failed_opens: u64,
+    /// Times that a peer became suspect.
+    pub suspects: u64,
+    /// Restarts of nodes.
+    pub restarts: u64,
+    /// Messages dropped because the records of a peer were at their limit.
+    pub at_record_limit: u64,
+    /// When the first was.
+    pub record_limit_us: Option<Num>,
+    /// PDUs.
+    pub pdus: PduSummary,
+    /// Messages lost, duplicated and delayed by the scenario.
+    pub injected: InjectedSummary,
+    /// Steps of the script that found nothing to do.
+    pub missed_steps: u64,
+}
+
+/// Messages handed out by endpoints, by kind.
+#[derive(Clone, Debug, Serialize)]
+pub struct MessageSummary {
+    /// All, data included.
+    pub all: u64,
+    /// OPEN, repetitions included.
+    pub open: u64,
+    /// ACCEPT.
+    pub accept: u64,
+    /// REFUSE.
+    pub refuse: u64,
+    /// CLOSE, repetitions included.
+    pub close: u64,
+    /// XOFF.
+    pub xoff: u64,
+    /// XON.
+    pub xon: u64,
+    /// RTS.
+    pub rts: u64,
+    /// Data.
+    pub data: u64,
+    /// Repetitions of requests.
+    pub retransmissions: u64,
+    /// Received malformed.
+    pub malformed: u64,
+    /// Received and dropped.
+    pub dropped: u64,
+}
+
+/// PDUs from application to application.
+#[derive(Clone, Debug, Serialize)]
+pub struct PduSummary {
+    /// Sent, broadcasts included.
+    pub sent: u64,
+    /// Delivered, each copy of a broadcast counted.
+    pub delivered: u64,
+    /// Refused by an endpoint, or lost in reassembly or while a stream was stopped.
+    pub lost: u64,
+    /// Still waiting for a conduit.
+    pub waiting: u64,
+    /// Broadcasts sent.
+    pub broadcasts: u64,
+    /// Copies of broadcasts delivered.
+    pub broadcasts_delivered: u64,
+    /// Octets delivered.
+    pub octets: u64,
+    /// Mean time from application to application.
+    pub mean_us: Num,
+    /// The longest.
+    pub max_us: Num,
+    /// Times that a source was stopped.
+    pub stopped: u64,
+    /// Times that it went on by XON.
+    pub resumed: u64,
+    /// Times that it went on because XOFF was not repeated.
+    pub resumed_by_timeout: u64,
+    /// Most PDUs that ever waited for one application.
+    pub consumer_high_water: u32,
+}
+
+/// What the scenario did to messages.
+#[derive(Clone, Debug, Serialize)]
+pub struct InjectedSummary {
+    /// Lost.
+    pub lost: u64,
+    /// Duplicated.
+    pub duplicated: u64,
+    /// Delayed.
+    pub delayed: u64,
+}
+
+fn us(ps: u64) -> Num {
+    Num(ps as f64 / 1e6)
+}
+
+impl SessionSummary {
+    /// Every flow of session management of a run.
+    pub fn all(report: &VariantReport) -> Vec<Self> {
+        let name = |flow: u16| report.run.config.flows[usize::from(flow)].name.clone();
+        report.run.outcome.sessions.iter().map(|totals| Self::new(name(totals.flow), totals)).collect()
+    }
+
+    fn new(flow: String, totals: &SessionTotals) -> Self {
+        let stats = &totals.stats;
+        let timed = stats.pdus_delivered.max(1);
+        Self {
+            flow,
+            nodes: totals.nodes,
+            wanted: totals.expected,
+            conduits: totals.pairs,
+            duplicates: totals.duplicates,
+            records: totals.records,
+            half_open: totals.half_open,
+            orphans: totals.orphans,
+            leaked_streams: totals.leaked,
+            all_open_us: totals.all_open.map(|at| us(at.0)),
+            opened_ends: stats.opened,
+            ended_ends: stats.ended,
+            messages: MessageSummary {
+                all: stats.messages,
+                open: stats.opens,
+                accept: stats.accepts,
+                refuse: stats.refuses,
+                close: stats.closes,
+                xoff: stats.xoffs,
+                xon: stats.xons,
+                rts: stats.rts,
+                data: stats.data_messages,
+                retransmissions: stats.retransmissions,
+                malformed: stats.malformed,
+                dropped: stats.dropped,
+            },
+            failed_opens: stats.failed_opens,
+            suspects: stats.suspects,
+            restarts: stats.restarts,
+            at_record_limit: stats.limited,
+            record_limit_us: stats.limited_at.map(us),
+            pdus: PduSummary {
+                sent: stats.pdus_sent,
+                delivered: stats.pdus_delivered,
+                lost: stats.pdus_lost,
+                waiting: stats.pdus_waiting,
+                broadcasts: stats.broadcasts,
+                broadcasts_delivered: stats.broadcasts_delivered,
+                octets: stats.octets_delivered,
+                mean_us: Num(stats.pdu_ps as f64 / 1e6 / timed as f64),
+                max_us: us(stats.pdu_ps_max),
+                stopped: stats.stopped,
+                resumed: stats.resumed[0],
+                resumed_by_timeout: stats.resumed[1],
+                consumer_high_water: stats.consumer_high_water,
+            },
+            injected: InjectedSummary {
+                lost: stats.injected[0],
+                duplicated: stats.injected[1],
+                delayed: stats.injected[2],
+            },
+            missed_steps: stats.missed_steps,
+        }
+    }
+
+    /// Nothing but wanted conduits is left, and each once.
+    fn is_sound(&self) -> bool {
+        self.duplicates + self.half_open + self.orphans + self.leaked_streams == 0
+    }
+
+    /// A few lines for a terminal.
+    fn lines(&self) -> String {
+        let mut out = format!(
+            "  conduits of {} nodes ({}): {} of {} wanted",
+            count_text(self.nodes.into()),
+            self.flow,
+            count_text(self.conduits),
+            count_text(self.wanted)
+        );
+        if let Some(at) = self.all_open_us {
+            let _ = write!(out, ", all open at {}", time_text(at.0 * 1e6));
+        }
+        if !self.is_sound() {
+            let bad = [
+                (self.duplicates, "duplicate"),
+                (self.half_open, "half-open"),
+                (self.orphans, "orphan"),
+                (self.leaked_streams, "leaked stream"),
+            ];
+            let bad: Vec<String> = bad
+                .into_iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, what)| {
+                    format!("{} {what}{}", count_text(count), if count == 1 { "" } else { "s" })
+                })
+                .collect();
+            let _ = write!(out, "; {}", bad.join(", "));
+        }
+        let messages = &self.messages;
+        let _ = write!(
+            out,
+            "\n    {} OPEN, {} ACCEPT, {} REFUSE, {} CLOSE, {} repeated, {} suspects",
+            count_text(messages.open),
+            count_text(messages.accept),
+            count_text(messages.refuse),
+            count_text(messages.close),
+            count_text(messages.retransmissions),
+            count_text(self.suspects)
+        );
+        if let Some(at) = self.record_limit_us {
+            let at = time_text(at.0 * 1e6);
+            let _ = write!(out, "\n    stopped at the limit of records from {at} on");
+        }
+        let pdus = &self.pdus;
+        if pdus.sent > 0 {
+            let _ = write!(
+                out,
+                "\n    PDUs: {} sent, {} delivered, {} lost, {} waiting; mean {}, longest {}",
+                count_text(pdus.sent),
+                count_text(pdus.delivered),
+                count_text(pdus.lost),
+                count_text(pdus.waiting),
+                time_text(pdus.mean_us.0 * 1e6),
+                time_text(pdus.max_us.0 * 1e6)
+            );
+            if pdus.stopped > 0 {
+                let _ = write!(
+                    out,
+                    "; {} XOFF, {} XON, {} RTS",
+                    count_text(messages.xoff),
+                    count_text(messages.xon),
+                    count_text(messages.rts)
+                );
+            }
+        }
+        out
+    }
+}
+
+/// What the terminal shows of conduits.
+pub(crate) fn lines(report: &VariantReport) -> Vec<String> {
+    SessionSummary::all(report).iter().map(SessionSummary::lines).collect()
+}

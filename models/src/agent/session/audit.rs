@@ -1,0 +1,97 @@
+//! What the conduits of all nodes come to, seen from above: no node could find that out.
+
+use super::Session;
+use crate::stats::{ConduitEnd, SessionTotals};
+use session_management::conduit::{Record, Side};
+use sim_core::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Looks at all nodes of one flow, by device.
+pub(crate) fn audit(flow: u16, nodes: &[(u32, &Session)]) -> SessionTotals {
+    let mut totals = SessionTotals { flow, nodes: nodes.len() as u32, ..SessionTotals::default() };
+    let by_id: BTreeMap<u16, &Session> = nodes.iter().map(|&(_, node)| (node.config.node, node)).collect();
+    let mut expected = BTreeSet::new();
+    for &(_, node) in nodes {
+        totals.stats.add(&node.totals());
+        let own = node.config.node;
+        for peer in node.config.creates.iter().flat_map(|creates| creates.peers.iter()) {
+            expected.insert((own.min(*peer as u16), own.max(*peer as u16)));
+        }
+    }
+    totals.expected = expected.len() as u64;
+    let mut matched: BTreeMap<(u16, u16), u64> = BTreeMap::new();
+    for &(device, node) in nodes {
+        let own = node.config.node;
+        let mut kept: BTreeSet<(u16, u16)> = BTreeSet::new();
+        for (peer, protocol, records) in node.endpoint.conduits() {
+            let other = by_id.get(&peer).map_or(&[][..], |peer| peer.endpoint.records(own, protocol));
+            let theirs: BTreeSet<(u16, u16)> = other
+                .iter()
+                .filter(|other| other.is_whole())
+                .map(|other| (other.transmit, other.receive))
+                .collect();
+            for record in records {
+                let fits = record.is_whole() && theirs.contains(&(record.receive, record.transmit));
+                count(&mut totals, record, fits);
+                let opened = node.open.get(&peer).map(|open| Time(open.since));
+                totals.ends.push(ConduitEnd {
+                    device,
+                    peer,
+                    receive: record.receive,
+                    transmit: record.transmit,
+                    matched: fits,
+                    opened,
+                });
+                if fits {
+                    kept.insert((peer, record.receive));
+                    *matched.entry((own, peer)).or_default() += 1;
+                }
+            }
+        }
+        let leaked = node
+            .endpoint
+            .streams()
+            .filter(|(stream, _)| {
+                stream.side == Side::Receive && !kept.contains(&(stream.peer, stream.stream))
+            })
+            .count() as u64;
+        totals.leaked += leaked;
+        totals.by_node.push((device, leaked, node.totals().allocated));
+    }
+    let both = matched.iter().filter(|((a, b), _)| a < b);
+    for ((a, b), &count) in both {
+        let pairs = count.min(matched.get(&(*b, *a)).copied().unwrap_or(0));
+        totals.pairs += pairs;
+        totals.duplicates += pairs.saturating_sub(1);
+    }
+    if totals.duplicates + totals.half_open + totals.orphans == 0 {
+        totals.all_open = all_open(&expected, &matched, &by_id);
+    }
+    totals
+}
+
+fn count(totals: &mut SessionTotals, record: &Record, fits: bool) {
+    totals.records += 1;
+    if !record.is_whole() {
+        totals.half_open += 1;
+    } else if !fits {
+        totals.orphans += 1;
+    }
+}
+
+/// When the last end of the conduits that were wanted was open, if all are.
+fn all_open(
+    expected: &BTreeSet<(u16, u16)>,
+    matched: &BTreeMap<(u16, u16), u64>,
+    by_id: &BTreeMap<u16, &Session>,
+) -> Option<Time> {
+    let mut last = None;
+    for &(a, b) in expected {
+        for (own, peer) in [(a, b), (b, a)] {
+            matched.get(&(own, peer))?;
+            let since = by_id.get(&own)?.open.get(&peer)?.since;
+            last = last.max(Some(Time(since)));
+        }
+    }
+    last
+}

@@ -1,0 +1,177 @@
+//! What becomes of a message between protocol and host.
+
+use super::names;
+use super::{Action, Session};
+use crate::agent::Report;
+use crate::agent::data::Data;
+use crate::agent::protocol::{Conveyance, Cx, Send};
+use crate::config::{Fate, MessageFault, SessionConfig};
+use crate::probe::{Signal, SignalKind};
+use logical::wire::message::SegmentSize;
+use session_management::endpoint::Transmit;
+use session_management::message::{Class, Command, Message as Parsed, Mode};
+use session_management::register::Contact;
+use session_management::status::Flow;
+use sim_core::Time;
+use std::collections::BTreeMap;
+
+/// A message that the endpoint has handed out.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    transmit: Transmit,
+    /// PDUs of DATA3, and DATA, DATA1, DATA2.
+    data: bool,
+    /// When the endpoint handed it out, fabric time.
+    since: u64,
+}
+
+/// What a node knows about its messages before they leave.
+#[derive(Debug)]
+pub(super) struct Launcher {
+    faults: Vec<MessageFault>,
+    counts: BTreeMap<(u16, u8), u32>,
+    /// Messages that wait for the script, with their words.
+    held: Option<Vec<(String, Message)>>,
+    segment: SegmentSize,
+    priority: u8,
+}
+
+impl Launcher {
+    pub(super) fn new(config: &SessionConfig) -> Self {
+        let segment = SegmentSize::ALL.into_iter().find(|size| size.octets() == usize::from(config.segment));
+        Launcher {
+            faults: config.faults.clone(),
+            counts: BTreeMap::new(),
+            held: config.script.is_some().then(Vec::new),
+            segment: segment.expect("the compiler allows segment sizes only"),
+            priority: config.priority,
+        }
+    }
+
+    /// The first message to a peer with these words that waits for the script.
+    pub(super) fn release(&mut self, peer: u16, words: &str) -> Option<Message> {
+        let held = self.held.as_mut()?;
+        let at = held.iter().position(|(known, held)| known == words && held.transmit.destination == peer)?;
+        Some(held.remove(at).1)
+    }
+
+    /// Makes such a message wait twice.
+    pub(super) fn duplicate(&mut self, peer: u16, words: &str) -> bool {
+        let Some(held) = &mut self.held else { return false };
+        let found = held.iter().find(|(known, held)| known == words && held.transmit.destination == peer);
+        let copy = found.cloned();
+        let is_there = copy.is_some();
+        held.extend(copy);
+        is_there
+    }
+
+    /// What the scenario wants done with a message.
+    fn fate(&mut self, peer: u16, octets: &[u8]) -> Option<Fate> {
+        if self.faults.is_empty() {
+            return None;
+        }
+        let code = *octets.first()?;
+        let count = self.counts.entry((peer, code)).or_default();
+        *count += 1;
+        let count = *count;
+        let hit =
+            |fault: &&MessageFault| fault.to == peer && fault.command.code() == code && fault.nth == count;
+        self.faults.iter().find(hit).map(|fault| fault.fate)
+    }
+}
+
+impl Session {
+    /// A message leaves the endpoint.
+    pub(super) fn launch(&mut self, cx: &mut Cx<'_>, transmit: Transmit) {
+        if self.config.mute {
+            return;
+        }
+        let octets = &transmit.octets;
+        let own = |contact: Contact| match (contact, transmit.conveyance) {
+            (Contact::Stream { stream: managed, .. }, Contact::Stream { stream, .. }) => managed == stream,
+            _ => false,
+        };
+        let managed =
+            self.config.directory.get(&transmit.destination).is_some_and(|entry| own(entry.contact));
+        let headless = matches!(transmit.conveyance, Contact::Stream { .. }) && !managed;
+        let command = octets.first().copied().and_then(Command::from_code).filter(|_| !headless);
+        let data = headless || matches!(command, Some(Command::Data | Command::Data1 | Command::Data2));
+        if command == Some(Command::FlowControl)
+            && let Ok(Parsed::FlowControl(message)) = Parsed::parse(octets, Mode::NonValidation)
+        {
+            match message.flow {
+                Flow::Xoff => self.stats.xoffs += 1,
+                Flow::Xon => self.stats.xons += 1,
+                Flow::Rts => self.stats.rts += 1,
+            }
+        }
+        self.stats.data_messages += u64::from(data);
+        let message = Message { transmit, data, since: cx.fabric_now };
+        if self.launcher.held.is_some() {
+            let words = words(&message);
+            self.launcher.held.get_or_insert_default().push((words, message));
+            return;
+        }
+        let fate = match headless {
+            true => None,
+            false => self.launcher.fate(message.transmit.destination, &message.transmit.octets),
+        };
+        match fate {
+            None => self.leave(cx, message),
+            Some(Fate::Lose) => {
+                self.stats.injected[0] += 1;
+                self.lost(cx, &message);
+            }
+            Some(Fate::Duplicate) => {
+                self.stats.injected[1] += 1;
+                self.leave(cx, message.clone());
+                self.leave(cx, message);
+            }
+            Some(Fate::Delay(time)) => {
+                self.stats.injected[2] += 1;
+                self.plan(cx.fabric_now + time.0, Action::Leave(Box::new(message)));
+            }
+        }
+    }
+
+    /// A message is handed to the host.
+    pub(super) fn leave(&mut self, cx: &mut Cx<'_>, message: Message) {
+        let words = self.config.charted.then(|| words(&message));
+        let Message { transmit, data, since } = message;
+        let low = self.launcher.priority;
+        let (conveyance, priority) = match transmit.conveyance {
+            Contact::Mailbox(mailbox) => {
+                let conveyance = Conveyance::Message { mailbox, segment: self.launcher.segment };
+                (conveyance, low + u8::from(transmit.class == Class::High))
+            }
+            // The PDUs of a stream have one priority.
+            Contact::Stream { stream, cos } => (Conveyance::Stream { cos, stream_id: stream }, low),
+        };
+        let to = u32::from(transmit.destination);
+        let token = cx.send(Send { to, priority, conveyance, payload: Data::bytes(transmit.octets) });
+        if data {
+            self.under_way.insert(token);
+        }
+        if let Some(words) = words {
+            let kind = SignalKind::Sent { token, to: transmit.destination, since: Time(since), words };
+            let (at, flow, device) = (Time(cx.fabric_now), cx.flow, cx.device);
+            cx.reports.push(Report::Signal(Box::new(Signal { at, flow, device, kind })));
+        }
+    }
+
+    /// A message never leaves.
+    pub(super) fn lost(&mut self, cx: &mut Cx<'_>, message: &Message) {
+        if self.config.charted {
+            let kind = SignalKind::Lost { to: message.transmit.destination, words: words(message) };
+            let (at, flow, device) = (Time(message.since), cx.flow, cx.device);
+            cx.reports.push(Report::Signal(Box::new(Signal { at, flow, device, kind })));
+        }
+    }
+}
+
+fn words(message: &Message) -> String {
+    match (message.data, message.transmit.conveyance) {
+        (true, Contact::Stream { stream, .. }) => names::data3_words(stream),
+        _ => names::words(&message.transmit.octets),
+    }
+}

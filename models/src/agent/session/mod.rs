@@ -1,0 +1,626 @@
+//! Session management on an endpoint: the protocol crate, the application above it, and what goes wrong on
+//! purpose.
+//!
+//! The machine is [`session_management::Endpoint`], the code that a product would link. Around it stand an
+//! application that opens conduits and sends PDUs on them, one that takes PDUs in its own time, and the
+//! *launcher*: what becomes of a message between protocol and host. It lets messages leave, or loses,
+//! duplicates or delays those that the scenario names, or keeps all of them until a script calls them.
+//!
+//! A PDU begins with the instant at which the application sent it (fabric time, 8 octets), if it is long
+//! enough for that.
+
+mod audit;
+mod launch;
+mod names;
+
+pub(crate) use audit::audit;
+
+use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
+use super::workload::Sender;
+use super::{Report, Service};
+use crate::config::{ScriptStep, SessionConfig, SessionData, SessionProtocol};
+use crate::probe::{ProtocolFact, Signal, SignalKind};
+use crate::stats::SessionStats;
+use launch::Launcher;
+use session_management::attribute::{Attribute, Attributes, Conveyance as DataChannel, HeaderFormat};
+use session_management::conduit::Side;
+use session_management::endpoint::{Config, Counters, Deadline, Endpoint, Event, Outstanding, StreamRef};
+use session_management::ethernet;
+use session_management::negotiate::Offer;
+use session_management::protocol::{APPLICATION_STREAMS, Protocol as Spoken};
+use session_management::register::{Contact, Participation};
+use sim_core::{Purpose, Stream, Time};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Data messages of a node that may be under way: XOFF stops what is not.
+const DATA_WINDOW: usize = 4;
+/// Octets in front of the payload of an Ethernet frame.
+const FRAME_HEADER: usize = 14;
+
+/// What the application or the scenario does at an instant of the fabric.
+#[derive(Debug)]
+enum Action {
+    Create(u16),
+    CloseAll,
+    Restart,
+    /// The consumer is done with a PDU.
+    Consumed,
+    /// A delayed message leaves.
+    Leave(Box<launch::Message>),
+    Script(usize),
+}
+
+/// A conduit that is open at this end.
+#[derive(Copy, Clone, Debug)]
+struct OpenConduit {
+    receive: u16,
+    transmit: u16,
+    since: u64,
+}
+
+/// One node of session management.
+#[derive(Debug)]
+pub(crate) struct Session {
+    config: Box<SessionConfig>,
+    endpoint: Endpoint,
+    launcher: Launcher,
+    /// The application that sends PDUs.
+    sender: Sender,
+    pdus: u32,
+    /// PDUs for conduits that are not open yet, by peer.
+    waiting: BTreeMap<u16, VecDeque<Vec<u8>>>,
+    open: BTreeMap<u16, OpenConduit>,
+    /// Peers whose entry of the directory was read.
+    known: BTreeSet<u16>,
+    agenda: BTreeMap<(u64, u64), Action>,
+    entries: u64,
+    /// Data messages under way.
+    under_way: BTreeSet<Token>,
+    consumer: Option<Box<Taker>>,
+    stats: SessionStats,
+    /// What endpoints before a restart counted.
+    past: Counters,
+}
+
+/// The application that takes PDUs, one after the other.
+#[derive(Debug)]
+struct Taker {
+    service: Service,
+    stop_at: u32,
+    go_at: u32,
+    waiting: u32,
+    serving: bool,
+    stopped: bool,
+}
+
+impl Session {
+    pub fn new(seed: u64, path: &str, config: &SessionConfig, sender: Sender) -> Self {
+        let mut session = Session {
+            endpoint: Endpoint::new(endpoint_config(config)),
+            launcher: Launcher::new(config),
+            sender,
+            pdus: 0,
+            waiting: BTreeMap::new(),
+            open: BTreeMap::new(),
+            known: BTreeSet::new(),
+            agenda: BTreeMap::new(),
+            entries: 0,
+            under_way: BTreeSet::new(),
+            consumer: config.consumer.map(|consumer| {
+                Box::new(Taker {
+                    service: Service::new(consumer.service, seed, &format!("{path}/consumer")),
+                    stop_at: consumer.stop_at,
+                    go_at: consumer.go_at,
+                    waiting: 0,
+                    serving: false,
+                    stopped: false,
+                })
+            }),
+            stats: SessionStats::default(),
+            past: Counters::default(),
+            config: Box::new(config.clone()),
+        };
+        if let Some(creates) = &config.creates {
+            let mut draws = Stream::new(seed, &creates.stream, Purpose::PHASE);
+            for &peer in creates.peers.iter() {
+                let later =
+                    if creates.spread.0 == 0 { 0 } else { draws.uniform_between(0, creates.spread.0) };
+                session.plan(creates.at.0 + later, Action::Create(peer as u16));
+            }
+        }
+        if let Some(at) = config.close_at {
+            session.plan(at.0, Action::CloseAll);
+        }
+        for at in &config.restarts {
+            session.plan(at.0, Action::Restart);
+        }
+        for (step, (at, _)) in config.script.iter().flatten().enumerate() {
+            session.plan(at.0, Action::Script(step));
+        }
+        session
+    }
+
+    fn plan(&mut self, at: u64, action: Action) {
+        self.entries += 1;
+        self.agenda.insert((at, self.entries), action);
+    }
+
+    fn spoken(&self) -> Spoken {
+        spoken(self.config.protocol)
+    }
+
+    /// Reads what the directory says of a node, once.
+    fn look_up(&mut self, now: u64, peer: u16) {
+        if !self.known.insert(peer) {
+            return;
+        }
+        if let Some(entry) = self.config.directory.get(&peer) {
+            let [retry, timeout, xon] = entry.periods;
+            let periods: Attributes = [
+                Attribute::retry_period(retry),
+                Attribute::timeout_period(timeout),
+                Attribute::xon_timeout_period(xon),
+            ]
+            .into_iter()
+            .collect();
+            let ready = Participation::Ready(entry.contact);
+            self.endpoint.handle_participation(now, peer, ready, &periods);
+        }
+    }
+
+    fn act(&mut self, cx: &mut Cx<'_>, action: Action) {
+        match action {
+            Action::Create(peer) => self.create(cx, peer),
+            Action::CloseAll => {
+                let open: Vec<(u16, OpenConduit)> =
+                    self.open.iter().map(|(&peer, &open)| (peer, open)).collect();
+                for (peer, open) in open {
+                    let _ = self.endpoint.close(cx.now, StreamRef::transmit(peer, open.transmit));
+                }
+            }
+            Action::Restart => self.restart(cx),
+            Action::Consumed => {
+                if let Some(taker) = &mut self.consumer {
+                    taker.serving = false;
+                    self.take_next(cx);
+                }
+            }
+            Action::Leave(message) => self.leave(cx, *message),
+            Action::Script(step) => {
+                let script = self.config.script.as_ref().expect("steps are those of a script");
+                let step = script[step].1.clone();
+                self.step(cx, step);
+            }
+        }
+    }
+
+    fn create(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        self.note(cx, || "create_conduit".into());
+        self.look_up(cx.now, peer);
+        let protocol = self.spoken();
+        self.endpoint.create_conduit(cx.now, peer, protocol).expect("the directory names participants only");
+    }
+
+    /// All state is lost. What is in the fabric stays there; StreamIDs and numbers are not used again, as if
+    /// they had been drawn anew.
+    fn restart(&mut self, cx: &mut Cx<'_>) {
+        self.note(cx, || "restarts".into());
+        let mut config = self.endpoint.config().clone();
+        config.first_number = self.endpoint.next_number();
+        let counters = self.endpoint.counters();
+        config.first_stream =
+            config.first_stream.wrapping_add(counters.allocated as u16) % APPLICATION_STREAMS;
+        self.past = plus(&self.past, counters);
+        self.endpoint = Endpoint::new(config);
+        self.known.clear();
+        for _ in 0..self.open.len() {
+            cx.emit(ProtocolFact::ConduitEnded);
+        }
+        self.stats.ended += self.open.len() as u64;
+        self.open.clear();
+        self.stats.pdus_lost += self.waiting.values().map(|queue| queue.len() as u64).sum::<u64>();
+        self.waiting.clear();
+        self.under_way.clear();
+        if let Some(taker) = &mut self.consumer {
+            (taker.waiting, taker.stopped) = (0, false);
+        }
+        self.stats.restarts += 1;
+        if self.config.script.is_none()
+            && let Some(creates) = self.config.creates.clone()
+        {
+            for &peer in creates.peers.iter() {
+                self.create(cx, peer as u16);
+            }
+        }
+    }
+
+    fn step(&mut self, cx: &mut Cx<'_>, step: ScriptStep) {
+        let done = match step {
+            ScriptStep::Create { peer } => {
+                self.create(cx, peer);
+                true
+            }
+            ScriptStep::Deliver { peer, message } => match self.launcher.release(peer, &message) {
+                Some(message) => {
+                    self.leave(cx, message);
+                    true
+                }
+                None => false,
+            },
+            ScriptStep::Lose { peer, message } => {
+                let lost = self.launcher.release(peer, &message);
+                if let Some(message) = &lost {
+                    self.stats.injected[0] += 1;
+                    self.lost(cx, message);
+                }
+                lost.is_some()
+            }
+            ScriptStep::Duplicate { peer, message } => {
+                let found = self.launcher.duplicate(peer, &message);
+                self.stats.injected[1] += u64::from(found);
+                found
+            }
+            ScriptStep::Repeat { peer, message } => {
+                let request = self.outstanding(peer, &message);
+                request.is_some_and(|request| self.endpoint.expire(cx.now, Deadline::Repeat(request)))
+            }
+            ScriptStep::GiveUp { peer, number } => {
+                self.note(cx, || format!("gives OPEN {number} up"));
+                self.endpoint.expire(cx.now, Deadline::GiveUp(Outstanding::Open(peer, number)))
+            }
+            ScriptStep::Watch { peer } => {
+                self.note(cx, || "has waited long enough".into());
+                let protocol = self.spoken();
+                self.endpoint.expire(cx.now, Deadline::Watch(peer, protocol))
+            }
+            ScriptStep::Query { peer, stream } => {
+                self.endpoint.query(cx.now, StreamRef::transmit(peer, stream)).is_ok()
+            }
+            ScriptStep::Restart => {
+                self.restart(cx);
+                true
+            }
+        };
+        if !done {
+            self.stats.missed_steps += 1;
+        }
+    }
+
+    /// The request that words name.
+    fn outstanding(&self, peer: u16, words: &str) -> Option<Outstanding> {
+        if let Some(number) = names::number_in(words) {
+            return Some(Outstanding::Open(peer, number));
+        }
+        let id = names::stream_in(words)?;
+        let sides = [StreamRef::receive(peer, id), StreamRef::transmit(peer, id)];
+        let own = sides.into_iter().find(|stream| self.endpoint.is_closing(*stream));
+        own.map(Outstanding::Close)
+    }
+
+    // The application.
+
+    fn send_pdu(&mut self, cx: &mut Cx<'_>) {
+        let draw = self.sender.draw();
+        let (peer, octets) = (draw.destination as u16, usize::from(draw.size.payload));
+        self.stats.pdus_sent += 1;
+        self.pdus += 1;
+        let mut pdu = vec![0; octets];
+        let mut header = 0;
+        if let SessionProtocol::Ethernet { broadcast_every, .. } = self.config.protocol {
+            let everybody = broadcast_every > 0 && self.pdus.is_multiple_of(broadcast_every);
+            let to = if everybody { [0xFF; 6] } else { address(peer) };
+            pdu = [&to[..], &address(self.config.node)[..], &[0x88, 0xB5], &pdu[..]].concat();
+            header = FRAME_HEADER;
+            if everybody {
+                stamp(&mut pdu, header, cx.fabric_now);
+                self.stats.broadcasts += 1;
+                if self.endpoint.broadcast(cx.now, &pdu).is_err() {
+                    self.stats.pdus_lost += 1;
+                }
+                return;
+            }
+        }
+        stamp(&mut pdu, header, cx.fabric_now);
+        match self.open.get(&peer) {
+            Some(open) => {
+                let transmit = open.transmit;
+                self.submit(cx.now, peer, transmit, pdu);
+            }
+            None => self.waiting.entry(peer).or_default().push_back(pdu),
+        }
+    }
+
+    fn submit(&mut self, now: u64, peer: u16, transmit: u16, pdu: Vec<u8>) {
+        if self.endpoint.send_pdu(now, peer, transmit, pdu).is_err() {
+            self.stats.pdus_lost += 1;
+        }
+    }
+
+    fn take_pdu(&mut self, cx: &mut Cx<'_>, octets: &[u8]) {
+        let header = match self.config.protocol {
+            SessionProtocol::Ethernet { .. } => {
+                let group = ethernet::addresses(octets).is_some_and(|(to, _)| ethernet::is_group(to));
+                self.stats.broadcasts_delivered += u64::from(group);
+                FRAME_HEADER
+            }
+            SessionProtocol::Plain(_) => 0,
+        };
+        self.stats.pdus_delivered += 1;
+        self.stats.octets_delivered += (octets.len() - header) as u64;
+        if let Some(sent) = octets.get(header..).and_then(<[u8]>::first_chunk) {
+            let time = cx.fabric_now - u64::from_be_bytes(*sent);
+            self.stats.pdu_ps += u128::from(time);
+            self.stats.pdu_ps_max = self.stats.pdu_ps_max.max(time);
+        }
+        let Some(taker) = &mut self.consumer else { return };
+        taker.waiting += 1;
+        self.stats.consumer_high_water = self.stats.consumer_high_water.max(taker.waiting);
+        if !taker.stopped && taker.waiting >= taker.stop_at {
+            taker.stopped = true;
+            self.set_ready(cx.now, false);
+        }
+        self.take_next(cx);
+    }
+
+    fn set_ready(&mut self, now: u64, ready: bool) {
+        for (&peer, open) in &self.open {
+            let _ = self.endpoint.set_ready(now, peer, open.receive, ready);
+        }
+    }
+
+    /// The consumer takes up the next PDU. A PDU waits until it is done with.
+    fn take_next(&mut self, cx: &mut Cx<'_>) {
+        let Some(taker) = &mut self.consumer else { return };
+        while !taker.serving && taker.waiting > 0 {
+            taker.waiting -= 1;
+            let time = taker.service.draw();
+            if time > 0 {
+                taker.serving = true;
+                let at = cx.fabric_now + time;
+                self.entries += 1;
+                self.agenda.insert((at, self.entries), Action::Consumed);
+            }
+        }
+        if taker.stopped && taker.waiting <= taker.go_at {
+            taker.stopped = false;
+            self.set_ready(cx.now, true);
+        }
+    }
+
+    // What the endpoint wants.
+
+    /// Lets everything happen that can happen now.
+    fn drain(&mut self, cx: &mut Cx<'_>) {
+        loop {
+            let next = match self.under_way.len() < DATA_WINDOW {
+                true => self.endpoint.poll_transmit(),
+                false => self.endpoint.poll_control(),
+            };
+            if let Some(transmit) = next {
+                self.launch(cx, transmit);
+                continue;
+            }
+            let Some(event) = self.endpoint.poll_event() else { break };
+            self.event(cx, event);
+        }
+    }
+
+    fn event(&mut self, cx: &mut Cx<'_>, event: Event) {
+        match event {
+            Event::ConduitOpen { peer, receive, transmit, .. } => {
+                self.note(cx, || names::conduit_words(receive, transmit));
+                cx.emit(ProtocolFact::ConduitOpen);
+                self.stats.opened += 1;
+                self.open.insert(peer, OpenConduit { receive, transmit, since: cx.fabric_now });
+                if self.consumer.as_ref().is_some_and(|taker| taker.stopped) {
+                    let _ = self.endpoint.set_ready(cx.now, peer, receive, false);
+                }
+                self.send_waiting(cx.now, peer);
+            }
+            Event::ConduitEnded { peer, .. } => self.conduit_ended(cx, peer),
+            // The transmit stream of a conduit is there after the conduit is.
+            Event::Opened { stream, .. } if stream.side == Side::Transmit => {
+                self.send_waiting(cx.now, stream.peer);
+            }
+            Event::Ended { stream, .. } => {
+                self.note(cx, || names::ended_words(stream.side, stream.stream));
+            }
+            Event::Pdu { octets, .. } => self.take_pdu(cx, &octets),
+            Event::PduLost { .. } | Event::FrameDropped { .. } => self.stats.pdus_lost += 1,
+            Event::Suspect { .. } => self.stats.suspects += 1,
+            Event::ConduitLimit { .. } => {
+                self.stats.limited += 1;
+                self.stats.limited_at.get_or_insert(cx.fabric_now);
+            }
+            Event::OpenFailed { .. } => self.stats.failed_opens += 1,
+            Event::Stopped { .. } => self.stats.stopped += 1,
+            Event::Resumed { timeout, .. } => self.stats.resumed[usize::from(timeout)] += 1,
+            _ => {}
+        }
+    }
+
+    /// A conduit, or the attempt at one, has ended.
+    fn conduit_ended(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        if self.open.remove(&peer).is_some() {
+            cx.emit(ProtocolFact::ConduitEnded);
+            self.stats.ended += 1;
+        }
+    }
+
+    fn send_waiting(&mut self, now: u64, peer: u16) {
+        let Some(open) = self.open.get(&peer).copied() else { return };
+        if !self.endpoint.is_open(StreamRef::transmit(peer, open.transmit)) {
+            return;
+        }
+        for pdu in self.waiting.remove(&peer).unwrap_or_default() {
+            self.submit(now, peer, open.transmit, pdu);
+        }
+    }
+
+    /// Tells observers of something, if they want to know.
+    fn note(&self, cx: &mut Cx<'_>, words: impl FnOnce() -> String) {
+        if self.config.charted {
+            let (at, flow, device) = (Time(cx.fabric_now), cx.flow, cx.device);
+            let kind = SignalKind::Note { words: words() };
+            cx.reports.push(Report::Signal(Box::new(Signal { at, flow, device, kind })));
+        }
+    }
+
+    /// What is known so far, with what only the end shows.
+    fn totals(&self) -> SessionStats {
+        let counters = plus(&self.past, self.endpoint.counters());
+        let mut stats = self.stats;
+        stats.opens = counters.opens;
+        stats.accepts = counters.accepts;
+        stats.refuses = counters.refuses;
+        stats.closes = counters.closes;
+        stats.messages = counters.sent;
+        stats.retransmissions = counters.retransmissions;
+        stats.malformed = counters.malformed;
+        stats.dropped = counters.dropped;
+        stats.allocated = counters.allocated;
+        stats.pdus_waiting = self.waiting.values().map(|queue| queue.len() as u64).sum();
+        stats
+    }
+}
+
+impl Protocol for Session {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        self.sender.start(cx.fabric_now);
+        // The application begins as much later; what it planned keeps its distances.
+        let planned = std::mem::take(&mut self.agenda);
+        let later = |((at, entry), action)| ((at + cx.fabric_now, entry), action);
+        self.agenda = planned.into_iter().map(later).collect();
+    }
+
+    fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
+        if self.config.mute {
+            return;
+        }
+        let from = received.from as u16;
+        self.look_up(cx.now, from);
+        if self.config.charted {
+            let kind =
+                SignalKind::Arrived { token: received.payload.label.token, source: received.leg.source };
+            let (at, flow, device) = (Time(cx.fabric_now), cx.flow, cx.device);
+            cx.reports.push(Report::Signal(Box::new(Signal { at, flow, device, kind })));
+        }
+        let octets = received.payload.as_bytes().expect("session management sends bytes");
+        match received.conveyance {
+            Conveyance::Stream { cos, stream_id } => {
+                self.endpoint.handle_pdu(cx.now, from, cos, stream_id, octets);
+            }
+            _ => self.endpoint.handle_message(cx.now, from, octets),
+        }
+        self.drain(cx);
+    }
+
+    fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, _: Outcome) {
+        // What the conveyance loses the protocol repeats, or not.
+        if self.under_way.remove(&token) {
+            self.drain(cx);
+        }
+    }
+
+    fn timeout(&mut self, cx: &mut Cx<'_>) {
+        if self.poll_timeout().is_some_and(|at| at <= cx.now) {
+            self.endpoint.handle_timeout(cx.now);
+            self.drain(cx);
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<u64> {
+        match self.config.script {
+            Some(_) => None,
+            None => self.endpoint.poll_timeout(),
+        }
+    }
+
+    fn arrival(&mut self, cx: &mut Cx<'_>) {
+        while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= cx.fabric_now) {
+            let action = entry.remove();
+            self.act(cx, action);
+            self.drain(cx);
+        }
+        while self.sender.due(cx.fabric_now) {
+            self.send_pdu(cx);
+            self.drain(cx);
+        }
+    }
+
+    fn poll_arrival(&self) -> Option<Time> {
+        let planned = self.agenda.first_key_value().map(|(&(at, _), _)| Time(at));
+        planned.into_iter().chain(self.sender.next()).min()
+    }
+}
+
+fn spoken(protocol: SessionProtocol) -> Spoken {
+    match protocol {
+        SessionProtocol::Plain(id) => Spoken::standard(id).expect("the compiler allows such protocols only"),
+        SessionProtocol::Ethernet { .. } => Spoken::ETHERNET,
+    }
+}
+
+/// A locally administered address for a node.
+fn address(node: u16) -> [u8; 6] {
+    let [high, low] = node.to_be_bytes();
+    [0x02, 0, 0, 0, high, low]
+}
+
+fn stamp(pdu: &mut [u8], at: usize, now: u64) {
+    if let Some(place) = pdu.get_mut(at..at + 8) {
+        place.copy_from_slice(&now.to_be_bytes());
+    }
+}
+
+fn endpoint_config(config: &SessionConfig) -> Config {
+    let own = config.directory[&config.node];
+    let mut offer = Offer::plain(spoken(config.protocol));
+    offer.cos = config.cos;
+    let mut open = Vec::new();
+    if let SessionProtocol::Ethernet { mtu, .. } = config.protocol {
+        let mailbox = match (config.data, own.contact) {
+            (SessionData::Message(mailbox), _) | (_, Contact::Mailbox(mailbox)) => mailbox,
+            _ => 0,
+        };
+        open.push(Attribute::mtu(mtu));
+        open.push(Attribute::conveyance(DataChannel::mailbox(mailbox)));
+        open.push(Attribute::mac_address(address(config.node)));
+        offer.advertise = open.iter().copied().collect();
+    }
+    match config.data {
+        SessionData::Stream => offer.header = HeaderFormat::Data3,
+        SessionData::Message(mailbox) => {
+            if own.contact != Contact::Mailbox(mailbox) && open.is_empty() {
+                open.push(Attribute::conveyance(DataChannel::mailbox(mailbox)));
+            }
+        }
+    }
+    offer.open = open.into_iter().collect();
+    let mut endpoint = Config::new(config.node, own.contact, vec![offer]);
+    endpoint.mode = config.mode;
+    endpoint.algorithm = config.algorithm;
+    endpoint.max_records = config.record_limit as usize;
+    endpoint.first_number = config.first_number;
+    endpoint.first_stream = config.first_stream;
+    endpoint.rts = config.rts;
+    if let SessionData::Message(mailbox) = config.data {
+        endpoint.data_mailbox = Some(mailbox);
+    }
+    endpoint
+}
+
+fn plus(a: &Counters, b: &Counters) -> Counters {
+    Counters {
+        received: a.received + b.received,
+        malformed: a.malformed + b.malformed,
+        dropped: a.dropped + b.dropped,
+        opens: a.opens + b.opens,
+        accepts: a.accepts + b.accepts,
+        refuses: a.refuses + b.refuses,
+        closes: a.closes + b.closes,
+        sent: a.sent + b.sent,
+        retransmissions: a.retransmissions + b.retransmissions,
+        allocated: a.allocated + b.allocated,
+    }
+}

@@ -1,0 +1,402 @@
+//! Flows of session management: every endpoint of `from` and `to` becomes a node.
+
+use crate::compile::{Compiler, Settings};
+use crate::diagnostic::Diagnostic;
+use crate::protocols::service;
+use crate::spec::*;
+use crate::topology::shortened;
+use crate::units;
+use models::config::*;
+use models::session_management::conduit::Algorithm;
+use models::session_management::message::{Command, Mode};
+use models::session_management::protocol::Protocol;
+use models::session_management::register::Contact;
+use models::sim_core::{Duration, Time};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// ProtoID unless the scenario names another: the first of those that anybody may use.
+const PROTOCOL: u16 = 0x0200;
+
+fn text(s: &str) -> Option<String> {
+    Some(s.to_owned())
+}
+
+/// What a node does unless it is told otherwise. Written out only where flows use it.
+pub(crate) fn defaults() -> SessionNodeSpec {
+    SessionNodeSpec {
+        algorithm: Some(AlgorithmKind::Corrected),
+        validation: Some(false),
+        management: Some(CarrierKind::Message),
+        data: Some(CarrierKind::Message),
+        mailbox: Some(0),
+        data_mailbox: None,
+        stream: Some(0xDFFF),
+        cos: Some(0),
+        segment: Some(256),
+        retry: text("250 ms"),
+        timeout: text("1 s"),
+        xon_timeout: text("1 s"),
+        record_limit: Some(1 << 16),
+        first_stream: Some(0),
+        rts: Some(true),
+        mute: Some(false),
+        contact: Some(ContactKind::Assumed),
+        consumer: None,
+    }
+}
+
+/// Fills in the defaults of such a flow.
+pub(crate) fn expand(flow: &mut FlowSpec) {
+    flow.size.get_or_insert(SizeSpec::Fixed(256));
+    let Some(session) = &mut flow.session else { return };
+    match &mut session.ethernet {
+        Some(ethernet) => {
+            ethernet.mtu.get_or_insert(1500);
+            ethernet.broadcast_every.get_or_insert(0);
+        }
+        None => {
+            session.protocol.get_or_insert(PROTOCOL);
+        }
+    }
+    for time in [&mut session.at, &mut session.offset, &mut session.spread] {
+        time.get_or_insert_with(|| "0 ps".into());
+    }
+    session.chart.get_or_insert(false);
+}
+
+/// Every time of a flow with its place.
+pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &String)> {
+    let own = [
+        ("at", &session.at),
+        ("offset", &session.offset),
+        ("spread", &session.spread),
+        ("close_at", &session.close_at),
+    ];
+    let mut times: Vec<(String, &String)> =
+        own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()?))).collect();
+    for (i, restart) in session.restarts.iter().flatten().enumerate() {
+        times.push((format!("restarts/{i}/at"), &restart.at));
+    }
+    for (i, fault) in session.faults.iter().flatten().enumerate() {
+        if let FateSpec::Delay(time) = &fault.fate {
+            times.push((format!("faults/{i}/fate/delay"), time));
+        }
+    }
+    for (i, step) in session.script.iter().flat_map(|script| &script.steps).enumerate() {
+        times.push((format!("script/steps/{i}/at"), &step.at));
+    }
+    times
+}
+
+/// Every time of a node with its key.
+pub(crate) fn periods(node: &SessionNodeSpec) -> [(&'static str, Option<&String>); 3] {
+    [
+        ("retry", node.retry.as_ref()),
+        ("timeout", node.timeout.as_ref()),
+        ("xon_timeout", node.xon_timeout.as_ref()),
+    ]
+}
+
+fn picoseconds(text: Option<&String>) -> u64 {
+    text.and_then(|text| units::time(text).ok()).unwrap_or(0)
+}
+
+/// Whether the settings of the flow go together.
+pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+    let before = c.out.len();
+    let Some(session) = &flow.session else { return true };
+    let mut mixed = |key: &str, message: &str, help: &str| {
+        c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
+    };
+    if flow.messages.is_some() || flow.streams.is_some() || flow.rpc.is_some() || flow.packet.is_some() {
+        let help = "what carries messages and data is a setting of the endpoints: endpoint.session";
+        mixed("session", "the flow opens conduits and sends something else", help);
+    }
+    match flow.arrivals {
+        Some(ArrivalSpec::Trace(_)) => {
+            mixed("arrivals", "a trace knows no conduits", "use another arrival process");
+        }
+        Some(ArrivalSpec::Saturated(_)) => {
+            let help = "use \"constant\" or another open loop";
+            mixed("arrivals", "a closed loop does not see when a PDU is over", help);
+        }
+        _ => {}
+    }
+    if session.ethernet.is_some() && session.protocol.is_some() {
+        mixed("session/protocol", "Ethernet has a ProtoID of its own", "leave one of the two out");
+    }
+    let first = c.spec.traffic.iter().position(|flow| flow.session.is_some());
+    if let Some(first) = first.filter(|&first| !std::ptr::eq(&c.spec.traffic[first], flow)) {
+        let message = "a second flow opens conduits: an endpoint is one node";
+        let finding = Diagnostic::error("SC048", format!("{at}/session"), message);
+        let finding = finding.help("name all endpoints in one flow");
+        c.out.push(finding.also(format!("/traffic/{first}/session"), "the first one"));
+    }
+    if let Some(id) = session.protocol
+        && Protocol::standard(id).is_none_or(|protocol| protocol == Protocol::ETHERNET)
+    {
+        let message = format!("ProtoID {id} is no protocol without attributes");
+        let help = "allowed: 0 to 65534 without 257 (vendors) and 258 (use \"ethernet\")";
+        c.out.push(Diagnostic::error("SC008", format!("{at}/session/protocol"), message).help(help));
+    }
+    if flow.priority.is_some_and(|priority| priority > 1) {
+        let message = "the class above it would leave no priority for responses";
+        let finding = Diagnostic::error("SC008", format!("{at}/priority"), message);
+        c.out.push(finding.help("allowed: 0 and 1"));
+    }
+    c.out.len() == before
+}
+
+/// Sizes of PDUs with their weights.
+pub(crate) fn check_size(octets: u32, flow: &FlowSpec) -> (bool, String) {
+    let mtu = flow.session.as_ref().and_then(|session| session.ethernet.as_ref()?.mtu);
+    let most = mtu.map_or(65_535, u32::from);
+    (octets > 0 && octets <= most, format!("1 to {most}"))
+}
+
+/// An endpoint that takes part, with the ids that it opens conduits to.
+pub(crate) struct Member {
+    pub(crate) device: usize,
+    pub(crate) peers: Option<Arc<Vec<u32>>>,
+    /// Position among those that open conduits.
+    pub(crate) position: u64,
+}
+
+/// The nodes of a flow. Nothing if something is wrong.
+pub(crate) fn nodes(
+    c: &mut Compiler<'_>,
+    at: &str,
+    flow: &FlowSpec,
+    members: Vec<Member>,
+) -> Option<Vec<(usize, SessionConfig)>> {
+    let session = flow.session.as_ref()?;
+    let before = c.out.len();
+    let by_name: BTreeMap<String, usize> =
+        members.iter().map(|member| (c.graph.nodes[member.device].name.clone(), member.device)).collect();
+    let mut directory = BTreeMap::new();
+    let mut settings = BTreeMap::new();
+    for member in &members {
+        let (node, announcement) = settings_of(c, member.device)?;
+        directory.insert(c.ids[member.device] as u16, announcement);
+        settings.insert(member.device, node);
+    }
+    let directory = Arc::new(directory);
+    let at = format!("{at}/session");
+    let faults = faults(c, &at, session, &by_name);
+    let scripts = scripts(c, &at, session, &by_name);
+    let restarts = restarts(c, &at, session, &by_name);
+    if c.out.len() > before {
+        return None;
+    }
+    let protocol = match &session.ethernet {
+        Some(ethernet) => SessionProtocol::Ethernet {
+            mtu: ethernet.mtu.unwrap_or(1500),
+            broadcast_every: ethernet.broadcast_every.unwrap_or(0),
+        },
+        None => SessionProtocol::Plain(session.protocol.unwrap_or(PROTOCOL)),
+    };
+    let begin = picoseconds(session.at.as_ref());
+    let offset = picoseconds(session.offset.as_ref());
+    let spread = Duration(picoseconds(session.spread.as_ref()));
+    let nodes = members.into_iter().map(|Member { device, peers, position }| {
+        let node = &settings[&device];
+        let name = &c.graph.nodes[device].name;
+        let creates = peers.map(|peers| Creates {
+            at: Time(begin.saturating_add(position.saturating_mul(offset))),
+            spread,
+            peers,
+            stream: format!("{name}/{}/create", flow.name),
+        });
+        let closes = creates.is_some() && session.close_at.is_some();
+        let config = SessionConfig {
+            node: c.ids[device] as u16,
+            algorithm: match node.algorithm {
+                Some(AlgorithmKind::Literal) => Algorithm::Literal,
+                Some(AlgorithmKind::Minimal) => Algorithm::Minimal,
+                Some(AlgorithmKind::Corrected) | None => Algorithm::Corrected,
+            },
+            mode: if node.validation == Some(true) { Mode::Validation } else { Mode::NonValidation },
+            data: match node.data {
+                Some(CarrierKind::Stream) => SessionData::Stream,
+                _ => SessionData::Message(node.data_mailbox.or(node.mailbox).unwrap_or(0)),
+            },
+            protocol,
+            cos: node.cos.unwrap_or(0),
+            segment: node.segment.unwrap_or(256),
+            priority: flow.priority.unwrap_or(0),
+            record_limit: node.record_limit.unwrap_or(1 << 16),
+            first_number: 0,
+            first_stream: node.first_stream.unwrap_or(0),
+            rts: node.rts.unwrap_or(true),
+            mute: node.mute.unwrap_or(false),
+            directory: Arc::clone(&directory),
+            // A script says itself who opens what when.
+            creates: creates.filter(|_| session.script.is_none()),
+            close_at: closes.then(|| Time(picoseconds(session.close_at.as_ref()))),
+            restarts: restarts.get(&device).cloned().unwrap_or_default(),
+            consumer: node.consumer.as_ref().map(|consumer| Consumer {
+                service: service(Some(&consumer.service)),
+                stop_at: consumer.stop_at.unwrap_or(u32::MAX),
+                go_at: consumer.go_at.unwrap_or(0),
+            }),
+            faults: faults.get(&device).cloned().unwrap_or_default(),
+            script: session.script.is_some().then(|| scripts.get(&device).cloned().unwrap_or_default()),
+            charted: session.chart == Some(true),
+        };
+        (device, config)
+    });
+    Some(nodes.collect())
+}
+
+/// The settings of a node, and what others know of it.
+fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<(SessionNodeSpec, Announcement)> {
+    let Settings::Endpoint(endpoint) = &c.settings[device] else { return None };
+    let node = endpoint.session.clone().unwrap_or_else(defaults);
+    let at = format!("{}/session", c.origins[device]);
+    let name = c.graph.nodes[device].name.clone();
+    let before = c.out.len();
+    let (mailbox, stream, cos) =
+        (node.mailbox.unwrap_or(0), node.stream.unwrap_or(0xDFFF), node.cos.unwrap_or(0));
+    let contact = match node.management {
+        Some(CarrierKind::Stream) => Contact::Stream { stream, cos },
+        _ => Contact::Mailbox(mailbox),
+    };
+    if !contact.is_valid() {
+        let message = format!("\"{name}\" cannot take management messages on stream {stream}");
+        let finding = Diagnostic::error("SC008", format!("{at}/stream"), message);
+        c.once(finding.help("allowed: 0 to 65534 without 61440 (Ethernet broadcast)"));
+    }
+    if node.contact == Some(ContactKind::Registers) {
+        let message = "registers of session management are not modelled yet";
+        let finding = Diagnostic::error("SC008", format!("{at}/contact"), message);
+        c.once(finding.help("allowed: \"assumed\" (contacts and periods are hard-coded)"));
+    }
+    let mut periods = [0; 3];
+    for ((key, text), period) in self::periods(&node).into_iter().zip(&mut periods) {
+        let time = picoseconds(text);
+        let micros = time / 1_000_000;
+        if !time.is_multiple_of(1_000_000) || micros == 0 || micros > u64::from(u32::MAX) {
+            let message = format!("a period of {} cannot be announced", units::time_text(time));
+            let finding = Diagnostic::error("SC008", format!("{at}/{key}"), message);
+            c.once(finding.help("allowed: whole microseconds, 1 us to 4294 s"));
+        }
+        *period = micros as u32;
+    }
+    if let Some(consumer) = &node.consumer
+        && let (Some(stop), go) = (consumer.stop_at, consumer.go_at.unwrap_or(0))
+        && go >= stop
+    {
+        let message = format!("the streams would go on at {go} PDUs, but stop at {stop}");
+        let finding = Diagnostic::error("SC032", format!("{at}/consumer"), message);
+        c.once(finding.help("go_at < stop_at"));
+    }
+    (c.out.len() == before).then_some((node, Announcement { contact, periods }))
+}
+
+/// The device of a name among the nodes.
+pub(crate) fn member(
+    c: &mut Compiler<'_>,
+    at: String,
+    name: &str,
+    by_name: &BTreeMap<String, usize>,
+) -> Option<usize> {
+    if let Some(&device) = by_name.get(name) {
+        return Some(device);
+    }
+    let names: Vec<&str> = by_name.keys().map(String::as_str).collect();
+    let finding = Diagnostic::error("SC011", at, format!("\"{name}\" takes no part in this flow"))
+        .help(format!("nodes: {}", shortened(names.iter().copied())))
+        .did_you_mean_name(name, names.iter().copied());
+    c.out.push(finding);
+    None
+}
+
+fn faults(
+    c: &mut Compiler<'_>,
+    at: &str,
+    session: &SessionSpec,
+    by_name: &BTreeMap<String, usize>,
+) -> BTreeMap<usize, Vec<MessageFault>> {
+    let mut faults: BTreeMap<usize, Vec<MessageFault>> = BTreeMap::new();
+    for (i, fault) in session.faults.iter().flatten().enumerate() {
+        let at = format!("{at}/faults/{i}");
+        let from = member(c, format!("{at}/from"), &fault.from, by_name);
+        let to = member(c, format!("{at}/to"), &fault.to, by_name);
+        let (Some(from), Some(to)) = (from, to) else { continue };
+        faults.entry(from).or_default().push(MessageFault {
+            to: c.ids[to] as u16,
+            command: match fault.message {
+                CommandKind::Open => Command::Open,
+                CommandKind::Accept => Command::Accept,
+                CommandKind::Refuse => Command::Refuse,
+                CommandKind::Data => Command::Data,
+                CommandKind::FlowControl => Command::FlowControl,
+                CommandKind::Close => Command::Close,
+                CommandKind::Status => Command::Status,
+            },
+            nth: fault.nth,
+            fate: match &fault.fate {
+                FateSpec::Lose => Fate::Lose,
+                FateSpec::Duplicate => Fate::Duplicate,
+                FateSpec::Delay(time) => Fate::Delay(Duration(picoseconds(Some(time)))),
+            },
+        });
+    }
+    faults
+}
+
+fn scripts(
+    c: &mut Compiler<'_>,
+    at: &str,
+    session: &SessionSpec,
+    by_name: &BTreeMap<String, usize>,
+) -> BTreeMap<usize, Vec<(Time, ScriptStep)>> {
+    let mut scripts: BTreeMap<usize, Vec<(Time, ScriptStep)>> = BTreeMap::new();
+    for (i, step) in session.script.iter().flat_map(|script| &script.steps).enumerate() {
+        let at = format!("{at}/script/steps/{i}");
+        let node = member(c, format!("{at}/node"), &step.node, by_name);
+        let peer = member(c, format!("{at}/peer"), &step.peer, by_name);
+        let (Some(node), Some(peer)) = (node, peer) else { continue };
+        let peer = c.ids[peer] as u16;
+        let message = String::clone;
+        let action = match &step.action {
+            StepAction::Create => ScriptStep::Create { peer },
+            StepAction::Deliver(words) => ScriptStep::Deliver { peer, message: message(words) },
+            StepAction::Lose(words) => ScriptStep::Lose { peer, message: message(words) },
+            StepAction::Duplicate(words) => ScriptStep::Duplicate { peer, message: message(words) },
+            StepAction::Repeat(words) => ScriptStep::Repeat { peer, message: message(words) },
+            StepAction::GiveUp(number) => ScriptStep::GiveUp { peer, number: *number },
+            StepAction::Watch => ScriptStep::Watch { peer },
+            StepAction::Query(stream) => ScriptStep::Query { peer, stream: *stream },
+            StepAction::Restart => ScriptStep::Restart,
+        };
+        scripts.entry(node).or_default().push((Time(picoseconds(Some(&step.at))), action));
+    }
+    scripts
+}
+
+fn restarts(
+    c: &mut Compiler<'_>,
+    at: &str,
+    session: &SessionSpec,
+    by_name: &BTreeMap<String, usize>,
+) -> BTreeMap<usize, Vec<Time>> {
+    let names: Vec<&str> = by_name.keys().map(String::as_str).collect();
+    let mut restarts: BTreeMap<usize, Vec<Time>> = BTreeMap::new();
+    for (i, restart) in session.restarts.iter().flatten().enumerate() {
+        let at = format!("{at}/restarts/{i}/node");
+        match crate::names::select(restart.node.patterns(), &names) {
+            Ok(hits) => {
+                let devices: BTreeSet<usize> = hits.into_iter().map(|hit| by_name[names[hit]]).collect();
+                for device in devices {
+                    restarts.entry(device).or_default().push(Time(picoseconds(Some(&restart.at))));
+                }
+            }
+            Err(pattern) => {
+                member(c, crate::traffic::element(&at, &restart.node, &pattern), &pattern, by_name);
+            }
+        }
+    }
+    restarts
+}

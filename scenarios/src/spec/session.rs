@@ -1,0 +1,278 @@
+//! Session management in the scenario language.
+
+use super::{Names, ServiceSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An endpoint as a node of session management (RapidIO Annex 2).
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionNodeSpec {
+    /// How OPEN and ACCEPT are matched to conduits (default corrected).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<AlgorithmKind>,
+    /// Whether reserved fields of messages are checked (default false: non-validation mode).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<bool>,
+    /// What carries management messages to this node (default message).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub management: Option<CarrierKind>,
+    /// What carries data to this node (default message: DATA; stream: DATA3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<CarrierKind>,
+    /// Mailbox for management messages, 0 (default) to 63; above 3 they fit one packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 63))]
+    pub mailbox: Option<u8>,
+    /// Mailbox for data (default: that for management messages).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 63))]
+    pub data_mailbox: Option<u8>,
+    /// StreamID for management messages over type 9 (default 57343).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<u16>,
+    /// Class of service of that stream, and of streams to this node (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cos: Option<u8>,
+    /// Octets of a segment of type 11: 8, 16, 32, 64, 128 or 256 (default).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "super::segment_schema")]
+    pub segment: Option<u16>,
+    /// REQUEST_RETRY_PERIOD that this node announces, by the protocol clock (default "250 ms").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<String>,
+    /// REQUEST_TIMEOUT_PERIOD that this node announces, by the protocol clock (default "1 s").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<String>,
+    /// FLOW_CONTROL_XON_TIMEOUT_PERIOD that this node announces, by the protocol clock (default "1 s").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xon_timeout: Option<String>,
+    /// Conduit records for one peer at most (default 65536): where the storm of the printed algorithm is
+    /// stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub record_limit: Option<u32>,
+    /// First StreamID that this node hands out to each peer (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 57343))]
+    pub first_stream: Option<u16>,
+    /// Whether a stopped source with data says so by RTS (default true).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rts: Option<bool>,
+    /// The node takes nothing in and says nothing (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mute: Option<bool>,
+    /// How nodes know where to send management messages (default assumed: it is hard-coded).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<ContactKind>,
+    /// The application that takes PDUs (default: they are taken at once).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumer: Option<ConsumerSpec>,
+}
+
+/// How OPEN and ACCEPT are matched to conduits.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AlgorithmKind {
+    /// The pseudo-code as printed.
+    Literal,
+    /// The pseudo-code with the one check that the text around it describes.
+    Minimal,
+    /// Sound under loss, repetition and reordering.
+    Corrected,
+}
+
+/// What carries messages or data.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CarrierKind {
+    /// Type 11.
+    Message,
+    /// Type 9.
+    Stream,
+}
+
+/// How nodes know where to send management messages.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ContactKind {
+    /// It is hard-coded.
+    Assumed,
+    /// From the registers of the node, read through the fabric.
+    Registers,
+}
+
+/// An application that takes PDUs one after the other.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConsumerSpec {
+    /// Time for each PDU.
+    pub service: ServiceSpec,
+    /// PDUs that wait when it stops its streams by XOFF (default: it never does).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub stop_at: Option<u32>,
+    /// PDUs that wait when it lets them go on by XON (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub go_at: Option<u32>,
+}
+
+/// Conduits of session management: every endpoint of `from` opens one to every endpoint of `to`. PDUs of
+/// `size` octets are sent on them by `arrivals`; those that come before their conduit wait for it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionSpec {
+    /// ProtoID (default 512).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<u16>,
+    /// PDUs are Ethernet frames (ProtoID 258); `size` is that of their payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ethernet: Option<EthernetSpec>,
+    /// When the endpoints of `from` open their conduits (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// Each endpoint of `from` begins this much after the one before it (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<String>,
+    /// Each conduit is wanted up to this much later, at random (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<String>,
+    /// When the endpoints of `from` close their conduits (default: never).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_at: Option<String>,
+    /// Nodes that forget everything and begin anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<Vec<RestartSpec>>,
+    /// Messages that are lost, duplicated or delayed on their way from the protocol to the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Vec<MessageFaultSpec>>,
+    /// Every message waits until the script calls it, and no timer runs by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptSpec>,
+    /// Whether results show a message sequence chart (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chart: Option<bool>,
+}
+
+/// Ethernet frames.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EthernetSpec {
+    /// Octets of the longest payload (default 1500).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub mtu: Option<u16>,
+    /// Every n-th frame is a broadcast: a copy to each peer (default 0: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broadcast_every: Option<u32>,
+}
+
+/// A node that begins anew.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestartSpec {
+    /// The nodes.
+    pub node: Names,
+    /// When.
+    pub at: String,
+}
+
+/// What becomes of one message.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MessageFaultSpec {
+    /// Endpoint that sends it.
+    pub from: String,
+    /// Endpoint that it goes to.
+    pub to: String,
+    /// Its command.
+    pub message: CommandKind,
+    /// The n-th of this command on this way, repetitions included; 1 = the first.
+    #[schemars(range(min = 1))]
+    pub nth: u32,
+    /// What happens to it.
+    pub fate: FateSpec,
+}
+
+/// A command of session management.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandKind {
+    /// OPEN.
+    Open,
+    /// ACCEPT.
+    Accept,
+    /// REFUSE.
+    Refuse,
+    /// DATA.
+    Data,
+    /// XOFF, XON, RTS.
+    FlowControl,
+    /// CLOSE.
+    Close,
+    /// STATUS.
+    Status,
+}
+
+/// What happens to a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FateSpec {
+    /// It never leaves.
+    Lose,
+    /// It leaves twice.
+    Duplicate,
+    /// It leaves this much later, and others overtake it.
+    Delay(String),
+}
+
+/// What happens when, step by step.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptSpec {
+    /// Whether some delays of messages give the same order of events with the timers at their periods. A
+    /// label: it changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub realisable: Option<bool>,
+    /// The steps.
+    pub steps: Vec<StepSpec>,
+}
+
+/// One step of a script.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepSpec {
+    /// When.
+    pub at: String,
+    /// Endpoint at which something happens; of messages, the one that sends.
+    pub node: String,
+    /// The other end.
+    pub peer: String,
+    /// What happens.
+    #[serde(rename = "do")]
+    pub action: StepAction,
+}
+
+/// What happens in a step. Messages are named by what they say, in the words of charts: "OPEN 0 (F,F)".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepAction {
+    /// The application wants a conduit.
+    Create,
+    /// A message that waits leaves.
+    Deliver(String),
+    /// A message that waits is lost.
+    Lose(String),
+    /// A message that waits is there twice.
+    Duplicate(String),
+    /// A request is repeated.
+    Repeat(String),
+    /// The OPEN with this number is given up.
+    GiveUp(u32),
+    /// The OPEN of the peer has been awaited for long enough.
+    Watch,
+    /// The node asks the peer about this stream.
+    Query(u16),
+    /// The node forgets everything.
+    Restart,
+}
