@@ -62,8 +62,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
 }
 
-/// Every packet is written and read back at every hop, symbols as well, in both granularities; results are the
-/// same.
+/// Every packet is written and read back at every hop, symbols as well, in both granularities; results are
+/// the same.
 #[test]
 fn what_crosses_links_is_written_and_read_back() {
     let home = Home::new();

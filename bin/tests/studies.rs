@@ -943,7 +943,6 @@ fn link_efficiency() {
         // Back to back: the 350 us may cut off one packet. An octet more in each would be ten times that.
         let one = 8.0 * f64::from(payload) / 350_000.0;
         near(&format!("{payload} octets"), flow.goodput_gbps.value, law, one);
-        assert!(flow.accepted_load.half_width < 1e-3, "{payload}");
     }
 }
 

@@ -91,8 +91,8 @@ struct Cold {
     recovery: Recovery,
 }
 
-/// Time in which the link was recovering: from a retry or an error, or because it was down. It goes before all
-/// other causes, so the other integrals stand still meanwhile.
+/// Time in which the link was recovering: from a retry or an error, or because it was down. It goes before
+/// all other causes, so the other integrals stand still meanwhile.
 #[derive(Clone, Debug, Default)]
 struct Recovery {
     /// Since when.
@@ -271,8 +271,8 @@ impl TransmitClock {
         cold.recovery.since = Some(t);
     }
 
-    /// The link is itself again at `t`; what it carries then lasts until `busy_until`. `waiting`: packets wait
-    /// that may have waited before.
+    /// The link is itself again at `t`; what it carries then lasts until `busy_until`. `waiting`: packets
+    /// wait that may have waited before.
     pub fn end_recovery(&mut self, t: u64, busy_until: u64, waiting: bool) {
         let cold = self.cold.get_or_insert_default();
         let recovery = &mut cold.recovery;

@@ -469,8 +469,8 @@ pub enum LossKind {
     Xon,
 }
 
-/// A link that runs in symbol granularity: its ends are two [`lp_serial::link::LinkPort`]s. Such a link has 8b/10b
-/// characters, and neither of its devices cuts through if packets may be damaged or refused.
+/// A link that runs in symbol granularity: its ends are two [`lp_serial::link::LinkPort`]s. Such a link has
+/// 8b/10b characters, and neither of its devices cuts through if packets may be damaged or refused.
 #[derive(Clone, Debug)]
 pub struct SymbolicLink {
     /// Index of the link.

@@ -40,8 +40,8 @@ pub struct RunOptions {
     pub list: ListKind,
     /// Pipeline.
     pub pipeline: PipelineMode,
-    /// Every packet and symbol that crosses a link is written as bytes, read back and compared; the run panics at
-    /// the first difference.
+    /// Every packet and symbol that crosses a link is written as bytes, read back and compared; the run
+    /// panics at the first difference.
     pub wire_check: bool,
 }
 

@@ -49,8 +49,8 @@ pub struct PortStats {
     pub output_high_water: u32,
 }
 
-/// Totals of one end of a link that runs in symbol granularity. What is damaged counts where it was sent, what is
-/// refused where it arrived.
+/// Totals of one end of a link that runs in symbol granularity. What is damaged counts where it was sent,
+/// what is refused where it arrived.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets sent from here that were damaged on their way.
@@ -63,6 +63,9 @@ pub struct LinkStats {
     pub retries: u64,
     /// packet-not-accepted sent: an error was detected.
     pub not_accepted: u64,
+    /// Damage that arrived where it made no difference: the input side was stopped by an error already, or
+    /// the packet was cancelled anyway. Together with `not_accepted` this is all damage that arrived.
+    pub absorbed: u64,
     /// Recoveries of the output side from the error-stopped state: link-request to link-response.
     pub recoveries: u64,
     /// Link timeouts.
@@ -93,6 +96,7 @@ impl LinkStats {
         self.damaged_idle += other.damaged_idle;
         self.retries += other.retries;
         self.not_accepted += other.not_accepted;
+        self.absorbed += other.absorbed;
         self.recoveries += other.recoveries;
         self.timeouts += other.timeouts;
         self.cancelled += other.cancelled;

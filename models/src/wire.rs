@@ -209,8 +209,8 @@ impl Wire {
         self.packet_end = at;
     }
 
-    /// The last packet committed does not start after all: its start-of-packet becomes a symbol like others, and
-    /// symbols that wait for its end move up, to `next`. `last`: start and end of the packet before it.
+    /// The last packet committed does not start after all: its start-of-packet becomes a symbol like others,
+    /// and symbols that wait for its end move up, to `next`. `last`: start and end of the packet before it.
     pub fn retract(&mut self, next: u64, last: Option<(u64, u64)>) {
         if self.after && self.run_start == self.packet_end {
             self.run_start = next;

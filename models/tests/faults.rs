@@ -1,8 +1,9 @@
-//! Links on which things go wrong: nothing is lost, nothing is delivered twice, every error is accounted for, and
-//! every picosecond has its cause.
+//! Links on which things go wrong: nothing is lost, nothing is delivered twice, every error is accounted for,
+//! and every picosecond has its cause.
 mod common;
 use common::*;
 use models::config::*;
+use models::probe::{Delivery, Probe};
 use models::stats::LinkStats;
 use models::{Cause, Outcome};
 use sim_core::{Duration, Time};
@@ -225,4 +226,58 @@ fn faults_are_the_same_in_all_modes() {
             Some(first) => assert_eq!(first, &seen, "{options:?}"),
         }
     }
+}
+
+/// Counts deliveries and asserts their order.
+#[derive(Default)]
+struct Order {
+    next: [u64; 2],
+}
+
+impl Probe for Order {
+    fn delivered(&mut self, d: &Delivery) {
+        assert_eq!(d.sequence, self.next[d.source as usize], "lost, or delivered twice: {d:?}");
+        self.next[d.source as usize] += 1;
+    }
+}
+
+/// The time of `bits` in each direction of a link with a bit error rate of 1e-6, nine tenths of it with
+/// traffic: errors, repetitions.
+fn bits_with_errors(bits: u64, seed: u64) -> (u64, u64) {
+    let mut net = single(2, switch(2));
+    let packets = bits / (10 * 284) * 9 / 10;
+    net.saturated(0, 0, 1).limit = packets;
+    net.saturated(1, 0, 0).limit = packets;
+    net.config.seed = seed;
+    net.config.symbolic = vec![symbolic(0)];
+    for (damage, name) in net.config.symbolic[0].damage.iter_mut().zip(["there", "back"]) {
+        // Ten bits make a character.
+        damage.errors = errors(name, 10);
+    }
+    let mut sim = models::Simulation::new(Arc::new(net.config), ALL_OPTIONS[1], Order::default());
+    let _ = sim.run(Time(bits / 10 * CHAR_PS), u64::MAX);
+    let (order, outcome) = sim.finish();
+    assert_eq!(order.next, [packets; 2]);
+    assert_eq!((outcome.delivered, outcome.in_flight, outcome.dropped), (2 * packets, 0, 0));
+    let sum = |what: fn(&LinkStats) -> u64| sum(&outcome, what);
+    let damaged = sum(|end| end.damaged_packets + end.damaged_symbols + end.damaged_idle);
+    // What is damaged in the last instants has not arrived yet.
+    let met = sum(|end| end.not_accepted + end.absorbed);
+    assert!((met..=met + 2).contains(&damaged), "seed {seed}: {:?}", outcome.links);
+    assert!(outcome.links.iter().all(|end| !end.2.failed));
+    (damaged, sum(|end| end.repeated))
+}
+
+/// The long version: `LINK_SEEDS=100 LINK_BITS=1000000000 cargo test --release -p models --test faults
+/// every_error -- --nocapture`.
+#[test]
+fn every_error_is_accounted_for() {
+    let number =
+        |name: &str, ordinary| std::env::var(name).map_or(ordinary, |text| text.parse().expect("a number"));
+    let (seeds, bits) = (number("LINK_SEEDS", 10), number("LINK_BITS", 20_000_000));
+    let runs = (0..seeds).map(|seed| bits_with_errors(bits, seed));
+    let (errors, repeated) = runs.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    println!("{seeds} seeds, {bits} bits each way: {errors} errors, {repeated} packets repeated");
+    let expected = (2 * seeds * bits) as f64 * 1e-6;
+    assert!((errors as f64 - expected).abs() < 5.0 * expected.sqrt(), "{errors}");
 }

@@ -423,8 +423,8 @@ proptest! {
 proptest! {
     #![proptest_config(config(120, 13))]
 
-    /// Links in symbol granularity, all of them or some: as long as nothing goes wrong everything happens at the
-    /// same picosecond as in packet granularity, with whatever organisation, protocols and messages.
+    /// Links in symbol granularity, all of them or some: as long as nothing goes wrong everything happens at
+    /// the same picosecond as in packet granularity, with whatever organisation, protocols and messages.
     #[test]
     fn granularity_changes_nothing(
         seed in any::<u64>(),
@@ -454,7 +454,8 @@ proptest! {
             config.sample_every = None;
         }
         let checked = RunOptions { wire_check: true, ..ALL_OPTIONS[3] };
-        let runs = [(&net.config, ALL_OPTIONS[0]), (&fine, ALL_OPTIONS[0]), (&fine, checked), (&net.config, checked)];
+        let plain = ALL_OPTIONS[0];
+        let runs = [(&net.config, plain), (&fine, plain), (&fine, checked), (&net.config, checked)];
         equal(&net, runs, 700 * T)?;
     }
 }

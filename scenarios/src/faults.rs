@@ -334,7 +334,8 @@ impl Compiler<'_> {
                 if buffers > SHORT_BUFFERS_MAX {
                     let name = &self.graph.nodes[device as usize].name;
                     let message = format!(
-                        "\"{name}\" has {buffers} receive buffers, but a short control symbol tells of {SHORT_BUFFERS_MAX}"
+                        "\"{name}\" has {buffers} receive buffers, but a short control symbol tells of \
+                         {SHORT_BUFFERS_MAX}"
                     );
                     let pointer = format!("{}/input_buffers", self.origins[device as usize]);
                     let help = "use long control symbols, or fewer buffers";
@@ -361,7 +362,8 @@ fn fault(at: u64, link: usize, action: FaultAction) -> Fault {
     Fault { at: Time(at), link: link as u32, action }
 }
 
-/// Probability that a character of 10 bits is damaged: 1 - (1 - rate)^10, without the cancellation of small rates.
+/// Probability that a character of 10 bits is damaged: 1 - (1 - rate)^10, without the cancellation of small
+/// rates.
 fn damaged(rate: f64) -> f64 {
     let mut sum = 0.0;
     for _ in 0..10 {

@@ -261,12 +261,12 @@ pub struct LinkSpec {
     /// granularity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControlKind>,
-    /// How the link is simulated (default packet; faults and receiver-controlled flow control need symbol). Times
-    /// are the same with both.
+    /// How the link is simulated (default packet; faults and receiver-controlled flow control need symbol).
+    /// Times are the same with both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub granularity: Option<GranularityKind>,
-    /// Time after which an answer of the neighbour counts as lost, in symbol granularity (default: 100 us, and at
-    /// least what 128 packets and 4 round trips take).
+    /// Time after which an answer of the neighbour counts as lost, in symbol granularity (default: 100 us,
+    /// and at least what 128 packets and 4 round trips take).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
 }
@@ -1207,7 +1207,8 @@ pub struct FaultSpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BitErrorSpec {
-    /// Links: "device:port", or a device for all its links; patterns are allowed. Both directions have errors.
+    /// Links: "device:port", or a device for all its links; patterns are allowed. Both directions have
+    /// errors.
     pub link: String,
     /// Probability that a bit (of 10 to a character) is wrong, 0 to 0.01; or one for each lane.
     pub rate: BitErrorRate,

@@ -119,6 +119,8 @@ const RULES: &[Rule] = &[
             ("sim-core/src/rng.rs", "exponential and geometric draws through libm, rounded once"),
             ("scenarios/src/check.rs", "the rates that a message lists"),
             ("scenarios/src/compile.rs", "the rate that a message names"),
+            ("scenarios/src/faults.rs", "a bit error rate in JSON to an exact probability for a character"),
+            ("scenarios/src/spec.rs", "a bit error rate as it stands in JSON"),
             ("scenarios/src/report.rs", "the rates that check prints"),
             ("scenarios/src/structure.rs", "1.0 in JSON read as the whole number 1, exactly"),
             ("scenarios/src/sweep/axes.rs", "numbers of ranges, rounded to nine digits before they are set"),

@@ -1,7 +1,8 @@
 //! `--wire-check`: what crosses a link is written as bytes, read back and compared, at every hop.
 //!
-//! A packet of an agent is its own bytes; one of a traffic source has the header that its record asks for, and a
-//! filler of its length. On 64b/67b links the parts that IDLE3 adds (link CRC, padding to 8) are not bytes here.
+//! A packet of an agent is its own bytes; one of a traffic source has the header that its record asks for,
+//! and a filler of its length. On 64b/67b links the parts that IDLE3 adds (link CRC, padding to 8) are not
+//! bytes here.
 
 use crate::agent::Cargo;
 use crate::agents::origin;

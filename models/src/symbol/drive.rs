@@ -70,7 +70,8 @@ impl<P: Probe> Fabric<P> {
         self.arrange(cx, port);
     }
 
-    /// Something may have become due at `port`: it gets its place on the wire, and the next place is asked for.
+    /// Something may have become due at `port`: it gets its place on the wire, and the next place is asked
+    /// for.
     pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
         let Fabric { ports, ends, timings, keys, .. } = &mut *self;

@@ -13,8 +13,8 @@ use sim_core::{Event, EventList, Purpose, Stream};
 pub(super) struct Errors {
     /// Random errors: stream, probability for a character, characters of an error.
     random: Option<(Stream, (u64, u64), u64)>,
-    /// Time of a character as a fraction, the instant from which characters are counted, and the next one to be
-    /// damaged.
+    /// Time of a character as a fraction, the instant from which characters are counted, and the next one to
+    /// be damaged.
     char_ps: (u64, u64),
     origin: u64,
     next: u64,

@@ -7,8 +7,8 @@ use sim_core::{EventKey, EventList};
 use voq_backpressure::Message;
 
 impl<P: Probe> Fabric<P> {
-    /// Whether a symbol leaves `port` now that can carry the message which was placed here. If the wire has changed
-    /// since, it gets another place.
+    /// Whether a symbol leaves `port` now that can carry the message which was placed here. If the wire has
+    /// changed since, it gets another place.
     pub(crate) fn has_place<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
         let now = cx.now().0;
         let end = self.end(port);
@@ -46,7 +46,8 @@ impl<P: Probe> Fabric<P> {
         cold.stats.voq_lost += 1;
     }
 
-    /// The output side of `port` has recovered from an error: what it had told may have been lost (Part 12 §4.2 g).
+    /// The output side of `port` has recovered from an error: what it had told may have been lost (Part 12
+    /// §4.2 g).
     pub(super) fn link_recovered<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         self.originate(cx, port, |originator, p| {
             originator.link_recovered(p);
@@ -63,7 +64,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// The link of `port` is initialised: its neighbour knows nothing, and what the neighbour had said is void.
+    /// The link of `port` is initialised: its neighbour knows nothing, and what the neighbour had said is
+    /// void.
     pub(super) fn link_initialised<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let form = self.end(port).link.config().form;
         if form == Form::Long {

@@ -1,8 +1,8 @@
 //! Symbol granularity: the links on which more can happen than the closed form of `transmit` knows.
 //!
-//! Each end of such a link is a [`LinkPort`]: it decides which symbol leaves and what one that arrives means. The
-//! [`Wire`](crate::wire::Wire) decides when, exactly as in packet granularity, so both give the same times to the
-//! picosecond as long as nothing goes wrong. This module is what stands between them:
+//! Each end of such a link is a [`LinkPort`]: it decides which symbol leaves and what one that arrives means.
+//! The [`Wire`](crate::wire::Wire) decides when, exactly as in packet granularity, so both give the same
+//! times to the picosecond as long as nothing goes wrong. This module is what stands between them:
 //!
 //! - `drive` asks for a symbol at every place that the wire has, and commits packets to the wire;
 //! - `receive` takes symbols and packets in and keeps the fabric's view of the credit;
@@ -10,12 +10,12 @@
 //! - `fault` damages things, and takes links down and up;
 //! - `check` writes and reads bytes, if that was asked for: on any link.
 //!
-//! *Order within an instant.* What arrives and what is decided comes first; then, at [`POLL`], the symbols of the
-//! instant are put together from what is true by then; damage comes last. So whatever becomes due at an instant
-//! can still leave with a symbol that begins there, which is what the closed form says.
+//! *Order within an instant.* What arrives and what is decided comes first; then, at [`POLL`], the symbols of
+//! the instant are put together from what is true by then; damage comes last. So whatever becomes due at an
+//! instant can still leave with a symbol that begins there, which is what the closed form says.
 //!
-//! *Who owns a packet.* A packet is the transmitter's until the receiver has accepted it. Its serial number at the
-//! transmitter, not its place among the packets, is what the link port keeps for a repetition.
+//! *Who owns a packet.* A packet is the transmitter's until the receiver has accepted it. Its serial number
+//! at the transmitter, not its place among the packets, is what the link port keeps for a repetition.
 
 mod check;
 mod drive;
@@ -362,6 +362,12 @@ impl End {
             _ => return,
         };
         *symbol = ControlSymbol::new(symbol.form(), stype0, symbol.stype1()).expect("it was one before");
+    }
+
+    /// Something damaged is here: it makes no difference if the input side is stopped by an error.
+    fn absorb(&mut self) {
+        let stopped = self.link.input() == lp_serial::link::InputState::ErrorStopped;
+        self.stats.absorbed += u64::from(stopped);
     }
 
     /// Whether something is on its way to the partner.

@@ -61,14 +61,19 @@ impl<P: Probe> Fabric<P> {
                 }
                 end.link.handle_stype1(symbol.stype1());
             }
-            None => end.link.handle_error(Cause::SymbolCrc),
+            None => {
+                end.absorb();
+                end.link.handle_error(Cause::SymbolCrc);
+            }
         }
         self.count(cx, port, false);
     }
 
     /// The input side gets to a damaged character of the idle sequence.
     pub(super) fn idle_damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.end(port).link.handle_error(Cause::IllegalCharacter);
+        let end = self.end(port);
+        end.absorb();
+        end.link.handle_error(Cause::IllegalCharacter);
         self.met(cx, port);
     }
 
@@ -107,6 +112,7 @@ impl<P: Probe> Fabric<P> {
         let Some(n) = sender.air.iter().position(|air| air.key == cx.key()) else { return };
         let air = sender.air.remove(n).expect("found");
         if air.void {
+            self.end(port).stats.absorbed += u64::from(air.damaged);
             return;
         }
         if behind != 0 {
@@ -117,6 +123,9 @@ impl<P: Probe> Fabric<P> {
         }
         self.count(cx, port, true);
         let end = self.end(port);
+        if air.damaged {
+            end.absorb();
+        }
         let reception = if air.headless {
             end.link.handle_error(Cause::IllegalCharacter);
             Reception::Discarded
@@ -211,9 +220,8 @@ impl<P: Probe> Fabric<P> {
     pub(super) fn make_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, waits: bool) {
         if !self.is_switch(port) && (waits || self.ports[port as usize].tx.clock.blocked() != 0) {
             let e = !self.owner[port as usize] as usize;
-            match cx.now().0.checked_sub(u64::from(!waits)) {
-                Some(until) => self.materialise(cx, e, until),
-                None => {}
+            if let Some(until) = cx.now().0.checked_sub(u64::from(!waits)) {
+                self.materialise(cx, e, until);
             }
         }
     }
@@ -274,8 +282,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// What the fabric knows of the credit of `port` is what its link port knows. Whether a priority that could
-    /// not start now can.
+    /// What the fabric knows of the credit of `port` is what its link port knows. Whether a priority that
+    /// could not start now can.
     pub(super) fn sync<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
         let now = cx.now().0;
         let end = self.ends[port as usize].as_ref().expect("the link runs in symbol granularity");

@@ -191,8 +191,8 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         }
     }
 
-    /// The last function that is due and tells of `channel` tells the free buffers of this instant, if there is
-    /// one: called in the instant in which it became due.
+    /// The last function that is due and tells of `channel` tells the free buffers of this instant, if there
+    /// is one: called in the instant in which it became due.
     pub fn retell(&mut self, channel: u8) {
         let free = self.buffers[usize::from(channel)].free();
         if self.outbox.retell(channel, free) {

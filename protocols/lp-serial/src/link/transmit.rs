@@ -43,8 +43,8 @@ pub struct Opportunity {
     pub place: Place,
     /// Whether it may start a packet.
     pub starting: Starting,
-    /// stype0 functions that are due stay: the driver has a place for them later on the wire. The symbol carries
-    /// a status, whose buf_status the driver has to replace by what it sent last.
+    /// stype0 functions that are due stay: the driver has a place for them later on the wire. The symbol
+    /// carries a status, whose buf_status the driver has to replace by what it sent last.
     pub holding: bool,
 }
 
