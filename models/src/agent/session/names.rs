@@ -101,7 +101,13 @@ pub(super) fn conduit_words(receive: u16, transmit: u16) -> String {
     format!("conduit ({},{})", stream(receive), stream(transmit))
 }
 
-/// A stream of this end, in words.
+/// A stream that opens, in words.
+pub(super) fn opened_words(side: Side, id: u16) -> String {
+    let which = if side == Side::Receive { "receive" } else { "transmit" };
+    format!("{which} stream {} is open", stream(id))
+}
+
+/// A stream of this end that ends, in words.
 pub(super) fn ended_words(side: Side, id: u16) -> String {
     let which = if side == Side::Receive { "receive" } else { "transmit" };
     format!("{which} stream {} ends", stream(id))
