@@ -280,6 +280,11 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("conduit-race-peers.json", "two peers open one conduit: offset against one-way latency"),
         ("conduit-storm.json", "up to 512 endpoints open conduits to all others at power-up"),
         ("session-message-loss.json", "one message of a conduit is lost, doubled or overtaken"),
+        ("session-figure-3-1.json", "a stream opens: registers, REQUEST, ADVERTISE, OPEN, ACCEPT, DATA"),
+        ("session-figure-3-2.json", "a stream is refused"),
+        ("session-figure-3-3.json", "a stream is closed while its last DATA is under way"),
+        ("session-figure-3-4.json", "queries, an unknown command and a malformed STATUS"),
+        ("session-figure-3-5.json", "XOFF, RTS and XON"),
         ("session-xoff.json", "a slow application stops its source"),
         ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
     ]
