@@ -65,7 +65,7 @@ pub struct VariantSummary {
     pub overall: FlowSummary,
     /// Each flow.
     pub flows: Vec<FlowSummary>,
-    /// Endpoints that run protocols, over the whole run.
+    /// Endpoints that run protocols, over the whole run: of more than 64 those with the fullest queues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSummary>,
     /// Conduits of session management, flow by flow, if there are any.

@@ -41,7 +41,9 @@ impl Outline {
         let nodes: BTreeSet<u32> = config
             .agents
             .iter()
-            .filter(|agent| agent.parts.iter().any(|part| matches!(part.protocol, ProtocolConfig::Session(_))))
+            .filter(|agent| {
+                agent.parts.iter().any(|part| matches!(part.protocol, ProtocolConfig::Session(_)))
+            })
             .map(|agent| agent.device)
             .collect();
         let devices = config.devices.iter().zip(0..).map(|(device, index)| OutlineDevice {

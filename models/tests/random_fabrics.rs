@@ -379,7 +379,9 @@ proptest! {
 
     /// The same with nodes of session management.
     #[test]
-    fn speed_changes_nothing_for_sessions(seed in any::<u64>(), alone in any::<bool>(), both in any::<bool>()) {
+    fn speed_changes_nothing_for_sessions(
+        seed in any::<u64>(), alone in any::<bool>(), both in any::<bool>(),
+    ) {
         let mut net = fabric(seed, false);
         if alone {
             net.config.sources.clear();

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Settings of one device.
 pub(crate) enum Settings {
     Switch(SwitchSpec),
-    Endpoint(EndpointSpec),
+    Endpoint(Box<EndpointSpec>),
 }
 
 impl Settings {
@@ -165,7 +165,7 @@ impl Compiler<'_> {
         for device in 0..self.graph.nodes.len() {
             let (settings, origin) = match self.graph.is_switch(device) {
                 true => (Settings::Switch(base_switch.clone()), "/switch"),
-                false => (Settings::Endpoint(base_endpoint.clone()), "/endpoint"),
+                false => (Settings::Endpoint(Box::new(base_endpoint.clone())), "/endpoint"),
             };
             self.settings.push(settings);
             self.origins.push(origin.into());
@@ -202,7 +202,7 @@ impl Compiler<'_> {
                     }
                     Settings::Endpoint(base) => {
                         let Some(user) = &change.endpoint else { continue };
-                        *base = match &user.device {
+                        **base = match &user.device {
                             Some(name) => user.over(&presets::endpoint_settings(name)).over(base),
                             None => user.over(base),
                         };

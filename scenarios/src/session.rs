@@ -403,7 +403,8 @@ fn injections(
         let to = member(c, format!("{at}/to"), &inject.to, by_name);
         let octets = octets(&inject.octets).filter(|octets| octets.len() <= 256);
         if octets.is_none() {
-            let finding = Diagnostic::error("SC008", format!("{at}/octets"), "these are no octets of a message");
+            let finding =
+                Diagnostic::error("SC008", format!("{at}/octets"), "these are no octets of a message");
             c.out.push(finding.help("allowed: 1 to 256 octets, two hexadecimal digits each"));
         }
         let (Some(from), Some(to), Some(octets)) = (from, to, octets) else { continue };

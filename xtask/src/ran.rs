@@ -47,8 +47,10 @@ struct Member {
     doc: Option<bool>,
 }
 
-/// `sources` says whether a source below a folder is as the function asks.
-fn members(metadata: &Value, sources: &dyn Fn(&str, fn(&str) -> bool) -> bool) -> Vec<Member> {
+/// Whether a source below a folder is as the function asks.
+type Sources<'a> = dyn Fn(&str, fn(&str) -> bool) -> bool + 'a;
+
+fn members(metadata: &Value, sources: &Sources<'_>) -> Vec<Member> {
     let default: BTreeSet<&str> =
         list(metadata, "workspace_default_members").filter_map(Value::as_str).collect();
     let mut members = Vec::new();

@@ -138,6 +138,9 @@ pub struct HostSummary {
     pub protocol_clock: Option<String>,
 }
 
+/// Most hosts listed: those with the fullest queues on average.
+const HOSTS_LISTED: usize = 64;
+
 impl HostSummary {
     pub(super) fn all(report: &VariantReport) -> Vec<Self> {
         let outcome = &report.run.outcome;
@@ -153,7 +156,13 @@ impl HostSummary {
             facts: FactCounts::new(&host.flows),
             protocol_clock: (host.clock.0 != host.clock.1).then(|| clock_text(host.clock)),
         });
-        summary.collect()
+        let mut hosts: Vec<Self> = summary.collect();
+        // The sort is stable, and so is what is left: equal queues stay in the order of devices.
+        if hosts.len() > HOSTS_LISTED {
+            hosts.sort_by(|a, b| b.rx_queue_mean.0.total_cmp(&a.rx_queue_mean.0));
+            hosts.truncate(HOSTS_LISTED);
+        }
+        hosts
     }
 }
 

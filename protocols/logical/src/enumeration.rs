@@ -446,7 +446,7 @@ impl Enumerator {
         let can = |(device, port): End, mask: u32| {
             self.devices[device].abilities.get(usize::from(port)).is_some_and(|ability| ability & mask != 0)
         };
-        let values: Vec<u32> = (0..)
+        let values: Vec<u32> = (0..=u8::MAX)
             .zip(&found.neighbours)
             .map(|(port, neighbour)| {
                 let sends = can((switch, port), enables.can_send)

@@ -278,6 +278,17 @@ fn ids_run_out() {
     assert_eq!(host.devices().iter().filter_map(Found::id).max(), Some(254));
 }
 
+/// 255 ports are as many as a switch can say that it has.
+#[test]
+fn a_switch_with_every_port_number() {
+    let mut world = World::new(1, &[], &[0; 254], true);
+    let mut host = Enumerator::new(HOST);
+    world.carry_out(&mut host, |_| false);
+    check(&world, &host);
+    let switch = host.devices().iter().find(|found| found.is_switch()).unwrap();
+    assert_eq!(switch.neighbours.len(), 255);
+}
+
 #[test]
 fn answers_to_nothing_are_ignored() {
     let mut host = Enumerator::new(HOST);

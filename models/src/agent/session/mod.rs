@@ -19,7 +19,9 @@ pub(crate) use audit::audit;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use super::{Report, Service};
-use crate::config::{Announcement, ContactSource, ScriptStep, SessionConfig, SessionData, SessionProtocol, Wanted};
+use crate::config::{
+    Announcement, ContactSource, ScriptStep, SessionConfig, SessionData, SessionProtocol, Wanted,
+};
 use crate::probe::{ProtocolFact, Signal, SignalKind};
 use crate::stats::SessionStats;
 use launch::Launcher;
@@ -176,8 +178,7 @@ impl Session {
         match action {
             Action::Create(peer) => self.create(cx, peer),
             Action::CloseAll => {
-                let open: Vec<(u16, Open)> =
-                    self.open.iter().map(|(&peer, &open)| (peer, open)).collect();
+                let open: Vec<(u16, Open)> = self.open.iter().map(|(&peer, &open)| (peer, open)).collect();
                 for (peer, open) in open {
                     if open.transmit != NO_STREAM {
                         let _ = self.endpoint.close(cx.now, StreamRef::transmit(peer, open.transmit));
@@ -455,12 +456,7 @@ impl Session {
                 }
                 self.send_waiting(cx.now, peer);
             }
-            Event::ConduitEnded { peer, .. } => {
-                if self.open.remove(&peer).is_some() {
-                    cx.emit(ProtocolFact::ConduitEnded);
-                    self.stats.ended += 1;
-                }
-            }
+            Event::ConduitEnded { peer, .. } => self.conduit_ended(cx, peer),
             Event::Opened { stream: StreamRef { peer, side, stream }, .. }
                 if self.config.wanted == Wanted::Streams =>
             {
@@ -499,6 +495,14 @@ impl Session {
             Event::Stopped { .. } => self.stats.stopped += 1,
             Event::Resumed { timeout, .. } => self.stats.resumed[usize::from(timeout)] += 1,
             _ => {}
+        }
+    }
+
+    /// A conduit, or the attempt at one, has ended.
+    fn conduit_ended(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        if self.open.remove(&peer).is_some() {
+            cx.emit(ProtocolFact::ConduitEnded);
+            self.stats.ended += 1;
         }
     }
 

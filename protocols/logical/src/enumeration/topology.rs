@@ -98,7 +98,7 @@ pub fn shortest_routes(devices: &[Found], spread: bool) -> Vec<Vec<Option<u8>>> 
         let distance = distances(devices, last);
         for (switch, device) in devices.iter().enumerate().filter(|(_, device)| device.is_switch()) {
             let Some(here) = distance[switch] else { continue };
-            let ways: Vec<u8> = (0..)
+            let ways: Vec<u8> = (0..=u8::MAX)
                 .zip(&device.neighbours)
                 .filter(|(_, end)| end.is_some_and(|(next, _)| distance[next].is_some_and(|d| d + 1 == here)))
                 .map(|(port, _)| port)
