@@ -807,8 +807,6 @@ fn session_figures() {
             (TO, "DATA 0x0000"),
             (TO, "CLOSE 0x0000"),
             (BACK, "STATUS 0x0000 Closed"),
-            (TO, "DATA 0x0000"),
-            (BACK, "STATUS 0x0000 Stream Unknown"),
         ],
         &[
             (TO, "OPEN 0"),
@@ -817,9 +815,9 @@ fn session_figures() {
             (BACK, "STATUS 0x0000 Functional"),
             (TO, "STATUS 0x0123 query"),
             (BACK, "STATUS 0x0123 Stream Unknown"),
-            (TO, "16 octets"),
-            (BACK, "STATUS 0xffff Command Unknown"),
-            (TO, "8 octets"),
+            (TO, "command 0x55"),
+            (BACK, "STATUS F Command Unknown"),
+            (TO, "malformed STATUS"),
         ],
         &[
             (TO, "OPEN 0"),
@@ -841,5 +839,7 @@ fn session_figures() {
         assert!(said.starts_with(expected), "figure 3-{figure}: {said:?}");
         let [totals] = &study.reports[0].run.outcome.sessions[..] else { panic!("one flow") };
         assert_eq!((totals.leaked, totals.stats.suspects > 0), (0, figure == 4), "figure 3-{figure}");
+        // Each end of the first one reads 5 words of features and headers, 3 of the block, 6 of attributes.
+        assert_eq!(totals.stats.register_reads, if figure == 1 { 28 } else { 0 });
     }
 }

@@ -15,7 +15,12 @@ fn stream(id: u16) -> String {
 /// A message in words. Messages with the same words are repetitions or copies of each other.
 pub(super) fn words(octets: &[u8]) -> String {
     let Ok(message) = Message::parse(octets, Mode::NonValidation) else {
-        return format!("{} octets", octets.len());
+        let command = octets.first().copied();
+        return match (command.and_then(Command::from_code), command) {
+            (Some(command), _) => format!("malformed {}", command.name()),
+            (None, Some(code)) => format!("command {code:#04x}"),
+            (None, None) => "nothing".into(),
+        };
     };
     match message {
         Message::Open(Open { attributes, .. }) => {

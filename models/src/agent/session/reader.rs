@@ -111,7 +111,7 @@ impl Session {
                 Participation::Initialising(stage) => format!("initialisation stage {stage}"),
                 Participation::None | Participation::Unusable => "takes no part".into(),
             };
-            format!("has read registers of {}: {says}", walk.peer)
+            format!("has read registers of id {}: {says}", walk.peer)
         });
         self.endpoint.handle_participation(cx.now, walk.peer, participation, &attributes);
     }
