@@ -95,8 +95,10 @@ impl Chart {
         let mut signals: Vec<&Signal> = report.run.collector.signals().iter().collect();
         signals.sort_by_key(|signal| signal.at);
         let devices = &report.run.config.devices;
-        let nodes = report.run.outcome.sessions.iter().flat_map(|flow| &flow.by_node);
-        let nodes: BTreeSet<u32> = nodes.map(|node| node.0).collect();
+        let outcome = &report.run.outcome;
+        let sessions = outcome.sessions.iter().flat_map(|flow| &flow.by_node).map(|node| node.0);
+        let linx = outcome.linx.iter().flat_map(|flow| &flow.devices).copied();
+        let nodes: BTreeSet<u32> = sessions.chain(linx).collect();
         // In the order of ids.
         let owners = &report.run.config.owners;
         let mut columns: Vec<u32> = owners.iter().copied().filter(|owner| nodes.contains(owner)).collect();

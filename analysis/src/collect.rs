@@ -636,8 +636,8 @@ impl Probe for Collector {
 
     fn protocol_event(&mut self, event: &ProtocolEvent) {
         let side = match event.fact {
-            ProtocolFact::ConduitOpen => 0,
-            ProtocolFact::ConduitEnded => 1,
+            ProtocolFact::ConduitOpen | ProtocolFact::Connected => 0,
+            ProtocolFact::ConduitEnded | ProtocolFact::Disconnected => 1,
             _ => return,
         };
         let bin = self.bin(event.at);

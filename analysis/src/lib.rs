@@ -12,6 +12,7 @@ pub mod enumeration;
 pub mod estimate;
 pub mod explore;
 pub mod figures;
+pub mod linx;
 pub mod num;
 pub mod program;
 pub mod report;

@@ -640,5 +640,6 @@ fn broken_laws(run: &RunData) -> Vec<String> {
              counted {kept:?}"
         ));
     }
+    broken.extend(crate::linx::broken(&run.outcome.linx));
     broken
 }

@@ -3,6 +3,7 @@
 use crate::num::{Num, gbps, ratio};
 use crate::report::VariantReport;
 use crate::summary::linked_ports;
+use models::stats::GAP_PARTS;
 use std::fmt::Write;
 
 /// Ports in `queues.csv`, for each variant; `links.csv` has the high-water marks of all.
@@ -85,7 +86,7 @@ pub fn fabric_csv(reports: &[VariantReport]) -> String {
     out
 }
 
-/// Ends of conduits over time: opened and ended in a time bin, open at its end. Nothing without conduits.
+/// Ends of conduits and of LINX connections over time: opened and ended in a time bin, open at its end. Nothing without conduits.
 pub fn conduits_csv(reports: &[VariantReport]) -> Option<String> {
     let mut out = String::from("variant,time_us,opened_ends,ended_ends,open_ends\n");
     let mut some = false;
@@ -98,6 +99,24 @@ pub fn conduits_csv(reports: &[VariantReport]) -> Option<String> {
             open += *opened as i64 - *ended as i64;
             let at = Num(index as f64 * collector.bin_ps() as f64 / 1e6);
             line!(out, "{},{at},{opened},{ended},{open}", field(&report.run.name));
+        }
+    }
+    some.then_some(out)
+}
+
+/// Times between heartbeats of LINX connections, in periods of them. Nothing without connections.
+pub fn heartbeats_csv(reports: &[VariantReport]) -> Option<String> {
+    let mut out = String::from("variant,flow,from_periods,heartbeats\n");
+    let mut some = false;
+    for report in reports {
+        for totals in &report.run.outcome.linx {
+            some = true;
+            let flow = field(&report.run.config.flows[usize::from(totals.flow)].name);
+            // The last class takes everything above it.
+            for (class, count) in totals.stats.gaps.iter().enumerate().filter(|(_, count)| **count > 0) {
+                let from = Num(class as f64 / GAP_PARTS as f64);
+                line!(out, "{},{flow},{from},{count}", field(&report.run.name));
+            }
         }
     }
     some.then_some(out)

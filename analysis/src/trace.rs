@@ -369,6 +369,8 @@ fn fact_name(fact: ProtocolFact) -> &'static str {
         ProtocolFact::TimedOut => "waits no longer for an answer",
         ProtocolFact::ConduitOpen => "a conduit is complete at this end",
         ProtocolFact::ConduitEnded => "a complete conduit ends",
+        ProtocolFact::Connected => "a connection is up at this end",
+        ProtocolFact::Disconnected => "a connection has ended at this end",
     }
 }
 

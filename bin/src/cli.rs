@@ -91,6 +91,8 @@ pub(crate) enum Subject {
     Conduit,
     /// Two nodes connect, exchange messages, restart (LINX RapidIO connection manager)
     Linx,
+    /// Two ends connect, write two Blocks or change a word, part (Scheduled Transfer)
+    Transfer,
 }
 
 /// Flags of `explore`.
@@ -104,7 +106,7 @@ pub(crate) struct ExploreArgs {
     /// What goes wrong: none, LOSS1, RETX1, DUP1, RESTART1, ... (default: none)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
-    /// Of conduit: MS, PEERS, CROSS (default: all)
+    /// Of conduit: MS, PEERS, CROSS; of transfer: connection, write, fetch-op (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) configuration: Vec<String>,
     /// Order of delivery: fifo, any (default: both)
@@ -230,6 +232,10 @@ pub(crate) struct RunArgs {
     /// How pipeline latency becomes events; no result depends on it
     #[arg(long, value_name = "MODE", default_value = "folded", hide_short_help = true)]
     pipeline: PipelineArg,
+    /// Write every packet and control symbol as bytes at every hop, read it back and compare; no result depends
+    /// on it
+    #[arg(long, hide_short_help = true)]
+    wire_check: bool,
     /// Variants to simulate at the same time (default: one for each core); no result depends on it
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
@@ -247,6 +253,7 @@ impl RunArgs {
                 PipelineArg::Folded => PipelineMode::Folded,
                 PipelineArg::Unfolded => PipelineMode::Unfolded,
             },
+            wire_check: self.wire_check,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `riosim explore`: every interleaving of a small system, and what each ends in.
 
 mod linx;
+mod transfer;
 
 use crate::cli::{ExploreArgs, Subject};
 use crate::status::Failure;
@@ -19,6 +20,8 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
         (Subject::Conduit, Some(class)) => path(args, class),
         (Subject::Linx, None) => linx::table(args),
         (Subject::Linx, Some(ending)) => linx::path(args, ending),
+        (Subject::Transfer, None) => transfer::table(args),
+        (Subject::Transfer, Some(ending)) => transfer::path(args, ending),
     };
     print!("{}", text.map_err(Failure::bad_input)?);
     Ok(())

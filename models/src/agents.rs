@@ -4,6 +4,7 @@
 //! deadlines share one timer. Packets that it makes join the injection queue like those of traffic sources,
 //! after creations that are due by then.
 
+use crate::agent::linx::{Linx, audit as audit_linx};
 use crate::agent::port::Arrival;
 use crate::agent::session::{Session, audit};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
@@ -12,7 +13,7 @@ use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
-use crate::stats::{AgentStats, FlowStats, SessionTotals};
+use crate::stats::{AgentStats, FlowStats, LinxTotals, SessionTotals};
 use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop};
@@ -46,6 +47,10 @@ impl Cargoes {
             self.0.resize_with(index + 1, || None);
         }
         self.0[index] = Some(Box::new(cargo));
+    }
+
+    pub fn get(&self, packet: u32) -> Option<&Cargo> {
+        self.0.get(packet as usize)?.as_deref()
     }
 
     pub fn take(&mut self, packet: u32) -> Option<Box<Cargo>> {
@@ -84,15 +89,10 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn deliver_by_events(&mut self, port: u32) {
         {
             let upstream = self.ports[port as usize].tx.peer;
-            let tx = &mut self.ports[upstream as usize].tx;
-            let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[tx.timing as usize] };
-            tx.timing = match self.timings.iter().position(|known| *known == timing) {
-                Some(known) => known as u16,
-                None => {
-                    self.timings.push(timing);
-                    u16::try_from(self.timings.len() - 1).expect("at most 65 536 kinds of links")
-                }
-            };
+            let timing = self.ports[upstream as usize].tx.timing;
+            let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
+            let number = self.timing_number(timing);
+            self.ports[upstream as usize].tx.timing = number;
             // The wire of a port is that of its transmitter.
             self.ports[upstream as usize].rx.timing = self.ports[upstream as usize].tx.timing;
         }
@@ -307,6 +307,17 @@ impl<P: Probe> Fabric<P> {
             agents.push((endpoint.device, agent.stats(end)));
         }
         (agents, flows)
+    }
+
+    /// What the nodes of LINX have come to at `end`, flow by flow.
+    pub(crate) fn linx_totals(&self, end: u64) -> Vec<LinxTotals> {
+        let mut flows: BTreeMap<u16, Vec<(u32, &Linx)>> = BTreeMap::new();
+        for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
+            for (flow, node) in agent.iter().flat_map(|agent| agent.linx_nodes()) {
+                flows.entry(flow).or_default().push((endpoint.device, node));
+            }
+        }
+        flows.iter().map(|(&flow, nodes)| audit_linx(flow, nodes, end)).collect()
     }
 
     /// What the nodes of session management have come to, flow by flow.

@@ -197,6 +197,10 @@ pub enum ProtocolFact {
     ConduitOpen = 5,
     /// It has ended at this end.
     ConduitEnded = 6,
+    /// A LINX connection is up at this end.
+    Connected = 7,
+    /// It has ended at this end.
+    Disconnected = 8,
 }
 
 impl ProtocolFact {
@@ -209,11 +213,13 @@ impl ProtocolFact {
         ProtocolFact::TimedOut,
         ProtocolFact::ConduitOpen,
         ProtocolFact::ConduitEnded,
+        ProtocolFact::Connected,
+        ProtocolFact::Disconnected,
     ];
 }
 
 /// Kinds of [`ProtocolFact`].
-pub const FACTS: usize = 7;
+pub const FACTS: usize = 9;
 
 /// A [`ProtocolFact`] with its circumstances.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

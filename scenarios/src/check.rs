@@ -109,6 +109,10 @@ impl Quantities<'_> {
             self.report(&format!("{at}/length"), units::length(text));
         }
         self.time(&format!("{at}/phy_latency"), link.phy_latency.as_ref());
+        if self.time(&format!("{at}/timeout"), link.timeout.as_ref()) == Some(0) {
+            let message = "a time of 0 is not possible here";
+            self.out.push(Diagnostic::error("SC008", format!("{at}/timeout"), message));
+        }
     }
 
     fn preset(&mut self, at: &str, name: Option<&String>, all: &[presets::Preset]) {
@@ -137,6 +141,11 @@ impl Quantities<'_> {
     fn endpoint(&mut self, at: &str, endpoint: Option<&EndpointSpec>) {
         let Some(endpoint) = endpoint else { return };
         self.preset(at, endpoint.device.as_ref(), presets::ENDPOINTS);
+        if let Some(linx) = &endpoint.linx {
+            for (key, period) in crate::linx::periods(linx) {
+                self.time(&format!("{at}/linx/{key}"), period);
+            }
+        }
         if let Some(session) = &endpoint.session {
             for (key, period) in crate::session::periods(session) {
                 self.time(&format!("{at}/session/{key}"), period);
@@ -228,6 +237,11 @@ impl Quantities<'_> {
         self.time(&format!("{at}/stop"), flow.stop.as_ref());
         if let Some(rpc) = &flow.rpc {
             self.patience(format!("{at}/rpc/timeout"), rpc.timeout.as_ref());
+        }
+        if let Some(linx) = &flow.linx {
+            for (key, time) in crate::linx::times(linx) {
+                self.time(&format!("{at}/linx/{key}"), Some(time));
+            }
         }
         if let Some(session) = &flow.session {
             for (key, time) in crate::session::times(session) {

@@ -35,13 +35,17 @@ macro_rules! layer {
 
 layer! {
     RunSpec { until, warmup, sample_every, stall_after, on_stall }
-    LinkSpec { rate, width, symbol, length, phy_latency }
+    LinkSpec { rate, width, symbol, length, phy_latency, flow_control, granularity, timeout }
     SwitchSpec {
         device, input, buffering, buffer_packets, arbitration, iterations, slot, reads_per_input, forwarding,
         pipeline, input_buffers, watermarks, staging; voq
     }
-    EndpointSpec { device, input_buffers, watermarks, staging; voq, host, session }
+    EndpointSpec { device, input_buffers, watermarks, staging; voq, host, linx, session }
     HostSpec { rx_service, tx_service, rx_queue, protocol_clock, response_timeout, retry_delay }
+    LinxNodeSpec {
+        carrier, mailbox, segment, cos, mtu, hb_tmo, connection_priority, heartbeat_priority, data_priorities,
+        request_period, reconnect, window, fragmentation, profile
+    }
     SessionNodeSpec {
         algorithm, validation, management, data, mailbox, data_mailbox, stream, cos, segment, retry, timeout,
         xon_timeout, record_limit, first_stream, rts, mute, contact, poll, refuses, consumer
@@ -72,6 +76,7 @@ fn link_defaults() -> LinkSpec {
         symbol: Some(SymbolKind::Auto),
         length: text("2 m"),
         phy_latency: text("30 ns"),
+        ..LinkSpec::default()
     }
 }
 
@@ -105,6 +110,7 @@ fn endpoint_defaults() -> EndpointSpec {
         watermarks: Some([4, 3, 2]),
         staging: None,
         host: None,
+        linx: None,
         session: None,
         voq: Some(port_defaults()),
     }
@@ -150,6 +156,11 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
             || crate::configure::setup(spec).is_some())
     {
         endpoint.host = Some(endpoint.host.clone().unwrap_or_default().over(&host_defaults()));
+    }
+    if let Some(endpoint) = &mut full.endpoint
+        && (endpoint.linx.is_some() || spec.traffic.iter().any(|flow| flow.linx.is_some()))
+    {
+        endpoint.linx = Some(endpoint.linx.clone().unwrap_or_default().over(&crate::linx::defaults()));
     }
     if let Some(endpoint) = &mut full.endpoint
         && (endpoint.session.is_some() || spec.traffic.iter().any(|flow| flow.session.is_some()))
@@ -202,7 +213,9 @@ pub fn with_endpoint_preset(user: &EndpointSpec, lower: &EndpointSpec) -> Endpoi
 }
 
 fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) {
-    if flow.session.is_some() {
+    if flow.linx.is_some() {
+        crate::linx::expand(flow);
+    } else if flow.session.is_some() {
         crate::session::expand(flow);
     } else if crate::protocols::is_protocol(flow) {
         crate::protocols::expand(flow);

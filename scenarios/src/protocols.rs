@@ -17,13 +17,19 @@ pub(crate) struct Placed {
     pub(crate) flow: u16,
     /// `None`: it only receives.
     pub(crate) source: Option<SourceConfig>,
+    /// Settings of a node of LINX.
+    pub(crate) linx: Option<Box<LinxConfig>>,
     /// Settings of a node of session management.
     pub(crate) session: Option<Box<SessionConfig>>,
 }
 
 /// Whether the flow runs on hosts and not on links alone.
 pub(crate) fn is_protocol(flow: &FlowSpec) -> bool {
-    flow.messages.is_some() || flow.streams.is_some() || flow.rpc.is_some() || flow.session.is_some()
+    flow.messages.is_some()
+        || flow.streams.is_some()
+        || flow.rpc.is_some()
+        || flow.linx.is_some()
+        || flow.session.is_some()
 }
 
 /// What carries a flow.
@@ -83,6 +89,9 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
 
 /// Whether the settings go together.
 pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+    if flow.linx.is_some() {
+        return crate::linx::check(c, at, flow);
+    }
     if flow.session.is_some() {
         return crate::session::check(c, at, flow);
     }
@@ -185,6 +194,7 @@ pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<V
 
 fn check_size(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, kind: Kind, octets: u32) -> Option<()> {
     let (fits, allowed) = match kind {
+        _ if flow.linx.is_some() => crate::linx::check_size(octets),
         _ if flow.session.is_some() => crate::session::check_size(octets, flow),
         Kind::Message { segment } => (
             octets > 0 && octets <= 16 * segment,
@@ -201,6 +211,7 @@ fn check_size(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, kind: Kind, octet
         return Some(());
     }
     let what = match kind {
+        _ if flow.linx.is_some() => "message",
         _ if flow.session.is_some() => "PDU",
         Kind::Message { .. } => "message",
         Kind::Stream { .. } => "PDU",
@@ -223,6 +234,7 @@ pub(crate) fn ends(
     if !is_protocol(flow) {
         return Some(ends);
     }
+    let devices = devices(c);
     for (_, destinations) in places {
         let ids = match destinations {
             Destinations::Fixed(id) => std::slice::from_ref(id),
@@ -235,8 +247,8 @@ pub(crate) fn ends(
             }
         };
         for id in ids {
-            match c.ids.iter().position(|own| own == id) {
-                Some(device) => {
+            match devices.get(id) {
+                Some(&device) => {
                     ends.insert(device);
                 }
                 None => {
@@ -253,6 +265,11 @@ pub(crate) fn ends(
     Some(ends)
 }
 
+/// Endpoints by id.
+pub(crate) fn devices(c: &Compiler<'_>) -> BTreeMap<u32, usize> {
+    c.graph.endpoints.iter().map(|&device| (c.ids[device], device)).collect()
+}
+
 /// Mean time that a message with all delimiters keeps the injection link busy, in picoseconds, exactly; its
 /// responses go the other way.
 pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes: &[Sized]) -> Ratio {
@@ -263,7 +280,7 @@ pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes:
         let octets = wire.symbol.packet_bytes_on_link(octets.expect("segments fit into packets"));
         u128::from(octets + wire.symbol.delimiter_chars())
     };
-    let chars = |octets: u32| match kind(flow) {
+    let chars = |kind: Kind, octets: u32| match kind {
         Kind::Message { segment } => {
             let last = (octets - 1) % segment + 1;
             u128::from((octets - 1) / segment) * packet(PacketClass::Message, segment)
@@ -284,9 +301,21 @@ pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes:
         Kind::Read => packet(PacketClass::Read, 0),
         Kind::Write => packet(PacketClass::Write, octets.next_multiple_of(8)),
     };
+    let node = flow.linx.as_ref().map(|_| crate::linx::settings(c, source));
+    let whole = |octets: u32| match &node {
+        None => chars(kind(flow), octets),
+        Some(node) => {
+            let kind = match node.carrier {
+                Some(CarrierKind::Stream) => Kind::Stream { mtu: Mtu::MAX.octets() as u32 },
+                _ => Kind::Message { segment: node.segment.unwrap_or(256).into() },
+            };
+            let frames = crate::linx::frames(octets, node.mtu.unwrap_or(256));
+            frames.into_iter().map(|octets| chars(kind, octets)).sum()
+        }
+    };
     let weights: u128 = sizes.iter().map(|(weight, _)| u128::from(*weight)).sum();
     let sum: u128 =
-        sizes.iter().map(|(weight, size)| u128::from(*weight) * chars(u32::from(size.payload))).sum();
+        sizes.iter().map(|(weight, size)| u128::from(*weight) * whole(u32::from(size.payload))).sum();
     let one = wire.rate.character_ps(wire.width);
     Ratio::new(sum * u128::from(one.numerator), weights.max(1) * u128::from(one.denominator))
 }
@@ -294,13 +323,14 @@ pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes:
 /// The agents of all endpoints that take part in such flows.
 pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfig> {
     let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
-    for Placed { device, flow, source, session } in parts {
-        let protocol = match (session, c.spec.traffic.get(usize::from(flow)), &c.host) {
-            (Some(session), ..) => ProtocolConfig::Session(session),
-            (None, Some(spec), _) => protocol(spec, flow),
+    for Placed { device, flow, source, linx, session } in parts {
+        let protocol = match (linx, session, c.spec.traffic.get(usize::from(flow)), &c.host) {
+            (Some(linx), ..) => ProtocolConfig::Linx(linx),
+            (None, Some(session), ..) => ProtocolConfig::Session(session),
+            (None, None, Some(spec), _) => protocol(spec, flow),
             // The only flow of messages that the file does not list.
-            (None, None, Some(host)) => host.protocol(),
-            (None, None, None) => unreachable!("hot flows are made of packets"),
+            (None, None, None, Some(host)) => host.protocol(),
+            (None, None, None, None) => unreachable!("hot flows are made of packets"),
         };
         by_device.entry(device).or_default().push(PartConfig { flow, protocol, source });
     }

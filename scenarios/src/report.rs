@@ -286,6 +286,11 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("session-figure-3-4.json", "queries, an unknown command and a malformed STATUS"),
         ("session-figure-3-5.json", "XOFF, RTS and XON"),
         ("session-xoff.json", "a slow application stops its source"),
+        ("linx-crossing-connect.json", "two LINX nodes connect: offset against one-way latency"),
+        ("linx-timeouts.json", "heartbeats against stalls, losses and congestion: closed form and measured"),
+        ("linx-reboot-storm.json", "half of 32 nodes in a full mesh restart at once"),
+        ("linx-reorder.json", "frames that overtake each other, windows and crashes: the ledger of messages"),
+        ("linx-fragmentation.json", "simple against patch fragmentation: frames, time and copies"),
         ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
     ]
 }

@@ -332,7 +332,12 @@ fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<Found> {
 }
 
 /// The device of a name among the nodes.
-fn member(c: &mut Compiler<'_>, at: String, name: &str, by_name: &BTreeMap<String, usize>) -> Option<usize> {
+pub(crate) fn member(
+    c: &mut Compiler<'_>,
+    at: String,
+    name: &str,
+    by_name: &BTreeMap<String, usize>,
+) -> Option<usize> {
     if let Some(&device) = by_name.get(name) {
         return Some(device);
     }

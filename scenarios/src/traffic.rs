@@ -69,7 +69,7 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     t.warn_overload(c);
     if let Some(host) = &c.host {
         let (device, flow) = (host.config.host as usize, t.index(configure::FLOW));
-        t.parts.push(Placed { device, flow, source: None, session: None });
+        t.parts.push(Placed { device, flow, source: None, linx: None, session: None });
     }
     config.flows = t.flows.into_iter().map(|name| FlowConfig { name }).collect();
     // Sources in the order of their devices: neighbours in memory belong to one actor.
@@ -114,9 +114,9 @@ impl Traffic<'_> {
         let sizes = if protocol { protocols::sizes(c, &at, flow) } else { sizes(c, &at, flow) };
         let sources = self.senders(c, &at, flow);
         let (start, stop) = window(c, &at, flow);
-        if flow.arrivals.is_none() && flow.session.is_none() {
+        if flow.arrivals.is_none() && flow.linx.is_none() && flow.session.is_none() {
             let finding = Diagnostic::error("SC005", at, "field \"arrivals\" is missing");
-            c.out.push(finding.help("only flows of session management do without"));
+            c.out.push(finding.help("only flows of session management and LINX do without"));
             return;
         }
         let Some(to) = &flow.to else {
@@ -132,6 +132,13 @@ impl Traffic<'_> {
         if flow.session.is_some() {
             let Some(found) = self.nodes(c, &at, flow, &places, &ends) else { return };
             nodes = Some(found);
+        }
+        let mut linx = None;
+        if flow.linx.is_some() {
+            let Some(found) = crate::linx::nodes(c, &at, flow, &places, &protocols::devices(c)) else {
+                return;
+            };
+            linx = Some(found);
         }
         let mut used = 0;
         let mut load = None;
@@ -175,16 +182,19 @@ impl Traffic<'_> {
                 },
             };
             if protocol {
+                let linx = linx.as_mut().and_then(|nodes| nodes.remove(&source));
                 let session = nodes.as_mut().and_then(|nodes| nodes.remove(&source));
-                self.parts.push(Placed { device: source, flow: index, source: Some(config), session });
+                let (device, source) = (source, Some(config));
+                self.parts.push(Placed { device, flow: index, source, linx, session });
             } else {
                 self.sources.push(config);
             }
             used += 1;
         }
         self.parts.extend(ends.into_iter().map(|device| {
+            let linx = linx.as_mut().and_then(|nodes| nodes.remove(&device));
             let session = nodes.as_mut().and_then(|nodes| nodes.remove(&device));
-            Placed { device, flow: index, source: None, session }
+            Placed { device, flow: index, source: None, linx, session }
         }));
         if used == 0 {
             let message =

@@ -250,7 +250,9 @@ impl Linx {
                 if state.channels[from].is_deliverable(self.order, at) {
                     let mut after = state.clone();
                     after.channels[from].take(at);
-                    self.act(&mut after, to, |node, _| node.handle_frame(0, &frame));
+                    self.act(&mut after, to, |node, _| {
+                        node.handle_frame(0, &frame);
+                    });
                     found.push((Event::Deliver(to, frame.clone()), after));
                 }
                 let is_data = matches!(Frame::parse(&frame), Ok(Frame { packet: Packet::Data(_), .. }));

@@ -17,7 +17,8 @@
 //! search over the graph that the counting needs anyway gives the shortest paths. So there is none here.
 //!
 //! Models: [`conduit`], the establishment of conduits of session management; [`linx`], a LINX connection over
-//! RapidIO from its establishment to restarts.
+//! RapidIO from its establishment to restarts; [`transfer`], a Scheduled Transfer connection, a Write and a
+//! FetchOp on it.
 
 pub mod channel;
 pub mod conduit;
@@ -26,6 +27,7 @@ mod intern;
 pub mod linx;
 pub mod script;
 mod table;
+pub mod transfer;
 
 pub use channel::{Channel, Order};
 pub use graph::{Cyclic, Graph, Model, Tally};

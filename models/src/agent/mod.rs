@@ -33,6 +33,7 @@ mod clock;
 pub(crate) mod data;
 mod enumerator;
 mod host;
+pub(crate) mod linx;
 pub(crate) mod port;
 pub(crate) mod protocol;
 mod rpc;
@@ -187,6 +188,10 @@ impl Agent {
                 }
                 ProtocolConfig::Enumerate { settings, priority } => {
                     Machine::Enumeration(Box::new(Enumeration::new(settings, *priority)))
+                }
+                ProtocolConfig::Linx(config) => {
+                    let sender = workload::Sender::new(source);
+                    Machine::Linx(Box::new(linx::Linx::new(seed, config, sender)))
                 }
             };
             let awake = !asleep || matches!(machine, Machine::Enumeration(_));
@@ -343,6 +348,14 @@ impl Agent {
     pub fn sessions(&self) -> impl Iterator<Item = (u16, &session::Session)> + '_ {
         self.parts.iter().filter_map(|part| match &part.machine {
             Machine::Session(session) => Some((part.flow, &**session)),
+            _ => None,
+        })
+    }
+
+    /// Nodes of LINX, by flow.
+    pub fn linx_nodes(&self) -> impl Iterator<Item = (u16, &linx::Linx)> + '_ {
+        self.parts.iter().filter_map(|part| match &part.machine {
+            Machine::Linx(linx) => Some((part.flow, &**linx)),
             _ => None,
         })
     }

@@ -2,6 +2,7 @@
 
 use super::data::{Data, Label, Trail};
 use super::enumerator::Enumeration;
+use super::linx::Linx;
 use super::rpc::Rpc;
 use super::session::Session;
 use super::workload::Workload;
@@ -136,6 +137,7 @@ pub(crate) enum Machine {
     Rpc(Box<Rpc>),
     Enumeration(Box<Enumeration>),
     Session(Box<Session>),
+    Linx(Box<Linx>),
 }
 
 impl Machine {
@@ -145,6 +147,7 @@ impl Machine {
             Machine::Rpc(rpc) => &**rpc,
             Machine::Enumeration(host) => &**host,
             Machine::Session(session) => &**session,
+            Machine::Linx(linx) => &**linx,
         }
     }
 
@@ -154,6 +157,7 @@ impl Machine {
             Machine::Rpc(rpc) => &mut **rpc,
             Machine::Enumeration(host) => &mut **host,
             Machine::Session(session) => &mut **session,
+            Machine::Linx(linx) => &mut **linx,
         }
     }
 }

@@ -60,6 +60,28 @@ pub fn cut(
     rest.chunks(mtu - FRAG_OCTETS).for_each(|chunk| packet(DataKind::Frag, chunk));
 }
 
+/// Octets that a receiver has to move to make one piece of a message whose frames it took in one behind the
+/// other, `mtu` octets apart: all of them in simple fragmentation, the patches alone in patch fragmentation.
+/// `mtu` is at least 64.
+#[must_use]
+pub const fn moved_octets(octets: usize, mtu: u16, how: Fragmentation) -> usize {
+    let mtu = mtu as usize;
+    if octets <= mtu - START_OCTETS {
+        return 0;
+    }
+    match how {
+        Fragmentation::Patch if octets > PATCH_START_OCTETS => {
+            // A last chunk that is not worth a FRAG is moved as the tail.
+            let chunks = octets.div_ceil(mtu) - 1;
+            let last = if chunks == 0 { octets } else { octets - chunks * mtu };
+            let tail = if chunks > 0 && last <= FRAG_OCTETS { last } else { 0 };
+            let holes = if tail > 0 { chunks - 1 } else { chunks };
+            PATCH_START_OCTETS + FRAG_OCTETS * holes + tail
+        }
+        _ => octets,
+    }
+}
+
 /// Payloads of FRAG and of PATCH. No hole and no tail is split between two PATCH.
 fn patch_plan(octets: &[u8], mtu: usize) -> (Vec<&[u8]>, Vec<Vec<u8>>) {
     let mut frags = Vec::new();

@@ -231,8 +231,9 @@ impl Node {
         }
     }
 
-    /// A frame, or what the medium says is one.
-    pub fn handle_frame(&mut self, now: u64, octets: &[u8]) {
+    /// A frame, or what the medium says is one. Returns the connection that it was for, in whatever state that
+    /// is; none if it belongs to no connection.
+    pub fn handle_frame(&mut self, now: u64, octets: &[u8]) -> Option<ConnectionId> {
         // What ran out before this came; at the same instant, what comes is first.
         self.expire(now, |at, now| at < now);
         let view = View::new(octets);
@@ -240,19 +241,19 @@ impl Node {
             Ok(Frame { address, packet }) => match packet {
                 Packet::Request { generation, mtu, hb_tmo } => {
                     let wish = Terms { generation, mtu, hb_tmo };
-                    self.for_peer(now, address, |connection, cx| connection.handle_request(cx, wish));
+                    self.for_peer(now, address, |connection, cx| connection.handle_request(cx, wish))
                 }
                 Packet::Ack { generation, mtu_ack, generation_ack, hb_tmo_ack, my_cid } => {
                     let terms = Terms { generation, mtu: mtu_ack, hb_tmo: hb_tmo_ack };
                     self.for_peer(now, address, |connection, cx| {
                         connection.handle_ack(cx, terms, generation_ack, my_cid);
-                    });
+                    })
                 }
                 Packet::Reset { generation } => {
-                    self.for_peer(now, address, |connection, cx| connection.handle_reset(cx, generation));
+                    self.for_peer(now, address, |connection, cx| connection.handle_reset(cx, generation))
                 }
                 Packet::Heartbeat { dst_cid } => {
-                    self.for_cid(now, dst_cid, address, Connection::handle_heartbeat);
+                    self.for_cid(now, dst_cid, address, Connection::handle_heartbeat)
                 }
                 Packet::Data(data) => {
                     let size = usize::from(view.size().unwrap_or(0));
@@ -263,28 +264,39 @@ impl Node {
                             cx.counters.surplus += 1;
                         }
                         connection.handle_data(cx, frame, &data);
-                    });
+                    })
                 }
             },
-            Err(Error::RioFrame { .. } | Error::Protocol { .. }) => self.counters.foreign += 1,
-            Err(Error::Unattributable { .. }) => self.counters.unattributable += 1,
+            Err(Error::RioFrame { .. } | Error::Protocol { .. }) => {
+                self.counters.foreign += 1;
+                None
+            }
+            Err(Error::Unattributable { .. }) => {
+                self.counters.unattributable += 1;
+                None
+            }
             // Connection packets are unreliable anyway: they never reset.
             Err(_) if view.type_code().is_some_and(|code| code & 0x80 != 0) => {
                 self.counters.stray_management += 1;
+                None
             }
-            Err(_) => {
-                if let (Some(cid), Some(address)) = (view.dst_cid(), view.address()) {
-                    self.for_cid(now, cid, address, Connection::handle_malformed);
-                }
-            }
+            Err(_) => self.for_cid(now, view.dst_cid()?, view.address()?, Connection::handle_malformed),
         }
     }
 
-    fn for_peer(&mut self, now: u64, address: Address, act: impl FnOnce(&mut Connection, &mut Context<'_>)) {
-        match self.find(address) {
-            Ok(place) => self.with(now, ConnectionId(self.addresses[place].1), act),
-            Err(_) => self.counters.stray_management += 1,
-        }
+    fn for_peer(
+        &mut self,
+        now: u64,
+        address: Address,
+        act: impl FnOnce(&mut Connection, &mut Context<'_>),
+    ) -> Option<ConnectionId> {
+        let Ok(place) = self.find(address) else {
+            self.counters.stray_management += 1;
+            return None;
+        };
+        let id = ConnectionId(self.addresses[place].1);
+        self.with(now, id, act);
+        Some(id)
     }
 
     fn for_cid(
@@ -293,11 +305,17 @@ impl Node {
         cid: u16,
         address: Address,
         act: impl FnOnce(&mut Connection, &mut Context<'_>),
-    ) {
+    ) -> Option<ConnectionId> {
         // A restarted peer may use the ID that another one was given: who sent it must fit, too.
         match self.cids.owner(cid).filter(|&id| self.peer(ConnectionId(id)).address() == address) {
-            Some(id) => self.with(now, ConnectionId(id), act),
-            None => self.counters.stray += 1,
+            Some(id) => {
+                self.with(now, ConnectionId(id), act);
+                Some(ConnectionId(id))
+            }
+            None => {
+                self.counters.stray += 1;
+                None
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! A host explores fabrics of plain register files: whatever the graph, it finds everything, and all its
 //! routes lead somewhere.
 
-use logical::enumeration::{Enumerator, Event, Found, Kind, Options, Phase, Target};
+use logical::enumeration::{Enumerator, Event, Found, Kind, Options, Phase, Target, shortest_routes};
 use logical::register::file::{Block, Description, Identity, Role, Streaming};
 use logical::register::{Device, RegisterFile, Serial, feature, offset, serial};
 use proptest::prelude::*;
@@ -276,6 +276,32 @@ fn ids_run_out() {
     assert_eq!(without.len(), 2);
     assert_eq!(events.iter().filter(|event| matches!(event, Event::NoId { .. })).count(), 2);
     assert_eq!(host.devices().iter().filter_map(Found::id).max(), Some(254));
+}
+
+/// Two switches of which only one leads to the other: devices may say anything.
+#[test]
+fn contradictory_devices_have_no_route() {
+    let device = |kind, neighbours: Vec<Option<(usize, u8)>>| Found {
+        kind,
+        identity: 0,
+        features: 0,
+        hops: 0,
+        up: vec![true; neighbours.len()],
+        neighbours,
+        via: None,
+        abilities: vec![],
+        serial: None,
+        enables: None,
+    };
+    let switch = Kind::Switch { ports: 2, entry: 0 };
+    let devices = [
+        device(switch, vec![Some((2, 0)), Some((1, 0))]),
+        device(switch, vec![None, None]),
+        device(Kind::Endpoint { id: Some(0) }, vec![Some((0, 0))]),
+    ];
+    for spread in [false, true] {
+        assert_eq!(shortest_routes(&devices, spread), [vec![Some(0)], vec![None], vec![]]);
+    }
 }
 
 /// 255 ports are as many as a switch can say that it has.

@@ -94,8 +94,7 @@ pub fn is_intact(operation: &[u8]) -> bool {
 }
 
 /// The Cksum of an operation in which one 16-bit pair changes from `old` to `new`: what an intermediate
-/// device
-/// that lowers Max_STU or Max_Block writes. 0 means none and stays.
+/// device that lowers Max_STU or Max_Block writes. 0 means none and stays.
 #[must_use]
 pub const fn updated(cksum: u16, old: u16, new: u16) -> u16 {
     if cksum == 0 {

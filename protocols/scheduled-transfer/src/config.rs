@@ -37,8 +37,9 @@ pub struct Config {
     pub trailers: bool,
     /// FetchOp values that a region keeps for repetition.
     pub replay_values: usize,
-    /// After how long without progress a data Destination re-issues the Clear_To_Send of missing Blocks (or
-    /// reports them, if Out_of_Order is not agreed); `None` leaves that to the upper layer.
+    /// After how long without progress a data Destination re-issues the Clear_To_Send of missing Blocks, up
+    /// to 1 + Max_Retry times before it ends the Transfer (or reports them once, if Out_of_Order is not
+    /// agreed); `None` leaves that to the upper layer.
     pub missing_timeout: Option<u64>,
     /// The lower layer: limits of STUs, order of channels.
     pub medium: Medium,

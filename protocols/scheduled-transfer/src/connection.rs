@@ -4,6 +4,8 @@
 //! *destination* receives them, *client* and *server* of a region.
 
 mod destination;
+mod landing;
+mod lifetime;
 mod receive;
 mod region;
 mod send;
@@ -20,11 +22,10 @@ use crate::ids::{Ids, MemoryIndices};
 use crate::layout::BUFFER_EXPONENTS;
 use crate::llp::Ula;
 use crate::memory::BufferTable;
-use crate::slots::{Class, Gate, UNCOUNTED};
+use crate::slots::{Class, Gate};
 use crate::timers::Timers;
 use crate::wire::{Attributes, Body, Header, Operation};
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
-use alloc::vec::Vec;
 use destination::Destination;
 use region::{Fetch, Get, RegionClient, RegionServer};
 use send::{Outgoing, Queued};
@@ -241,41 +242,6 @@ impl Connection {
         }
     }
 
-    /// This end asks for a connection to well-known Port `port` of the device at `peer`.
-    pub(crate) fn connect<M>(
-        cx: &mut Context<'_, M>,
-        id: ConnectionId,
-        local: Declared,
-        (peer, interface): (Ula, u8),
-        (port, ether_type): (u16, u16),
-        extras: Extras,
-    ) -> Self {
-        // Until Connection_Answer the peer is known by its well-known Port alone.
-        let remote = Declared { port, slots: UNCOUNTED, ..Declared::default() };
-        let mut connection = Self::new(id, local, remote, peer, interface, cx.config);
-        connection.ether_type = ether_type;
-        connection.extras = extras;
-        connection.send_rc(false);
-        connection
-    }
-
-    /// A peer asked for a connection; the parameters are legal.
-    pub(crate) fn incoming<M>(
-        cx: &mut Context<'_, M>,
-        id: ConnectionId,
-        local: Declared,
-        remote: Declared,
-        (peer, interface): (Ula, u8),
-        (port, ether_type): (u16, u16),
-    ) -> Self {
-        let mut connection = Self::new(id, local, remote, peer, interface, cx.config);
-        connection.state = State::RcReceived;
-        connection.ether_type = ether_type;
-        connection.asked_port = port;
-        cx.events.push_back((id, Event::Incoming { port, ether_type }));
-        connection
-    }
-
     /// Its number.
     #[must_use]
     pub const fn id(&self) -> ConnectionId {
@@ -350,6 +316,18 @@ impl Connection {
         self.occupied = self.occupied.saturating_sub(1);
     }
 
+    /// The clock was set back.
+    pub(crate) fn rebase(&mut self, by: u64) {
+        self.gate.rebase(by);
+        self.indices.rebase(by);
+        self.timers.rebase(by);
+        for sequence in self.sequences.values_mut() {
+            if let Sequence::Source(source) = sequence {
+                source.rebase(by);
+            }
+        }
+    }
+
     /// The next deadline.
     pub(crate) fn poll_timeout(&self) -> Option<u64> {
         self.timers.next()
@@ -381,239 +359,6 @@ impl Connection {
         &mut self.queue[last]
     }
 
-    fn send_rc(&mut self, again: bool) {
-        let Declared { slots, bufsize, key, max_stu, out_of_order, attributes, .. } = self.local;
-        let body = Body::RequestConnection {
-            attributes: attributes.bits(),
-            out_of_order,
-            slots,
-            ether_type: self.ether_type,
-            bufsize,
-            key,
-            max_stu,
-        };
-        let extras = self.extras;
-        let queued = self.push(Class::Free, body).with_extras(extras).arming(Timer::Connection);
-        queued.again = again;
-        // D_Key is not known yet.
-        queued.header.d_key = 0;
-    }
-
-    fn send_ca(&mut self) {
-        let Declared { slots, bufsize, key, max_stu, out_of_order, attributes, .. } = self.local;
-        let body = Body::ConnectionAnswer {
-            attributes: attributes.bits(),
-            out_of_order,
-            reject: false,
-            slots,
-            bufsize,
-            key,
-            max_stu,
-        };
-        let extras = self.extras;
-        self.push(Class::Response, body).with_extras(extras);
-    }
-
-    /// The upper layer accepts an incoming connection; whether it could.
-    pub(crate) fn accept<M>(&mut self, cx: &mut Context<'_, M>, extras: Extras) -> bool {
-        if self.state != State::RcReceived {
-            return false;
-        }
-        self.state = State::Open;
-        self.extras = extras;
-        self.send_ca();
-        cx.events.push_back((self.id, Event::Opened));
-        true
-    }
-
-    /// Request_Connection came again for this connection.
-    pub(crate) fn handle_repeated_rc(&mut self) {
-        let waiting =
-            self.queue.iter().any(|queued| queued.header.op == crate::wire::Op::ConnectionAnswer as u8);
-        if self.state == State::Open && !self.heard && !waiting {
-            self.send_ca();
-        }
-    }
-
-    /// Connection_Answer for the Request_Connection of this connection.
-    pub(crate) fn handle_ca<M>(
-        &mut self,
-        cx: &mut Context<'_, M>,
-        from: Ula,
-        remote: Declared,
-        reject: bool,
-    ) {
-        match self.state {
-            State::RcSent if reject => {
-                self.timers.clear(Timer::Connection);
-                self.finish(cx, Outcome::Failed(Failure::Rejected));
-                self.timers.clear_all();
-                self.queue.clear();
-                // Nothing of a rejected connection is left at the peer.
-                self.state = State::TimeWait;
-                self.timers.set(Timer::Connection, cx.after(cx.config.quarantine()));
-            }
-            State::RcSent => {
-                self.timers.clear(Timer::Connection);
-                self.queue.clear();
-                self.peer = from;
-                self.remote = remote;
-                self.gate = Gate::new(remote.slots);
-                self.retries = 0;
-                if !remote.has_legal_bufsize() {
-                    cx.log(Logged::Illegal_Bufsize_Error);
-                } else if !remote.has_legal_max_stu() {
-                    cx.log.counters_mut().illegal_max_stu += 1;
-                } else {
-                    self.state = State::Open;
-                    self.heard = true;
-                    cx.events.push_back((self.id, Event::Opened));
-                    return;
-                }
-                self.state = State::RdSent;
-                self.send_rd(false);
-            }
-            State::Abandoned if !reject => {
-                self.peer = from;
-                self.remote = remote;
-                self.gate = Gate::new(UNCOUNTED);
-                let key = self.local.key;
-                self.push(Class::Reserve, Body::RequestDisconnect { key });
-            }
-            // A repetition of the answer, or one that nobody waits for any more.
-            _ => {}
-        }
-    }
-
-    fn send_rd(&mut self, again: bool) {
-        let key = self.local.key;
-        let queued = self.push(Class::Reserve, Body::RequestDisconnect { key }).arming(Timer::Connection);
-        queued.again = again;
-    }
-
-    fn send_da(&mut self, arm: bool) {
-        let key = self.local.key;
-        let queued = self.push(Class::Response, Body::DisconnectAnswer { key });
-        if arm {
-            queued.arm = Some(Timer::Connection);
-        }
-    }
-
-    fn send_dc(&mut self) {
-        let key = self.local.key;
-        self.push(Class::Response, Body::DisconnectComplete { key });
-    }
-
-    /// The upper layer wants the connection gone.
-    pub(crate) fn disconnect<M>(&mut self, cx: &mut Context<'_, M>) {
-        match self.state {
-            State::Open => {
-                self.abort_all(cx);
-                self.retries = 0;
-                self.state = State::RdSent;
-                self.send_rd(false);
-            }
-            State::RcSent => {
-                self.abandon(cx);
-                self.finish(cx, Outcome::Failed(Failure::Aborted));
-            }
-            _ => {}
-        }
-    }
-
-    fn abandon<M>(&mut self, cx: &mut Context<'_, M>) {
-        self.queue.clear();
-        self.state = State::Abandoned;
-        self.timers.clear_all();
-        self.timers.set(Timer::Connection, cx.after(cx.config.quarantine()));
-    }
-
-    fn finish<M>(&self, cx: &mut Context<'_, M>, outcome: Outcome) {
-        cx.events.push_back((self.id, Event::Closed(outcome)));
-    }
-
-    /// Every sequence ends without a word; teardown says it all (5.1.2).
-    fn abort_all<M>(&mut self, cx: &mut Context<'_, M>) {
-        let live: Vec<u32> = self.sequences.keys().copied().collect();
-        self.queue.clear();
-        for id in live {
-            self.fail(cx, id, Failure::Disconnected);
-        }
-        self.sequences.clear();
-        self.requests.clear();
-        self.questions.clear();
-        self.queue.clear();
-        self.outgoing.clear();
-        self.timers.clear_all();
-        self.buffers = BufferTable::new(self.local.bufsize, 0x100);
-    }
-
-    fn time_wait<M>(&mut self, cx: &mut Context<'_, M>) {
-        self.state = State::TimeWait;
-        self.queue.retain(|queued| queued.class == Class::Response);
-        self.timers.clear_all();
-        self.timers.set(Timer::Connection, cx.after(cx.config.quarantine()));
-    }
-
-    /// Request_Disconnect, Disconnect_Answer or Disconnect_Complete of this connection.
-    pub(crate) fn handle_teardown<M>(
-        &mut self,
-        cx: &mut Context<'_, M>,
-        from: Ula,
-        header: &Header,
-        body: &Body,
-    ) {
-        self.peer = from;
-        let op = header.op;
-        match (self.state, body) {
-            (State::Open, Body::RequestDisconnect { .. }) => {
-                self.abort_all(cx);
-                self.finish(cx, Outcome::Complete);
-                self.retries = 0;
-                self.state = State::DaSent;
-                self.send_da(true);
-            }
-            (State::Open | State::RcSent | State::RcReceived, _) => {
-                cx.log(Logged::Unexpected_Opcode_Error { unexpected_opcode_value: op });
-            }
-            (State::RdSent, Body::RequestDisconnect { .. }) => {
-                self.state = State::Glare { got_da: false, got_dc: false };
-                self.send_da(false);
-            }
-            (State::RdSent, Body::DisconnectAnswer { .. }) => {
-                self.send_dc();
-                self.finish(cx, Outcome::Complete);
-                self.time_wait(cx);
-            }
-            (State::Glare { got_da, got_dc }, _) => {
-                let (mut da, mut dc) = (got_da, got_dc);
-                match body {
-                    Body::DisconnectAnswer { .. } => {
-                        self.queue.retain(|queued| queued.class == Class::Response);
-                        self.send_dc();
-                        da = true;
-                    }
-                    Body::DisconnectComplete { .. } => dc = true,
-                    _ => self.send_da(false),
-                }
-                if da && dc {
-                    self.finish(cx, Outcome::Complete);
-                    self.time_wait(cx);
-                } else {
-                    self.state = State::Glare { got_da: da, got_dc: dc };
-                    if da && !got_da {
-                        self.timers.set(Timer::Connection, cx.after(cx.config.quarantine()));
-                    }
-                }
-            }
-            (State::DaSent, Body::RequestDisconnect { .. }) => self.send_da(true),
-            (State::DaSent, Body::DisconnectComplete { .. }) => self.time_wait(cx),
-            (State::TimeWait, Body::RequestDisconnect { .. }) => self.send_da(false),
-            (State::TimeWait | State::Abandoned, Body::DisconnectAnswer { .. }) => self.send_dc(),
-            _ => {}
-        }
-    }
-
     /// Counts an expiry (10.1): `true` if the operation is sent again, `false` if it is given up.
     fn expired<M>(cx: &mut Context<'_, M>, retries: &mut u32) -> bool {
         cx.log(Logged::Op_timeout_Occurance);
@@ -640,41 +385,6 @@ impl Connection {
                 Timer::Put(id, put) => self.put_expired(cx, id, put),
                 Timer::Replay(id, fetch) => self.replay_expired(cx, id, fetch),
             }
-        }
-        false
-    }
-
-    fn connection_expired<M>(&mut self, cx: &mut Context<'_, M>) -> bool {
-        match self.state {
-            State::RcSent => {
-                if Self::expired(cx, &mut self.retries) {
-                    self.send_rc(true);
-                } else {
-                    self.abandon(cx);
-                    self.finish(cx, Outcome::Failed(Failure::Timeout));
-                }
-            }
-            State::RdSent | State::Glare { got_da: false, .. } => {
-                if Self::expired(cx, &mut self.retries) {
-                    self.send_rd(true);
-                } else {
-                    self.finish(cx, Outcome::Failed(Failure::Timeout));
-                    self.time_wait(cx);
-                }
-            }
-            State::Glare { got_da: true, .. } => {
-                self.finish(cx, Outcome::Complete);
-                self.time_wait(cx);
-            }
-            State::DaSent => {
-                if Self::expired(cx, &mut self.retries) {
-                    self.send_da(true);
-                } else {
-                    self.time_wait(cx);
-                }
-            }
-            State::TimeWait | State::Abandoned => return true,
-            State::RcReceived | State::Open => {}
         }
         false
     }

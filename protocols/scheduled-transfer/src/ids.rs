@@ -78,6 +78,11 @@ impl MemoryIndices {
     pub fn retire(&mut self, mx: u16, until: u64) {
         self.quarantine.push_back((until, mx));
     }
+
+    /// The clock was set back.
+    pub(crate) fn rebase(&mut self, by: u64) {
+        self.quarantine.iter_mut().for_each(|(until, _)| *until = until.saturating_sub(by));
+    }
 }
 
 /// Ten minutes in picoseconds: how long a Key is not used again towards a host (5.2.2).
@@ -124,6 +129,12 @@ impl Keys {
             self.ends.remove(&(earlier, key));
         }
         self.ends.insert((until, key));
+    }
+
+    /// The clock was set back.
+    pub(crate) fn rebase(&mut self, by: u64) {
+        self.blocked.values_mut().flatten().for_each(|until| *until = until.saturating_sub(by));
+        self.ends = self.blocked.iter().filter_map(|(&key, until)| until.map(|until| (until, key))).collect();
     }
 
     /// Whether `key` is in use or in quarantine.

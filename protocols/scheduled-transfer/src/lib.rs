@@ -2,11 +2,9 @@
 //!
 //! Every movement of data is arranged before it begins: the receiver says where a Block goes and when it may
 //! come, so nothing ever arrives that has no place. A *Virtual Connection* joins a Port of one end to a Port
-//! of
-//! another. On it run *Transfers* (Write and Read: Blocks enabled one by one by Clear_To_Send) and operations
-//! on *persistent regions* (Put, Get, FetchOp: no further permission). A Block is cut into *STUs*, the
-//! payloads
-//! of Data operations.
+//! of another. On it run *Transfers* (Write and Read: Blocks enabled one by one by Clear_To_Send) and
+//! operations on *persistent regions* (Put, Get, FetchOp: no further permission). A Block is cut into *STUs*,
+//! the payloads of Data operations.
 //!
 //! # Reading order
 //!
@@ -21,8 +19,7 @@
 //!
 //! No clock, no randomness, no I/O. `now` is picoseconds. An [`Endpoint`] is driven by `handle`,
 //! `handle_timeout` and the calls of its upper layer; what comes out is polled. Payload is copied once, from
-//! a
-//! [`Memory`] into the operation that carries it and from there into the other one.
+//! a [`Memory`] into the operation that carries it and from there into the other one.
 //!
 //! # Panic contract
 //!

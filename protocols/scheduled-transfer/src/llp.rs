@@ -5,8 +5,7 @@
 //! takes the padding off by the lower layer's own length field, `emit` writes the frame. What the draft
 //! leaves
 //! to the medium (micropacket control bits, Ethernet FCS, ATM cell headers, Fibre Channel frame headers) is
-//! no
-//! part of a frame here.
+//! no part of a frame here.
 //!
 //! | medium | in front of the header | largest STU | Control | Data |
 //! |---|---|---|---|---|

@@ -2,8 +2,7 @@
 //!
 //! The *view* is a lower bound of the other end's free Slots. Everything sent but Request_Connection and
 //! silent Data takes one; a Request_State_Response that this end asked for puts the view right again. One
-//! Slot
-//! is a reserve, so that ends which are out of Slots can still learn of new ones and part.
+//! Slot is a reserve, so that ends which are out of Slots can still learn of new ones and part.
 
 use alloc::collections::{BTreeMap, VecDeque};
 
@@ -135,6 +134,11 @@ impl Gate {
             self.view = u16::try_from(u64::from(slots).saturating_sub(since)).unwrap_or(slots);
         }
         true
+    }
+
+    /// The clock was set back.
+    pub(crate) fn rebase(&mut self, by: u64) {
+        self.recent.iter_mut().for_each(|(time, _)| *time = time.saturating_sub(by));
     }
 
     /// Whether `sync` is waited for.

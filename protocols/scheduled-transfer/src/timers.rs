@@ -53,6 +53,14 @@ impl<K: Copy + Ord> Timers<K> {
         Some(name)
     }
 
+    /// Moves every deadline `by` earlier, not below 0: the clock was set back.
+    pub fn rebase(&mut self, by: u64) {
+        for at in self.by_name.values_mut() {
+            *at = at.saturating_sub(by);
+        }
+        self.by_time = self.by_name.iter().map(|(&name, &at)| (at, name)).collect();
+    }
+
     /// Takes every deadline away.
     pub fn clear_all(&mut self) {
         self.by_name.clear();

@@ -107,7 +107,9 @@ pub fn shortest_routes(devices: &[Found], spread: bool) -> Vec<Vec<Option<u8>>> 
                 tables[switch][usize::from(id)] = if switch == last {
                     Some(port)
                 } else {
-                    ways.get(if spread { usize::from(id) % ways.len() } else { 0 }).copied()
+                    // Devices that contradict each other may leave no way at all.
+                    let way = if spread { usize::from(id).checked_rem(ways.len()) } else { Some(0) };
+                    way.and_then(|way| ways.get(way)).copied()
                 };
             }
         }

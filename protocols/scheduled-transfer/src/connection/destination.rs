@@ -9,7 +9,7 @@ use crate::layout::{self, BLOCK_EXPONENTS, Layout, Place};
 use crate::memory::{Memory, Span};
 use crate::slots::Class;
 use crate::wire::flags::DataChannel;
-use crate::wire::{Body, Header, Op};
+use crate::wire::{Body, Op};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -44,50 +44,50 @@ pub(crate) enum DestinationState {
 
 /// A Block that was enabled and is not yet correct.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-struct Exposed {
-    mx: u16,
-    place: Place,
-    bytes: u64,
-    interface: u8,
+pub(super) struct Exposed {
+    pub(super) mx: u16,
+    pub(super) place: Place,
+    pub(super) bytes: u64,
+    pub(super) interface: u8,
     /// The STU_num that comes next.
-    next_stu: u32,
-    received: u64,
-    damaged: bool,
-    sum: Sum,
+    pub(super) next_stu: u32,
+    pub(super) received: u64,
+    pub(super) damaged: bool,
+    pub(super) sum: Sum,
     /// The segment has a Data operation without its checksum yet, after one with.
-    protected: bool,
+    pub(super) protected: bool,
 }
 
 /// A data destination.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Destination {
-    peer_id: u32,
-    read: bool,
-    state: DestinationState,
-    t_len: u64,
-    channel: DataChannel,
-    cts_req: u16,
-    max_block: u16,
-    options: ExposeOptions,
-    extras: Extras,
-    span: Span,
-    first: Place,
-    layout: Option<Layout>,
-    exposed: BTreeMap<u64, Exposed>,
+    pub(super) peer_id: u32,
+    pub(super) read: bool,
+    pub(super) state: DestinationState,
+    pub(super) t_len: u64,
+    pub(super) channel: DataChannel,
+    pub(super) cts_req: u16,
+    pub(super) max_block: u16,
+    pub(super) options: ExposeOptions,
+    pub(super) extras: Extras,
+    pub(super) span: Span,
+    pub(super) first: Place,
+    pub(super) layout: Option<Layout>,
+    pub(super) exposed: BTreeMap<u64, Exposed>,
     /// The next Block to enable.
-    next: u64,
+    pub(super) next: u64,
     /// Blocks below are correct, and these above.
-    correct: u64,
-    correct_above: BTreeSet<u64>,
+    pub(super) correct: u64,
+    pub(super) correct_above: BTreeSet<u64>,
     /// A short last Block of an unlimited Transfer, and its size.
-    last: Option<(u64, u64)>,
+    pub(super) last: Option<(u64, u64)>,
     /// The Block that last began.
-    previous: Option<u64>,
-    bytes: u64,
-    data_seen: bool,
-    retries: u32,
-    end_reason: Option<Failure>,
-    next_interface: u8,
+    pub(super) previous: Option<u64>,
+    pub(super) bytes: u64,
+    pub(super) data_seen: bool,
+    pub(super) retries: u32,
+    pub(super) end_reason: Option<Failure>,
+    pub(super) next_interface: u8,
 }
 
 impl Destination {
@@ -155,14 +155,14 @@ impl Destination {
         block < self.correct || self.correct_above.contains(&block)
     }
 
-    fn block_done(&mut self, block: u64) {
+    pub(super) fn block_done(&mut self, block: u64) {
         self.correct_above.insert(block);
         while self.correct_above.remove(&self.correct) {
             self.correct += 1;
         }
     }
 
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         match (self.layout.and_then(|layout| layout.blocks()), self.last) {
             (Some(blocks), _) => self.correct == blocks,
             (None, Some((last, _))) => self.correct == last + 1,
@@ -344,7 +344,7 @@ impl Connection {
     }
 
     /// Enables Blocks up to the window.
-    fn expose_blocks<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32) {
+    pub(super) fn expose_blocks<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32) {
         loop {
             let Some(Sequence::Destination(destination)) = self.sequences.get_mut(&id) else { return };
             let Some(layout) = destination.layout.filter(|_| destination.state == DestinationState::Exposing)
@@ -451,8 +451,7 @@ impl Connection {
     }
 
     /// Enables a missing Block again with a new Mx (10.7.8); whether that is allowed. For the upper layer,
-    /// and
-    /// for the timer.
+    /// and for the timer.
     pub(crate) fn reissue<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32, ordinal: u64) -> bool {
         if !self.out_of_order_agreed() {
             return false;
@@ -473,149 +472,6 @@ impl Connection {
         self.indices.retire(old, cx.after(cx.config.quarantine()));
         self.send_cts(id, ordinal, cx.config);
         true
-    }
-
-    /// Data for this Transfer (D60 steps 12 to 18).
-    pub(crate) fn transfer_data<M: Memory>(
-        &mut self,
-        cx: &mut Context<'_, M>,
-        id: u32,
-        header: &Header,
-        payload: &[u8],
-    ) -> bool {
-        let agreed = self.out_of_order_agreed();
-        let Some(Sequence::Destination(destination)) = self.sequences.get_mut(&id) else { return false };
-        let last = header.flags.has(crate::wire::Flags::LAST);
-        match destination.state {
-            DestinationState::Exposing => {}
-            DestinationState::Complete => {
-                cx.log(Logged::Invalid_Mx_Error);
-                return false;
-            }
-            DestinationState::EndSent => return false,
-            _ => {
-                cx.log(Logged::Unexpected_Opcode_Error { unexpected_opcode_value: Op::Data as u8 });
-                return false;
-            }
-        }
-        let beyond = |ordinal: u64| destination.last.is_some_and(|(last, _)| ordinal > last);
-        let ordinal = layout::ordinal(header.b_num, destination.correct)
-            .filter(|&ordinal| ordinal < destination.next && !beyond(ordinal));
-        let Some(ordinal) = ordinal else {
-            cx.log(Logged::Out_Of_Range_B_num_Error);
-            return false;
-        };
-        let Some(block) = destination.exposed.get_mut(&ordinal).filter(|block| block.mx == header.b_id)
-        else {
-            cx.log(Logged::Invalid_Mx_Error);
-            return false;
-        };
-        let stu_num = u32::from(header.param);
-        let span = destination.span;
-        let ring = destination.t_len == 0;
-        if block.damaged {
-            return false;
-        }
-        if payload.len() as u64 > 1 << self.local.max_stu.min(31) {
-            block.damaged = true;
-            cx.log(Logged::Illegal_STU_Size_Error);
-            return false;
-        }
-        if stu_num == 0 && block.next_stu == 0 {
-            let expected = destination.previous.map_or(0, |previous| previous + 1);
-            if ordinal != expected && destination.previous != Some(ordinal) && !agreed {
-                cx.log(Logged::Out_Of_Order_B_num);
-            }
-            destination.previous = Some(ordinal);
-        }
-        if stu_num < block.next_stu {
-            // A repetition; the Block stays good. Send_State is answered again.
-            return header.flags.has(crate::wire::Flags::SEND_STATE) && self.repeated_state(cx, id, header);
-        }
-        let verdict = if stu_num > block.next_stu {
-            Err(Logged::Out_Of_Order_STU_Error)
-        } else {
-            block.place_stu(header, payload, self.local.bufsize)
-        };
-        let at = match verdict {
-            Ok(at) => at,
-            Err(entry) => {
-                block.damaged = true;
-                cx.log(entry);
-                return false;
-            }
-        };
-        let start = destination.layout.map_or(0, |layout| layout.start(ordinal));
-        let address = span.address + if ring { (start + at) % span.bytes } else { start + at };
-        debug_assert!(payload.is_empty() || address + payload.len() as u64 <= span.address + span.bytes);
-        debug_assert!(
-            payload.is_empty()
-                || self.buffers.address(Place { bufx: header.bufx, offset: header.offset }) == Some(address)
-        );
-        cx.memory.write(address, payload);
-        destination.data_seen = true;
-        block.next_stu += 1;
-        block.received += payload.len() as u64;
-        if cx.config.check && !block.verify(cx.log, header, payload, last) {
-            block.damaged = true;
-            cx.log(Logged::Cksum_Error);
-            return false;
-        }
-        if last {
-            let short = ring && block.received > 0 && block.received < block.bytes;
-            if block.received != block.bytes && !short {
-                block.damaged = true;
-                // The Block is not received correctly; the STU itself was.
-                return true;
-            }
-            let (mx, bytes) = (block.mx, block.received);
-            if short {
-                destination.last = Some((ordinal, bytes));
-            }
-            destination.bytes += bytes;
-            destination.exposed.remove(&ordinal);
-            destination.block_done(ordinal);
-            self.indices.retire(mx, cx.after(cx.config.quarantine()));
-            self.block_arrived(cx, id);
-        }
-        true
-    }
-
-    fn repeated_state<M>(&mut self, _cx: &Context<'_, M>, id: u32, header: &Header) -> bool {
-        self.respond_state(id, header);
-        false
-    }
-
-    /// Request_State_Response to Data with Send_State.
-    pub(crate) fn respond_state(&mut self, id: u32, header: &Header) {
-        let slots = self.free_slots_to_report();
-        let Some(Sequence::Destination(destination)) = self.sequences.get(&id) else { return };
-        let (b_seq, known) = destination.state_of(header.b_num);
-        let b_num = if known == Some(true) { header.b_num } else { layout::NO_BLOCK };
-        let (sync, d_id) = (header.sync, destination.peer_id);
-        self.push(Class::Response, Body::RequestStateResponse { slots, b_seq, sync, b_num, d_id, s_id: id });
-    }
-
-    fn block_arrived<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32) {
-        let Some(Sequence::Destination(destination)) = self.sequences.get_mut(&id) else { return };
-        if !destination.is_whole() {
-            return self.expose_blocks(cx, id);
-        }
-        destination.state = DestinationState::Complete;
-        let bytes = destination.bytes;
-        if let Some((last, _)) = destination.last {
-            let until = cx.now.saturating_add(cx.config.quarantine());
-            destination.exposed.retain(|&block, exposed| {
-                if block > last {
-                    self.indices.retire(exposed.mx, until);
-                }
-                block <= last
-            });
-            destination.next = last + 1;
-        }
-        self.queue.retain(|queued| queued.owner != Some(id));
-        self.timers.set(Timer::Sequence(id), cx.after(cx.config.quarantine()));
-        self.finished(cx, id, Outcome::Complete, bytes);
     }
 
     /// The upper layer ends a Transfer of which this end is the destination.
@@ -693,13 +549,17 @@ impl Connection {
             DestinationState::Pending => {}
             DestinationState::Exposing => {
                 let missing: Vec<u64> = destination.exposed.keys().copied().collect();
-                for block in missing {
-                    if agreed {
-                        self.reissue(cx, id, block);
-                    } else {
-                        cx.events.push_back((self.id, Event::Missing { id, block }));
-                    }
+                destination.retries += 1;
+                if !agreed {
+                    // The upper layer is told, once: without progress there is nothing new to tell.
+                    let news = missing.into_iter().map(|block| (self.id, Event::Missing { id, block }));
+                    return cx.events.extend(news);
                 }
+                if destination.retries > cx.config.max_retry.saturating_add(1) {
+                    // The source has given up, or is gone.
+                    return self.send_destination_end(cx, id, Failure::Timeout);
+                }
+                missing.into_iter().for_each(|block| _ = self.reissue(cx, id, block));
                 self.watch_missing(cx, id);
             }
             DestinationState::Complete => self.bury(cx, id, false),
@@ -732,40 +592,5 @@ impl Connection {
     pub(crate) fn destination_undecided(&self, id: u32) -> bool {
         matches!(self.sequences.get(&id), Some(Sequence::Destination(destination))
             if matches!(destination.state, DestinationState::Offered | DestinationState::Pending))
-    }
-}
-
-impl Exposed {
-    /// Where in the Block the STU belongs (D60 steps 16 and 17).
-    fn place_stu(&self, header: &Header, payload: &[u8], bufsize: u32) -> Result<u64, Logged> {
-        let bytes = payload.len() as u64;
-        if bytes == 0 {
-            return Ok(self.received);
-        }
-        let place = Place { bufx: header.bufx, offset: header.offset };
-        if place.room(bufsize) == 0 {
-            return Err(Logged::Oversized_Offset_Error);
-        }
-        let at = place.distance(self.place, bufsize).and_then(|at| u64::try_from(at).ok());
-        let inside = at.filter(|at| at.checked_add(bytes).is_some_and(|end| end <= self.bytes));
-        match inside {
-            Some(at) if bytes <= place.room(bufsize) && self.received + bytes <= self.bytes => Ok(at),
-            _ => Err(Logged::Out_Of_Range_Bufx_Error),
-        }
-    }
-
-    /// Adds to the segment and checks it at its end.
-    fn verify(&mut self, log: &mut crate::errors::Log, header: &Header, payload: &[u8], last: bool) -> bool {
-        self.sum.add(&header.to_bytes());
-        self.sum.add(payload);
-        if header.cksum == 0 {
-            if last && self.protected {
-                log.counters_mut().unprotected_tail += 1;
-            }
-            return true;
-        }
-        self.protected = true;
-        let sum = core::mem::replace(&mut self.sum, Sum::ZERO);
-        sum.is_intact()
     }
 }

@@ -1,8 +1,7 @@
 //! What arrives on an open connection, checked in one fixed order, the first failure winning (clause 10).
 //!
 //! The endpoint has checked length, checksum of Control operations, Op, Ports and Key. Here follow Slots,
-//! D_id,
-//! role, flags, and then what the sequence itself checks.
+//! D_id, role, flags, and then what the sequence itself checks.
 
 use super::{Connection, Context, Extras, Question, Sequence, State, Timer};
 use crate::errors::Logged;

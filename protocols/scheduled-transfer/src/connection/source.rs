@@ -102,6 +102,8 @@ pub(crate) struct Source {
     next: u64,
     held: BTreeMap<u64, Grant>,
     begun: BTreeMap<u64, Begun>,
+    /// Blocks that have begun and whose last Data has not left.
+    unsent: u64,
     /// Blocks below are confirmed.
     confirmed: u64,
     retries: u32,
@@ -126,6 +128,7 @@ impl Source {
             next: 0,
             held: BTreeMap::new(),
             begun: BTreeMap::new(),
+            unsent: 0,
             confirmed: 0,
             retries: 0,
             answered: false,
@@ -179,8 +182,43 @@ impl Source {
         self.peer_id
     }
 
+    /// Takes a Block out of those that have begun: it is sent again.
+    fn forget_begun(&mut self, ordinal: u64) {
+        if self.begun.remove(&ordinal).is_some_and(|begun| begun.sent.is_none()) {
+            self.unsent -= 1;
+        }
+    }
+
+    /// The last Data of a Block has left.
+    fn sent(&mut self, ordinal: u64, now: u64) {
+        if let Some(begun) = self.begun.get_mut(&ordinal)
+            && begun.sent.replace(now).is_none()
+        {
+            self.unsent -= 1;
+        }
+    }
+
+    /// Blocks below `next` are correct at the other end.
+    fn confirm(&mut self, next: u64) {
+        let rest = self.begun.split_off(&next);
+        let gone = core::mem::replace(&mut self.begun, rest);
+        self.unsent -= gone.values().filter(|begun| begun.sent.is_none()).count() as u64;
+        self.held = self.held.split_off(&next);
+        self.confirmed = next;
+    }
+
+    /// The clock was set back.
+    pub(crate) fn rebase(&mut self, by: u64) {
+        self.begun.values_mut().filter_map(|begun| begun.sent.as_mut()).for_each(|at| {
+            *at = at.saturating_sub(by);
+        });
+    }
+
     /// Invariants: extents, and that no Block is confirmed that was not sent.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.unsent != self.begun.values().filter(|begun| begun.sent.is_none()).count() as u64 {
+            return Err("Blocks on their way are miscounted");
+        }
         if self.confirmed > self.next {
             return Err("a Block is confirmed that was never sent");
         }
@@ -265,7 +303,7 @@ impl Connection {
         source.available = total;
         source.complete = last;
         self.begin_blocks(cx, id);
-        self.maybe_sent(cx, id);
+        self.maybe_sent(cx, id, false);
         true
     }
 
@@ -367,6 +405,10 @@ impl Connection {
         else {
             return cx.log(Logged::Out_Of_Range_B_num_Error);
         };
+        if ordinal < source.confirmed {
+            // Late: the Block is correct at the other end.
+            return;
+        }
         let place = Place { bufx, offset };
         let first_differs = source.layout.is_some_and(|layout| layout.f_offset != f_offset);
         if first_differs || (ordinal == 0 && offset != f_offset) {
@@ -410,7 +452,7 @@ impl Connection {
             }
             // Retransmission, from STU 0.
             self.outgoing.retain(|block| block.owner != id || block.ordinal != ordinal);
-            source.begun.remove(&ordinal);
+            source.forget_begun(ordinal);
             source.held.insert(ordinal, grant);
             if source.state == SourceState::Confirm {
                 source.state = SourceState::Active;
@@ -437,6 +479,7 @@ impl Connection {
             source.held.remove(&ordinal);
             source.next = source.next.max(ordinal + 1);
             source.begun.insert(ordinal, Begun { grant, sent: None });
+            source.unsent += 1;
             let start = layout.start(ordinal);
             let (address, ring) = if source.options.unlimited {
                 let ring = source.span;
@@ -446,7 +489,10 @@ impl Connection {
             };
             let options = source.options;
             let every = u64::from(options.state_every);
-            let is_last = source.blocks() == Some(ordinal + 1);
+            // Grants may come in any order: the one to ask with is the last Block to begin, not the one at
+            // the end.
+            let begun = source.begun.len() as u64 + source.confirmed;
+            let is_last = source.blocks() == Some(begun);
             let asked = is_last || (every != 0 && (ordinal + 1) % every == 0);
             self.outgoing.push_back(Outgoing {
                 owner: id,
@@ -481,25 +527,24 @@ impl Connection {
         let id = block.owner;
         let reliable = self.reliable;
         let Some(Sequence::Source(source)) = self.sequences.get_mut(&id) else { return };
-        if let Some(begun) = source.begun.get_mut(&block.ordinal) {
-            begun.sent = Some(cx.now);
-        }
+        source.sent(block.ordinal, cx.now);
         if block.ask && reliable && source.state == SourceState::Active {
             self.timers.set(Timer::Sequence(id), cx.after(cx.config.op_timeout));
         }
-        self.maybe_sent(cx, id);
+        self.maybe_sent(cx, id, block.ask);
     }
 
-    /// If every Block has left: confirmation, or the end.
-    fn maybe_sent<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32) {
+    /// If every Block has left: confirmation, or the end. `asked`: Send_State left with the last of them.
+    fn maybe_sent<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32, asked: bool) {
         let Some(Sequence::Source(source)) = self.sequences.get_mut(&id) else { return };
         if source.state != SourceState::Active {
             return;
         }
         let Some(blocks) = source.blocks() else { return };
-        let unsent = source.begun.values().any(|begun| begun.sent.is_none());
         let begun = source.begun.len() as u64 + source.confirmed;
-        if unsent || !source.held.is_empty() || begun < blocks {
+        // Grants beyond the end of an unlimited Transfer stay unused.
+        let held = source.held.first_key_value().is_some_and(|(&ordinal, _)| ordinal < blocks);
+        if source.unsent > 0 || held || begun < blocks {
             return;
         }
         if !self.reliable {
@@ -510,7 +555,13 @@ impl Connection {
         }
         source.state = SourceState::Confirm;
         source.retries = 0;
-        self.timers.set(Timer::Sequence(id), cx.after(cx.config.op_timeout));
+        let (last, d_id) = (blocks - 1, source.peer_id);
+        if asked {
+            self.timers.set(Timer::Sequence(id), cx.after(cx.config.op_timeout));
+        } else {
+            // That it would be the last to leave was not known when it began.
+            self.ask_state(id, d_id, Some(last), Timer::Sequence(id), false);
+        }
     }
 
     /// All Blocks are sent, and confirmed if they are to be.
@@ -607,9 +658,9 @@ impl Connection {
             return cx.log(Logged::Out_Of_Range_B_num_Error);
         }
         if next > source.confirmed {
-            source.confirmed = next;
-            source.begun = source.begun.split_off(&next);
+            source.confirm(next);
             source.retries = 0;
+            self.outgoing.retain(|block| block.owner != id || block.ordinal >= next);
             cx.events.push_back((self.id, Event::Progress { id, blocks: next }));
         }
         if source.blocks().is_some_and(|blocks| source.confirmed >= blocks) {

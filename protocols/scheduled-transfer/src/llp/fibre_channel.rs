@@ -5,8 +5,7 @@
 //! ```
 //!
 //! The Network_Header (NAA 1) and LLC/SNAP stand once, at the beginning of the Sequence. It is cut into
-//! frames
-//! of at most 2 112 octets, fewer if the receiver says so, and at most 65 536 of them.
+//! frames of at most 2 112 octets, fewer if the receiver says so, and at most 65 536 of them.
 
 use super::{Error, Medium, SNAP, Ula, expect, expect_snap, need, octets};
 use alloc::vec::Vec;

@@ -7,8 +7,7 @@
 //! ```
 //!
 //! 802.3 Length counts LLC/SNAP and the operation. From 1 536 octets on, LAN emulation proper puts 0 there
-//! and
-//! the draft the true number; both are read, and [`Frame::zero_length`] says which is written.
+//! and the draft the true number; both are read, and [`Frame::zero_length`] says which is written.
 
 use super::{ETHER_TYPE, Error, Medium, SNAP, Ula, aal5, bounded, expect, expect_snap, need, octets};
 use alloc::vec::Vec;
@@ -91,8 +90,7 @@ pub struct Frame<'a> {
     /// Schedule Header and payload.
     pub operation: &'a [u8],
     /// Token Ring routing information: empty, or an even number of octets from 2 to 30 of which the first
-    /// names
-    /// the number. Ours sends none.
+    /// names the number. Ours sends none.
     pub routing: &'a [u8],
     /// Whether 802.3 Length is 0 from 1 536 on.
     pub zero_length: bool,

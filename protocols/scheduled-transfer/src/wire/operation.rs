@@ -303,8 +303,7 @@ pub const GET_DATA_MASK: Flags = Flags::from_bits(0x0CB);
 
 impl Operation {
     /// What a header says. Fields that the operation does not use are not looked at (5.1, 6.1, 9.1), and
-    /// flags
-    /// that it does not list are ignored (10.7.7); they are `header.flags.outside(body.mask())`.
+    /// flags that it does not list are ignored (10.7.7); they are `header.flags.outside(body.mask())`.
     ///
     /// # Errors
     /// [`Error::UndefinedOpcode`], [`Error::ReservedFunction`].

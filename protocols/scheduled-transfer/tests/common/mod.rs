@@ -169,6 +169,14 @@ impl Pair {
         assert!(done, "{event:?}");
     }
 
+    /// Hands over what is on the wire, without letting the ends transmit.
+    pub fn deliver(&mut self) {
+        while let Some((_, (end, interface, from, octets))) = self.wire.pop_first() {
+            self.ends[end].handle(self.now, (from, interface), &octets);
+        }
+        self.drain();
+    }
+
     /// Everything that happens at this instant.
     pub fn settle(&mut self) {
         loop {
@@ -256,6 +264,12 @@ impl Pair {
     pub fn logged(&self, end: usize) -> Vec<Logged> {
         let device = self.ends[end].device_log().entries().iter().map(|row| row.1);
         self.ends[end].log_entries().map(|row| row.2).chain(device).collect()
+    }
+
+    /// Headers on their way to `end`.
+    pub fn in_flight(&self, end: usize) -> Vec<Header> {
+        let to_end = self.wire.values().filter(|carried| carried.0 == end);
+        to_end.map(|(.., octets)| Header::parse(octets).unwrap().0).collect()
     }
 
     /// No error at either end.

@@ -1,0 +1,93 @@
+//! Every order of events of two Scheduled Transfer endpoints, within budgets of faults.
+
+use analysis::explore::transfer::{Ending, Event, FAULTS, Row, Subject, Transfer, transfer_table};
+use analysis::explore::{Graph, Order};
+
+fn model(subject: Subject, fault: &str, order: Order, max_retry: u32) -> Transfer {
+    let fault = *FAULTS.iter().find(|known| known.name == fault).unwrap();
+    Transfer { subject, fault, order, max_retry }
+}
+
+fn row(model: &Transfer) -> Row {
+    transfer_table(model, 100_000).expect("fewer states")
+}
+
+fn endings(row: &Row) -> Vec<Ending> {
+    row.endings.keys().copied().collect()
+}
+
+/// As long as less is lost than Max_Retry makes up for, a Write and a FetchOp are carried out, once, whatever
+/// is lost, comes twice, comes in another order or is taken for lost too early; both ends know, and nothing
+/// of the connection is left at either. Octets, word, contracts and invariants are looked at after each
+/// event.
+///
+/// Proves: ST-6.1.4.4-13, ST-6.1.4.4-14, ST-10.3-1, ST-10.2-1, ST-5.1.2-7
+#[test]
+fn writes_and_fetch_ops_are_carried_out() {
+    for subject in [Subject::Write, Subject::FetchOp] {
+        for fault in FAULTS {
+            for order in Order::ALL {
+                let row = row(&model(subject, fault.name, order, 2));
+                assert_eq!(
+                    endings(&row),
+                    [Ending::Done],
+                    "{} {} {}",
+                    subject.name(),
+                    fault.name,
+                    order.name()
+                );
+                assert!(row.live && row.states > 10, "{row:?}");
+            }
+        }
+    }
+}
+
+/// Either end may disconnect at any time. Without losses both always learn that it closed; if the answer to
+/// Request_Connection is lost and its sender disconnects meanwhile, the other end was never connected.
+///
+/// Proves: ST-5.1.2-9, ST-5.1.2-10, ST-5.1.1-12
+#[test]
+fn connections_come_and_go() {
+    for fault in FAULTS {
+        for order in Order::ALL {
+            let row = row(&model(Subject::Connection, fault.name, order, 2));
+            let expected: &[Ending] =
+                if fault.budget.losses == 0 { &[Ending::Done] } else { &[Ending::Done, Ending::GivenUp] };
+            assert_eq!(endings(&row), expected, "{} {}", fault.name, order.name());
+            assert!(row.live);
+        }
+    }
+}
+
+/// Without repetitions a loss can leave half a connection behind, because nothing in the protocol asks
+/// whether the other end is still there: so says the text, and so it is found.
+#[test]
+fn without_retries_half_a_connection_may_stay() {
+    let model = model(Subject::Write, "LOSS1", Order::Fifo, 0);
+    let found = row(&model);
+    assert_eq!(endings(&found), [Ending::Done, Ending::GivenUp, Ending::Stuck]);
+    let graph = Graph::explore(&model, 100_000).unwrap();
+    let path = graph.shortest(|ending| *ending == Ending::Stuck).unwrap();
+    let events = [Event::Expire];
+    assert!(matches!(path[0], Event::Deliver(1, _)) && matches!(path[1], Event::Lose(0, _)), "{path:?}");
+    assert!(
+        path[2..].iter().all(|event| events.contains(event)),
+        "Connection_Answer is lost, no more is said"
+    );
+}
+
+/// The sizes of the graphs: what changes them changes the machine, and should be known.
+#[test]
+fn golden_sizes() {
+    let rows = [
+        (Subject::Connection, "none", Order::Any, 67, 94),
+        (Subject::Connection, "LOSS1+TIMEOUT1", Order::Any, 6870, 16_931),
+        (Subject::Write, "none", Order::Fifo, 17, 18),
+        (Subject::Write, "LOSS1+TIMEOUT1", Order::Any, 13_322, 28_740),
+        (Subject::FetchOp, "LOSS1+DUP1", Order::Any, 631, 1060),
+    ];
+    for (subject, fault, order, states, transitions) in rows {
+        let row = row(&model(subject, fault, order, 2));
+        assert_eq!((row.states, row.transitions), (states, transitions), "{} {fault}", subject.name());
+    }
+}

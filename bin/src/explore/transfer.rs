@@ -1,0 +1,137 @@
+//! `riosim explore transfer`: two Scheduled Transfer endpoints.
+
+use super::select;
+use crate::cli::ExploreArgs;
+use analysis::explore::transfer::{Ending, Event, FAULTS, Fault, Subject, Transfer, transfer_table};
+use analysis::explore::{Graph, Order};
+use scheduled_transfer::wire::Header;
+use scheduled_transfer::wire::operation::name;
+use std::fmt::Write;
+
+const ENDS: [&str; 2] = ["A", "B"];
+
+/// States beyond which an exploration is given up: each holds two endpoints and their memories.
+const MAX_STATES: usize = 300_000;
+
+/// Everything that the flags select.
+fn models(args: &ExploreArgs) -> Result<Vec<Transfer>, String> {
+    if !args.algorithm.is_empty() {
+        return Err("--algorithm: only with conduit; there is one for transfer".into());
+    }
+    let faults = if args.fault.is_empty() {
+        vec![FAULTS[0]]
+    } else {
+        select("fault", &args.fault, &FAULTS, |fault: &Fault| fault.name)?
+    };
+    let subjects = select("configuration", &args.configuration, &Subject::ALL, |known| known.name())?;
+    let orders = select("order", &args.order, &Order::ALL, |known| known.name())?;
+    let mut models = Vec::new();
+    for &subject in &subjects {
+        for &fault in &faults {
+            for &order in &orders {
+                models.push(Transfer { subject, fault, order, max_retry: 2 });
+            }
+        }
+    }
+    Ok(models)
+}
+
+pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
+    let mut text =
+        format!("{:<10} {:<14} {:<5} {:>8} {:>11}", "sequence", "fault", "order", "states", "transitions");
+    for ending in Ending::ALL {
+        let _ = write!(text, " {:>9}", ending.name());
+    }
+    let _ = writeln!(text, "  always ends well");
+    for model in models(args)? {
+        let (subject, fault, order) = (model.subject.name(), model.fault.name, model.order.name());
+        let _ = write!(text, "{subject:<10} {fault:<14} {order:<5}");
+        if let Some(row) = transfer_table(&model, MAX_STATES) {
+            let _ = write!(text, " {:>8} {:>11}", row.states, row.transitions);
+            for ending in Ending::ALL {
+                let cell = row.endings.get(&ending).map_or("-".into(), usize::to_string);
+                let _ = write!(text, " {cell:>9}");
+            }
+            let _ = write!(text, "  {}", if row.live { "yes" } else { "no" });
+        } else {
+            let _ = write!(text, " more than {MAX_STATES} states");
+        }
+        text.push('\n');
+    }
+    text.push_str("cells: different endings; Max_Retry 2; a Write has two Blocks\n");
+    Ok(text)
+}
+
+pub(super) fn path(args: &ExploreArgs, ending: &str) -> Result<String, String> {
+    let ending = select("path", &[ending.to_owned()], &Ending::ALL, |known| known.name())?[0];
+    let models = models(args)?;
+    let [model] = &models[..] else {
+        let problem = "--path: takes one configuration, fault and order";
+        return Err(format!("{problem}; {} are selected", models.len()));
+    };
+    let Some(graph) = Graph::explore(model, MAX_STATES) else {
+        return Err(format!("more than {MAX_STATES} states"));
+    };
+    match graph.shortest(|known| *known == ending) {
+        Some(path) => Ok(path.iter().map(|event| format!("{}\n", sentence(event))).collect()),
+        None => Ok(format!("no run ends in: {}\n", ending.name())),
+    }
+}
+
+fn operation(octets: &[u8]) -> String {
+    let Ok((header, _)) = Header::parse(octets) else { return "a broken operation".into() };
+    format!("{} D_id {:#x} S_id {:#x} B_num {:#x}", name(header.op), header.d_id, header.s_id, header.b_num)
+}
+
+fn sentence(event: &Event) -> String {
+    match event {
+        Event::Deliver(to, octets) => format!("{} -> {}: {}", ENDS[1 - to], ENDS[*to], operation(octets)),
+        Event::Lose(to, octets) => {
+            format!("{} -x {}: {} is lost", ENDS[1 - to], ENDS[*to], operation(octets))
+        }
+        Event::Duplicate(to, octets) => {
+            format!("{} => {}: {} is duplicated", ENDS[1 - to], ENDS[*to], operation(octets))
+        }
+        Event::Expire => "the next deadline passes".into(),
+        Event::Disconnect(end) => format!("{}: disconnects", ENDS[*end]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli;
+
+    fn args(configuration: &str, fault: &str, order: &str) -> ExploreArgs {
+        ExploreArgs {
+            subject: cli::Subject::Transfer,
+            algorithm: vec![],
+            fault: vec![fault.into()],
+            configuration: vec![configuration.into()],
+            order: vec![order.into()],
+            limit: 6,
+            path: None,
+        }
+    }
+
+    #[test]
+    fn a_row() {
+        let text = table(&args("write", "none", "fifo")).unwrap();
+        let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!(row[..6], ["write", "none", "fifo", "17", "18", "1"]);
+        assert_eq!(row.last(), Some(&"yes"));
+    }
+
+    #[test]
+    fn a_path() {
+        let text = path(&args("connection", "LOSS1", "fifo"), "given up").unwrap();
+        assert!(text.starts_with("A -> B: Request_Connection") && text.contains("is lost\n"), "{text}");
+        assert_eq!(path(&args("write", "none", "any"), "twice").unwrap(), "no run ends in: twice\n");
+    }
+
+    #[test]
+    fn flags_of_another_subject() {
+        let wrong = ExploreArgs { algorithm: vec!["literal".into()], ..args("write", "none", "fifo") };
+        assert_eq!(table(&wrong).unwrap_err(), "--algorithm: only with conduit; there is one for transfer");
+    }
+}

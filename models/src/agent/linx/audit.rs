@@ -1,0 +1,81 @@
+//! What the connections of all nodes come to, seen from above: no node could find that out.
+
+use super::Linx;
+use super::ledger::Life;
+use crate::stats::LinxTotals;
+use linx_riocm::{Link, Phase};
+use std::collections::BTreeMap;
+
+/// Looks at all nodes of one flow at `end`.
+pub(crate) fn audit(flow: u16, nodes: &[(u32, &Linx)], end: u64) -> LinxTotals {
+    let devices = nodes.iter().map(|node| node.0).collect();
+    let mut totals = LinxTotals { flow, nodes: nodes.len() as u32, devices, ..LinxTotals::default() };
+    let by_id: BTreeMap<u16, &Linx> = nodes.iter().map(|&(_, node)| (node.config.node, node)).collect();
+    let mut last = None;
+    for &(_, node) in nodes {
+        totals.stats.add(&node.totals());
+        totals.memory += node.node.as_ref().map_or(0, |node| node.octets() as u64);
+        for (connection, &peer) in node.config.peers.iter().enumerate() {
+            let Some((other, back)) = by_id.get(&peer).and_then(|other| Some((*other, other.to(node)?)))
+            else {
+                continue;
+            };
+            let life = &node.ledger.lives[connection];
+            if let Some(since) = life.since() {
+                totals.stats.up_ps += u128::from(end - since.0);
+                last = last.max(Some(since));
+            }
+            messages(&mut totals, life, node.is_up(connection), &other.ledger.lives[back]);
+            if node.config.node > peer {
+                continue;
+            }
+            totals.wanted += 1;
+            match (node.link(connection), other.link(back)) {
+                (Some(own), Some(theirs)) if agree(&own, &theirs) => totals.up += 1,
+                (None, None) => {}
+                _ => totals.half_up += 1,
+            }
+        }
+    }
+    totals.all_up = last.filter(|_| totals.up == totals.wanted);
+    totals
+}
+
+/// What became of the messages of one direction: `sender` is the life at the end that sends.
+fn messages(totals: &mut LinxTotals, sender: &Life, up: bool, receiver: &Life) {
+    let sent = sender.sent_before + u64::from(sender.sent);
+    let under_way = match up {
+        true if receiver.their_number == sender.number => u64::from(sender.sent - receiver.their_next),
+        true => u64::from(sender.sent),
+        false => 0,
+    };
+    totals.under_way += under_way;
+    totals.lost += sent - receiver.delivered - receiver.missing - under_way;
+}
+
+fn agree(own: &Link, theirs: &Link) -> bool {
+    let mirrored = Link {
+        mtu: theirs.mtu,
+        hb_tmo: theirs.hb_tmo,
+        generation: theirs.peer_generation,
+        peer_generation: theirs.generation,
+        cid: theirs.peer_cid,
+        peer_cid: theirs.cid,
+    };
+    *own == mirrored
+}
+
+impl Linx {
+    /// The connection to another node.
+    fn to(&self, other: &Linx) -> Option<usize> {
+        self.config.peers.binary_search(&other.config.node).ok()
+    }
+
+    fn link(&self, connection: usize) -> Option<Link> {
+        self.node.as_ref()?.link(self.ids[connection])
+    }
+
+    fn is_up(&self, connection: usize) -> bool {
+        self.node.as_ref().is_some_and(|node| node.phase(self.ids[connection]) == Phase::Connected)
+    }
+}

@@ -1,0 +1,228 @@
+//! What a node's connections have been through, and which messages came over them.
+
+use crate::config::LinxConfig;
+use crate::stats::linx::plus;
+use crate::stats::{GAP_CLASSES, LinxEnd, LinxStats};
+use linx_riocm::Counters;
+use sim_core::Time;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Never.
+const NEVER: u64 = u64::MAX;
+
+/// How a message is told from all others of its direction: its link addresses.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Note {
+    /// Twice the number of the connection, and 1 if it answers another message.
+    pub src: u32,
+    /// The position in the connection.
+    pub dst: u32,
+}
+
+impl Note {
+    fn new(life: u32, position: u32, reply: bool) -> Self {
+        Note { src: life << 1 | u32::from(reply), dst: position }
+    }
+
+    pub fn is_reply(self) -> bool {
+        self.src & 1 == 1
+    }
+
+    fn life(self) -> u32 {
+        self.src >> 1
+    }
+
+    /// What the message is filled with.
+    pub fn filler(self) -> u8 {
+        (self.dst as u8).wrapping_add((self.src as u8).wrapping_mul(31))
+    }
+}
+
+/// What every heartbeat touches.
+#[derive(Copy, Clone, Debug, Default)]
+struct Pulse {
+    /// Last sign of life, ps of the protocol clock.
+    heard: u64,
+    /// ps; 0 while this end is not up.
+    period: u64,
+}
+
+/// The life of one connection.
+#[derive(Clone, Debug)]
+pub(super) struct Life {
+    /// Since when this end is up, protocol and fabric time.
+    up: Option<(u64, u64)>,
+    /// When it last ended.
+    ended: u64,
+    /// Connections so far: number of the present or last one.
+    pub number: u32,
+    /// Messages sent in it.
+    pub sent: u32,
+    /// Messages sent in those before.
+    pub sent_before: u64,
+    /// Of the peer: number of its connection whose message came last.
+    pub their_number: u32,
+    /// Of the peer: position that comes next.
+    pub their_next: u32,
+    /// Own number when that connection of the peer was first heard of.
+    heard_in: u32,
+    /// Messages of the peer that came, each once.
+    pub delivered: u64,
+    /// Of the peer: messages that were left out within a connection.
+    pub missing: u64,
+}
+
+impl Life {
+    pub fn since(&self) -> Option<Time> {
+        self.up.map(|(_, fabric)| Time(fabric))
+    }
+}
+
+/// All of them, and what they come to.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    pub stats: Box<LinxStats>,
+    pub lives: Vec<Life>,
+    pulses: Vec<Pulse>,
+    peers: Vec<u16>,
+    outages: Arc<BTreeMap<u16, Vec<(Time, Time)>>>,
+    /// Own last start.
+    booted: u64,
+    past: Counters,
+}
+
+impl Ledger {
+    pub fn new(config: &LinxConfig) -> Self {
+        let life = Life {
+            up: None,
+            ended: NEVER,
+            number: 0,
+            sent: 0,
+            sent_before: 0,
+            their_number: 0,
+            their_next: 0,
+            heard_in: 0,
+            delivered: 0,
+            missing: 0,
+        };
+        let count = config.peers.len();
+        Ledger {
+            stats: Box::new(LinxStats { gaps: vec![0; GAP_CLASSES], ..LinxStats::default() }),
+            lives: vec![life; count],
+            pulses: vec![Pulse::default(); count],
+            peers: config.peers.clone(),
+            outages: Arc::clone(&config.outages),
+            booted: 0,
+            past: Counters::default(),
+        }
+    }
+
+    /// The last outage of a peer that has begun by `now`.
+    fn outage(&self, connection: usize, now: u64) -> Option<(u64, u64)> {
+        let outages = self.outages.get(&self.peers[connection])?;
+        let last = outages.partition_point(|(from, _)| from.0 <= now).checked_sub(1)?;
+        let (from, until) = outages[last];
+        Some((from.0, until.0))
+    }
+
+    pub fn connected(&mut self, connection: usize, period: u64, now: u64, fabric_now: u64) {
+        let there = self.outage(connection, fabric_now).map_or(0, |(_, until)| until);
+        let life = &mut self.lives[connection];
+        self.stats.connected += 1;
+        if life.ended != NEVER {
+            let from = life.ended.max(there).max(self.booted).min(fabric_now);
+            self.stats.reestablished.record(fabric_now - from);
+        }
+        life.up = Some((now, fabric_now));
+        life.number += 1;
+        life.sent_before += u64::from(life.sent);
+        life.sent = 0;
+        self.pulses[connection] = Pulse { heard: now, period };
+    }
+
+    pub fn ended(&mut self, connection: usize, end: LinxEnd, now: u64, fabric_now: u64) {
+        let outage = self.outage(connection, fabric_now);
+        let Some((since, fabric_since)) = self.lives[connection].up.take() else { return };
+        self.lives[connection].ended = fabric_now;
+        let stats = &mut self.stats;
+        stats.ended[end as usize] += 1;
+        stats.up_ps += u128::from(fabric_now - fabric_since);
+        if now - since < 3 * self.pulses[connection].period {
+            stats.flaps += 1;
+        }
+        self.pulses[connection].period = 0;
+        if end == LinxEnd::Crash {
+            return;
+        }
+        match outage {
+            Some((from, _)) if from >= fabric_since => stats.detected.record(fabric_now - from),
+            _ if end == LinxEnd::Timeout => stats.false_timeouts += 1,
+            _ => {}
+        }
+    }
+
+    pub fn booted(&mut self, fabric_now: u64) {
+        self.booted = fabric_now;
+    }
+
+    /// A heartbeat came, for a connection in whatever state.
+    pub fn heard(&mut self, connection: usize, now: u64) {
+        let pulse = &mut self.pulses[connection];
+        if pulse.period > 0 {
+            self.stats.gap(now - pulse.heard, pulse.period);
+            pulse.heard = now;
+        }
+    }
+
+    /// How the next message over this connection is known.
+    pub fn next_note(&mut self, connection: usize, reply: bool) -> Note {
+        let life = &mut self.lives[connection];
+        life.sent += 1;
+        Note::new(life.number, life.sent - 1, reply)
+    }
+
+    /// A message came. Whether it is one that the application sees for the first time.
+    pub fn deliver(&mut self, connection: usize, note: Note, octets: &[u8], fabric_now: u64) -> bool {
+        let stats = &mut self.stats;
+        let life = &mut self.lives[connection];
+        if note.life() > life.their_number {
+            if life.their_number > 0 && life.heard_in == life.number {
+                stats.unannounced += 1;
+            }
+            life.their_number = note.life();
+            life.their_next = 0;
+            life.heard_in = life.number;
+        }
+        if note.life() < life.their_number || note.dst < life.their_next {
+            stats.repeated += 1;
+            return false;
+        }
+        let missing = u64::from(note.dst - life.their_next);
+        stats.missing += missing;
+        life.missing += missing;
+        life.their_next = note.dst + 1;
+        life.delivered += 1;
+        stats.delivered += 1;
+        stats.octets += octets.len() as u64;
+        let stamp = octets.first_chunk().map(|at| u64::from_be_bytes(*at));
+        if octets.get(8..).unwrap_or(&[]).iter().any(|&octet| octet != note.filler()) {
+            stats.corrupt += 1;
+        } else if let Some(at) = stamp {
+            let times = if note.is_reply() { &mut stats.round_trips } else { &mut stats.message_ps };
+            times.record(fabric_now - at);
+        }
+        true
+    }
+
+    /// Counts of a node that is no more.
+    pub fn count(&mut self, counters: &Counters) {
+        self.past = plus(&self.past, counters);
+    }
+
+    pub fn totals(&self, counters: Option<&Counters>) -> LinxStats {
+        let mut stats = (*self.stats).clone();
+        stats.frames = counters.map_or(self.past, |counters| plus(&self.past, counters));
+        stats
+    }
+}

@@ -1,0 +1,398 @@
+//! LINX connections over RapidIO: the protocol crate, the link handler above it, and what goes wrong on purpose.
+//!
+//! The machine is [`linx_riocm::Node`], the code that a product would link. One frame is one type 11 message or
+//! one type 9 PDU. RETRY is the engine's affair; a message that failed is a lost frame, and nobody sends it
+//! again. A connection that ended is connected again after a while. Around the machine stand an application
+//! that sends messages to peers (refused while their connection is not up) and a [`ledger`] that knows more
+//! than any node: which message should come next, and who was really down.
+//!
+//! A message begins with the instant at which the application sent it (fabric time, 8 octets), if it is long
+//! enough for that. Its link addresses are its number and that of its connection.
+
+mod audit;
+mod ledger;
+mod words;
+
+pub(crate) use audit::audit;
+
+use super::conveyance;
+use super::data::Data;
+use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
+use super::workload::Sender;
+use crate::config::{LinxConfig, LinxFaultKind};
+use crate::probe::{ProtocolFact, SignalKind};
+use crate::stats::{LinxEnd, LinxStats};
+use ledger::{Ledger, Note};
+use linx_riocm::fragment::moved_octets;
+use linx_riocm::options::PERIOD_UNIT;
+use linx_riocm::wire::Kind;
+use linx_riocm::{Class, Config, ConnectionId, Event, Node, Peer, Phase, Reason};
+use sim_core::{Purpose, Stream, Time};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Lies in front of a message that is long enough.
+const STAMP_OCTETS: usize = 8;
+/// Frame header that tells a heartbeat.
+const TYPE_AT: usize = 4;
+
+/// What the scenario does at an instant of the fabric.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Action {
+    /// The end of a fault comes before the beginning of another.
+    End(LinxFaultKind),
+    Begin(LinxFaultKind),
+    Connect(u16),
+}
+
+/// One node of LINX.
+#[derive(Debug)]
+pub(crate) struct Linx {
+    config: Box<LinxConfig>,
+    /// None while it is down.
+    node: Option<Box<Node>>,
+    conveyance: Conveyance,
+    /// The application that sends messages.
+    sender: Sender,
+    ids: Vec<ConnectionId>,
+    ledger: Ledger,
+    /// Latest first.
+    agenda: Vec<(u64, Action)>,
+    /// Connects to come, by time of the protocol clock.
+    reconnects: BTreeSet<(u64, u16)>,
+    /// Frames that wait for the end of a stall.
+    held: VecDeque<(u64, Send)>,
+    /// Faults that last, by kind.
+    lasting: [u32; 5],
+    /// Which of the data priorities comes next.
+    turn: usize,
+    losses: Option<Box<Stream>>,
+    /// Generations and connection IDs.
+    draws: Stream,
+    octets: Vec<u8>,
+}
+
+impl Linx {
+    pub fn new(seed: u64, config: &LinxConfig, sender: Sender) -> Self {
+        let mut agenda: Vec<(u64, Action)> = Vec::with_capacity(config.peers.len() + 2 * config.faults.len());
+        for fault in &config.faults {
+            agenda.push((fault.from.0, Action::Begin(fault.kind)));
+            agenda.push((fault.until.0, Action::End(fault.kind)));
+        }
+        let mut phases = Stream::new(seed, &config.stream, Purpose::PHASE);
+        for connection in 0..config.peers.len() {
+            let later = if config.spread.0 == 0 { 0 } else { phases.uniform_between(0, config.spread.0) };
+            agenda.push((config.connect_at.0 + later, Action::Connect(connection as u16)));
+        }
+        agenda.sort_by(|a, b| b.cmp(a));
+        let losses = config.loss.iter().any(|&share| share > 0);
+        let mut linx = Linx {
+            node: None,
+            conveyance: conveyance(config.carrier),
+            sender,
+            ids: Vec::with_capacity(config.peers.len()),
+            ledger: Ledger::new(config),
+            agenda,
+            reconnects: BTreeSet::new(),
+            held: VecDeque::new(),
+            lasting: [0; 5],
+            turn: 0,
+            losses: losses.then(|| Box::new(Stream::new(seed, &config.stream, Purpose::FAULTS))),
+            draws: Stream::new(seed, &config.stream, Purpose::CONTENTS),
+            octets: Vec::new(),
+            config: Box::new(config.clone()),
+        };
+        linx.boot();
+        linx
+    }
+
+    /// A node that has just been started knows nothing of what it did before.
+    fn boot(&mut self) {
+        let config = &self.config;
+        let first_cid = self.draws.below(1 << 16) as u16;
+        let settings = Config { device: config.node, first_cid, options: config.options.clone() };
+        let mut node = Node::new(settings).expect("the compiler checks the options");
+        self.ids.clear();
+        for &peer in &config.peers {
+            let wishes = Peer {
+                mtu: config.mtu,
+                hb_tmo: config.hb_tmo,
+                generation: self.draws.below(1 << 8) as u8,
+                ..Peer::new(peer)
+            };
+            self.ids.push(node.add(wishes).expect("the compiler names each peer once"));
+        }
+        self.node = Some(Box::new(node));
+    }
+
+    fn lasts(&self, kind: LinxFaultKind) -> bool {
+        self.lasting[kind as usize] > 0
+    }
+
+    fn act(&mut self, cx: &mut Cx<'_>, action: Action) {
+        match action {
+            Action::Connect(connection) => {
+                if let Some(node) = &mut self.node {
+                    node.connect(cx.now, self.ids[usize::from(connection)]);
+                }
+            }
+            Action::Begin(kind) => {
+                self.note(cx, || fault_words(kind, true));
+                self.lasting[kind as usize] += 1;
+                match kind {
+                    LinxFaultKind::LinkDown => self.set_link(cx.now, false),
+                    LinxFaultKind::Crash => self.crash(cx),
+                    LinxFaultKind::Stall | LinxFaultKind::Mute | LinxFaultKind::Deaf => {}
+                }
+            }
+            Action::End(kind) => {
+                self.lasting[kind as usize] -= 1;
+                if self.lasts(kind) {
+                    return;
+                }
+                self.note(cx, || fault_words(kind, false));
+                match kind {
+                    LinxFaultKind::LinkDown => self.set_link(cx.now, true),
+                    LinxFaultKind::Crash => {
+                        self.boot();
+                        self.ledger.booted(cx.fabric_now);
+                        let node = self.node.as_mut().expect("booted");
+                        for &id in &self.ids {
+                            node.connect(cx.now, id);
+                        }
+                    }
+                    LinxFaultKind::Stall => {
+                        for (since, send) in std::mem::take(&mut self.held) {
+                            send_frame(cx, self.config.charted, since, send);
+                        }
+                    }
+                    LinxFaultKind::Mute | LinxFaultKind::Deaf => {}
+                }
+            }
+        }
+    }
+
+    fn set_link(&mut self, now: u64, up: bool) {
+        if let Some(node) = &mut self.node {
+            node.handle_link(now, up);
+        }
+    }
+
+    /// All state is lost. What is in the fabric stays there.
+    fn crash(&mut self, cx: &mut Cx<'_>) {
+        let Some(mut node) = self.node.take() else { return };
+        for (connection, &id) in self.ids.iter().enumerate() {
+            if matches!(node.phase(id), Phase::Connected | Phase::Resetting) {
+                self.ledger.ended(connection, LinxEnd::Crash, cx.now, cx.fabric_now);
+                cx.emit(ProtocolFact::Disconnected);
+            }
+        }
+        self.ledger.count(&node.take_counters());
+        self.reconnects.clear();
+        self.held.clear();
+    }
+
+    /// Sends and tells what the node has to send and to tell.
+    fn drain(&mut self, cx: &mut Cx<'_>) {
+        loop {
+            self.send_frames(cx);
+            let Some(event) = self.node.as_mut().and_then(|node| node.poll_event()) else { break };
+            match event {
+                Event::Connected { connection, link } => {
+                    let period = u64::from(link.hb_tmo) * PERIOD_UNIT;
+                    self.ledger.connected(connection.index(), period, cx.now, cx.fabric_now);
+                    self.note(cx, || words::up_words(&link));
+                    cx.emit(ProtocolFact::Connected);
+                }
+                Event::Disconnected { connection, reason } => {
+                    let end = match reason {
+                        Reason::Timeout => LinxEnd::Timeout,
+                        Reason::PeerReset => LinxEnd::PeerReset,
+                        Reason::PeerRestart => LinxEnd::PeerRestart,
+                        Reason::LinkDown => LinxEnd::LinkDown,
+                        Reason::Local(_) | Reason::Requested => LinxEnd::Local,
+                    };
+                    self.note(cx, || words::down_words(reason));
+                    if end == LinxEnd::Timeout {
+                        cx.emit(ProtocolFact::TimedOut);
+                    }
+                    cx.emit(ProtocolFact::Disconnected);
+                    self.ledger.ended(connection.index(), end, cx.now, cx.fabric_now);
+                    let again = cx.now.saturating_add(self.config.reconnect_after);
+                    self.reconnects.insert((again, connection.index() as u16));
+                }
+                Event::Deliver { connection, delivery } => {
+                    let note = Note { src: delivery.src, dst: delivery.dst };
+                    let connection = connection.index();
+                    let taken = self.ledger.deliver(connection, note, &delivery.octets, cx.fabric_now);
+                    if let (true, Some(octets)) = (taken && !note.is_reply(), self.config.reply) {
+                        let created = delivery.octets.first_chunk().map(|at| u64::from_be_bytes(*at));
+                        let created = created.unwrap_or(cx.fabric_now);
+                        self.say(cx, connection, octets as usize, created, true);
+                    }
+                }
+            }
+        }
+    }
+
+    fn send_frames(&mut self, cx: &mut Cx<'_>) {
+        let Some(node) = &mut self.node else { return };
+        while let Some(frame) = node.poll_transmit() {
+            let (class, priority) = match frame.class {
+                Class::Connection => (0, self.config.connection_priority),
+                Class::Heartbeat => (1, self.config.heartbeat_priority),
+                Class::Data => {
+                    let priorities = &self.config.data_priorities;
+                    self.turn = (self.turn + 1) % priorities.len();
+                    (2, priorities[self.turn])
+                }
+            };
+            let lost = match &mut self.losses {
+                Some(losses) => losses.chance(self.config.loss[class].into(), 1_000_000),
+                None => false,
+            };
+            let silent = [LinxFaultKind::Mute, LinxFaultKind::LinkDown];
+            if lost || silent.into_iter().any(|kind| self.lasting[kind as usize] > 0) {
+                self.ledger.stats.muted += 1;
+                if self.config.charted {
+                    let words = words::frame_words(frame.octets);
+                    words::tell(cx, SignalKind::Lost { to: frame.destination, words });
+                }
+                continue;
+            }
+            let conveyance = match self.conveyance {
+                // A stream has one priority.
+                Conveyance::Stream { cos, stream_id } => {
+                    Conveyance::Stream { cos, stream_id: stream_id + u16::from(priority) }
+                }
+                conveyance => conveyance,
+            };
+            let to = u32::from(frame.destination);
+            let send = Send { to, priority, conveyance, payload: Data::bytes(frame.octets.to_vec()) };
+            if self.lasting[LinxFaultKind::Stall as usize] > 0 {
+                self.ledger.stats.stalled += 1;
+                self.held.push_back((cx.fabric_now, send));
+            } else {
+                send_frame(cx, self.config.charted, cx.fabric_now, send);
+            }
+        }
+    }
+
+    /// Tells observers of something, if they want to know.
+    fn note(&self, cx: &mut Cx<'_>, words: impl FnOnce() -> String) {
+        if self.config.charted {
+            words::tell(cx, SignalKind::Note { words: words() });
+        }
+    }
+
+    /// The application sends a message. `created` goes with it: when it was sent, or what it answers.
+    fn say(&mut self, cx: &mut Cx<'_>, connection: usize, octets: usize, created: u64, reply: bool) {
+        self.ledger.stats.messages += 1;
+        let id = self.ids[connection];
+        let link = self.node.as_ref().and_then(|node| node.link(id));
+        let (Some(node), Some(link)) = (&mut self.node, link) else {
+            self.ledger.stats.refused += 1;
+            return;
+        };
+        let moved = moved_octets(octets, link.mtu, self.config.options.fragmentation);
+        self.ledger.stats.moved += moved as u64;
+        let note = self.ledger.next_note(connection, reply);
+        self.octets.clear();
+        self.octets.resize(octets, note.filler());
+        if let Some(place) = self.octets.get_mut(..STAMP_OCTETS) {
+            place.copy_from_slice(&created.to_be_bytes());
+        }
+        node.transmit(cx.now, id, note.src, note.dst, &self.octets);
+    }
+
+    /// What is known so far, with what only the end shows.
+    fn totals(&self) -> LinxStats {
+        self.ledger.totals(self.node.as_ref().map(|node| node.counters()))
+    }
+}
+
+impl Protocol for Linx {
+    fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
+        let deaf = self.lasts(LinxFaultKind::Deaf) || self.lasts(LinxFaultKind::LinkDown);
+        let (Some(node), false) = (&mut self.node, deaf) else {
+            self.ledger.stats.unheard += 1;
+            return;
+        };
+        if self.config.charted {
+            let token = received.payload.label.token;
+            words::tell(cx, SignalKind::Arrived { token, source: received.leg.source });
+        }
+        let frame = received.payload.as_bytes().expect("LINX sends bytes");
+        let connection = node.handle_frame(cx.now, frame);
+        if let Some(id) = connection.filter(|_| frame.get(TYPE_AT) == Some(&Kind::Heartbeat.code())) {
+            self.ledger.heard(id.index(), cx.now);
+        }
+        if !node.is_drained() {
+            self.drain(cx);
+        }
+    }
+
+    fn outcome(&mut self, _: &mut Cx<'_>, _: Token, _: Outcome) {}
+
+    fn timeout(&mut self, cx: &mut Cx<'_>) {
+        let Some(node) = &mut self.node else { return };
+        while let Some(&(at, connection)) = self.reconnects.first()
+            && at <= cx.now
+        {
+            self.reconnects.pop_first();
+            node.connect(cx.now, self.ids[usize::from(connection)]);
+        }
+        node.handle_timeout(cx.now);
+        self.drain(cx);
+    }
+
+    fn poll_timeout(&self) -> Option<u64> {
+        let node = self.node.as_ref()?.poll_timeout();
+        let connect = self.reconnects.first().map(|&(at, _)| at);
+        connect.into_iter().chain(node).min()
+    }
+
+    fn arrival(&mut self, cx: &mut Cx<'_>) {
+        while let Some((_, action)) = self.agenda.pop_if(|(at, _)| *at <= cx.fabric_now) {
+            self.act(cx, action);
+            self.drain(cx);
+        }
+        while self.sender.due(cx.fabric_now) {
+            let draw = self.sender.draw();
+            let peer = self.config.peers.binary_search(&(draw.destination as u16));
+            let connection = peer.expect("the compiler lets nodes send to their peers only");
+            self.say(cx, connection, draw.size.payload.into(), cx.fabric_now, false);
+            self.drain(cx);
+        }
+    }
+
+    fn poll_arrival(&self) -> Option<Time> {
+        let planned = self.agenda.last().map(|&(at, _)| Time(at));
+        planned.into_iter().chain(self.sender.next()).min()
+    }
+}
+
+/// A frame leaves that the node wanted to send at `since`.
+fn send_frame(cx: &mut Cx<'_>, charted: bool, since: u64, send: Send) {
+    let to = send.to as u16;
+    let words = charted.then(|| send.payload.as_bytes().map(words::frame_words)).flatten();
+    let token = cx.send(send);
+    if let Some(words) = words {
+        words::tell(cx, SignalKind::Sent { token, to, since: Time(since), words });
+    }
+}
+
+fn fault_words(kind: LinxFaultKind, begins: bool) -> String {
+    let words = match (kind, begins) {
+        (LinxFaultKind::Stall, true) => "its path is blocked",
+        (LinxFaultKind::Stall, false) => "its path is free",
+        (LinxFaultKind::Mute, true) => "falls silent",
+        (LinxFaultKind::Mute, false) => "is heard again",
+        (LinxFaultKind::Deaf, true) => "hears nothing",
+        (LinxFaultKind::Deaf, false) => "hears again",
+        (LinxFaultKind::LinkDown, true) => "link down",
+        (LinxFaultKind::LinkDown, false) => "link up",
+        (LinxFaultKind::Crash, true) => "goes down",
+        (LinxFaultKind::Crash, false) => "begins anew",
+    };
+    words.into()
+}

@@ -1,0 +1,73 @@
+//! LINX connections on endpoints: what the compiler says about each node.
+
+use super::Carrier;
+use sim_core::{Duration, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// LINX connections of an endpoint, by the RapidIO connection manager.
+#[derive(Clone, Debug)]
+pub struct LinxConfig {
+    /// Its device id.
+    pub node: u16,
+    /// What carries frames: type 11 or type 9. Over type 9 the stream is this one plus the priority.
+    pub carrier: Carrier,
+    /// Priority 0..=2 of frames that manage connections.
+    pub connection_priority: u8,
+    /// Priority 0..=2 of heartbeats.
+    pub heartbeat_priority: u8,
+    /// Priorities 0..=2 that data frames take in turn: with more than one they overtake each other.
+    pub data_priorities: Vec<u8>,
+    /// Wanted octets of the longest frame.
+    pub mtu: u16,
+    /// Wanted period of heartbeats, 100 ms of the protocol clock.
+    pub hb_tmo: u8,
+    /// From the end of a connection to the next connect. Picoseconds of the protocol clock.
+    pub reconnect_after: u64,
+    /// What the connection manager does where its text leaves room.
+    pub options: linx_riocm::Options,
+    /// Ids of the other ends, in order.
+    pub peers: Vec<u16>,
+    /// When the node begins to connect.
+    pub connect_at: Time,
+    /// Each connection is wanted up to this much later, drawn uniformly.
+    pub spread: Duration,
+    /// Frames lost on purpose, by class (connection, heartbeat, data), in millionths.
+    pub loss: [u32; 3],
+    /// What goes wrong at this node.
+    pub faults: Vec<LinxFault>,
+    /// When the nodes of the flow are down, by id, in order: what they cannot know, for the ledger.
+    pub outages: Arc<BTreeMap<u16, Vec<(Time, Time)>>>,
+    /// Every message is answered by one of so many octets.
+    pub reply: Option<u32>,
+    /// Whether every frame is told to observers.
+    pub charted: bool,
+    /// Name of its random streams.
+    pub stream: String,
+}
+
+/// Something that goes wrong at a node for a while.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct LinxFault {
+    /// What.
+    pub kind: LinxFaultKind,
+    /// From when on.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+}
+
+/// What goes wrong.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinxFaultKind {
+    /// Frames that the node sends wait, and leave together at the end: a path that is blocked.
+    Stall,
+    /// Frames that it sends are lost.
+    Mute,
+    /// Frames for it are lost.
+    Deaf,
+    /// Its link is down: both, and the node knows.
+    LinkDown,
+    /// It is down. At the end it begins anew, with other generations and connection IDs.
+    Crash,
+}

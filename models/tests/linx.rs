@@ -1,0 +1,311 @@
+//! LINX connections over a fabric. The protocol clock makes its 100 ms a fabric microsecond.
+mod common;
+use common::*;
+use models::config::*;
+use models::run::{ListKind, PipelineMode};
+use models::stats::{LinxEnd, LinxTotals};
+use models::{Progress, RunOptions, Simulation};
+use sim_core::{Duration, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// 100 ms of the protocol in a fabric microsecond.
+const CLOCK: (u64, u64) = (100_000, 1);
+const MICROSECOND: u64 = 1_000_000;
+/// 100 ms of the protocol clock.
+const UNIT: u64 = 100_000_000_000;
+
+/// A node with default wishes.
+fn node(own: u16, carrier: Carrier, hb_tmo: u8, peers: Vec<u16>) -> LinxConfig {
+    LinxConfig {
+        node: own,
+        carrier,
+        connection_priority: 2,
+        heartbeat_priority: 1,
+        data_priorities: vec![0],
+        mtu: 256,
+        hb_tmo,
+        reconnect_after: 0,
+        options: linx_riocm::Options::default(),
+        peers,
+        connect_at: Time(u64::from(own) * 77_000),
+        spread: Duration(0),
+        loss: [0; 3],
+        faults: Vec::new(),
+        outages: Arc::default(),
+        reply: None,
+        charted: false,
+        stream: format!("e{own:03}/linx"),
+    }
+}
+
+/// A full mesh of `count` endpoints on one switch, after `change`.
+fn mesh(
+    count: u16,
+    carrier: Carrier,
+    hb_tmo: u8,
+    senders: &[(u32, SourceConfig)],
+    mut change: impl FnMut(&mut LinxConfig),
+) -> Net {
+    let mut net = single(usize::from(count), switch(count as u8));
+    let nodes: Vec<LinxConfig> = (0..count)
+        .map(|own| {
+            let peers = (0..count).filter(|&id| id != own).collect();
+            let mut node = node(own, carrier, hb_tmo, peers);
+            change(&mut node);
+            node
+        })
+        .collect();
+    let mut outages: BTreeMap<u16, Vec<(Time, Time)>> = BTreeMap::new();
+    for node in &nodes {
+        let crashes = node.faults.iter().filter(|fault| fault.kind == LinxFaultKind::Crash);
+        outages.insert(node.node, crashes.map(|fault| (fault.from, fault.until)).collect());
+    }
+    let outages = Arc::new(outages);
+    let ids: Vec<u32> = (0..u32::from(count)).collect();
+    net.conversation(ProtocolConfig::Linx(Box::new(nodes[0].clone())), &ids, senders);
+    for (&id, node) in ids.iter().zip(nodes) {
+        let agent = net.agent(id);
+        agent.clock = CLOCK;
+        agent.response_timeout = 100 * UNIT;
+        let node = LinxConfig { outages: Arc::clone(&outages), ..node };
+        agent.parts[0].protocol = ProtocolConfig::Linx(Box::new(node));
+    }
+    net
+}
+
+fn totals(net: &Net, until: u64) -> LinxTotals {
+    let (_, outcome) = net.run(until);
+    let [totals] = &outcome.linx[..] else { panic!("one flow") };
+    totals.clone()
+}
+
+fn fault(kind: LinxFaultKind, from: u64, until: u64) -> LinxFault {
+    LinxFault { kind, from: Time(from), until: Time(until) }
+}
+
+/// `count` messages of `octets` to node 1, one in `interval`.
+fn messages(octets: u16, count: u64, interval: u64) -> SourceConfig {
+    let arrivals = Arrivals::Constant { interval: (interval, 1), phase: Duration(20 * MICROSECOND) };
+    sender(Destinations::Fixed(1), arrivals, octets, count)
+}
+
+/// Nothing but what the text allows has become of messages.
+fn sound(totals: &LinxTotals) {
+    let stats = &totals.stats;
+    assert_eq!((stats.repeated, stats.missing, stats.unannounced, stats.corrupt), (0, 0, 0, 0), "{totals:?}");
+    let sent = stats.messages - stats.refused;
+    assert_eq!(sent, stats.delivered + totals.lost + totals.under_way, "{totals:?}");
+}
+
+#[test]
+fn a_mesh_comes_up_and_stays_up() {
+    for carrier in [MESSAGE, STREAM] {
+        let totals = totals(&mesh(8, carrier, 5, &[], |_| ()), 100 * MICROSECOND);
+        let stats = &totals.stats;
+        assert_eq!((totals.nodes, totals.wanted, totals.up, totals.half_up), (8, 28, 28, 0));
+        assert!(totals.all_up.is_some_and(|at| at.0 < 5 * MICROSECOND), "{:?}", totals.all_up);
+        assert_eq!((stats.connected, stats.ended), (56, [0; 6]));
+        // 100 units of 100 ms: 19 heartbeats at each end.
+        assert_eq!(stats.frames.sent_heartbeats, 56 * 19);
+        // At most those of the last moment are on their way; all gaps are one period and a bit of jitter.
+        assert!(stats.heartbeat_gaps.count > 56 * 18);
+        assert_eq!(stats.gaps[28..36].iter().sum::<u64>(), stats.heartbeat_gaps.count);
+        assert_eq!(stats.frames.held_max, 0);
+    }
+}
+
+/// The same numbers whatever the event list and the pipeline.
+#[test]
+fn results_do_not_depend_on_the_kernel() {
+    let change = |node: &mut LinxConfig| {
+        if node.node == 2 {
+            node.faults = vec![fault(LinxFaultKind::Crash, 30 * MICROSECOND, 34 * MICROSECOND)];
+        }
+        node.loss = [100_000; 3];
+        node.data_priorities = vec![0, 1, 2];
+        node.reply = Some(40);
+    };
+    let source = messages(700, 100, MICROSECOND / 2);
+    let net = mesh(5, MESSAGE, 1, &[(0, source)], change);
+    let config = Arc::new(net.config.clone());
+    let mut found = Vec::new();
+    for options in options() {
+        let mut simulation = Simulation::new(Arc::clone(&config), options, ());
+        assert_eq!(simulation.run(Time(100 * MICROSECOND), u64::MAX), Progress::Limit);
+        let ((), outcome) = simulation.finish();
+        found.push((outcome.linx, outcome.outcome, outcome.trajectory));
+    }
+    assert!(found.iter().all(|other| *other == found[0]));
+    sound(&found[0].0[0]);
+    assert!(found[0].0[0].stats.muted > 0);
+}
+
+/// Every combination that must not matter.
+fn options() -> Vec<RunOptions> {
+    let heap = RunOptions { list: ListKind::Heap, ..RunOptions::default() };
+    let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..RunOptions::default() };
+    vec![RunOptions::default(), heap, unfolded]
+}
+
+#[test]
+fn messages_arrive_whole_and_are_answered() {
+    for carrier in [MESSAGE, STREAM] {
+        let source = messages(1_000, 30, MICROSECOND);
+        let net = mesh(2, carrier, 5, &[(0, source)], |node| node.reply = Some(100));
+        let totals = totals(&net, 100 * MICROSECOND);
+        sound(&totals);
+        let stats = &totals.stats;
+        assert_eq!((stats.messages, stats.delivered, stats.octets), (60, 60, 30 * 1_100));
+        assert_eq!((stats.message_ps.count, stats.round_trips.count), (30, 30));
+        assert!(stats.round_trips.min > stats.message_ps.min);
+    }
+}
+
+/// A host that takes longer for a frame than three periods misses the heartbeats of its peer.
+#[test]
+fn a_slow_host_makes_timeouts_fire_falsely() {
+    let mut net = mesh(4, STREAM, 1, &[], |_| ());
+    net.agent(0).host = HostConfig {
+        rx_service: ServiceTime::Fixed(Duration(2 * MICROSECOND)),
+        tx_service: ServiceTime::Fixed(Duration(0)),
+        rx_queue: 64,
+    };
+    let totals = totals(&net, 200 * MICROSECOND);
+    let stats = &totals.stats;
+    assert!(stats.false_timeouts > 0 && stats.connected > 12, "{stats:?}");
+    assert_eq!(stats.false_timeouts, stats.ended[LinxEnd::Timeout as usize]);
+}
+
+/// F.2: the path of one node is blocked. Up to two periods nobody notices, from three on all do.
+#[test]
+fn a_stall_of_two_periods_is_not_noticed_and_one_of_three_is() {
+    // hb_tmo = 5: a period is 5 us; all but node 0 may notice.
+    for (stall, expected) in [(9_900_000, 0), (15_000_000, 7)] {
+        let totals = totals(
+            &mesh(8, STREAM, 5, &[], |node| {
+                if node.node == 0 {
+                    let from = 30 * MICROSECOND;
+                    node.faults = vec![fault(LinxFaultKind::Stall, from, from + stall)];
+                }
+            }),
+            100 * MICROSECOND,
+        );
+        assert_eq!(totals.stats.false_timeouts, expected, "stall of {stall} ps");
+        assert!(totals.stats.stalled > 0);
+        assert_eq!((totals.up, totals.half_up), (28, 0), "all are up again");
+    }
+}
+
+/// F.1: two lost heartbeats are survived, three are not.
+#[test]
+fn three_lost_heartbeats_are_a_timeout() {
+    for (periods, expected) in [(2, 0), (3, 7)] {
+        let totals = totals(
+            &mesh(8, STREAM, 5, &[], |node| {
+                if node.node == 0 {
+                    let from = 30 * MICROSECOND;
+                    node.faults = vec![fault(LinxFaultKind::Mute, from, from + periods * 5 * MICROSECOND)];
+                }
+            }),
+            100 * MICROSECOND,
+        );
+        let timeouts = totals.stats.ended[LinxEnd::Timeout as usize];
+        assert_eq!(timeouts, expected, "mute for {periods} periods");
+        assert_eq!(totals.up, 28, "all are up again");
+    }
+}
+
+/// F.3: a crash is noticed within two to three periods, and by the first frame of the new node at the latest.
+#[test]
+fn a_crash_is_detected_and_mended() {
+    let down = 20 * MICROSECOND;
+    let totals = totals(
+        &mesh(8, STREAM, 5, &[], |node| {
+            if node.node == 3 {
+                let from = 40 * MICROSECOND;
+                node.faults = vec![fault(LinxFaultKind::Crash, from, from + down)];
+            }
+        }),
+        120 * MICROSECOND,
+    );
+    let stats = &totals.stats;
+    assert_eq!(stats.ended[LinxEnd::Crash as usize], 7);
+    assert_eq!((stats.ended[LinxEnd::Timeout as usize], stats.false_timeouts), (7, 0));
+    assert_eq!(stats.detected.count, 7);
+    assert!(stats.detected.min >= 10 * MICROSECOND && stats.detected.max <= 15 * MICROSECOND + 300_000);
+    assert_eq!(stats.reestablished.count, 14);
+    // A crossing connect takes a few microseconds of host and fabric: far less than a REQ period of 2 us.
+    assert!(stats.reestablished.max < 4 * MICROSECOND, "{:?}", stats.reestablished);
+    assert_eq!((totals.up, totals.half_up), (28, 0));
+}
+
+/// A node that is back before anybody noticed is told by its new generation.
+#[test]
+fn a_quick_restart_is_a_peer_restart() {
+    let totals = totals(
+        &mesh(4, MESSAGE, 5, &[], |node| {
+            if node.node == 3 {
+                let from = 40 * MICROSECOND;
+                node.faults = vec![fault(LinxFaultKind::Crash, from, from + MICROSECOND)];
+            }
+        }),
+        120 * MICROSECOND,
+    );
+    assert_eq!(totals.stats.ended[LinxEnd::PeerRestart as usize], 3);
+    assert_eq!((totals.up, totals.stats.flaps), (6, 0));
+}
+
+#[test]
+fn a_link_that_goes_down_is_known_at_once_here_and_later_there() {
+    let totals = totals(
+        &mesh(4, STREAM, 5, &[], |node| {
+            if node.node == 0 {
+                let from = 40 * MICROSECOND;
+                node.faults = vec![fault(LinxFaultKind::LinkDown, from, from + 30 * MICROSECOND)];
+            }
+        }),
+        120 * MICROSECOND,
+    );
+    assert_eq!(totals.stats.ended[LinxEnd::LinkDown as usize], 3);
+    assert_eq!(totals.stats.ended[LinxEnd::Timeout as usize], 3);
+    assert_eq!((totals.up, totals.half_up), (6, 0));
+}
+
+/// 100 000 messages whose frames overtake each other, with losses, crashes and deaf times: nothing twice,
+/// nothing out of order, nothing lost but with a connection whose end was told.
+#[test]
+fn a_hundred_thousand_messages_in_trouble() {
+    let mut held = 0;
+    for carrier in [MESSAGE, STREAM] {
+        let senders: Vec<(u32, SourceConfig)> = (0..4)
+            .map(|own| {
+                let arrivals =
+                    Arrivals::Constant { interval: (240_000, 1), phase: Duration(5 * MICROSECOND) };
+                let ids = Arc::new((0..4).filter(|&id| id != own).collect::<Vec<u32>>());
+                (own, sender(Destinations::Uniform { ids, except: None }, arrivals, 300, 12_500))
+            })
+            .collect();
+        let net = mesh(4, carrier, 1, &senders, |node| {
+            node.data_priorities = vec![0, 1, 2];
+            node.loss = [1_000, 1_000, 20];
+            node.faults = (1..28)
+                .map(|turn| {
+                    let from = (turn * 4 + u64::from(node.node)) * 26 * MICROSECOND + turn * 77_777;
+                    let kinds = [LinxFaultKind::Crash, LinxFaultKind::Deaf, LinxFaultKind::Stall];
+                    let times = [100_000, 2 * MICROSECOND, 3 * MICROSECOND];
+                    let kind = (turn % 3) as usize;
+                    fault(kinds[kind], from, from + times[kind])
+                })
+                .collect();
+        });
+        let totals = totals(&net, 3_200 * MICROSECOND);
+        sound(&totals);
+        let stats = &totals.stats;
+        assert_eq!(stats.messages, 50_000);
+        assert!(stats.delivered > 35_000 && totals.lost > 10, "{totals:?}");
+        assert!(stats.ended[LinxEnd::Crash as usize] > 60 && stats.connected > 300, "{totals:?}");
+        held += stats.frames.held;
+    }
+    assert!(held > 100, "frames have overtaken each other: {held}");
+}

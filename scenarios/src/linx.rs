@@ -1,0 +1,363 @@
+//! Flows of LINX: every endpoint of `from` and `to` becomes a node.
+
+use crate::compile::{Compiler, Settings};
+use crate::diagnostic::Diagnostic;
+use crate::session::member;
+use crate::spec::*;
+use crate::units;
+use models::config::*;
+use models::linx_riocm::Options;
+use models::linx_riocm::fragment::Fragmentation;
+use models::linx_riocm::wire::{FRAG_OCTETS, START_OCTETS};
+use models::sim_core::{Duration, Purpose, Stream, Time};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// First of the type 9 streams for LINX, one for each priority: above those of other flows.
+const STREAM: u16 = 0xC000;
+/// Shares of lost frames are told in parts of this.
+const MILLION: u128 = 1_000_000;
+
+fn text(s: &str) -> Option<String> {
+    Some(s.to_owned())
+}
+
+/// What a node does unless it is told otherwise. Written out only where flows use it.
+pub(crate) fn defaults() -> LinxNodeSpec {
+    LinxNodeSpec {
+        carrier: Some(CarrierKind::Message),
+        mailbox: Some(0),
+        segment: Some(256),
+        cos: Some(0),
+        mtu: Some(256),
+        hb_tmo: Some(5),
+        connection_priority: Some(1),
+        heartbeat_priority: Some(1),
+        data_priorities: Some(vec![0]),
+        request_period: text("200 ms"),
+        reconnect: text("0 ps"),
+        window: Some(64),
+        fragmentation: Some(FragmentationKind::Simple),
+        profile: Some(LinxProfile::Standard),
+    }
+}
+
+/// Fills in the defaults of such a flow.
+pub(crate) fn expand(flow: &mut FlowSpec) {
+    flow.size.get_or_insert(SizeSpec::Fixed(256));
+    let Some(linx) = &mut flow.linx else { return };
+    for time in [&mut linx.at, &mut linx.offset, &mut linx.spread] {
+        time.get_or_insert_with(|| "0 ps".into());
+    }
+    linx.chart.get_or_insert(false);
+    for fault in linx.faults.iter_mut().flatten() {
+        fault.times.get_or_insert(1);
+        fault.spread.get_or_insert_with(|| "0 ps".into());
+    }
+}
+
+/// Every time of a flow with its place.
+pub(crate) fn times(linx: &LinxSpec) -> Vec<(String, &String)> {
+    let own = [("at", &linx.at), ("offset", &linx.offset), ("spread", &linx.spread)];
+    let mut times: Vec<(String, &String)> =
+        own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()?))).collect();
+    for (i, fault) in linx.faults.iter().flatten().enumerate() {
+        times.push((format!("faults/{i}/at"), &fault.at));
+        times.push((format!("faults/{i}/for"), &fault.lasts));
+        let more = [("every", &fault.every), ("spread", &fault.spread)];
+        times.extend(
+            more.into_iter().filter_map(|(key, time)| Some((format!("faults/{i}/{key}"), time.as_ref()?))),
+        );
+    }
+    times
+}
+
+/// Every time of a node with its key.
+pub(crate) fn periods(node: &LinxNodeSpec) -> [(&'static str, Option<&String>); 2] {
+    [("request_period", node.request_period.as_ref()), ("reconnect", node.reconnect.as_ref())]
+}
+
+fn picoseconds(text: Option<&String>) -> u64 {
+    text.and_then(|text| units::time(text).ok()).unwrap_or(0)
+}
+
+/// Whether the settings of the flow go together.
+pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+    let before = c.out.len();
+    let Some(linx) = &flow.linx else { return true };
+    let mut mixed = |key: &str, message: &str, help: &str| {
+        c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
+    };
+    let others = [
+        flow.messages.is_some(),
+        flow.streams.is_some(),
+        flow.rpc.is_some(),
+        flow.session.is_some(),
+        flow.packet.is_some(),
+    ];
+    if others.contains(&true) {
+        let help = "what carries frames is a setting of the endpoints: endpoint.linx.carrier";
+        mixed("linx", "the flow makes LINX connections and sends something else", help);
+    }
+    match flow.arrivals {
+        Some(ArrivalSpec::Trace(_)) => {
+            mixed("arrivals", "a trace knows no connections", "use another arrival process");
+        }
+        Some(ArrivalSpec::Saturated(_)) => {
+            let help = "use \"constant\" or another open loop";
+            mixed("arrivals", "a closed loop does not see when a message is over", help);
+        }
+        _ => {}
+    }
+    if flow.priority.is_some_and(|priority| priority > 0) {
+        let help = "use endpoint.linx: connection_priority, heartbeat_priority, data_priorities";
+        mixed("priority", "frames of LINX have priorities by their kind", help);
+    }
+    for (i, fault) in linx.faults.iter().flatten().enumerate() {
+        let key = format!("linx/faults/{i}");
+        if picoseconds(Some(&fault.lasts)) == 0 {
+            mixed(&format!("{key}/for"), "what lasts no time is no fault", "for example \"1 s\"");
+        }
+        let again = fault.every.as_ref().map(|every| picoseconds(Some(every)));
+        if again.is_none() && fault.times.is_some_and(|times| times > 1) {
+            mixed(&key, "a fault that comes again needs \"every\"", "add \"every\"");
+        }
+        let longest = picoseconds(Some(&fault.lasts)).saturating_add(picoseconds(fault.spread.as_ref()));
+        if again.is_some_and(|every| every <= longest) {
+            let help =
+                "\"every\" counts from beginning to beginning, and is more than \"for\" and \"spread\"";
+            mixed(&format!("{key}/every"), "the fault would come again before it is over", help);
+        }
+    }
+    let first = c.spec.traffic.iter().position(|flow| flow.linx.is_some());
+    if let Some(first) = first.filter(|&first| !std::ptr::eq(&c.spec.traffic[first], flow)) {
+        let message = "a second flow makes LINX connections: an endpoint is one node";
+        let finding = Diagnostic::error("SC048", format!("{at}/linx"), message);
+        let finding = finding.help("name all endpoints in one flow");
+        c.out.push(finding.also(format!("/traffic/{first}/linx"), "the first one"));
+    }
+    if let Some(loss) = &linx.loss {
+        for (key, share) in shares(loss) {
+            if let Err(why) = millionths(share) {
+                let finding = Diagnostic::error("SC008", format!("{at}/linx/loss/{key}"), why);
+                c.out.push(finding.help("allowed: 0 to 1"));
+            }
+        }
+    }
+    c.out.len() == before
+}
+
+fn shares(loss: &LinxLossSpec) -> [(&'static str, Option<&Share>); 3] {
+    [
+        ("connection", loss.connection.as_ref()),
+        ("heartbeat", loss.heartbeat.as_ref()),
+        ("data", loss.data.as_ref()),
+    ]
+}
+
+fn millionths(share: Option<&Share>) -> Result<u32, String> {
+    let Some(share) = share else { return Ok(0) };
+    let value = crate::traffic::share_value(share)?;
+    if value.above_one() {
+        return Err(format!("a share of {value} is not possible"));
+    }
+    Ok((value.num * MILLION / value.den) as u32)
+}
+
+/// Octets that a message may have.
+pub(crate) fn check_size(octets: u32) -> (bool, String) {
+    (octets <= 65_535, "0 to 65535".into())
+}
+
+/// Octets of the frames of a message.
+pub(crate) fn frames(octets: u32, mtu: u16) -> Vec<u32> {
+    let (first, more) = (u32::from(mtu) - START_OCTETS as u32, u32::from(mtu) - FRAG_OCTETS as u32);
+    let mut frames = vec![START_OCTETS as u32 + octets.min(first)];
+    let mut rest = octets.saturating_sub(first);
+    while rest > 0 {
+        frames.push(FRAG_OCTETS as u32 + rest.min(more));
+        rest = rest.saturating_sub(more);
+    }
+    frames
+}
+
+/// What a node of a flow is set to.
+pub(crate) fn settings(c: &Compiler<'_>, device: usize) -> LinxNodeSpec {
+    match &c.settings[device] {
+        Settings::Endpoint(endpoint) => endpoint.linx.clone().unwrap_or_else(defaults),
+        _ => defaults(),
+    }
+}
+
+/// The nodes of a flow, by device. Nothing if something is wrong.
+pub(crate) fn nodes(
+    c: &mut Compiler<'_>,
+    at: &str,
+    flow: &FlowSpec,
+    places: &[(usize, Destinations)],
+    devices: &BTreeMap<u32, usize>,
+) -> Option<BTreeMap<usize, Box<LinxConfig>>> {
+    let linx = flow.linx.as_ref()?;
+    let before = c.out.len();
+    // Both ends of a connection are configured for it.
+    let mut peers: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    for (device, destinations) in places {
+        let ids = match destinations {
+            Destinations::Fixed(id) => std::slice::from_ref(id),
+            Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => &ids[..],
+            Destinations::Hotspot { .. } | Destinations::Replay => &[],
+        };
+        let own = c.ids[*device];
+        let spared = matches!(destinations, Destinations::Uniform { except: Some(_), .. });
+        if ids.contains(&own) && !spared {
+            let message = format!("\"{}\" would connect to itself", c.graph.nodes[*device].name);
+            let finding = Diagnostic::error("SC047", format!("{at}/to"), message);
+            c.once(finding.help("leave it out of \"from\" or of \"to\""));
+        }
+        for &id in ids.iter().filter(|&&id| id != own) {
+            peers.entry(*device).or_default().insert(id);
+            peers.entry(devices[&id]).or_default().insert(own);
+        }
+    }
+    let by_name: BTreeMap<String, usize> =
+        peers.keys().map(|&device| (c.graph.nodes[device].name.clone(), device)).collect();
+    let at = format!("{at}/linx");
+    let faults = faults(c, &at, flow, linx, &by_name);
+    let crashed = faults.iter().map(|(&device, faults)| {
+        let crashes = faults.iter().filter(|fault| fault.kind == LinxFaultKind::Crash);
+        let mut times: Vec<(Time, Time)> = crashes.map(|fault| (fault.from, fault.until)).collect();
+        times.sort_unstable();
+        (c.ids[device] as u16, times)
+    });
+    let outages = Arc::new(crashed.filter(|(_, times)| !times.is_empty()).collect::<BTreeMap<_, _>>());
+    let positions: BTreeMap<usize, u64> = places.iter().map(|(device, _)| *device).zip(0..).collect();
+    let loss = linx.loss.clone().unwrap_or_default();
+    let loss = shares(&loss).map(|(_, share)| millionths(share).unwrap_or(0));
+    let (begin, offset) = (picoseconds(linx.at.as_ref()), picoseconds(linx.offset.as_ref()));
+    let mut nodes = BTreeMap::new();
+    for (device, peers) in peers {
+        let node = settings(c, device);
+        check_node(c, device, &node);
+        let position = positions.get(&device).copied().unwrap_or(0);
+        let config = LinxConfig {
+            node: c.ids[device] as u16,
+            carrier: match node.carrier {
+                Some(CarrierKind::Stream) => {
+                    Carrier::Stream { cos: node.cos.unwrap_or(0), stream_id: STREAM }
+                }
+                _ => Carrier::Message {
+                    mailbox: node.mailbox.unwrap_or(0),
+                    segment: node.segment.unwrap_or(256),
+                },
+            },
+            connection_priority: node.connection_priority.unwrap_or(1),
+            heartbeat_priority: node.heartbeat_priority.unwrap_or(1),
+            data_priorities: node.data_priorities.clone().unwrap_or_default(),
+            mtu: node.mtu.unwrap_or(256),
+            hb_tmo: node.hb_tmo.unwrap_or(0),
+            reconnect_after: picoseconds(node.reconnect.as_ref()),
+            options: options(&node),
+            peers: peers.into_iter().map(|id| id as u16).collect(),
+            connect_at: Time(begin.saturating_add(position.saturating_mul(offset))),
+            spread: Duration(picoseconds(linx.spread.as_ref())),
+            loss,
+            faults: faults.get(&device).cloned().unwrap_or_default(),
+            outages: Arc::clone(&outages),
+            reply: linx.reply.map(u32::from),
+            charted: linx.chart == Some(true),
+            stream: format!("{}/{}/linx", c.graph.nodes[device].name, flow.name),
+        };
+        nodes.insert(device, Box::new(config));
+    }
+    (c.out.len() == before).then_some(nodes)
+}
+
+fn options(node: &LinxNodeSpec) -> Options {
+    let base = match node.profile {
+        Some(LinxProfile::LinxForLinux) => Options::linx_for_linux(),
+        Some(LinxProfile::Standard) | None => Options::default(),
+    };
+    Options {
+        request_period: picoseconds(node.request_period.as_ref()),
+        window: node.window.unwrap_or(64),
+        fragmentation: match node.fragmentation {
+            Some(FragmentationKind::Patch) => Fragmentation::Patch,
+            Some(FragmentationKind::Simple) | None => Fragmentation::Simple,
+        },
+        ..base
+    }
+}
+
+/// Whether the settings of a node are possible.
+fn check_node(c: &mut Compiler<'_>, device: usize, node: &LinxNodeSpec) {
+    let at = format!("{}/linx", c.origins[device]);
+    let name = c.graph.nodes[device].name.clone();
+    if c.ids[device] > u32::from(u16::MAX) {
+        let message = format!("\"{name}\" has an id of more than 16 bits");
+        c.once(Diagnostic::error("SC008", at.clone(), message).help("LINX knows 8 and 16 bits"));
+    }
+    let (mtu, segment) = (node.mtu.unwrap_or(256), node.segment.unwrap_or(256));
+    let segments = if node.mailbox.is_some_and(|mailbox| mailbox > 3) { 1 } else { 16 };
+    if node.carrier != Some(CarrierKind::Stream) && mtu > segments * segment {
+        let message = format!("\"{name}\" cannot send frames of {mtu} octets");
+        let help = format!("{segments} segments of {segment} octets hold {}", segments * segment);
+        c.once(Diagnostic::error("SC008", format!("{at}/mtu"), message).help(help));
+    }
+    let priorities = node.data_priorities.as_deref().unwrap_or_default();
+    if priorities.is_empty() || priorities.iter().any(|&priority| priority > 2) {
+        let message = format!("data frames of \"{name}\" cannot have these priorities");
+        let finding = Diagnostic::error("SC008", format!("{at}/data_priorities"), message);
+        c.once(finding.help("allowed: a list of 0, 1 and 2, for example [0]"));
+    }
+    if picoseconds(node.request_period.as_ref()) == 0 {
+        let message = format!("\"{name}\" would send requests without a pause");
+        c.once(
+            Diagnostic::error("SC008", format!("{at}/request_period"), message).help("use a positive time"),
+        );
+    }
+}
+
+fn faults(
+    c: &mut Compiler<'_>,
+    at: &str,
+    flow: &FlowSpec,
+    linx: &LinxSpec,
+    by_name: &BTreeMap<String, usize>,
+) -> BTreeMap<usize, Vec<LinxFault>> {
+    let seed = c.spec.seed.unwrap_or(1);
+    let names: Vec<&str> = by_name.keys().map(String::as_str).collect();
+    let mut faults: BTreeMap<usize, Vec<LinxFault>> = BTreeMap::new();
+    for (i, fault) in linx.faults.iter().flatten().enumerate() {
+        let at = format!("{at}/faults/{i}/node");
+        let kind = match fault.kind {
+            LinxFaultKindSpec::Stall => LinxFaultKind::Stall,
+            LinxFaultKindSpec::Mute => LinxFaultKind::Mute,
+            LinxFaultKindSpec::Deaf => LinxFaultKind::Deaf,
+            LinxFaultKindSpec::LinkDown => LinxFaultKind::LinkDown,
+            LinxFaultKindSpec::Crash => LinxFaultKind::Crash,
+        };
+        let (begin, lasts) = (picoseconds(Some(&fault.at)), picoseconds(Some(&fault.lasts)));
+        let every = picoseconds(fault.every.as_ref());
+        let spread = picoseconds(fault.spread.as_ref());
+        match crate::names::select(fault.node.patterns(), &names) {
+            Ok(hits) => {
+                let devices: BTreeSet<usize> = hits.into_iter().map(|hit| by_name[names[hit]]).collect();
+                for device in devices {
+                    let path = format!("{}/{}/faults/{i}", c.graph.nodes[device].name, flow.name);
+                    let mut draws = Stream::new(seed, &path, Purpose::STALLS);
+                    let windows = (0..fault.times.unwrap_or(1)).map(|turn| {
+                        let later = if spread == 0 { 0 } else { draws.uniform_between(0, spread) };
+                        let from =
+                            begin.saturating_add(every.saturating_mul(turn.into())).saturating_add(later);
+                        LinxFault { kind, from: Time(from), until: Time(from.saturating_add(lasts)) }
+                    });
+                    faults.entry(device).or_default().extend(windows);
+                }
+            }
+            Err(pattern) => {
+                member(c, crate::traffic::element(&at, &fault.node, &pattern), &pattern, by_name);
+            }
+        }
+    }
+    faults
+}
