@@ -766,7 +766,7 @@ fn ethernet_broadcast() {
     }
 }
 
-/// What the nodes say to each other in a run that is charted, without the rest: (sender is the source, words).
+/// What the nodes say to each other in a run that is charted: whether the source says it, and what.
 fn said(study: &Study) -> Vec<(bool, String)> {
     let report = &study.reports[0];
     let device = |name: &str| report.run.config.devices.iter().position(|device| device.path == name);
