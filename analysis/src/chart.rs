@@ -9,7 +9,7 @@ use crate::report::VariantReport;
 use crate::scene::{Align, Scene, Type, text_width};
 use models::probe::{Signal, SignalKind};
 use plotters::style::RGBColor;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines of a chart; what comes later is counted.
 const LINES_SHOWN: usize = 120;
@@ -77,29 +77,37 @@ struct Arrow<'a> {
 const LINK: RGBColor = RGBColor(0, 114, 178);
 const LOST: RGBColor = RGBColor(213, 94, 0);
 
+/// Characters of an arrow that is only begun or only ended in a line, between nodes so far apart.
+fn part(distance: usize, words: &str) -> usize {
+    (distance / 2 + 4).max(words.chars().count() + 6).min(distance - 1)
+}
+
 impl Chart {
     /// The charts of the runs of a scenario whose flows are charted, with the names of the variants.
     pub fn of_runs(scenario: &str, reports: &[VariantReport]) -> Vec<(String, Self)> {
         let charted = reports.iter().filter(|report| !report.run.collector.signals().is_empty());
-        charted.map(|report| (report.run.name.clone(), Self::of_run(scenario, report))).collect()
+        let alone = reports.len() == 1;
+        charted.map(|report| (report.run.name.clone(), Self::of_run(scenario, report, alone))).collect()
     }
 
-    fn of_run(scenario: &str, report: &VariantReport) -> Self {
+    /// `alone`: the scenario has no other variants.
+    fn of_run(scenario: &str, report: &VariantReport, alone: bool) -> Self {
         let mut signals: Vec<&Signal> = report.run.collector.signals().iter().collect();
         signals.sort_by_key(|signal| signal.at);
         let devices = &report.run.config.devices;
         let outcome = &report.run.outcome;
         let sessions = outcome.sessions.iter().flat_map(|flow| &flow.by_node).map(|node| node.0);
         let linx = outcome.linx.iter().flat_map(|flow| &flow.devices).copied();
-        let mut columns: Vec<u32> = sessions.chain(linx).collect();
-        columns.sort_unstable();
+        let nodes: BTreeSet<u32> = sessions.chain(linx).collect();
+        // In the order of ids.
+        let owners = &report.run.config.owners;
+        let mut columns: Vec<u32> = owners.iter().copied().filter(|owner| nodes.contains(owner)).collect();
         columns.dedup();
-        let column = |device: u32| columns.binary_search(&device).unwrap_or(0);
-        let of_id =
-            |id: u16| report.run.config.owners.get(usize::from(id)).map_or(0, |&device| column(device));
+        let column = |device: u32| columns.iter().position(|known| *known == device).unwrap_or(0);
+        let of_id = |id: u16| owners.get(usize::from(id)).map_or(0, |&device| column(device));
         let mut chart = Self {
             title: scenario.to_owned(),
-            subtitle: report.run.name.clone(),
+            subtitle: if alone { String::new() } else { report.run.name.clone() },
             nodes: columns.iter().map(|&device| devices[device as usize].path.clone()).collect(),
             lines: Vec::new(),
         };
@@ -217,7 +225,7 @@ impl Chart {
                     let lost = end == Some((at + 1, false));
                     skip = whole || lost;
                     let (low, high) = (own.min(other), own.max(other));
-                    let length = if whole { high - low - 1 } else { (high - low) / 2 + 4 };
+                    let length = if whole { high - low - 1 } else { part(high - low, words) };
                     let from = if other > own { own + 1 } else { own - length };
                     (from..from + length).for_each(|k| row[k] = '-');
                     let tip = if other > own { from + length - 1 } else { from };
@@ -235,7 +243,7 @@ impl Chart {
                     let other = place(arrow.from);
                     let arrived = matches!(line.what, What::Arrived { .. });
                     let receiver = place(arrow.to);
-                    let length = receiver.abs_diff(other) / 2 + 4;
+                    let length = part(receiver.abs_diff(other), arrow.words);
                     let from = if other < receiver { receiver - length } else { receiver + 1 };
                     (from..from + length).for_each(|k| row[k] = '-');
                     let (first, tip) = (from, from + length - 1);
@@ -260,12 +268,15 @@ impl Chart {
 
     fn scene(&self) -> Scene {
         const LINE: f64 = 17.0;
-        const LEFT: f64 = 110.0;
-        const GAP: f64 = 330.0;
+        /// Instants.
+        const LEFT: f64 = 80.0;
+        /// Notes of the outer columns.
+        const NOTES: f64 = 200.0;
         let (shown, _) = self.shown();
         let columns = self.nodes.len().max(1);
-        let notes = 190.0;
-        let width = (LEFT + GAP * (columns - 1) as f64 + notes + 60.0).max(PAGE);
+        let gaps = (columns - 1).max(1) as f64;
+        let gap = ((PAGE - LEFT - 2.0 * NOTES) / gaps).max(330.0);
+        let width = LEFT + 2.0 * NOTES + gap * gaps;
         let tall = 64.0 + 30.0 + LINE * (shown.len() + 2) as f64 + 20.0;
         let mut scene = Scene::new(width as u32, tall as u32);
         scene.rect(0.0, 0.0, width, tall, WHITE);
@@ -273,7 +284,7 @@ impl Chart {
         let small = Type { size: 11.0, bold: false, color: INK };
         let name = Type { size: 12.0, bold: true, color: INK };
         let faint = Type { size: 10.0, bold: false, color: GREY };
-        let x = |column: usize| LEFT + 30.0 + GAP * column as f64;
+        let x = |column: usize| LEFT + NOTES + gap * column as f64;
         let y = |line: usize| top + 16.0 + LINE * line as f64;
         for (column, text) in self.nodes.iter().enumerate() {
             scene.text((x(column), top - 8.0), text, name, Align::Center);
@@ -288,10 +299,12 @@ impl Chart {
             }
             if let What::Note(words) = &line.what {
                 scene.rect(x(line.node) - 3.0, y(at) - 3.0, 6.0, 6.0, INK);
-                scene.text((x(line.node) + 9.0, y(at) + 4.0), words, faint, Align::Left);
+                let (side, align) = if line.node == 0 { (-9.0, Align::Right) } else { (9.0, Align::Left) };
+                scene.text((x(line.node) + side, y(at) + 4.0), words, faint, align);
             }
         }
-        for arrow in self.arrows().values() {
+        let arrows = self.arrows();
+        for arrow in arrows.values() {
             let (begin, from) = (y(arrow.begin), x(arrow.from));
             let (end, arrives) = match arrow.end {
                 Some((line, arrives)) => (y(line), arrives),
@@ -315,16 +328,19 @@ impl Chart {
                     scene.line(&[(tip.0 + a.0, tip.1 + a.1), (tip.0 + b.0, tip.1 + b.1)], LOST, 2);
                 }
             }
-            // The words stand where the message begins, above the arrow.
+        }
+        // The words stand where the message begins, above its arrow, and no other goes through them.
+        for arrow in arrows.values() {
+            let whole = x(arrow.to) - x(arrow.from);
             let wide = text_width(arrow.words, small);
             let shift = (14.0 + wide / 2.0).min(libm::fabs(whole) / 2.0);
-            let at = from + if whole < 0.0 { -shift } else { shift };
-            let on = begin + (at - from) / (tip.0 - from) * (tip.1 - begin);
-            let words = Type { color, ..small };
-            scene.text((at, on - 3.0), arrow.words, words, Align::Center);
+            let at = (x(arrow.from) + if whole < 0.0 { -shift } else { shift }, y(arrow.begin) - 3.0);
+            let color = if matches!(arrow.end, Some((_, false))) { LOST } else { LINK };
+            scene.rect(at.0 - wide / 2.0 - 2.0, at.1 - 9.0, wide + 4.0, 11.0, WHITE);
+            scene.text(at, arrow.words, Type { color, ..small }, Align::Center);
         }
         if let Some(more) = self.more() {
-            scene.text((LEFT + 30.0, y(shown.len() + 1)), &more, small, Align::Left);
+            scene.text((x(0), y(shown.len() + 1)), &more, small, Align::Left);
         }
         scene
     }

@@ -17,6 +17,9 @@ pub struct SessionSummary {
     pub wanted: u64,
     /// Conduits: pairs of records that fit each other.
     pub conduits: u64,
+    /// Streams open at both ends, where nodes open streams and no conduits.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub streams: u64,
     /// Conduits beyond the first of two nodes.
     pub duplicates: u64,
     /// Records at the end.
@@ -33,6 +36,9 @@ pub struct SessionSummary {
     pub opened_ends: u64,
     /// Ends of conduits that have ended.
     pub ended_ends: u64,
+    /// Registers of other nodes that were read through the fabric.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub register_reads: u64,
     /// Messages by kind, over the whole run.
     pub messages: MessageSummary,
     /// OPENs that came to nothing.
@@ -51,6 +57,38 @@ pub struct SessionSummary {
     pub injected: InjectedSummary,
     /// Steps of the script that found nothing to do.
     pub missed_steps: u64,
+}
+
+/// How the conduits of a flow end.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The limit of records was reached.
+    Storm,
+    /// Two nodes have more than one conduit.
+    Duplicate,
+    /// A record with an unknown side.
+    HalfOpen,
+    /// A complete record without a partner.
+    Orphan,
+    /// A stream in no conduit.
+    Leak,
+    /// Every wanted conduit is there once, and nothing else.
+    One,
+    /// Nothing is wrong, but not every wanted conduit is there.
+    None,
+}
+
+impl Ending {
+    /// All, in the order in which they are looked for.
+    pub(crate) const ALL: [Ending; 7] = [
+        Ending::Storm,
+        Ending::Duplicate,
+        Ending::HalfOpen,
+        Ending::Orphan,
+        Ending::Leak,
+        Ending::One,
+        Ending::None,
+    ];
 }
 
 /// Messages handed out by endpoints, by kind.
@@ -124,6 +162,10 @@ pub struct InjectedSummary {
     pub delayed: u64,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 fn us(ps: u64) -> Num {
     Num(ps as f64 / 1e6)
 }
@@ -143,6 +185,7 @@ impl SessionSummary {
             nodes: totals.nodes,
             wanted: totals.expected,
             conduits: totals.pairs,
+            streams: totals.streams,
             duplicates: totals.duplicates,
             records: totals.records,
             half_open: totals.half_open,
@@ -151,6 +194,7 @@ impl SessionSummary {
             all_open_us: totals.all_open.map(|at| us(at.0)),
             opened_ends: stats.opened,
             ended_ends: stats.ended,
+            register_reads: stats.register_reads,
             messages: MessageSummary {
                 all: stats.messages,
                 open: stats.opens,
@@ -194,6 +238,19 @@ impl SessionSummary {
         }
     }
 
+    /// How the conduits of the flow ended, in the classes of explorations: the first that applies.
+    pub(crate) fn ending(&self) -> Ending {
+        match self {
+            _ if self.record_limit_us.is_some() => Ending::Storm,
+            _ if self.duplicates > 0 => Ending::Duplicate,
+            _ if self.half_open > 0 => Ending::HalfOpen,
+            _ if self.orphans > 0 => Ending::Orphan,
+            _ if self.leaked_streams > 0 => Ending::Leak,
+            _ if self.conduits == self.wanted => Ending::One,
+            _ => Ending::None,
+        }
+    }
+
     /// Nothing but wanted conduits is left, and each once.
     fn is_sound(&self) -> bool {
         self.duplicates + self.half_open + self.orphans + self.leaked_streams == 0
@@ -226,6 +283,12 @@ impl SessionSummary {
                 })
                 .collect();
             let _ = write!(out, "; {}", bad.join(", "));
+        }
+        if self.streams > 0 {
+            let _ = write!(out, "; {} streams", count_text(self.streams));
+        }
+        if self.register_reads > 0 {
+            let _ = write!(out, "\n    {} registers read", count_text(self.register_reads));
         }
         let messages = &self.messages;
         let _ = write!(

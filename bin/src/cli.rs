@@ -119,6 +119,10 @@ pub(crate) struct ExploreArgs {
     /// half-open, orphan, storm; up, missing, stuck, disagreement, message, contract, cut
     #[arg(long, value_name = "CLASS")]
     pub(crate) path: Option<String>,
+    /// Write that run of conduit to a folder: path.svg, path.png and path.txt show it, path.json replays it
+    /// in the simulator
+    #[arg(long, value_name = "FOLDER", requires = "path")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// Flags of `goal`.

@@ -6,9 +6,12 @@ mod transfer;
 use crate::cli::{ExploreArgs, Subject};
 use crate::status::Failure;
 use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault};
+use analysis::explore::script::Walk;
 use analysis::explore::{Graph, Order, conduit_table};
 use session_management::conduit::Algorithm;
 use std::fmt::Write;
+use std::path::Path;
+use std::{fs, io};
 
 /// States beyond which an exploration is given up: a few GiB.
 const MAX_STATES: usize = 20_000_000;
@@ -16,6 +19,9 @@ const MAX_STATES: usize = 20_000_000;
 /// Prints a table, or a path.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
     let text = match (args.subject, &args.path) {
+        (Subject::Linx | Subject::Transfer, _) if args.out.is_some() => {
+            Err("--out: paths of conduit only".into())
+        }
         (Subject::Conduit, None) => table(args),
         (Subject::Conduit, Some(class)) => path(args, class),
         (Subject::Linx, None) => linx::table(args),
@@ -114,6 +120,22 @@ fn table(args: &ExploreArgs) -> Result<String, String> {
     Ok(text)
 }
 
+/// The path as a chart, and as a scenario that replays it.
+fn write(folder: &Path, model: &Conduit, path: &[Event], class: Class) -> io::Result<()> {
+    let walk = Walk::new(model, path).expect("it is a path of this model");
+    let scenario = walk.scenario(class);
+    let text = |key: &str| scenario[key].as_str().unwrap_or_default().to_owned();
+    let realisable = if walk.instants().is_some() { "realisable" } else { "not realisable" };
+    let chart = walk.chart(&text("title"), realisable);
+    let mut replay = serde_json::to_string_pretty(&scenario).expect("a scenario has only string keys");
+    replay.push('\n');
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("path.svg"), chart.to_svg())?;
+    fs::write(folder.join("path.png"), chart.to_png())?;
+    fs::write(folder.join("path.txt"), chart.to_text())?;
+    fs::write(folder.join("path.json"), replay)
+}
+
 fn path(args: &ExploreArgs, class: &str) -> Result<String, String> {
     let class = select("path", &[class.to_owned()], &Class::ALL, |class| class.name())?[0];
     let models = models(args)?;
@@ -125,7 +147,13 @@ fn path(args: &ExploreArgs, class: &str) -> Result<String, String> {
         return Err(format!("more than {MAX_STATES} states"));
     };
     match graph.shortest(|end| end.spent && end.class() == class) {
-        Some(path) => Ok(path.iter().map(|event| format!("{}\n", sentence(event))).collect()),
+        Some(path) => {
+            if let Some(folder) = &args.out {
+                write(folder, &model, &path, class)
+                    .map_err(|error| format!("--out: {}: {error}", folder.display()))?;
+            }
+            Ok(path.iter().map(|event| format!("{}\n", sentence(event))).collect())
+        }
         None => Ok(format!("no run ends in: {}\n", class.name())),
     }
 }

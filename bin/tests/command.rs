@@ -376,3 +376,23 @@ fn programs_are_timed() {
     let output = run(program, &["--latency", "0 ns"]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+/// A path of an exploration, written, and run again: it ends in the same way.
+#[test]
+fn a_path_is_replayed() {
+    let home = Home::new();
+    let select = ["--algorithm", "literal", "--fault", "LOSS1", "--configuration", "MS", "--order", "fifo"];
+    let words = [&["explore", "conduit"][..], &select, &["--path", "leak", "--out", "leak"]].concat();
+    assert!(home.ok(&words).contains("is lost"));
+    for file in ["path.svg", "path.png", "path.txt"] {
+        assert!(home.path().join("leak").join(file).is_file(), "{file}");
+    }
+    home.ok(&["leak/path.json", "--out", "replay", "--quiet"]);
+    let summary = fs::read_to_string(home.path().join("replay/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let conduits = &summary["variants"][0]["sessions"][0];
+    let found =
+        ["conduits", "leaked_streams", "orphans", "half_open", "missed_steps"].map(|key| &conduits[key]);
+    assert_eq!(found.map(|value| value.as_u64()), [1, 1, 0, 0, 0].map(Some));
+    assert!(home.path().join("replay/charts/base.svg").is_file());
+}

@@ -3,11 +3,12 @@
 //!
 //! `BLESS=1 cargo test --test studies` writes the reference anew.
 
+use analysis::chart::Chart;
 use analysis::figures::{Caption, all};
 use analysis::report::FlowReport;
 use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport};
 use models::config::DeviceModel;
-use models::probe::{Cause, FACTS};
+use models::probe::{Cause, FACTS, SignalKind};
 use models::run::{ListKind, PipelineMode, Progress, RunOptions};
 use models::sim_core::{Duration, Time};
 use models::stats::{LinkStats, LinxEnd, LinxTotals, PortStats};
@@ -131,6 +132,11 @@ fn reference(plan: &RunPlan, reports: &[VariantReport]) {
     let figures = figures.filter(|figure| FIGURES.contains(&(plan.name.as_str(), figure.name)));
     let mut files: Vec<(String, String)> =
         figures.map(|figure| (format!("{}-{}.svg", plan.name, figure.name), figure.svg)).collect();
+    let charts = Chart::of_runs(&plan.title, reports).into_iter();
+    for (variant, chart) in charts.filter(|_| plan.name.starts_with("session-figure")) {
+        files.push((format!("{}-{variant}.svg", plan.name), chart.to_svg()));
+        files.push((format!("{}-{variant}.txt", plan.name), chart.to_text()));
+    }
     files.push((format!("{}.json", plan.name), Summary::new(&plan.name, reports).to_json()));
     for (name, text) in files {
         let path = folder.join(&name);
@@ -757,6 +763,85 @@ fn ethernet_broadcast() {
         // Every broadcast is a copy to each of 15 peers.
         assert_eq!(stats.broadcasts_delivered, 15 * broadcasts, "{variant}");
         assert_eq!(stats.pdus_delivered, 1_600 + 14 * broadcasts, "{variant}");
+    }
+}
+
+/// What the nodes say to each other in a run that is charted: whether the source says it, and what.
+fn said(study: &Study) -> Vec<(bool, String)> {
+    let report = &study.reports[0];
+    let device = |name: &str| report.run.config.devices.iter().position(|device| device.path == name);
+    let source = device("source").expect("a node is called so") as u32;
+    let mut sent: Vec<(Time, bool, String)> = report
+        .run
+        .collector
+        .signals()
+        .iter()
+        .filter_map(|signal| match &signal.kind {
+            SignalKind::Sent { words, .. } => Some((signal.at, signal.device == source, words.clone())),
+            _ => None,
+        })
+        .collect();
+    sent.sort_by_key(|(at, ..)| *at);
+    sent.into_iter().map(|(_, from, words)| (from, words)).collect()
+}
+
+/// The charts of the figures of the annex: who says what, in which order.
+#[test]
+fn session_figures() {
+    const TO: bool = true;
+    const BACK: bool = false;
+    let expected: [&[(bool, &str)]; 5] = [
+        &[
+            (TO, "REQUEST"),
+            (BACK, "ADVERTISE"),
+            (TO, "OPEN 0"),
+            (BACK, "ACCEPT 0 0x0000"),
+            (TO, "DATA 0x0000"),
+            (TO, "DATA 0x0000"),
+            (TO, "DATA 0x0000"),
+        ],
+        &[(TO, "OPEN 0"), (BACK, "REFUSE 0")],
+        &[
+            (TO, "OPEN 0"),
+            (BACK, "ACCEPT 0 0x0000"),
+            (TO, "DATA 0x0000"),
+            (TO, "DATA 0x0000"),
+            (TO, "CLOSE 0x0000"),
+            (BACK, "STATUS 0x0000 Closed"),
+        ],
+        &[
+            (TO, "OPEN 0"),
+            (BACK, "ACCEPT 0 0x0000"),
+            (TO, "STATUS 0x0000 query"),
+            (BACK, "STATUS 0x0000 Functional"),
+            (TO, "STATUS 0x0123 query"),
+            (BACK, "STATUS 0x0123 Stream Unknown"),
+            (TO, "command 0x55"),
+            (BACK, "STATUS F Command Unknown"),
+            (TO, "malformed STATUS"),
+        ],
+        &[
+            (TO, "OPEN 0"),
+            (BACK, "ACCEPT 0 0x0000"),
+            (TO, "DATA 0x0000"),
+            (TO, "DATA 0x0000"),
+            (TO, "DATA 0x0000"),
+            (BACK, "XOFF 0x0000"),
+            (TO, "RTS 0x0000"),
+            (BACK, "XON 0x0000"),
+            (TO, "DATA 0x0000"),
+        ],
+    ];
+    for (figure, expected) in (1..).zip(expected) {
+        let study = Study::run(&format!("session-figure-3-{figure}"));
+        let said = said(&study);
+        let said: Vec<(bool, &str)> = said.iter().map(|(from, words)| (*from, words.as_str())).collect();
+        println!("3-{figure}: {said:?}");
+        assert!(said.starts_with(expected), "figure 3-{figure}: {said:?}");
+        let [totals] = &study.reports[0].run.outcome.sessions[..] else { panic!("one flow") };
+        assert_eq!((totals.leaked, totals.stats.suspects > 0), (0, figure == 4), "figure 3-{figure}");
+        // Each end of the first one reads 5 words of features and headers, 3 of the block, 6 of attributes.
+        assert_eq!(totals.stats.register_reads, if figure == 1 { 28 } else { 0 });
     }
 }
 

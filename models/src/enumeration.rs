@@ -4,12 +4,13 @@
 //! [`plan`] lets the same host ask the same registers without fabric and time. So scenarios can say
 //! beforehand where packets go, and tests can compare what came out with what was planned.
 
-use crate::config::{DeviceModel, EnumerationConfig, FabricConfig, PortVoq};
+use crate::config::{DeviceModel, EnumerationConfig, FabricConfig, PortVoq, ProtocolConfig};
 use crate::registers::{self, Effect, NO_ROUTE, Space};
 use logical::engine::io::requester::Counters;
 use logical::enumeration::{Enables, Enumerator, Event, Options, Phase, Target};
 use logical::wire::maintenance::HOP_COUNT_MAX;
 use sim_core::Time;
+use std::collections::BTreeSet;
 use voq_backpressure::csr;
 
 /// What enumeration needs to know of a fabric.
@@ -28,6 +29,8 @@ pub struct Outline {
 pub struct OutlineDevice {
     /// A switch; otherwise an endpoint with one port.
     pub switch: bool,
+    /// It has the block of session management.
+    pub session: bool,
     /// Part 12 abilities of its ports.
     pub ports: Vec<PortVoq>,
 }
@@ -35,7 +38,16 @@ pub struct OutlineDevice {
 impl Outline {
     /// The outline of a fabric that is set up by a host.
     pub fn of(config: &FabricConfig) -> Option<Self> {
-        let devices = config.devices.iter().map(|device| OutlineDevice {
+        let nodes: BTreeSet<u32> = config
+            .agents
+            .iter()
+            .filter(|agent| {
+                agent.parts.iter().any(|part| matches!(part.protocol, ProtocolConfig::Session(_)))
+            })
+            .map(|agent| agent.device)
+            .collect();
+        let devices = config.devices.iter().zip(0..).map(|(device, index)| OutlineDevice {
+            session: nodes.contains(&index),
             switch: matches!(device.model, DeviceModel::Switch(_)),
             ports: device.ports.iter().map(|port| port.voq).collect(),
         });

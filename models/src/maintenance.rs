@@ -11,6 +11,7 @@
 
 use crate::agent::Cargo;
 use crate::agent::data::{Label, Trail};
+use crate::agent::protocol::Own;
 use crate::agents::origin;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::Made;
@@ -260,12 +261,19 @@ impl<P: Probe> Fabric<P> {
         &mut self,
         cx: &mut Cx<'_, L>,
         device: u32,
-        writes: Vec<(u32, u32)>,
+        own: Vec<Own>,
     ) -> bool {
         let mut wakes = false;
-        for (offset, value) in writes {
-            let access = logical::wire::maintenance::Access::register(offset).expect("a register's offset");
+        for own in own {
             let space = &mut self.spaces[device as usize];
+            let (offset, value) = match own {
+                Own::Write(offset, value) => (offset, value),
+                Own::Announce(contact, attributes) => {
+                    space.announce(contact, &attributes);
+                    continue;
+                }
+            };
+            let access = logical::wire::maintenance::Access::register(offset).expect("a register's offset");
             space.carry_out(0, &crate::registers::request(access, Some(value)));
             wakes |= self.apply(cx, device);
         }

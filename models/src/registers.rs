@@ -10,6 +10,8 @@ use crate::enumeration::Outline;
 use logical::register::file::{Block, Description, Identity, Role, Streaming};
 use logical::register::{RegisterFile, Serial, feature, operation, serial};
 use logical::wire::maintenance::{Access, Operation};
+use session_management::attribute::Attributes;
+use session_management::register::{self as session, Contact, Writer};
 use voq_backpressure::csr::{self, PortCsr, Support};
 
 /// Device Identity: no vendor's number, only what kind of model answers.
@@ -21,6 +23,10 @@ pub(crate) const NO_ROUTE: u8 = 0xFF;
 const SERIAL_BLOCK: usize = 0;
 /// Block offset of the VoQ register of port 0.
 const VOQ_FIRST_PORT: u32 = 0x00C;
+/// Attributes for which the block of session management has room.
+const SESSION_ATTRIBUTES: u8 = 8;
+/// Attribute Range: stage 1, no attributes yet.
+const INITIALISING: u32 = 1 << 8 | session::NOT_INITIALISED as u32;
 
 /// A request to read one register, or to write it.
 pub(crate) fn request(access: Access, write: Option<u32>) -> Operation<Data> {
@@ -51,6 +57,8 @@ pub(crate) enum Effect {
 struct Plugs {
     serial: Serial,
     voq: Vec<PortCsr>,
+    /// Number of the block of session management, and the block.
+    session: Option<(usize, session::Block)>,
     /// Egress port by destination id; empty for an endpoint.
     table: Vec<u8>,
     effects: Vec<Effect>,
@@ -58,8 +66,9 @@ struct Plugs {
 
 impl logical::register::Device for Plugs {
     fn read_block(&self, block: usize, offset: u32) -> u32 {
-        match block {
-            SERIAL_BLOCK => self.serial.read(offset),
+        match (block, &self.session) {
+            (SERIAL_BLOCK, _) => self.serial.read(offset),
+            (_, Some((at, session))) if *at == block => session.read(offset),
             _ => self.voq_port(offset).map_or(0, |port| self.voq[port].value()),
         }
     }
@@ -70,6 +79,8 @@ impl logical::register::Device for Plugs {
             if offset == serial::GENERAL_CONTROL && self.serial.is_enabled() {
                 self.effects.push(Effect::Enabled);
             }
+        } else if let Some((_, session)) = self.session.as_mut().filter(|(at, _)| *at == block) {
+            session.write(Writer::Fabric, offset, value);
         } else if let Some(port) = self.voq_port(offset) {
             self.voq[port] = self.voq[port].written(value);
             self.effects.push(Effect::Voq { port: port as u8, value });
@@ -141,6 +152,15 @@ impl Space {
         if own.ports.iter().any(|port| port.gen_sup || port.rx_sup) {
             blocks.push(Block { id: csr::EF_ID, octets: VOQ_FIRST_PORT + 4 * u32::from(ports) });
         }
+        let session = own.session.then(|| {
+            let mut session = session::Block::new(0, SESSION_ATTRIBUTES);
+            // Until its software is up, an endpoint is in the first stage of its initialisation.
+            session.write(Writer::Local, session::offset::ATTRIBUTE_RANGE, INITIALISING);
+            session.write(Writer::Local, session::offset::ADVERTISEMENT, Contact::Mailbox(0).advertisement());
+            let octets = session::offset::ATTRIBUTES + 8 * u32::from(SESSION_ATTRIBUTES);
+            blocks.push(Block { id: session::EF_ID, octets });
+            (blocks.len() - 1, session)
+        });
         let description = Description {
             identity: Identity { device: model, ..Identity::default() },
             role,
@@ -157,6 +177,7 @@ impl Space {
             plugs: Plugs {
                 serial,
                 voq,
+                session,
                 table: vec![NO_ROUTE; if own.switch { usize::from(any) + 1 } else { 0 }],
                 effects: Vec::new(),
             },
@@ -184,6 +205,12 @@ impl Space {
             }
             _ => None,
         }
+    }
+
+    /// The processor of the device announces where it takes management messages of session management.
+    pub fn announce(&mut self, contact: Contact, attributes: &Attributes) {
+        let (_, session) = self.plugs.session.as_mut().expect("who announces has the block");
+        session.announce(contact, attributes);
     }
 
     /// The register at a byte offset, as port `via` sees it.

@@ -166,6 +166,8 @@ impl FlowStats {
 /// What the nodes of one flow of session management counted, since the start of the run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionStats {
+    /// Registers of other nodes that were read, repetitions not included.
+    pub register_reads: u64,
     /// Messages handed out by endpoints, data included.
     pub messages: u64,
     /// OPENs among them, repetitions included.
@@ -239,6 +241,7 @@ pub struct SessionStats {
 impl SessionStats {
     /// Adds the totals of another node.
     pub fn add(&mut self, other: &SessionStats) {
+        self.register_reads += other.register_reads;
         self.messages += other.messages;
         self.opens += other.opens;
         self.accepts += other.accepts;
@@ -290,6 +293,8 @@ pub struct SessionTotals {
     pub expected: u64,
     /// Conduits: pairs of records that fit each other.
     pub pairs: u64,
+    /// Streams that are open at both ends, where nodes open streams and no conduits.
+    pub streams: u64,
     /// Conduits beyond the first of a pair of nodes.
     pub duplicates: u64,
     /// Records.

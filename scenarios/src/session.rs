@@ -42,6 +42,8 @@ pub(crate) fn defaults() -> SessionNodeSpec {
         rts: Some(true),
         mute: Some(false),
         contact: Some(ContactKind::Assumed),
+        poll: text("1 s"),
+        refuses: Some(false),
         consumer: None,
     }
 }
@@ -62,6 +64,8 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     for time in [&mut session.at, &mut session.offset, &mut session.spread] {
         time.get_or_insert_with(|| "0 ps".into());
     }
+    session.opens.get_or_insert(OpensKind::Conduit);
+    session.request.get_or_insert(false);
     session.chart.get_or_insert(false);
 }
 
@@ -83,6 +87,9 @@ pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &String)> {
             times.push((format!("faults/{i}/fate/delay"), time));
         }
     }
+    for (i, inject) in session.inject.iter().flatten().enumerate() {
+        times.push((format!("inject/{i}/at"), &inject.at));
+    }
     for (i, step) in session.script.iter().flat_map(|script| &script.steps).enumerate() {
         times.push((format!("script/steps/{i}/at"), &step.at));
     }
@@ -90,11 +97,12 @@ pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &String)> {
 }
 
 /// Every time of a node with its key.
-pub(crate) fn periods(node: &SessionNodeSpec) -> [(&'static str, Option<&String>); 3] {
+pub(crate) fn periods(node: &SessionNodeSpec) -> [(&'static str, Option<&String>); 4] {
     [
         ("retry", node.retry.as_ref()),
         ("timeout", node.timeout.as_ref()),
         ("xon_timeout", node.xon_timeout.as_ref()),
+        ("poll", node.poll.as_ref()),
     ]
 }
 
@@ -177,15 +185,22 @@ pub(crate) fn nodes(
     let mut directory = BTreeMap::new();
     let mut settings = BTreeMap::new();
     for member in &members {
-        let (node, announcement) = settings_of(c, member.device)?;
-        directory.insert(c.ids[member.device] as u16, announcement);
-        settings.insert(member.device, node);
+        let found = settings_of(c, member.device)?;
+        if found.node.refuses == Some(true) && member.peers.is_some() {
+            let name = c.graph.nodes[member.device].name.clone();
+            let message = format!("\"{name}\" opens what it refuses itself");
+            let place = format!("{}/session/refuses", c.origins[member.device]);
+            c.out.push(Diagnostic::error("SC048", place, message).help("leave it out of from"));
+        }
+        directory.insert(c.ids[member.device] as u16, found.announcement);
+        settings.insert(member.device, found);
     }
     let directory = Arc::new(directory);
     let at = format!("{at}/session");
     let faults = faults(c, &at, session, &by_name);
     let scripts = scripts(c, &at, session, &by_name);
     let restarts = restarts(c, &at, session, &by_name);
+    let injections = injections(c, &at, session, &by_name);
     if c.out.len() > before {
         return None;
     }
@@ -200,7 +215,7 @@ pub(crate) fn nodes(
     let offset = picoseconds(session.offset.as_ref());
     let spread = Duration(picoseconds(session.spread.as_ref()));
     let nodes = members.into_iter().map(|Member { device, peers, position }| {
-        let node = &settings[&device];
+        let Found { node, poll, .. } = &settings[&device];
         let name = &c.graph.nodes[device].name;
         let creates = peers.map(|peers| Creates {
             at: Time(begin.saturating_add(position.saturating_mul(offset))),
@@ -231,6 +246,19 @@ pub(crate) fn nodes(
             rts: node.rts.unwrap_or(true),
             mute: node.mute.unwrap_or(false),
             directory: Arc::clone(&directory),
+            contacts: match node.contact {
+                Some(ContactKind::Registers) => ContactSource::Registers,
+                _ => ContactSource::Assumed,
+            },
+            poll: *poll,
+            announces: c.host.is_some(),
+            asks_first: session.request == Some(true),
+            refuses: node.refuses == Some(true),
+            wanted: match session.opens {
+                Some(OpensKind::Stream) => Wanted::Streams,
+                _ => Wanted::Conduits,
+            },
+            injections: injections.get(&device).cloned().unwrap_or_default(),
             // A script says itself who opens what when.
             creates: creates.filter(|_| session.script.is_none()),
             close_at: closes.then(|| Time(picoseconds(session.close_at.as_ref()))),
@@ -250,7 +278,14 @@ pub(crate) fn nodes(
 }
 
 /// The settings of a node, and what others know of it.
-fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<(SessionNodeSpec, Announcement)> {
+struct Found {
+    node: SessionNodeSpec,
+    announcement: Announcement,
+    /// Microseconds.
+    poll: u32,
+}
+
+fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<Found> {
     let Settings::Endpoint(endpoint) = &c.settings[device] else { return None };
     let node = endpoint.session.clone().unwrap_or_else(defaults);
     let at = format!("{}/session", c.origins[device]);
@@ -267,12 +302,12 @@ fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<(SessionNodeSpec, 
         let finding = Diagnostic::error("SC008", format!("{at}/stream"), message);
         c.once(finding.help("allowed: 0 to 65534 without 61440 (Ethernet broadcast)"));
     }
-    if node.contact == Some(ContactKind::Registers) {
-        let message = "registers of session management are not modelled yet";
-        let finding = Diagnostic::error("SC008", format!("{at}/contact"), message);
-        c.once(finding.help("allowed: \"assumed\" (contacts and periods are hard-coded)"));
+    if node.contact == Some(ContactKind::Registers) && c.host.is_none() {
+        let message = "nobody gives devices their registers";
+        let finding = Diagnostic::error("SC048", format!("{at}/contact"), message);
+        c.once(finding.help("set up the fabric by a host (configure.fabric), or use \"assumed\""));
     }
-    let mut periods = [0; 3];
+    let mut periods = [0; 4];
     for ((key, text), period) in self::periods(&node).into_iter().zip(&mut periods) {
         let time = picoseconds(text);
         let micros = time / 1_000_000;
@@ -291,7 +326,9 @@ fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<(SessionNodeSpec, 
         let finding = Diagnostic::error("SC032", format!("{at}/consumer"), message);
         c.once(finding.help("go_at < stop_at"));
     }
-    (c.out.len() == before).then_some((node, Announcement { contact, periods }))
+    let [retry, timeout, xon, poll] = periods;
+    let announcement = Announcement { contact, periods: [retry, timeout, xon] };
+    (c.out.len() == before).then_some(Found { node, announcement, poll })
 }
 
 /// The device of a name among the nodes.
@@ -344,6 +381,42 @@ fn faults(
         });
     }
     faults
+}
+
+/// The octets of a text of hexadecimal digits.
+fn octets(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
+    let pairs = digits.chunks(2).map(|pair| match pair {
+        [high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+            u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()
+        }
+        _ => None,
+    });
+    pairs.collect::<Option<Vec<u8>>>().filter(|octets| !octets.is_empty())
+}
+
+fn injections(
+    c: &mut Compiler<'_>,
+    at: &str,
+    session: &SessionSpec,
+    by_name: &BTreeMap<String, usize>,
+) -> BTreeMap<usize, Vec<(Time, u16, Vec<u8>)>> {
+    let mut injections: BTreeMap<usize, Vec<(Time, u16, Vec<u8>)>> = BTreeMap::new();
+    for (i, inject) in session.inject.iter().flatten().enumerate() {
+        let at = format!("{at}/inject/{i}");
+        let from = member(c, format!("{at}/from"), &inject.from, by_name);
+        let to = member(c, format!("{at}/to"), &inject.to, by_name);
+        let octets = octets(&inject.octets).filter(|octets| octets.len() <= 256);
+        if octets.is_none() {
+            let finding =
+                Diagnostic::error("SC008", format!("{at}/octets"), "these are no octets of a message");
+            c.out.push(finding.help("allowed: 1 to 256 octets, two hexadecimal digits each"));
+        }
+        let (Some(from), Some(to), Some(octets)) = (from, to, octets) else { continue };
+        let time = Time(picoseconds(Some(&inject.at)));
+        injections.entry(from).or_default().push((time, c.ids[to] as u16, octets));
+    }
+    injections
 }
 
 fn scripts(

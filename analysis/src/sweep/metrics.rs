@@ -2,6 +2,7 @@
 
 use crate::num::Num;
 use crate::report::{Estimate, FlowReport, LatencyReport, VariantReport};
+use crate::session::{Ending, SessionSummary};
 use crate::summary::VariantSummary;
 use models::probe::Cause;
 use serde::{Deserialize, Serialize};
@@ -165,6 +166,18 @@ pub const METRICS: &[Metric] = &[
         "saturated runs",
         "accepted is less than 99 % of offered, or a source is a closed loop",
     ),
+    count("conduits", "conduits", "conduits of session management at the end"),
+    count("leaked_streams", "leaked streams", "streams at the end that are in no conduit"),
+    count("orphan_records", "orphan records", "complete records of conduits at the end without a partner"),
+    count("open_messages", "OPEN messages", "OPENs sent, repetitions included"),
+    real("all_open_us", "us", "time until all conduits are open", "when the last wanted conduit was open"),
+    flag("ended_storm", "runs that end in a storm", "the records of a peer reached their limit"),
+    flag("ended_duplicate", "runs with two conduits", "no storm, and two nodes have more than one conduit"),
+    flag("ended_half_open", "runs with half-open records", "none of these, and a record has an unknown side"),
+    flag("ended_orphan", "runs with orphan records", "none of these, and a complete record has no partner"),
+    flag("ended_leak", "runs that leak streams", "none of these, and a stream is in no conduit"),
+    flag("ended_one", "runs that end well", "every wanted conduit is there once, and nothing else"),
+    flag("ended_none", "runs without a conduit", "nothing is wrong, but not every wanted conduit is there"),
     real(
         "link_use_mean",
         "",
@@ -224,9 +237,10 @@ pub struct ScopeRow {
 
 /// Everything that a sweep keeps of a run.
 pub fn measure(report: &VariantReport) -> Vec<ScopeRow> {
-    let mut overall = of_flow(&report.overall);
-    overall.scope = super::OVERALL.into();
     let summary = VariantSummary::new(report);
+    // One flow at most opens conduits.
+    let mut overall = of_flow(&report.overall, summary.sessions.first());
+    overall.scope = super::OVERALL.into();
     let fabric = &summary.fabric;
     let whole = [
         fabric.link_use_mean.0,
@@ -244,7 +258,11 @@ pub fn measure(report: &VariantReport) -> Vec<ScopeRow> {
     overall.values.truncate(METRICS.len() - whole.len());
     overall.values.extend(whole.into_iter().map(kept));
     debug_assert_eq!(overall.values.len(), METRICS.len());
-    std::iter::once(overall).chain(report.flows.iter().map(of_flow)).collect()
+    let flows = report.flows.iter().map(|flow| {
+        let conduits = summary.sessions.iter().find(|conduits| conduits.flow == flow.name);
+        of_flow(flow, conduits)
+    });
+    std::iter::once(overall).chain(flows).collect()
 }
 
 /// Rounded; `None` if it is not a number.
@@ -252,7 +270,7 @@ fn kept(value: f64) -> Option<f64> {
     value.is_finite().then(|| Num(value).rounded())
 }
 
-fn of_flow(flow: &FlowReport) -> ScopeRow {
+fn of_flow(flow: &FlowReport, conduits: Option<&SessionSummary>) -> ScopeRow {
     let ns = |estimate: &Estimate| estimate.value / 1e3;
     let latency = |report: &LatencyReport| {
         [ns(&report.mean), ns(&report.p50), ns(&report.p99), ns(&report.p999), report.max / 1e3]
@@ -271,9 +289,25 @@ fn of_flow(flow: &FlowReport) -> ScopeRow {
     values.push(flow.delivered.packets as f64);
     values.push(flow.dropped as f64);
     values.push(f64::from(u8::from(flow.saturated)));
+    values.extend(of_conduits(conduits));
     let mut values: Vec<Option<f64>> = values.into_iter().map(kept).collect();
     values.resize(METRICS.len(), None);
     ScopeRow { scope: flow.name.clone(), values }
+}
+
+fn of_conduits(conduits: Option<&SessionSummary>) -> Vec<f64> {
+    let figure = |of: fn(&SessionSummary) -> f64| conduits.map_or(f64::NAN, of);
+    let mut values = vec![
+        figure(|conduits| conduits.conduits as f64),
+        figure(|conduits| conduits.leaked_streams as f64),
+        figure(|conduits| conduits.orphans as f64),
+        figure(|conduits| conduits.messages.open as f64),
+        figure(|conduits| conduits.all_open_us.map_or(f64::NAN, |at| at.0)),
+    ];
+    values.extend(Ending::ALL.map(|ending| {
+        conduits.map_or(f64::NAN, |conduits| f64::from(u8::from(conduits.ending() == ending)))
+    }));
+    values
 }
 
 #[cfg(test)]

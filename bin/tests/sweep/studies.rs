@@ -128,3 +128,27 @@ fn thresholds() {
         assert!(overall("voq_messages", "23", "0", link) < 0.7 * overall("voq_messages", "9", "7", link));
     }
 }
+
+#[test]
+fn conduit_offset() {
+    let study = Estimates::of("conduit-offset", "63 points, 6300 runs", &["ended_storm-by-offset-variant"]);
+    let at = |metric: &str, offset: &str, variant: &str| {
+        study.at(metric, &[("offset_ns", offset), ("variant", variant), ("scope", "overall")])
+    };
+    for offset in ["0", "250", "500", "1000", "1500", "2000", "3000", "5000"] {
+        for variant in ["literal", "minimal", "corrected"] {
+            // Every run ends in one way or the other.
+            let (one, storm) = (at("ended_one", offset, variant), at("ended_storm", offset, variant));
+            assert!((one + storm - 1.0).abs() < 1e-9, "{variant} at {offset}: {one} + {storm}");
+        }
+        for variant in ["minimal", "corrected"] {
+            assert_eq!(at("ended_one", offset, variant), 1.0, "{variant} at {offset}");
+        }
+        // The OPEN takes longer than the offset: two exponential times of 500 ns, and 0.2 us on the wire.
+        let x = (offset.parse::<f64>().unwrap() - 200.0).max(0.0) / 500.0;
+        let expected = (1.0 + x) * (-x).exp();
+        let found = at("ended_storm", offset, "literal");
+        // Three standard deviations of 100 runs.
+        assert!((found - expected).abs() <= 0.15, "at {offset}: {found}, expected {expected}");
+    }
+}

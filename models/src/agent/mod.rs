@@ -53,7 +53,7 @@ use logical::wire::message::SegmentSize;
 use logical::wire::{Body, Priority};
 use lp_serial::cost::IdSize;
 use port::{Arrival, Event, Port};
-use protocol::{Conveyance, Cx, Machine, Outcome, Received, Send, Token};
+use protocol::{Conveyance, Cx, Machine, Outcome, Own, Received, Send, Token};
 use sim_core::{Purpose, Stream, Time, TimerSlot};
 
 /// Something that a protocol sends, on its way through the host.
@@ -154,8 +154,8 @@ pub(crate) struct Agent {
     pub reports: Vec<Report>,
     /// Ends of services that began, to be posted.
     pub ends: [Option<u64>; 2],
-    /// Writes to own registers: offset and value.
-    pub own: Vec<(u32, u32)>,
+    /// What it does to its own registers.
+    pub own: Vec<Own>,
     device: u32,
     clock: ProtocolClock,
     parts: Vec<Part>,

@@ -11,6 +11,8 @@ use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact};
 use logical::wire::Payload;
 use logical::wire::maintenance::Access;
 use logical::wire::message::SegmentSize;
+use session_management::attribute::Attributes;
+use session_management::register::Contact;
 use sim_core::Time;
 
 /// How something is conveyed.
@@ -160,6 +162,15 @@ impl Machine {
     }
 }
 
+/// What an endpoint does to its own registers. It takes no time.
+#[derive(Clone, Debug)]
+pub(crate) enum Own {
+    /// Writes a word: offset and value.
+    Write(u32, u32),
+    /// Says where it takes management messages of session management.
+    Announce(Contact, Attributes),
+}
+
 /// What a protocol sees of its endpoint while it is called.
 pub(crate) struct Cx<'a> {
     /// Time of the protocol clock, ps.
@@ -172,7 +183,7 @@ pub(crate) struct Cx<'a> {
     pub(super) sent: &'a mut u64,
     pub(super) orders: &'a mut Vec<Order>,
     pub(super) reports: &'a mut Vec<Report>,
-    pub(super) own: &'a mut Vec<(u32, u32)>,
+    pub(super) own: &'a mut Vec<Own>,
 }
 
 impl Cx<'_> {
@@ -222,7 +233,12 @@ impl Cx<'_> {
 
     /// Writes a register of the own device: offset and value. It takes no time.
     pub fn write_own(&mut self, offset: u32, value: u32) {
-        self.own.push((offset, value));
+        self.own.push(Own::Write(offset, value));
+    }
+
+    /// Announces in the own registers where management messages are taken.
+    pub fn announce(&mut self, contact: Contact, attributes: Attributes) {
+        self.own.push(Own::Announce(contact, attributes));
     }
 
     /// Tells observers of something that happened now.

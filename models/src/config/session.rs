@@ -40,6 +40,21 @@ pub struct SessionConfig {
     pub mute: bool,
     /// What all nodes know of each other: hard-coded.
     pub directory: Arc<BTreeMap<u16, Announcement>>,
+    /// How this node learns where others take messages.
+    pub contacts: ContactSource,
+    /// How long it waits before it reads the registers again of a node that is still initialising, in
+    /// microseconds of the protocol clock.
+    pub poll: u32,
+    /// It announces itself in its registers, which it has.
+    pub announces: bool,
+    /// It asks for the attributes of a peer (REQUEST) before it opens anything.
+    pub asks_first: bool,
+    /// It offers no protocol: every OPEN is refused.
+    pub refuses: bool,
+    /// What it opens.
+    pub wanted: Wanted,
+    /// Octets that it sends as management messages, as they are: when, to which node, what.
+    pub injections: Vec<(Time, u16, Vec<u8>)>,
     /// Whom this node opens conduits to.
     pub creates: Option<Creates>,
     /// When it closes all its conduits.
@@ -54,6 +69,24 @@ pub struct SessionConfig {
     pub script: Option<Vec<(Time, ScriptStep)>>,
     /// Whether every message is told to observers.
     pub charted: bool,
+}
+
+/// How a node learns where others take management messages, and their periods.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ContactSource {
+    /// It is hard-coded.
+    Assumed,
+    /// It reads their registers through the fabric.
+    Registers,
+}
+
+/// What nodes open.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Conduits: two streams.
+    Conduits,
+    /// One stream, to the peer.
+    Streams,
 }
 
 /// What the registers of a node would say.

@@ -65,6 +65,13 @@ pub struct SessionNodeSpec {
     /// How nodes know where to send management messages (default assumed: it is hard-coded).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<ContactKind>,
+    /// How long a node waits before it reads the registers again of one that is still initialising, by the
+    /// protocol clock (default "1 s").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poll: Option<String>,
+    /// The node offers no protocol: it refuses every OPEN (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refuses: Option<bool>,
     /// The application that takes PDUs (default: they are taken at once).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumer: Option<ConsumerSpec>,
@@ -98,7 +105,7 @@ pub enum CarrierKind {
 pub enum ContactKind {
     /// It is hard-coded.
     Assumed,
-    /// From the registers of the node, read through the fabric.
+    /// This node reads the registers of others through the fabric, which a host sets up: `configure`.
     Registers,
 }
 
@@ -128,6 +135,13 @@ pub struct SessionSpec {
     /// PDUs are Ethernet frames (ProtoID 258); `size` is that of their payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ethernet: Option<EthernetSpec>,
+    /// What is opened (default conduit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opens: Option<OpensKind>,
+    /// Whether attributes of a peer are asked for (REQUEST, ADVERTISE) before anything is opened (default
+    /// false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<bool>,
     /// When the endpoints of `from` open their conduits (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
@@ -146,12 +160,40 @@ pub struct SessionSpec {
     /// Messages that are lost, duplicated or delayed on their way from the protocol to the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<Vec<MessageFaultSpec>>,
+    /// Octets that leave as management messages, as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inject: Option<Vec<InjectSpec>>,
     /// Every message waits until the script calls it, and no timer runs by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptSpec>,
     /// Whether results show a message sequence chart (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chart: Option<bool>,
+}
+
+/// What nodes open.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OpensKind {
+    /// Conduits: two streams, one each way.
+    Conduit,
+    /// One stream, from `from` to `to`.
+    Stream,
+}
+
+/// Octets that leave as a management message, as they are.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InjectSpec {
+    /// When.
+    pub at: String,
+    /// Endpoint that sends them.
+    pub from: String,
+    /// Endpoint that they go to.
+    pub to: String,
+    /// The octets in hexadecimal digits, as `riosim encode smp` writes them; spaces between octets are
+    /// allowed.
+    pub octets: String,
 }
 
 /// Ethernet frames.

@@ -1,8 +1,10 @@
 //! What the conduits of all nodes come to, seen from above: no node could find that out.
 
 use super::Session;
+use crate::config::Wanted;
 use crate::stats::{ConduitEnd, SessionTotals};
 use session_management::conduit::{Record, Side};
+use session_management::endpoint::StreamRef;
 use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +16,8 @@ pub(crate) fn audit(flow: u16, nodes: &[(u32, &Session)]) -> SessionTotals {
     for &(_, node) in nodes {
         totals.stats.add(&node.totals());
         let own = node.config.node;
-        for peer in node.config.creates.iter().flat_map(|creates| creates.peers.iter()) {
+        let conduits = node.config.creates.iter().filter(|_| node.config.wanted == Wanted::Conduits);
+        for peer in conduits.flat_map(|creates| creates.peers.iter()) {
             expected.insert((own.min(*peer as u16), own.max(*peer as u16)));
         }
     }
@@ -48,13 +51,16 @@ pub(crate) fn audit(flow: u16, nodes: &[(u32, &Session)]) -> SessionTotals {
                 }
             }
         }
-        let leaked = node
-            .endpoint
-            .streams()
-            .filter(|(stream, _)| {
-                stream.side == Side::Receive && !kept.contains(&(stream.peer, stream.stream))
-            })
-            .count() as u64;
+        let mut leaked = 0;
+        for (stream, _) in node.endpoint.streams().filter(|(stream, _)| stream.side == Side::Receive) {
+            let other = by_id.get(&stream.peer).map(|peer| &peer.endpoint);
+            let sends = other.is_some_and(|peer| peer.is_open(StreamRef::transmit(own, stream.stream)));
+            match node.config.wanted {
+                _ if kept.contains(&(stream.peer, stream.stream)) => {}
+                Wanted::Streams if sends => totals.streams += 1,
+                _ => leaked += 1,
+            }
+        }
         totals.leaked += leaked;
         totals.by_node.push((device, leaked, node.totals().allocated));
     }

@@ -134,6 +134,14 @@ impl Session {
         }
     }
 
+    /// Octets that the scenario wants to be sent leave as a management message.
+    pub(super) fn inject(&mut self, cx: &mut Cx<'_>, number: usize) {
+        let (_, destination, octets) = self.config.injections[number].clone();
+        let conveyance = self.config.directory[&destination].contact;
+        let transmit = Transmit { destination, conveyance, class: Class::High, octets };
+        self.leave(cx, Message { transmit, data: false, since: cx.fabric_now });
+    }
+
     /// A message is handed to the host.
     pub(super) fn leave(&mut self, cx: &mut Cx<'_>, message: Message) {
         let words = self.config.charted.then(|| words(&message));

@@ -12,22 +12,26 @@
 mod audit;
 mod launch;
 mod names;
+mod reader;
 
 pub(crate) use audit::audit;
 
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use super::{Report, Service};
-use crate::config::{ScriptStep, SessionConfig, SessionData, SessionProtocol};
+use crate::config::{
+    Announcement, ContactSource, ScriptStep, SessionConfig, SessionData, SessionProtocol, Wanted,
+};
 use crate::probe::{ProtocolFact, Signal, SignalKind};
 use crate::stats::SessionStats;
 use launch::Launcher;
-use session_management::attribute::{Attribute, Attributes, Conveyance as DataChannel, HeaderFormat};
+use reader::Reader;
+use session_management::attribute::{Attribute, Attributes, Conveyance as DataChannel, HeaderFormat, List};
 use session_management::conduit::Side;
 use session_management::endpoint::{Config, Counters, Deadline, Endpoint, Event, Outstanding, StreamRef};
 use session_management::ethernet;
 use session_management::negotiate::Offer;
-use session_management::protocol::{APPLICATION_STREAMS, Protocol as Spoken};
+use session_management::protocol::{APPLICATION_STREAMS, NO_STREAM, Protocol as Spoken};
 use session_management::register::{Contact, Participation};
 use sim_core::{Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -43,6 +47,8 @@ enum Action {
     Create(u16),
     CloseAll,
     Restart,
+    /// Octets leave as they are.
+    Inject(usize),
     /// The consumer is done with a PDU.
     Consumed,
     /// A delayed message leaves.
@@ -50,9 +56,9 @@ enum Action {
     Script(usize),
 }
 
-/// A conduit that is open at this end.
+/// A conduit, or streams, that are open at this end. F: not open.
 #[derive(Copy, Clone, Debug)]
-struct OpenConduit {
+struct Open {
     receive: u16,
     transmit: u16,
     since: u64,
@@ -69,9 +75,12 @@ pub(crate) struct Session {
     pdus: u32,
     /// PDUs for conduits that are not open yet, by peer.
     waiting: BTreeMap<u16, VecDeque<Vec<u8>>>,
-    open: BTreeMap<u16, OpenConduit>,
+    open: BTreeMap<u16, Open>,
     /// Peers whose entry of the directory was read.
     known: BTreeSet<u16>,
+    reader: Reader,
+    /// Peers that were asked for their attributes before they are sent an OPEN.
+    asking: BTreeSet<u16>,
     agenda: BTreeMap<(u64, u64), Action>,
     entries: u64,
     /// Data messages under way.
@@ -103,6 +112,8 @@ impl Session {
             waiting: BTreeMap::new(),
             open: BTreeMap::new(),
             known: BTreeSet::new(),
+            reader: Reader::default(),
+            asking: BTreeSet::new(),
             agenda: BTreeMap::new(),
             entries: 0,
             under_way: BTreeSet::new(),
@@ -134,6 +145,9 @@ impl Session {
         for at in &config.restarts {
             session.plan(at.0, Action::Restart);
         }
+        for (number, (at, ..)) in config.injections.iter().enumerate() {
+            session.plan(at.0, Action::Inject(number));
+        }
         for (step, (at, _)) in config.script.iter().flatten().enumerate() {
             session.plan(at.0, Action::Script(step));
         }
@@ -149,22 +163,14 @@ impl Session {
         spoken(self.config.protocol)
     }
 
-    /// Reads what the directory says of a node, once.
+    /// Reads what the directory says of a node, once, if the contacts of nodes are assumed.
     fn look_up(&mut self, now: u64, peer: u16) {
-        if !self.known.insert(peer) {
+        if self.config.contacts == ContactSource::Registers || !self.known.insert(peer) {
             return;
         }
         if let Some(entry) = self.config.directory.get(&peer) {
-            let [retry, timeout, xon] = entry.periods;
-            let periods: Attributes = [
-                Attribute::retry_period(retry),
-                Attribute::timeout_period(timeout),
-                Attribute::xon_timeout_period(xon),
-            ]
-            .into_iter()
-            .collect();
             let ready = Participation::Ready(entry.contact);
-            self.endpoint.handle_participation(now, peer, ready, &periods);
+            self.endpoint.handle_participation(now, peer, ready, &periods(entry));
         }
     }
 
@@ -172,13 +178,15 @@ impl Session {
         match action {
             Action::Create(peer) => self.create(cx, peer),
             Action::CloseAll => {
-                let open: Vec<(u16, OpenConduit)> =
-                    self.open.iter().map(|(&peer, &open)| (peer, open)).collect();
+                let open: Vec<(u16, Open)> = self.open.iter().map(|(&peer, &open)| (peer, open)).collect();
                 for (peer, open) in open {
-                    let _ = self.endpoint.close(cx.now, StreamRef::transmit(peer, open.transmit));
+                    if open.transmit != NO_STREAM {
+                        let _ = self.endpoint.close(cx.now, StreamRef::transmit(peer, open.transmit));
+                    }
                 }
             }
             Action::Restart => self.restart(cx),
+            Action::Inject(number) => self.inject(cx, number),
             Action::Consumed => {
                 if let Some(taker) = &mut self.consumer {
                     taker.serving = false;
@@ -195,10 +203,37 @@ impl Session {
     }
 
     fn create(&mut self, cx: &mut Cx<'_>, peer: u16) {
-        self.note(cx, || "create_conduit".into());
         self.look_up(cx.now, peer);
+        if self.config.asks_first {
+            self.asking.insert(peer);
+            let protocol = Some(self.spoken().id());
+            // One that is under way already is as good.
+            let _ = self.endpoint.request(cx.now, peer, protocol, List::default());
+        } else {
+            self.open(cx, peer);
+        }
+    }
+
+    /// The peer has said what it has to say, or nothing: its OPEN can go.
+    fn asked(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        if self.asking.remove(&peer) {
+            self.open(cx, peer);
+        }
+    }
+
+    fn open(&mut self, cx: &mut Cx<'_>, peer: u16) {
         let protocol = self.spoken();
-        self.endpoint.create_conduit(cx.now, peer, protocol).expect("the directory names participants only");
+        let wanted = match self.config.wanted {
+            Wanted::Conduits => {
+                self.note(cx, || "create_conduit".into());
+                self.endpoint.create_conduit(cx.now, peer, protocol).map(drop)
+            }
+            Wanted::Streams => self.endpoint.open(cx.now, peer, protocol).map(drop),
+        };
+        if wanted.is_err() {
+            // Its registers say that the peer takes no part.
+            self.stats.failed_opens += 1;
+        }
     }
 
     /// All state is lost. What is in the fabric stays there; StreamIDs and numbers are not used again, as if
@@ -213,6 +248,8 @@ impl Session {
         self.past = plus(&self.past, counters);
         self.endpoint = Endpoint::new(config);
         self.known.clear();
+        self.asking.clear();
+        self.reader = Reader::default();
         for _ in 0..self.open.len() {
             cx.emit(ProtocolFact::ConduitEnded);
         }
@@ -364,7 +401,9 @@ impl Session {
 
     fn set_ready(&mut self, now: u64, ready: bool) {
         for (&peer, open) in &self.open {
-            let _ = self.endpoint.set_ready(now, peer, open.receive, ready);
+            if open.receive != NO_STREAM {
+                let _ = self.endpoint.set_ready(now, peer, open.receive, ready);
+            }
         }
     }
 
@@ -411,18 +450,34 @@ impl Session {
                 self.note(cx, || names::conduit_words(receive, transmit));
                 cx.emit(ProtocolFact::ConduitOpen);
                 self.stats.opened += 1;
-                self.open.insert(peer, OpenConduit { receive, transmit, since: cx.fabric_now });
+                self.open.insert(peer, Open { receive, transmit, since: cx.fabric_now });
                 if self.consumer.as_ref().is_some_and(|taker| taker.stopped) {
                     let _ = self.endpoint.set_ready(cx.now, peer, receive, false);
                 }
                 self.send_waiting(cx.now, peer);
             }
             Event::ConduitEnded { peer, .. } => self.conduit_ended(cx, peer),
+            Event::Opened { stream: StreamRef { peer, side, stream }, .. }
+                if self.config.wanted == Wanted::Streams =>
+            {
+                let at = cx.fabric_now;
+                let none = Open { receive: NO_STREAM, transmit: NO_STREAM, since: at };
+                let open = self.open.entry(peer).or_insert(none);
+                match side {
+                    Side::Receive => open.receive = stream,
+                    Side::Transmit => open.transmit = stream,
+                }
+                self.note(cx, || names::opened_words(side, stream));
+                self.send_waiting(cx.now, peer);
+            }
             // The transmit stream of a conduit is there after the conduit is.
             Event::Opened { stream, .. } if stream.side == Side::Transmit => {
                 self.send_waiting(cx.now, stream.peer);
             }
             Event::Ended { stream, .. } => {
+                if self.config.wanted == Wanted::Streams {
+                    self.open.remove(&stream.peer);
+                }
                 self.note(cx, || names::ended_words(stream.side, stream.stream));
             }
             Event::Pdu { octets, .. } => self.take_pdu(cx, &octets),
@@ -433,6 +488,10 @@ impl Session {
                 self.stats.limited_at.get_or_insert(cx.fabric_now);
             }
             Event::OpenFailed { .. } => self.stats.failed_opens += 1,
+            Event::ReadRegisters { peer } => self.read_registers(cx, peer),
+            Event::Advertised { peer, .. }
+            | Event::RequestUnsupported { peer }
+            | Event::RequestFailed { peer } => self.asked(cx, peer),
             Event::Stopped { .. } => self.stats.stopped += 1,
             Event::Resumed { timeout, .. } => self.stats.resumed[usize::from(timeout)] += 1,
             _ => {}
@@ -486,6 +545,10 @@ impl Session {
 
 impl Protocol for Session {
     fn start(&mut self, cx: &mut Cx<'_>) {
+        if self.config.announces {
+            let own = &self.config.directory[&self.config.node];
+            cx.announce(own.contact, periods(own));
+        }
         self.sender.start(cx.fabric_now);
         // The application begins as much later; what it planned keeps its distances.
         let planned = std::mem::take(&mut self.agenda);
@@ -515,9 +578,9 @@ impl Protocol for Session {
         self.drain(cx);
     }
 
-    fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, _: Outcome) {
+    fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, outcome: Outcome) {
         // What the conveyance loses the protocol repeats, or not.
-        if self.under_way.remove(&token) {
+        if self.register_outcome(cx, token, &outcome) || self.under_way.remove(&token) {
             self.drain(cx);
         }
     }
@@ -561,6 +624,17 @@ fn spoken(protocol: SessionProtocol) -> Spoken {
     }
 }
 
+/// Node-wide attributes of a node.
+fn periods(node: &Announcement) -> Attributes {
+    let [retry, timeout, xon] = node.periods;
+    let periods = [
+        Attribute::retry_period(retry),
+        Attribute::timeout_period(timeout),
+        Attribute::xon_timeout_period(xon),
+    ];
+    periods.into_iter().collect()
+}
+
 /// A locally administered address for a node.
 fn address(node: u16) -> [u8; 6] {
     let [high, low] = node.to_be_bytes();
@@ -597,13 +671,15 @@ fn endpoint_config(config: &SessionConfig) -> Config {
         }
     }
     offer.open = open.into_iter().collect();
-    let mut endpoint = Config::new(config.node, own.contact, vec![offer]);
+    let offers = if config.refuses { Vec::new() } else { vec![offer] };
+    let mut endpoint = Config::new(config.node, own.contact, offers);
     endpoint.mode = config.mode;
     endpoint.algorithm = config.algorithm;
     endpoint.max_records = config.record_limit as usize;
     endpoint.first_number = config.first_number;
     endpoint.first_stream = config.first_stream;
     endpoint.rts = config.rts;
+    endpoint.register_interval = config.poll;
     if let SessionData::Message(mailbox) = config.data {
         endpoint.data_mailbox = Some(mailbox);
     }

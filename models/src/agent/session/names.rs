@@ -15,7 +15,12 @@ fn stream(id: u16) -> String {
 /// A message in words. Messages with the same words are repetitions or copies of each other.
 pub(super) fn words(octets: &[u8]) -> String {
     let Ok(message) = Message::parse(octets, Mode::NonValidation) else {
-        return format!("{} octets", octets.len());
+        let command = octets.first().copied();
+        return match (command.and_then(Command::from_code), command) {
+            (Some(command), _) => format!("malformed {}", command.name()),
+            (None, Some(code)) => format!("command {code:#04x}"),
+            (None, None) => "nothing".into(),
+        };
     };
     match message {
         Message::Open(Open { attributes, .. }) => {
@@ -101,7 +106,13 @@ pub(super) fn conduit_words(receive: u16, transmit: u16) -> String {
     format!("conduit ({},{})", stream(receive), stream(transmit))
 }
 
-/// A stream of this end, in words.
+/// A stream that opens, in words.
+pub(super) fn opened_words(side: Side, id: u16) -> String {
+    let which = if side == Side::Receive { "receive" } else { "transmit" };
+    format!("{which} stream {} is open", stream(id))
+}
+
+/// A stream of this end that ends, in words.
 pub(super) fn ended_words(side: Side, id: u16) -> String {
     let which = if side == Side::Receive { "receive" } else { "transmit" };
     format!("{which} stream {} ends", stream(id))
