@@ -266,7 +266,7 @@ impl<P: Probe> Fabric<P> {
             // Where nothing is on its way nothing waits: look less and less often, or an idle hour costs millions
             // of looks.
             self.watch_steps =
-                if self.packets.is_empty() { (2 * self.watch_steps).min(WATCH_STEPS) } else { 1 };
+                if self.packets.len() == 0 { (2 * self.watch_steps).min(WATCH_STEPS) } else { 1 };
             let key = self.observer.make(Time(now + self.watch_steps * self.stall_after), class::WATCH);
             cx.post(key, 0, Payload::of(Kind::Watch));
         }

@@ -48,6 +48,9 @@ pub struct LinxNodeSpec {
     /// Time from the end of a connection to the next attempt, by the protocol clock (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconnect: Option<String>,
+    /// Each time up to this much later, at random (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconnect_spread: Option<String>,
     /// Frames that one may be ahead of the next in order before the connection is reset, 1 to 32767 (default 64).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 32767))]

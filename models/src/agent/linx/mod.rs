@@ -66,7 +66,7 @@ pub(crate) struct Linx {
     /// Which of the data priorities comes next.
     turn: usize,
     losses: Option<Box<Stream>>,
-    /// Generations and connection IDs.
+    /// Generations, connection IDs and times of reconnects.
     draws: Stream,
     octets: Vec<u8>,
 }
@@ -217,7 +217,9 @@ impl Linx {
                     }
                     cx.emit(ProtocolFact::Disconnected);
                     self.ledger.ended(connection.index(), end, cx.now, cx.fabric_now);
-                    let again = cx.now.saturating_add(self.config.reconnect_after);
+                    let spread = self.config.reconnect_spread;
+                    let later = if spread == 0 { 0 } else { self.draws.uniform_between(0, spread) };
+                    let again = cx.now.saturating_add(self.config.reconnect_after).saturating_add(later);
                     self.reconnects.insert((again, connection.index() as u16));
                 }
                 Event::Deliver { connection, delivery } => {
