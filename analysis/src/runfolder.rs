@@ -27,10 +27,23 @@ pub struct VariantCost {
     pub events_per_s: Num,
     /// Packets that crossed a link.
     pub packet_hops: u64,
+    /// Share of them in symbol granularity.
+    pub symbol_granularity: Num,
     /// Packet hops in a wall-clock second.
     pub packet_hops_per_s: Num,
     /// Events for each packet hop.
     pub events_per_packet_hop: Num,
+    /// Packets, once for each hop, that were written as bytes and read back.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wire_checked_packets: u64,
+    /// Likewise control symbols.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wire_checked_symbols: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl VariantCost {
@@ -44,8 +57,11 @@ impl VariantCost {
             events: outcome.events,
             events_per_s: rate(outcome.events),
             packet_hops: outcome.packet_hops,
+            symbol_granularity: Num(outcome.symbol_hops as f64 / outcome.packet_hops.max(1) as f64),
             packet_hops_per_s: rate(outcome.packet_hops),
             events_per_packet_hop: Num(outcome.events as f64 / outcome.packet_hops as f64),
+            wire_checked_packets: outcome.wire_checked.packets,
+            wire_checked_symbols: outcome.wire_checked.symbols,
         }
     }
 }

@@ -9,9 +9,10 @@ use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
 use crate::session::SessionSummary;
 use models::probe::Cause;
-use models::stats::PortStats;
+use models::stats::{LinkStats, PortStats};
 use serde::Serialize;
 use serde::ser::SerializeMap;
+use std::collections::BTreeMap;
 
 mod protocol;
 pub(crate) use protocol::clock_text;
@@ -77,6 +78,9 @@ pub struct VariantSummary {
     pub sessions: Vec<SessionSummary>,
     /// Links, symbols and backpressure, over the whole run.
     pub fabric: FabricSummary,
+    /// Links in symbol granularity, over the whole run, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<LinksSummary>,
     /// Head-of-line blocking by place, over the whole run.
     pub hol_blocking: HolSummary,
     /// Packet counts over the whole run.
@@ -156,6 +160,79 @@ pub struct FlowSummary {
     /// What protocols made of the packets, if they run the flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<ProtocolSummary>,
+}
+
+/// Links in symbol granularity: what went wrong, and what was done about it.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinksSummary {
+    /// All ends together.
+    pub total: LinkSummary,
+    /// Each end at which anything is to be told, by port.
+    pub ends: BTreeMap<String, LinkSummary>,
+}
+
+/// Counts of one end of a link, or of all. Damage counts where it was sent, refusal where it arrived.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkSummary {
+    damaged_packets: u64,
+    damaged_symbols: u64,
+    damaged_idle: u64,
+    packet_retry: u64,
+    packet_not_accepted: u64,
+    recoveries: u64,
+    timeouts: u64,
+    cancelled: u64,
+    packets: u64,
+    repeated: u64,
+    repeated_us: Num,
+    recovery_us: Num,
+    downs: u64,
+    down_us: Num,
+    failed: u64,
+}
+
+impl LinksSummary {
+    fn new(report: &VariantReport) -> Option<Self> {
+        let links = &report.run.outcome.links;
+        if links.is_empty() {
+            return None;
+        }
+        let mut total = LinkStats::default();
+        let (mut failed, mut ends) = (0, BTreeMap::new());
+        for (device, port, stats) in links {
+            failed += u64::from(stats.failed);
+            total.add(stats);
+            let quiet = LinkStats { packets: stats.packets, ..LinkStats::default() };
+            if *stats != quiet {
+                let end = LinkSummary::new(stats, stats.failed.into());
+                ends.insert(report.port_name(*device, *port), end);
+            }
+        }
+        Some(Self { total: LinkSummary::new(&total, failed), ends })
+    }
+}
+
+impl LinkSummary {
+    fn new(stats: &LinkStats, failed: u64) -> Self {
+        let us = |ps: u64| Num(ps as f64 / 1e6);
+        Self {
+            damaged_packets: stats.damaged_packets,
+            damaged_symbols: stats.damaged_symbols,
+            damaged_idle: stats.damaged_idle,
+            packet_retry: stats.retries,
+            packet_not_accepted: stats.not_accepted,
+            recoveries: stats.recoveries,
+            timeouts: stats.timeouts,
+            cancelled: stats.cancelled,
+            packets: stats.packets,
+            repeated: stats.repeated,
+            repeated_us: us(stats.repeated_ps),
+            recovery_us: us(stats.recovery_ps),
+            downs: stats.downs,
+            down_us: us(stats.down_ps),
+            failed,
+        }
+    }
 }
 
 /// A distribution of latencies.
@@ -384,6 +461,7 @@ impl VariantSummary {
             hosts: HostSummary::all(report),
             linx: LinxSummary::all(report),
             sessions: SessionSummary::all(report),
+            links: LinksSummary::new(report),
             fabric: fabric(report),
             hol_blocking: hol(report),
             conservation: ConservationSummary {

@@ -4,6 +4,7 @@ use crate::num::{Num, change_text, count_text, ratio, three_digits, time_text};
 use crate::report::{FlowReport, LatencyReport, Role, VariantReport, baselines, efficiency, retry_share};
 use crate::summary::{HostSummary, VariantSummary};
 use models::probe::{Cause, ProtocolFact};
+use models::stats::LinkStats;
 use std::fmt::Write;
 
 /// Flows in a table; the rest is counted.
@@ -97,6 +98,30 @@ fn hosts(hosts: &[HostSummary]) -> Option<String> {
     })
 }
 
+/// What went wrong on links in symbol granularity, in the whole run.
+fn links(report: &VariantReport) -> Option<String> {
+    let links = &report.run.outcome.links;
+    let mut total = LinkStats::default();
+    links.iter().for_each(|(.., stats)| total.add(stats));
+    if links.is_empty() || total == (LinkStats { packets: total.packets, ..LinkStats::default() }) {
+        return None;
+    }
+    let damaged = total.damaged_packets + total.damaged_symbols + total.damaged_idle;
+    Some(format!(
+        "links: {damaged} damaged ({} packets, {} symbols, {} idle), {} packet-retry, {} recoveries, {} timeouts, \
+         {} down; {} of {} packets repeated",
+        total.damaged_packets,
+        total.damaged_symbols,
+        total.damaged_idle,
+        total.retries,
+        total.recoveries,
+        total.timeouts,
+        total.downs,
+        total.repeated,
+        total.packets,
+    ))
+}
+
 /// The table of one variant.
 pub fn variant(report: &VariantReport) -> String {
     let summary = VariantSummary::new(report);
@@ -123,6 +148,9 @@ pub fn variant(report: &VariantReport) -> String {
         rows.push(cells(&report.overall));
     }
     say(format_args!("{}", aligned(&rows, "  ").trim_end()));
+    if let Some(line) = links(report) {
+        say(format_args!("  {line}"));
+    }
     if report.flows.len() > FLOWS_LISTED {
         say(format_args!("  {} more flows are in summary.json", report.flows.len() - FLOWS_LISTED));
     }

@@ -232,6 +232,10 @@ pub(crate) struct RunArgs {
     /// How pipeline latency becomes events; no result depends on it
     #[arg(long, value_name = "MODE", default_value = "folded", hide_short_help = true)]
     pipeline: PipelineArg,
+    /// Write every packet and control symbol as bytes at every hop, read it back and compare; no result depends
+    /// on it
+    #[arg(long, hide_short_help = true)]
+    wire_check: bool,
     /// Variants to simulate at the same time (default: one for each core); no result depends on it
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
@@ -249,6 +253,7 @@ impl RunArgs {
                 PipelineArg::Folded => PipelineMode::Folded,
                 PipelineArg::Unfolded => PipelineMode::Unfolded,
             },
+            wire_check: self.wire_check,
         }
     }
 }

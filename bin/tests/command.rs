@@ -62,6 +62,29 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
 }
 
+/// Every packet is written and read back at every hop, symbols as well, in both granularities; results are the
+/// same.
+#[test]
+fn what_crosses_links_is_written_and_read_back() {
+    let home = Home::new();
+    hotspot(&home);
+    for granularity in ["packet", "symbol"] {
+        let set = format!("/links/granularity=\"{granularity}\"");
+        let words = ["x.json", "--until", "60 us", "--warmup", "10 us", "--set", &set, "--quiet", "--out"];
+        home.ok(&[&words[..], &["plain"]].concat());
+        home.ok(&[&words[..], &["checked", "--wire-check"]].concat());
+        let read = |name: &str| fs::read_to_string(home.path().join(name)).unwrap();
+        assert_eq!(read("plain/summary.json"), read("checked/summary.json"));
+        let perf: serde_json::Value = serde_json::from_str(&read("checked/perf.json")).unwrap();
+        for variant in perf["variants"].as_array().unwrap() {
+            let share = if granularity == "symbol" { 1.0 } else { 0.0 };
+            assert_eq!(variant["symbol_granularity"].as_f64(), Some(share));
+            assert_eq!(variant["wire_checked_packets"], variant["packet_hops"]);
+            assert!(variant["wire_checked_symbols"].as_u64() > Some(0), "{variant}");
+        }
+    }
+}
+
 /// The template `hotspot`: two variants.
 fn hotspot(home: &Home) {
     home.ok(&["init", "hotspot", "x.json"]);

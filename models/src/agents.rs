@@ -49,6 +49,10 @@ impl Cargoes {
         self.0[index] = Some(Box::new(cargo));
     }
 
+    pub fn get(&self, packet: u32) -> Option<&Cargo> {
+        self.0.get(packet as usize)?.as_deref()
+    }
+
     pub fn take(&mut self, packet: u32) -> Option<Box<Cargo>> {
         self.0.get_mut(packet as usize)?.take()
     }
@@ -85,15 +89,10 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn deliver_by_events(&mut self, port: u32) {
         {
             let upstream = self.ports[port as usize].tx.peer;
-            let tx = &mut self.ports[upstream as usize].tx;
-            let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[tx.timing as usize] };
-            tx.timing = match self.timings.iter().position(|known| *known == timing) {
-                Some(known) => known as u16,
-                None => {
-                    self.timings.push(timing);
-                    u16::try_from(self.timings.len() - 1).expect("at most 65 536 kinds of links")
-                }
-            };
+            let timing = self.ports[upstream as usize].tx.timing;
+            let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
+            let number = self.timing_number(timing);
+            self.ports[upstream as usize].tx.timing = number;
             // The wire of a port is that of its transmitter.
             self.ports[upstream as usize].rx.timing = self.ports[upstream as usize].tx.timing;
         }

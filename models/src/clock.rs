@@ -5,6 +5,7 @@
 //! integral with a lower rank keeps the share that a higher rank covers, and subtracts it.
 
 use crate::config::PRIORITIES;
+use std::collections::VecDeque;
 
 /// Integrals of one priority's credit.
 #[derive(Copy, Clone, Debug, Default)]
@@ -23,6 +24,8 @@ struct Credit {
 #[derive(Clone, Debug, Default)]
 struct QueueClock {
     stopped: bool,
+    /// Stopped, but its time is suspended by a recovery of the link.
+    held: bool,
     total: u64,
     since: u64,
     /// Time without credit, and busy time with credit, inside stops.
@@ -36,6 +39,8 @@ struct QueueClock {
 #[derive(Copy, Clone, Debug, Default)]
 struct PortClock {
     congested: bool,
+    /// Congested, but its time is suspended by a recovery of the link.
+    held: bool,
     total: u64,
     since: u64,
 }
@@ -71,8 +76,10 @@ pub(crate) struct TransmitClock {
     busy: u64,
     busy_from: u64,
     busy_until: u64,
-    /// Priorities without credit, one bit each.
+    /// Priorities without credit (while the link recovers: that may not start), one bit each.
     blocked: u8,
+    /// The link has recovered from something, or does so now.
+    recovered: bool,
     cold: Option<Box<Cold>>,
 }
 
@@ -81,6 +88,33 @@ struct Cold {
     credit: [Credit; PRIORITIES],
     queues: Vec<QueueClock>,
     ports: Vec<PortClock>,
+    recovery: Recovery,
+}
+
+/// Time in which the link was recovering: from a retry or an error, or because it was down. It goes before all
+/// other causes, so the other integrals stand still meanwhile.
+#[derive(Clone, Debug, Default)]
+struct Recovery {
+    /// Since when.
+    since: Option<u64>,
+    /// Sum of all spells that are over.
+    total: u64,
+    /// Spells that are over, as far as somebody may have waited before them: (begin, end, total before).
+    spells: VecDeque<(u64, u64, u64)>,
+}
+
+impl Recovery {
+    fn at(&self, t: u64) -> u64 {
+        match self.since {
+            Some(since) if t >= since => return self.total + (t - since),
+            _ => {}
+        }
+        let after = self.spells.partition_point(|&(begin, ..)| begin <= t);
+        match after.checked_sub(1).map(|n| self.spells[n]) {
+            Some((begin, end, before)) => before + t.min(end) - begin,
+            None => self.spells.front().map_or(self.total, |&(.., before)| before),
+        }
+    }
 }
 
 impl TransmitClock {
@@ -122,6 +156,10 @@ impl TransmitClock {
     fn flip_blocked(&mut self, t: u64, blocked: u8) {
         let busy = self.busy_at(t);
         let cold = self.cold.get_or_insert_default();
+        if cold.recovery.since.is_some() {
+            self.blocked = blocked;
+            return;
+        }
         for (p, credit) in cold.credit.iter_mut().enumerate() {
             let bit = 1u8 << p;
             if (self.blocked ^ blocked) & bit == 0 {
@@ -145,7 +183,7 @@ impl TransmitClock {
         let Some(cold) = &self.cold else { return (0, busy) };
         let credit = &cold.credit[priority];
         let (mut none, mut covered) = (credit.none, credit.busy);
-        if self.blocked & (1 << priority) != 0 {
+        if self.blocked & (1 << priority) != 0 && cold.recovery.since.is_none() {
             none += t - credit.since;
             covered += busy - credit.busy_at;
         }
@@ -160,6 +198,11 @@ impl TransmitClock {
             cold.queues.resize_with(queue as usize + 1, QueueClock::default);
         }
         let clock = &mut cold.queues[queue as usize];
+        if cold.recovery.since.is_some() {
+            assert_ne!(clock.held, stopped, "staging edges alternate");
+            clock.held = stopped;
+            return;
+        }
         assert_ne!(clock.stopped, stopped, "staging edges alternate");
         clock.stopped = stopped;
         if stopped {
@@ -185,6 +228,10 @@ impl TransmitClock {
             cold.ports.resize_with(port as usize + 1, PortClock::default);
         }
         let clock = &mut cold.ports[port as usize];
+        if cold.recovery.since.is_some() {
+            clock.held = congested;
+            return;
+        }
         if clock.congested == congested {
             return;
         }
@@ -199,7 +246,83 @@ impl TransmitClock {
     /// Since when staging queue `queue` is stopped, if it is.
     pub fn stopped_since(&self, queue: u8) -> Option<u64> {
         let clock = self.cold.as_ref()?.queues.get(queue as usize)?;
-        clock.stopped.then_some(clock.since)
+        (clock.stopped || clock.held).then_some(clock.since)
+    }
+
+    /// The link begins to recover at `t`.
+    pub fn begin_recovery(&mut self, t: u64) {
+        let gate = self.blocked;
+        self.set_blocked(t, 0);
+        self.blocked = gate;
+        self.busy_until = self.busy_until.min(t.max(self.busy_from));
+        self.recovered = true;
+        let cold = self.cold.get_or_insert_default();
+        let stopped: Vec<u8> = held(&mut cold.queues, |queue| queue.stopped);
+        let congested: Vec<u8> = held(&mut cold.ports, |port| port.congested);
+        for &queue in &stopped {
+            self.set_stopped(t, queue, false);
+        }
+        for &port in &congested {
+            self.set_congested(t, port, false);
+        }
+        let cold = self.cold.get_or_insert_default();
+        stopped.iter().for_each(|&queue| cold.queues[queue as usize].held = true);
+        congested.iter().for_each(|&port| cold.ports[port as usize].held = true);
+        cold.recovery.since = Some(t);
+    }
+
+    /// The link is itself again at `t`; what it carries then lasts until `busy_until`. `waiting`: packets wait
+    /// that may have waited before.
+    pub fn end_recovery(&mut self, t: u64, busy_until: u64, waiting: bool) {
+        let cold = self.cold.get_or_insert_default();
+        let recovery = &mut cold.recovery;
+        let Some(since) = recovery.since.take() else { return };
+        if !waiting {
+            recovery.spells.clear();
+        }
+        recovery.spells.push_back((since, t, recovery.total));
+        recovery.total += t - since;
+        let stopped: Vec<u8> = held(&mut cold.queues, |queue| std::mem::take(&mut queue.held));
+        let congested: Vec<u8> = held(&mut cold.ports, |port| std::mem::take(&mut port.held));
+        let gate = std::mem::take(&mut self.blocked);
+        self.set_blocked(t, gate);
+        for &queue in &stopped {
+            self.set_stopped(t, queue, true);
+        }
+        for &port in &congested {
+            self.set_congested(t, port, true);
+        }
+        if busy_until > t {
+            self.transmit(t, busy_until);
+        }
+    }
+
+    /// While the link recovers a transmission is no reason to wait.
+    pub fn forget_transmission(&mut self) {
+        if self.is_recovering() {
+            self.busy_until = self.busy_from;
+        }
+    }
+
+    /// Whether the link recovers.
+    pub fn is_recovering(&self) -> bool {
+        self.recovered && self.cold.as_ref().is_some_and(|cold| cold.recovery.since.is_some())
+    }
+
+    /// Whether recoveries have to be asked for.
+    #[inline(always)]
+    pub fn has_recovered(&self) -> bool {
+        self.recovered
+    }
+
+    /// Time between `from` and `t` in which the link was recovering.
+    pub fn recovery_between(&self, from: u64, t: u64) -> u64 {
+        self.cold.as_ref().map_or(0, |cold| cold.recovery.at(t) - cold.recovery.at(from))
+    }
+
+    /// Time up to `t` in which the link was recovering.
+    pub fn recovery_total(&self, t: u64) -> u64 {
+        self.cold.as_ref().map_or(0, |cold| cold.recovery.at(t))
     }
 
     /// Sum over staging queues of the time stopped up to `t`.
@@ -247,6 +370,11 @@ impl TransmitClock {
         assert!(closed <= total, "closed {closed} ps of {total} ps: the causes overlap");
         Closed { staged, comingled: stopped - staged, no_buffer, busy, open: total - closed }
     }
+}
+
+/// Numbers of those of which `what` is true.
+fn held<T>(clocks: &mut [T], mut what: impl FnMut(&mut T) -> bool) -> Vec<u8> {
+    clocks.iter_mut().enumerate().filter_map(|(n, clock)| what(clock).then_some(n as u8)).collect()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use std::sync::Arc;
 pub use linx::*;
 pub use logical::engine::stream::Mtu;
 pub use lp_serial::cost::IdSize;
+pub use lp_serial::link::FlowControl;
 pub use session::*;
 
 /// Most ports that one modelled switch may have (port sets are one machine word).
@@ -47,6 +48,10 @@ pub struct FabricConfig {
     pub enumeration: Option<EnumerationConfig>,
     /// Scheduled losses of stype2 messages.
     pub symbol_losses: Vec<SymbolLoss>,
+    /// Links that need symbol granularity, at most one entry for each link.
+    pub symbolic: Vec<SymbolicLink>,
+    /// What happens to them when, in the order of time.
+    pub faults: Vec<Fault>,
     /// Interval between observations of queues ([`crate::Probe::sample`]); `None` = no samples.
     pub sample_every: Option<Duration>,
     /// A packet that has not moved for this long starts the wait-for walk; `None` = no watchdog.
@@ -462,6 +467,68 @@ pub enum LossKind {
     Xoff,
     /// Messages that clear a bit that was set.
     Xon,
+}
+
+/// A link that runs in symbol granularity: its ends are two [`lp_serial::link::LinkPort`]s. Such a link has 8b/10b
+/// characters, and neither of its devices cuts through if packets may be damaged or refused.
+#[derive(Clone, Debug)]
+pub struct SymbolicLink {
+    /// Index of the link.
+    pub link: u32,
+    /// Flow control that both ends agree on.
+    pub flow: FlowControl,
+    /// Time after which an answer of the partner counts as lost: longer than any answer takes.
+    pub timeout: Duration,
+    /// Time after which a status that was lost is told again.
+    pub status_period: Duration,
+    /// Damage on the way from `a` to `b`, and from `b` to `a`.
+    pub damage: [Damage; 2],
+}
+
+/// Damage in one direction of a link.
+#[derive(Clone, Debug, Default)]
+pub struct Damage {
+    /// Random errors.
+    pub errors: Option<BitErrors>,
+    /// Packets to be damaged: 1 = the first whose transmission begins; rising.
+    pub packets: Vec<u64>,
+    /// Symbols to be damaged: 1 = the first; rising.
+    pub symbols: Vec<u64>,
+}
+
+/// Random errors: the gaps between damaged characters are geometric.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BitErrors {
+    /// Name of the random stream, unique.
+    pub stream: String,
+    /// Probability that a character is the first of an error, as a fraction.
+    pub probability: (u64, u64),
+    /// Characters that an error damages, at least 1.
+    pub burst: u32,
+}
+
+/// Something that is done to a symbolic link at some time.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// When.
+    pub at: sim_core::Time,
+    /// Index of the link.
+    pub link: u32,
+    /// What.
+    pub action: FaultAction,
+}
+
+/// What is done to a link.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum FaultAction {
+    /// Alignment is lost: nothing is sent or received.
+    Down,
+    /// The lanes are aligned again: the link initialises.
+    Up,
+    /// From the next initialisation on the link has so many lanes.
+    Lanes(u8),
+    /// End 0 or 1 tells no free buffers any more: `Credits(end, false)`; or it does again.
+    Credits(u8, bool),
 }
 
 /// What runs on an endpoint above its link.

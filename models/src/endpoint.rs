@@ -9,7 +9,7 @@ use crate::config::PacketSize;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::packet::{NIL, Packet, UNSTAGED};
-use crate::probe::{Delivery, Offered, PacketId, PacketStep, Probe};
+use crate::probe::{Cause, Delivery, Offered, PacketId, PacketStep, Probe};
 use sim_core::{EventKey, EventList, Time};
 
 /// What is known of a packet when it is made.
@@ -282,7 +282,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Delivers a packet. What an agent made comes back with the id that it was sent to.
-    fn deliver(&mut self, port: u32, packet: u32, at: Time) -> Option<(u32, Delivery)> {
+    pub fn deliver(&mut self, port: u32, packet: u32, at: Time) -> Option<(u32, Delivery)> {
         let record = &self.packets[packet];
         let device = self.ports[port as usize].rx.device;
         // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).
@@ -293,7 +293,8 @@ impl<P: Probe> Fabric<P> {
             record.destination,
             self.config.devices[device as usize].path
         );
-        let parts = record.parts();
+        let mut parts = record.parts();
+        parts[Cause::Recovery] = self.late.take(packet);
         let delivery = Delivery {
             at,
             created: Time(record.created),

@@ -16,11 +16,12 @@ use crate::config::{
     StagingConfig, Verdict,
 };
 use crate::packet::{List, Packets};
-use crate::port::{Cold, LinkTiming, NONE, Port, Rx, Tx};
+use crate::port::{Cold, LinkTiming, NONE, Port, Rx, Tx, special};
 use crate::probe::{Probe, Sample};
 use crate::registers::Space;
 use crate::run::{PipelineMode, StallReport};
 use crate::staging;
+use crate::symbol::{End, Late, WireChecked};
 use crate::traffic::Source;
 use crate::wire::{Wire, WireTiming};
 use sim_core::{
@@ -75,6 +76,8 @@ pub(crate) enum Kind {
     Tick,
     /// A timer or a service of an agent ends.
     Host,
+    /// Something happens on a link in symbol granularity.
+    Link,
     /// Observation.
     Sample,
     /// The watchdog looks.
@@ -96,8 +99,8 @@ impl Kind {
         Kind::Create,
         Kind::Tick,
         Kind::Host,
+        Kind::Link,
         Kind::Sample,
-        Kind::Watch,
         Kind::Watch,
     ];
 }
@@ -258,6 +261,8 @@ pub(crate) struct Ledger {
     pub delivered: u64,
     pub dropped: u64,
     pub packet_hops: u64,
+    /// Of these, in symbol granularity.
+    pub symbol_hops: u64,
 }
 
 /// The world that the kernel runs.
@@ -279,6 +284,10 @@ pub(crate) struct Fabric<P> {
     /// Beside `endpoints`; empty if there are none.
     pub agents: Vec<Option<Box<Agent>>>,
     pub cargoes: Cargoes,
+    /// Ends of symbolic links, by port; empty if there are none.
+    pub ends: Vec<Option<Box<End>>>,
+    pub late: Late,
+    pub wire_checked: WireChecked,
     /// Registers of all devices; empty unless a host reads them.
     pub spaces: Vec<Space>,
     /// The host gave an endpoint another id than was planned: no traffic starts.
@@ -342,6 +351,9 @@ impl<P: Probe> Fabric<P> {
             endpoints: Vec::new(),
             agents: Vec::new(),
             cargoes: Cargoes::default(),
+            ends: Vec::new(),
+            late: Late::default(),
+            wire_checked: WireChecked::default(),
             spaces: Vec::new(),
             astray: false,
             keys: (0..config.devices.len()).map(|d| KeySource::new(ActorId::new(d as u32), shake)).collect(),
@@ -379,6 +391,7 @@ impl<P: Probe> Fabric<P> {
             endpoint.next = endpoint.sources.iter().map(|s| s.next).min().unwrap_or(u64::MAX);
         }
         fabric.set_up_agents();
+        fabric.set_up_links();
         fabric.set_up_registers();
         fabric.set_up_staging();
         let mut names = Vec::new();
@@ -428,6 +441,7 @@ impl<P: Probe> Fabric<P> {
                 eager_at: port.watermarks[0],
                 high_water: 0,
                 deliver_posted: false,
+                special: 0,
             };
             self.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes, refresh), rx });
             self.owner.push(owner);
@@ -546,20 +560,29 @@ impl<P: Probe> Fabric<P> {
                 to_agent: false,
                 ack_window: link.ack_window,
             };
-            let number = match self.timings.iter().position(|t| *t == timing) {
-                Some(known) => known,
-                None => {
-                    self.timings.push(timing);
-                    self.timings.len() - 1
-                }
-            };
+            let number = self.timing_number(timing);
             let Port { tx, rx } = &mut self.ports[from_index as usize];
             tx.peer = to_index;
             tx.free = i16::from(receiver.buffers);
-            tx.timing = u16::try_from(number).expect("at most 65 536 kinds of links");
+            tx.timing = number;
             rx.peer = to_index;
             rx.timing = tx.timing;
         }
+    }
+
+    /// Writes and reads back whatever crosses a link from now on.
+    pub fn check_wire(&mut self) {
+        self.ports.iter_mut().for_each(|port| port.rx.special |= special::CHECK);
+    }
+
+    /// The number of a kind of link.
+    pub fn timing_number(&mut self, timing: LinkTiming) -> u16 {
+        let known = self.timings.iter().position(|known| *known == timing);
+        let number = known.unwrap_or_else(|| {
+            self.timings.push(timing);
+            self.timings.len() - 1
+        });
+        u16::try_from(number).expect("at most 65 536 kinds of links")
     }
 
     /// First events of a run.
@@ -574,6 +597,7 @@ impl<P: Probe> Fabric<P> {
         }
         self.bootstrap_agents(&mut schedule);
         self.bootstrap_messages(&mut schedule);
+        self.bootstrap_faults(&mut schedule);
         if self.sample_every != 0 {
             let key = self.observer.make(Time(self.sample_every), class::SAMPLE);
             self.observers_pending += 1;
@@ -678,6 +702,7 @@ impl<P: Probe> Fabric<P> {
         let (agents, protocols) = self.agent_totals(end.0);
         let sessions = self.session_totals();
         let linx = self.linx_totals(end.0);
+        let links = self.link_totals(end.0);
         crate::run::Outcome {
             end,
             ports,
@@ -685,6 +710,9 @@ impl<P: Probe> Fabric<P> {
             protocols,
             sessions,
             linx,
+            links,
+            symbol_hops: self.ledger.symbol_hops,
+            wire_checked: self.wire_checked,
             enumeration: self.enumeration_report(),
             outcome: self.outcome,
             trajectory: self.trajectory,
@@ -782,6 +810,7 @@ impl<P: Probe> World for Fabric<P> {
             Kind::Refresh => self.refresh_event(cx, target),
             Kind::Accepted => self.accepted(cx, target),
             Kind::Tick => self.tick(cx, target),
+            Kind::Link => self.link_event(cx, target, event.payload),
             Kind::Host => self.host_event(cx, target, event.payload.field(), event.payload.extra()),
             Kind::Sample => self.take_sample(cx),
             Kind::Watch => self.watch(cx),

@@ -52,6 +52,8 @@
 //!     agents: vec![],
 //!     enumeration: None,
 //!     symbol_losses: vec![],
+//!     symbolic: vec![],
+//!     faults: vec![],
 //!     sample_every: None,
 //!     stall_after: None,
 //!     stop_on_stall: false,
@@ -81,6 +83,7 @@ mod staging;
 mod stall;
 pub mod stats;
 mod switch;
+mod symbol;
 mod traffic;
 mod transmit;
 mod wire;
@@ -94,3 +97,4 @@ pub use sim_core;
 
 pub use probe::{Cause, Parts, Probe};
 pub use run::{Outcome, Progress, RunOptions, Simulation};
+pub use symbol::WireChecked;

@@ -345,4 +345,14 @@ pub(crate) struct Rx {
     pub high_water: u8,
     /// A delivery event for the oldest packet in flight is posted.
     pub deliver_posted: bool,
+    /// The link needs more than the closed form: see [`special`].
+    pub special: u8,
+}
+
+/// Bits of [`Rx::special`].
+pub(crate) mod special {
+    /// Both directions run in symbol granularity.
+    pub const SYMBOLS: u8 = 1;
+    /// What crosses the link is written as bytes and read back.
+    pub const CHECK: u8 = 2;
 }

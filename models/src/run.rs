@@ -4,7 +4,8 @@ use crate::config::FabricConfig;
 use crate::enumeration::EnumerationReport;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
-use crate::stats::{AgentStats, FlowStats, LinxTotals, PortStats, SessionTotals};
+use crate::stats::{AgentStats, FlowStats, LinkStats, LinxTotals, PortStats, SessionTotals};
+use crate::symbol::WireChecked;
 use sim_core::{
     BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
     RunEnd, Time, World,
@@ -39,6 +40,9 @@ pub struct RunOptions {
     pub list: ListKind,
     /// Pipeline.
     pub pipeline: PipelineMode,
+    /// Every packet and symbol that crosses a link is written as bytes, read back and compared; the run panics at
+    /// the first difference.
+    pub wire_check: bool,
 }
 
 /// State of a run after a slice of it.
@@ -82,6 +86,8 @@ pub struct Outcome {
     pub sessions: Vec<SessionTotals>,
     /// Connections of every flow of LINX.
     pub linx: Vec<LinxTotals>,
+    /// Totals of every end of a link that runs in symbol granularity: (device, port, totals), in that order.
+    pub links: Vec<(u32, u8, LinkStats)>,
     /// What the host that set the fabric up did, if there is one.
     pub enumeration: Option<EnumerationReport>,
     /// Hash of deliveries, drops, staging edges and what protocols met, with their times.
@@ -94,6 +100,10 @@ pub struct Outcome {
     pub events: u64,
     /// Packets that crossed a link.
     pub packet_hops: u64,
+    /// Of these, in symbol granularity.
+    pub symbol_hops: u64,
+    /// What was written as bytes and read back, if that was asked for.
+    pub wire_checked: WireChecked,
     /// Packets created.
     pub injected: u64,
     /// Additional copies made by multicast.
@@ -123,7 +133,10 @@ impl<P: Probe> Simulation<P> {
     /// Builds the fabric at t = 0.
     pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: P) -> Self {
         let ring = ring_config(&config);
-        let fabric = Fabric::new(config, options.pipeline, probe);
+        let mut fabric = Fabric::new(config, options.pipeline, probe);
+        if options.wire_check {
+            fabric.check_wire();
+        }
         let kernel = match options.list {
             ListKind::Heap => Lists::Heap(start(fabric, HeapList::new())),
             ListKind::Ring => Lists::Ring(start(fabric, BucketRing::new(ring))),

@@ -6,7 +6,7 @@
 use crate::config::{DeviceModel, FabricConfig, LossKind, PRIORITIES, StagingConfig};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
-use crate::port::{NONE, Parked, Staging};
+use crate::port::{NONE, Parked, Staging, special};
 use crate::probe::{Probe, StagingEdge};
 use crate::wire::Function;
 use lp_serial::Form;
@@ -246,7 +246,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Something is marked at `port`: a message has to leave through it.
-    fn request_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub fn request_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let s = self.owner[port as usize] as usize;
         let delay = self.switches[s].generation_delay;
         let tx = &mut self.ports[port as usize].tx;
@@ -264,7 +264,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The message of `port` takes the next stype2 place on the wire; its content is sampled there.
-    fn place_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub fn place_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
         let rx = &mut self.ports[port as usize].rx;
         let slot = rx.wire.due(now, Function::Stype2, self.timings[rx.timing as usize].wire);
@@ -275,11 +275,18 @@ impl<P: Probe> Fabric<P> {
         } else {
             stats.voq_standalone += 1;
         }
+        let symbolic = rx.special & special::SYMBOLS != 0;
+        if symbolic {
+            self.end(port).place(slot.start);
+        }
         if slot.start == now {
             self.message_out(cx, port);
         } else {
             let key = self.key(device, slot.start, class::SYMBOL);
             cx.post(key, port, Payload::of(Kind::MessageOut));
+        }
+        if symbolic {
+            self.arrange(cx, port);
         }
     }
 
@@ -292,6 +299,10 @@ impl<P: Probe> Fabric<P> {
         let s = self.owner[port as usize] as usize;
         let base = self.switches[s].base;
         let p = (port - base) as u16;
+        let symbolic = self.ports[port as usize].rx.special & special::SYMBOLS != 0;
+        if symbolic && !self.has_place(cx, port) {
+            return;
+        }
         self.ports[port as usize].tx.voq_pending = false;
         let Some(originator) = &mut self.switches[s].originator else { return };
         let field = originator.poll_symbol(p, Opportunity::riding(ANY_SYMBOL));
@@ -307,8 +318,14 @@ impl<P: Probe> Fabric<P> {
                 self.schedule_refresh(cx, port);
             } else {
                 self.cold[port as usize].messages_on_wire += 1;
-                let payload = Payload::new(Kind::Message, field, 0, 0);
-                cx.post(key, peer, payload);
+                if symbolic {
+                    self.end(port).message = Some((key, field));
+                } else {
+                    if self.ports[port as usize].rx.special & special::CHECK != 0 {
+                        self.check_message(field);
+                    }
+                    cx.post(key, peer, Payload::new(Kind::Message, field, 0, 0));
+                }
             }
         }
         if more {
@@ -357,7 +374,11 @@ impl<P: Probe> Fabric<P> {
         let rx = &mut self.ports[port as usize].rx;
         let timing = self.timings[rx.timing as usize].wire;
         for _ in 0..groups {
-            if rx.wire.due(now, Function::Stype2, timing).riding {
+            let slot = rx.wire.due(now, Function::Stype2, timing);
+            if let Some(Some(end)) = self.ends.get_mut(port as usize) {
+                end.place(slot.start);
+            }
+            if slot.riding {
                 cold.stats.voq_riding += 1;
             } else {
                 cold.stats.voq_standalone += 1;
@@ -366,7 +387,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A message was lost: the next refresh of this port can change the neighbour, so it is an event.
-    fn schedule_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub fn schedule_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
         let tx = &mut self.ports[port as usize].tx;
         if tx.refresh_at == u64::MAX {
@@ -408,15 +429,28 @@ impl<P: Probe> Fabric<P> {
         }
         let sender = self.ports[port as usize].tx.peer;
         self.cold[sender as usize].messages_on_wire -= 1;
+        if self.ports[port as usize].rx.special & special::SYMBOLS != 0 && self.end(port).is_down() {
+            self.cold[sender as usize].stats.voq_lost += 1;
+            return;
+        }
         self.trajectory.record(mark::MESSAGE, cx.now(), u64::from(port), u64::from(field));
         if self.ports[port as usize].tx.clock.blocked() != 0 {
             // The clock's changes come in the order of time.
             self.consume(cx, port, cx.key());
         }
+        if self.cold[port as usize].staging.is_some() {
+            self.cold[port as usize].stats.voq_received += 1;
+            self.obey(cx, port, field);
+        }
+    }
+
+    /// Does what a message says, on a port that stages.
+    pub fn obey<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, field: u16) {
+        let now = cx.now().0;
+        let switch = self.is_switch(port);
         let tx = &mut self.ports[port as usize].tx;
         let cold = &mut self.cold[port as usize];
         let Some(staging) = &mut cold.staging else { return };
-        cold.stats.voq_received += 1;
         let base = u16::from(View::new(field).group()) * 6;
         let receiver = &mut staging.receiver;
         let before: [bool; 6] = std::array::from_fn(|k| receiver.is_congested(Vc::VC0, base + k as u16));

@@ -24,6 +24,8 @@ enum Reason {
     /// The staging queue is stopped by this port of the neighbour, where this packet waits ([`NIL`]: none
     /// does).
     Stopped(u8, u32),
+    /// The link is down, or its ends have given up.
+    NoLink,
     /// No credit; this packet holds a buffer of the neighbour ([`NIL`]: none does).
     NoCredit(u32),
 }
@@ -52,6 +54,15 @@ impl<P: Probe> View<'_, P> {
             let peer = tx.peer;
             if tx.wake_posted || tx.pending > 0 || !f.cold[peer as usize].in_flight.is_empty() {
                 return Reason::Moving;
+            }
+            if let Some(Some(end)) = f.ends.get(port as usize) {
+                if end.is_gone() {
+                    return Reason::NoLink;
+                }
+                let partner = f.ends[peer as usize].as_ref().expect("both ends of a link are symbolic");
+                if tx.clock.is_recovering() || end.is_busy() || partner.is_busy() {
+                    return Reason::Moving;
+                }
             }
             let holder = f
                 .packets
@@ -136,7 +147,7 @@ impl<P: Probe> WaitGraph for View<'_, P> {
 
     fn waits_for(&self, node: u32) -> Option<u32> {
         match self.reason(node) {
-            Reason::Moving => None,
+            Reason::Moving | Reason::NoLink => None,
             Reason::Behind(id) | Reason::Stopped(_, id) | Reason::NoCredit(id) => (id != NIL).then_some(id),
         }
     }
@@ -170,6 +181,7 @@ impl<P: Probe> Fabric<P> {
         );
         let why = match view.reason(packet) {
             Reason::Moving => "which is at work".to_string(),
+            Reason::NoLink => "its link is down".to_string(),
             Reason::Behind(_) => "behind another packet".to_string(),
             Reason::Stopped(p, id) => {
                 let peer = &self.config.devices

@@ -49,6 +49,63 @@ pub struct PortStats {
     pub output_high_water: u32,
 }
 
+/// Totals of one end of a link that runs in symbol granularity. What is damaged counts where it was sent, what is
+/// refused where it arrived.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Packets sent from here that were damaged on their way.
+    pub damaged_packets: u64,
+    /// Symbols sent from here that were damaged on their way.
+    pub damaged_symbols: u64,
+    /// Errors that hit the idle sequence sent from here.
+    pub damaged_idle: u64,
+    /// packet-retry sent: no room.
+    pub retries: u64,
+    /// packet-not-accepted sent: an error was detected.
+    pub not_accepted: u64,
+    /// Recoveries of the output side from the error-stopped state: link-request to link-response.
+    pub recoveries: u64,
+    /// Link timeouts.
+    pub timeouts: u64,
+    /// Packets sent from here whose transmission was cut short.
+    pub cancelled: u64,
+    /// Transmissions of packets that had been sent from here before.
+    pub repeated: u64,
+    /// Time that these took, picoseconds.
+    pub repeated_ps: u64,
+    /// Times that the link went down.
+    pub downs: u64,
+    /// Time for which it was down or initialised, picoseconds.
+    pub down_ps: u64,
+    /// Time in which new packets had to wait for retry, recovery or initialisation, picoseconds.
+    pub recovery_ps: u64,
+    /// Packets sent from here in symbol granularity.
+    pub packets: u64,
+    /// The output side has given up: the two ends disagree, or no answer came.
+    pub failed: bool,
+}
+
+impl LinkStats {
+    /// Adds the totals of another end.
+    pub fn add(&mut self, other: &LinkStats) {
+        self.damaged_packets += other.damaged_packets;
+        self.damaged_symbols += other.damaged_symbols;
+        self.damaged_idle += other.damaged_idle;
+        self.retries += other.retries;
+        self.not_accepted += other.not_accepted;
+        self.recoveries += other.recoveries;
+        self.timeouts += other.timeouts;
+        self.cancelled += other.cancelled;
+        self.repeated += other.repeated;
+        self.repeated_ps += other.repeated_ps;
+        self.downs += other.downs;
+        self.down_ps += other.down_ps;
+        self.recovery_ps += other.recovery_ps;
+        self.packets += other.packets;
+        self.failed |= other.failed;
+    }
+}
+
 /// Totals of one endpoint that runs protocols.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct AgentStats {

@@ -118,6 +118,7 @@ impl<P: Probe> Fabric<P> {
             self.probe.packet(cx.now(), name, &PacketStep::Ended { device, parts: None });
         }
         self.packets.remove(packet);
+        self.late.take(packet);
         self.ledger.dropped += 1;
         self.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
     }
@@ -166,6 +167,9 @@ impl<P: Probe> Fabric<P> {
             let id = if first { packet } else { self.packets.insert(original.clone()) };
             if original.origin >= origin::REGISTERS && !first {
                 self.cargoes.copy(packet, id);
+            }
+            if !first {
+                self.late.copy(packet, id);
             }
             let queue = self.queue_of_set(output, set);
             let record = &mut self.packets[id];

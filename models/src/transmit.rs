@@ -4,8 +4,9 @@ use crate::clock::TransmitClock;
 use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
-use crate::port::{Cold, CreditRecord, LinkTiming, NONE, Port, Tx};
+use crate::port::{Cold, CreditRecord, LinkTiming, NONE, Port, Tx, special};
 use crate::probe::{Cause, PacketStep, Probe};
+use crate::symbol::Flight;
 use crate::wire::Function;
 use sim_core::{Duration, EventKey, EventList, Time};
 
@@ -93,6 +94,14 @@ impl<P: Probe> Fabric<P> {
         t: u64,
         acknowledged: u8,
     ) {
+        let rx = &self.ports[port as usize].rx;
+        if rx.special != 0 {
+            if rx.special & special::SYMBOLS != 0 {
+                return self.acknowledge(cx, port);
+            }
+            let free = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
+            self.check_status(port, acknowledged, free);
+        }
         let Fabric { ports, cold, timings, keys, .. } = &mut *self;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
         let rx = &mut ports[port as usize].rx;
@@ -121,8 +130,15 @@ impl<P: Probe> Fabric<P> {
             upstream.wake_posted = true;
             cx.post(key, peer, Payload::of(Kind::Wake));
         }
-        if low && self.is_switch(port) {
-            // The neighbour may be short of buffers: releases under way have to be told when they happen.
+        if low {
+            self.tell_releases(cx, port);
+        }
+    }
+
+    /// The neighbour of `port` may be short of buffers: releases under way have to be told when they happen.
+    #[inline]
+    pub fn tell_releases<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        if self.is_switch(port) {
             let s = self.owner[port as usize] as usize;
             let base = self.switches[s].base;
             let mut readers = self.switches[s].readers[(port - base) as usize];
@@ -143,6 +159,9 @@ impl<P: Probe> Fabric<P> {
         rx.occupied -= 1;
         if rx.advertised > rx.eager_at {
             return;
+        }
+        if rx.special & special::SYMBOLS != 0 {
+            return self.release_told(cx, port);
         }
         let timing = &self.timings[rx.timing as usize];
         if rx.wire.status_unsent(now, timing.wire) {
@@ -625,12 +644,13 @@ impl<P: Probe> Fabric<P> {
         let record = &mut self.packets[packet];
         if let Some(waited) = close_wait(clock, record, cx.now().0, is_switch) {
             let input = record.input;
-            self.note_waited(port, input, waited);
+            self.note_waited(port, packet, input, waited);
         }
     }
 
     /// Adds a packet's staged and head-of-line blocked time to the totals of its output and its input.
-    fn note_waited(&mut self, port: u32, input: u8, waited: Waited) {
+    fn note_waited(&mut self, port: u32, packet: u32, input: u8, waited: Waited) {
+        self.late.add(packet, waited.recovery);
         self.cold[port as usize].stats.staged_ps += u128::from(waited.staged);
         if waited.hol != 0 {
             let input = self.base_of(port) + u32::from(input);
@@ -702,7 +722,11 @@ impl<P: Probe> Fabric<P> {
         tx.done = keys.make(Time(end), class::DONE);
         debug_assert!(!tx.done_posted);
         let peer = transmit.peer;
-        if !timing.to_sink {
+        let special = transmit.special;
+        let flight = Flight { start, stored: stored_until, arrival, behind: (length - stored_until) as u32 };
+        if special & special::SYMBOLS != 0 {
+            // The link's own event takes the packet there.
+        } else if !timing.to_sink {
             // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
             let at = arrival.earlier(Duration(if *unfolded { timing.pipeline } else { 0 }));
             let behind = (length - stored_until) as u32;
@@ -720,7 +744,10 @@ impl<P: Probe> Fabric<P> {
             }
         }
         if let Some(waited) = waited {
-            self.note_waited(port, input, waited);
+            self.note_waited(port, packet, input, waited);
+        }
+        if special != 0 {
+            self.started_specially(cx, port, packet, flight);
         }
         if P::FOLLOWS_PACKETS {
             self.tell_started(port, packet, Time(start), arrival.time());
@@ -790,6 +817,7 @@ fn apply_visible(tx: &mut Tx, timing: &LinkTiming, cold: &mut [Cold], port: u32,
 pub(crate) struct Waited {
     staged: u64,
     hol: u64,
+    recovery: u64,
 }
 
 /// Divides the time that a packet has waited for a transmitter among its causes. The totals of ports get
@@ -800,7 +828,12 @@ fn close_wait(clock: &TransmitClock, record: &mut Packet, t: u64, is_switch: boo
     if flags & WAITING == 0 || t == record.snapshot.at {
         return None;
     }
-    let closed = clock.closed(&record.snapshot, t, record.priority, record.queue, record.next_hop);
+    let mut closed = clock.closed(&record.snapshot, t, record.priority, record.queue, record.next_hop);
+    let mut recovery = 0;
+    if clock.has_recovered() {
+        recovery = clock.recovery_between(record.snapshot.at, t);
+        closed.open -= recovery;
+    }
     let parts = &mut record.parts;
     // A multicast set has no single next-hop port: all its stopped time is its own.
     let (staged, mut hol) = if record.queue >= MULTICAST_QUEUES && record.queue != UNSTAGED {
@@ -819,12 +852,12 @@ fn close_wait(clock: &TransmitClock, record: &mut Packet, t: u64, is_switch: boo
             parts[Cause::InputContention as usize] += closed.open;
         }
     }
-    if staged | hol == 0 {
+    if staged | hol | recovery == 0 {
         return None;
     }
     parts[Cause::Staged as usize] += staged;
     parts[Cause::HeadOfLine as usize] += hol;
-    Some(Waited { staged, hol })
+    Some(Waited { staged, hol, recovery })
 }
 
 /// The first member of a set above `pointer`, wrapping.

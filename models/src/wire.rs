@@ -1,4 +1,5 @@
-//! One direction of a link in packet granularity: when packets and control symbols are on the wire.
+//! One direction of a link: when packets and control symbols are on the wire. In packet granularity this is
+//! all there is; in symbol granularity `symbol` asks it when, and a link port what.
 //!
 //! A control symbol carries one stype0 function (acknowledgement or status), one stype1 function (delimiter)
 //! and one stype2 function (VoQ message). A symbol that becomes due while a packet is on the wire waits for
@@ -181,6 +182,54 @@ impl Wire {
         self.packet_start = start;
         self.packet_end = start + length;
         start
+    }
+}
+
+/// What symbol granularity asks besides.
+impl Wire {
+    /// Earliest instant from `t` on at which a further packet could start.
+    pub fn free_at(&self, t: u64, timing: WireTiming) -> u64 {
+        self.clone().start_packet(t.max(self.packet_end), 1, timing)
+    }
+
+    /// An stype1 function becomes due at `t`, and no symbol is waiting that could carry it: when its symbol
+    /// begins.
+    pub fn request(&mut self, t: u64, timing: WireTiming) -> u64 {
+        let slot = self.due(t, Function::Stype0, timing);
+        // The function takes nothing but characters: acknowledgements may ride on its symbol.
+        self.used0 -= 1;
+        slot.start
+    }
+
+    /// The packet on the wire ends early, at `at`; symbols that wait for its end move up.
+    pub fn cut(&mut self, at: u64) {
+        if self.after && self.run_start == self.packet_end {
+            self.run_start = at;
+        }
+        self.packet_end = at;
+    }
+
+    /// The last packet committed does not start after all: its start-of-packet becomes a symbol like others, and
+    /// symbols that wait for its end move up, to `next`. `last`: start and end of the packet before it.
+    pub fn retract(&mut self, next: u64, last: Option<(u64, u64)>) {
+        if self.after && self.run_start == self.packet_end {
+            self.run_start = next;
+        }
+        self.any_packet = last.is_some();
+        (self.packet_start, self.packet_end) = last.unwrap_or_default();
+        self.after = true;
+        self.own_symbols += 1;
+    }
+
+    /// Start and end of the last packet.
+    pub fn last_packet(&self) -> Option<(u64, u64)> {
+        self.any_packet.then_some((self.packet_start, self.packet_end))
+    }
+
+    /// The wire is silent from `t` on: whatever was on it is gone.
+    pub fn silence(&mut self, t: u64) {
+        let kept = Wire { own_symbols: self.own_symbols, status_riding: self.status_riding, ..Wire::new() };
+        *self = Wire { run_start: t, ..kept };
     }
 }
 

@@ -109,6 +109,10 @@ impl Quantities<'_> {
             self.report(&format!("{at}/length"), units::length(text));
         }
         self.time(&format!("{at}/phy_latency"), link.phy_latency.as_ref());
+        if self.time(&format!("{at}/timeout"), link.timeout.as_ref()) == Some(0) {
+            let message = "a time of 0 is not possible here";
+            self.out.push(Diagnostic::error("SC008", format!("{at}/timeout"), message));
+        }
     }
 
     fn preset(&mut self, at: &str, name: Option<&String>, all: &[presets::Preset]) {

@@ -74,6 +74,11 @@ pub(crate) struct Wire {
     pub(crate) width: Width,
     pub(crate) symbol: SymbolSize,
     pub(crate) propagation: u64,
+    pub(crate) receiver: bool,
+    pub(crate) symbolic: bool,
+    pub(crate) timeout: Option<u64>,
+    /// Where the settings of the link stand.
+    pub(crate) pointer: String,
 }
 
 /// What all stages of the compilation of one variant share.
@@ -357,7 +362,16 @@ impl Compiler<'_> {
             let message = "length and phy_latency are both 0: a link must have a delay";
             self.once(Diagnostic::error("SC008", pointer.to_owned(), message).help("even 1 cm takes 50 ps"));
         }
-        Wire { rate, width, symbol, propagation: propagation.max(1) }
+        Wire {
+            rate,
+            width,
+            symbol,
+            propagation: propagation.max(1),
+            receiver: settings.flow_control == Some(FlowControlKind::Receiver),
+            symbolic: settings.granularity == Some(GranularityKind::Symbol),
+            timeout: settings.timeout.as_deref().and_then(|t| units::time(t).ok()),
+            pointer: pointer.to_owned(),
+        }
     }
 
     fn identifiers(&mut self) {
@@ -499,6 +513,8 @@ impl Compiler<'_> {
             agents: Vec::new(),
             enumeration: self.host.as_ref().map(|host| host.config),
             symbol_losses: Vec::new(),
+            symbolic: Vec::new(),
+            faults: Vec::new(),
             sample_every: None,
             stall_after: None,
             stop_on_stall: false,
@@ -578,6 +594,7 @@ impl Compiler<'_> {
         };
         config.stop_on_stall = run.on_stall == Some(OnStall::Stop);
         self.losses(&mut config);
+        self.faults(&mut config);
         crate::check::physics(self, &config);
         let warmup = match &run.warmup {
             text if special(text, "auto") => Warmup::Auto,

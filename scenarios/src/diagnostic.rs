@@ -370,6 +370,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC064", "override that changes nothing"),
     ("SC065", "setting that a host of its own makes"),
     ("SC066", "endpoint that the host cannot set up"),
+    ("SC067", "fault that the link cannot have"),
+    ("SC068", "damaged packets and cut-through"),
     ("SC070", "endpoint offered more than its link carries"),
     ("SC071", "fewer buffers than the round trip wants"),
     ("SC072", "threshold that is never reached"),

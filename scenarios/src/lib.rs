@@ -22,6 +22,7 @@ pub mod diagnostic;
 mod excerpt;
 pub mod expand;
 pub mod fabric;
+mod faults;
 pub mod goal;
 mod linx;
 pub mod names;

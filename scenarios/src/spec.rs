@@ -257,6 +257,38 @@ pub struct LinkSpec {
     /// Fixed one-way latency of both physical layers together. Default "30 ns".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phy_latency: Option<String>,
+    /// Who looks after the receive buffers (default transmitter). With `receiver` the link runs in symbol
+    /// granularity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_control: Option<FlowControlKind>,
+    /// How the link is simulated (default packet; faults and receiver-controlled flow control need symbol). Times
+    /// are the same with both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub granularity: Option<GranularityKind>,
+    /// Time after which an answer of the neighbour counts as lost, in symbol granularity (default: 100 us, and at
+    /// least what 128 packets and 4 round trips take).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<String>,
+}
+
+/// Who looks after the receive buffers of a link.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowControlKind {
+    /// The transmitter knows how many are free and sends only what fits.
+    Transmitter,
+    /// The receiver refuses what does not fit, and it is sent again.
+    Receiver,
+}
+
+/// How a link is simulated.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GranularityKind {
+    /// In closed form: what happens if nothing goes wrong.
+    Packet,
+    /// Symbol by symbol.
+    Symbol,
 }
 
 /// Control symbol of an 8b/10b link.
@@ -1151,6 +1183,133 @@ pub struct FaultSpec {
     /// VoQ messages that are lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lose_voq_symbols: Option<Vec<LossSpec>>,
+    /// Random bit errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_errors: Option<Vec<BitErrorSpec>>,
+    /// Packets and symbols that are damaged by number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<Vec<CorruptSpec>>,
+    /// Links that go down, and come back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outages: Option<Vec<OutageSpec>>,
+    /// Links that lose lanes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane_losses: Option<Vec<LaneLossSpec>>,
+    /// Ports that tell no free buffers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent_credits: Option<Vec<SilenceSpec>>,
+    /// Devices that die: all their links go down for good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dead_devices: Option<Vec<DeathSpec>>,
+}
+
+/// Random bit errors on links: packets, symbols and the idle sequence between them are hit alike.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BitErrorSpec {
+    /// Links: "device:port", or a device for all its links; patterns are allowed. Both directions have errors.
+    pub link: String,
+    /// Probability that a bit (of 10 to a character) is wrong, 0 to 0.01; or one for each lane.
+    pub rate: BitErrorRate,
+    /// Characters that an error damages (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub burst: Option<u32>,
+}
+
+/// A bit error rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BitErrorRate {
+    /// The same on all lanes.
+    All(f64),
+    /// Lane by lane.
+    Lanes(Vec<f64>),
+}
+
+/// A packet or a symbol that is damaged.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CorruptSpec {
+    /// Device that sends it.
+    pub device: String,
+    /// Port through which it leaves.
+    pub port: u32,
+    /// What counts.
+    pub what: CorruptKind,
+    /// The n-th of them is damaged, 1 = the first; packets that are sent again count again.
+    #[schemars(range(min = 1))]
+    pub nth: u64,
+}
+
+/// What is damaged.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CorruptKind {
+    /// Packets.
+    Packet,
+    /// Control symbols.
+    Symbol,
+}
+
+/// A link that goes down.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OutageSpec {
+    /// Links: "device:port", or a device for all its links; patterns are allowed.
+    pub link: String,
+    /// When they go down.
+    pub at: String,
+    /// For how long; without it for good.
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    pub lasts: Option<String>,
+    /// Flapping: from one going down to the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<String>,
+    /// Flapping: how often they go down (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub times: Option<u32>,
+}
+
+/// A link that loses lanes: it goes down and comes back narrower.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LaneLossSpec {
+    /// Links: "device:port", or a device for all its links; patterns are allowed.
+    pub link: String,
+    /// When it goes down.
+    pub at: String,
+    /// How long the lanes need to train again.
+    pub retrain: String,
+    /// Width afterwards (default "1x").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<String>,
+}
+
+/// A port that tells its neighbour no free buffers.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SilenceSpec {
+    /// Device.
+    pub device: String,
+    /// Port.
+    pub port: u32,
+    /// From when on.
+    pub at: String,
+    /// For how long; without it for good.
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    pub lasts: Option<String>,
+}
+
+/// A device that dies.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeathSpec {
+    /// Device.
+    pub device: String,
+    /// When.
+    pub at: String,
 }
 
 /// One lost VoQ message.

@@ -144,6 +144,8 @@ fn build(
         agents: Vec::new(),
         enumeration: None,
         symbol_losses: Vec::new(),
+        symbolic: Vec::new(),
+        faults: Vec::new(),
         sample_every: None,
         stall_after: None,
         stop_on_stall: false,

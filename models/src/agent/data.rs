@@ -55,6 +55,16 @@ impl Data {
     }
 }
 
+/// Octets that nobody reads, as they would be on a wire.
+const NOTHING: [u8; 256] = [0; 256];
+
+impl AsRef<[u8]> for Data {
+    /// What a packet carries: at most 256 octets if they are only a length.
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.as_deref().unwrap_or(&NOTHING[..self.octets as usize])
+    }
+}
+
 impl Payload for Data {
     fn octets(&self) -> usize {
         self.octets as usize

@@ -25,7 +25,8 @@ pub struct SessionConfig {
     pub cos: u8,
     /// Standard size of a segment of type 11: 8, 16, 32, 64, 128, 256.
     pub segment: u16,
-    /// Priority of the low class of messages, of data too (0..=1); over type 11 the high class takes one more.
+    /// Priority of the low class of messages, of data too (0..=1); over type 11 the high class takes one
+    /// more.
     pub priority: u8,
     /// Records of one (peer, protocol) at most: where the printed algorithm is stopped.
     pub record_limit: u32,

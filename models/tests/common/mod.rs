@@ -96,6 +96,8 @@ impl Star {
             agents: Vec::new(),
             enumeration: None,
             symbol_losses: Vec::new(),
+            symbolic: Vec::new(),
+            faults: Vec::new(),
             sample_every: None,
             stall_after: None,
             stop_on_stall: false,
@@ -225,10 +227,10 @@ pub fn run_with(config: &FabricConfig, until: u64, probe: Count, options: RunOpt
 }
 
 pub const ALL_OPTIONS: [RunOptions; 4] = [
-    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Folded },
-    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Folded },
-    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Unfolded },
-    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Unfolded },
+    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Folded, wire_check: false },
+    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Folded, wire_check: false },
+    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Unfolded, wire_check: false },
+    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Unfolded, wire_check: false },
 ];
 
 /// Uniform Poisson traffic of every endpoint to all others.
@@ -322,6 +324,8 @@ impl Net {
             agents: Vec::new(),
             enumeration: None,
             symbol_losses: Vec::new(),
+            symbolic: Vec::new(),
+            faults: Vec::new(),
             sample_every: None,
             stall_after: None,
             stop_on_stall: false,

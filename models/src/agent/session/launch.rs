@@ -87,7 +87,10 @@ impl Session {
             return;
         }
         let octets = &transmit.octets;
-        let own = |contact: Contact| matches!((contact, transmit.conveyance), (Contact::Stream { stream: a, .. }, Contact::Stream { stream: b, .. }) if a == b);
+        let own = |contact: Contact| match (contact, transmit.conveyance) {
+            (Contact::Stream { stream: managed, .. }, Contact::Stream { stream, .. }) => managed == stream,
+            _ => false,
+        };
         let managed =
             self.config.directory.get(&transmit.destination).is_some_and(|entry| own(entry.contact));
         let headless = matches!(transmit.conveyance, Contact::Stream { .. }) && !managed;

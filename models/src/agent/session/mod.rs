@@ -417,12 +417,7 @@ impl Session {
                 }
                 self.send_waiting(cx.now, peer);
             }
-            Event::ConduitEnded { peer, .. } => {
-                if self.open.remove(&peer).is_some() {
-                    cx.emit(ProtocolFact::ConduitEnded);
-                    self.stats.ended += 1;
-                }
-            }
+            Event::ConduitEnded { peer, .. } => self.conduit_ended(cx, peer),
             // The transmit stream of a conduit is there after the conduit is.
             Event::Opened { stream, .. } if stream.side == Side::Transmit => {
                 self.send_waiting(cx.now, stream.peer);
@@ -441,6 +436,14 @@ impl Session {
             Event::Stopped { .. } => self.stats.stopped += 1,
             Event::Resumed { timeout, .. } => self.stats.resumed[usize::from(timeout)] += 1,
             _ => {}
+        }
+    }
+
+    /// A conduit, or the attempt at one, has ended.
+    fn conduit_ended(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        if self.open.remove(&peer).is_some() {
+            cx.emit(ProtocolFact::ConduitEnded);
+            self.stats.ended += 1;
         }
     }
 

@@ -108,6 +108,11 @@ impl Buffers {
         Self { total, occupied, advertised }
     }
 
+    pub(super) const fn occupy(&mut self, occupied: u16) {
+        assert!(occupied <= self.total, "more buffers than there are");
+        self.occupied = occupied;
+    }
+
     pub(super) const fn take(&mut self) {
         self.occupied += 1;
     }

@@ -30,13 +30,13 @@ impl Due {
         }
     }
 
-    fn amend(&mut self) {
+    fn free_mut(&mut self) -> Option<&mut u16> {
         match self {
             Self::Accepted { free, .. }
             | Self::Retry { free, .. }
             | Self::Status { free }
-            | Self::VcStatus { free, .. } => *free += 1,
-            Self::NotAccepted { .. } | Self::LinkResponse { .. } => {}
+            | Self::VcStatus { free, .. } => Some(free),
+            Self::NotAccepted { .. } | Self::LinkResponse { .. } => None,
         }
     }
 
@@ -83,11 +83,16 @@ impl Outbox {
 
     /// Adds a free buffer to the last function that tells of `channel`; whether there is one.
     pub(super) fn amend(&mut self, channel: u8) -> bool {
-        let last = self.0.iter_mut().rev().find(|due| due.tells_of() == Some(channel));
-        last.is_some_and(|due| {
-            due.amend();
-            true
-        })
+        self.last(channel).map(|free| *free += 1).is_some()
+    }
+
+    /// The last function that tells of `channel` tells `free`; whether there is one.
+    pub(super) fn retell(&mut self, channel: u8, free: u16) -> bool {
+        self.last(channel).map(|told| *told = free).is_some()
+    }
+
+    fn last(&mut self, channel: u8) -> Option<&mut u16> {
+        self.0.iter_mut().rev().find(|due| due.tells_of() == Some(channel)).and_then(Due::free_mut)
     }
 
     /// Whether a link-response is waiting to leave.

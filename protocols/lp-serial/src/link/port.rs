@@ -380,6 +380,28 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         self.phase.is_up()
     }
 
+    /// stype0 functions that are due and have not left. Each leaves with a symbol of its own.
+    #[must_use]
+    pub fn due(&self) -> usize {
+        self.outbox.len()
+    }
+
+    /// Whether an stype1 function other than a delimiter is due: a symbol has to leave for it.
+    #[must_use]
+    pub fn wants_symbol(&self) -> bool {
+        self.phase.is_up()
+            && (matches!(self.request, Request::Due { .. })
+                || self.output == OutputState::RetryStopped
+                || self.multicast > 0)
+    }
+
+    /// Whether the link was lost, or never was, and nobody has called
+    /// [`port_initialized`](Self::port_initialized) since.
+    #[must_use]
+    pub fn is_down(&self) -> bool {
+        self.phase == Phase::Down
+    }
+
     /// Whether the output side has given up.
     #[must_use]
     pub const fn has_failed(&self) -> bool {

@@ -175,6 +175,31 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         free >= needed
     }
 
+    /// An owner that counts its buffers itself says how many of `channel` (0 for VC0) are in use; nothing is
+    /// told. For a switch whose packets move on in the instant of their arrival.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn occupy(&mut self, channel: u8, occupied: u16) {
+        self.buffers[usize::from(channel)].occupy(occupied);
+    }
+
+    /// A status of VC0 becomes due, for an owner that sees to them itself.
+    pub fn tell(&mut self) {
+        if self.phase.is_up() {
+            self.tell_vc0();
+        }
+    }
+
+    /// The last function that is due and tells of `channel` tells the free buffers of this instant, if there is
+    /// one: called in the instant in which it became due.
+    pub fn retell(&mut self, channel: u8) {
+        let free = self.buffers[usize::from(channel)].free();
+        if self.outbox.retell(channel, free) {
+            self.buffers[usize::from(channel)].advertise();
+        }
+    }
+
     /// The owner is done with a received packet of `channel` (0 for VC0): its buffer is free.
     ///
     /// # Panics

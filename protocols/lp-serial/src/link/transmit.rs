@@ -43,15 +43,18 @@ pub struct Opportunity {
     pub place: Place,
     /// Whether it may start a packet.
     pub starting: Starting,
+    /// stype0 functions that are due stay: the driver has a place for them later on the wire. The symbol carries
+    /// a status, whose buf_status the driver has to replace by what it sent last.
+    pub holding: bool,
 }
 
 impl Opportunity {
     /// No packet is on the wire.
-    pub const IDLE: Self = Self { place: Place::Idle, starting: Starting::WithLast };
+    pub const IDLE: Self = Self { place: Place::Idle, starting: Starting::WithLast, holding: false };
     /// Inside a packet.
-    pub const INSIDE: Self = Self { place: Place::Inside, starting: Starting::WithLast };
+    pub const INSIDE: Self = Self { place: Place::Inside, starting: Starting::WithLast, holding: false };
     /// After the last character of a packet.
-    pub const END: Self = Self { place: Place::End, starting: Starting::WithLast };
+    pub const END: Self = Self { place: Place::End, starting: Starting::WithLast, holding: false };
 }
 
 /// What leaves now.
@@ -108,6 +111,12 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
             && self.waiting[ahead].iter().all(|waiting| waiting.is_empty())
     }
 
+    /// Whether a waiting packet would start at an opportunity that permits it.
+    #[must_use]
+    pub fn can_start(&self) -> bool {
+        self.may_start() && (0..self.credits.len() as u8).any(|channel| self.first_waiting(channel).is_some())
+    }
+
     /// The packet on the wire cannot be completed (a switch that cuts through found it damaged): it is
     /// cancelled at the next opportunity. `withdraw`: it is not to be sent again.
     ///
@@ -157,26 +166,26 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
             at.place,
             self.on_wire
         );
-        let before = self.outbox.len();
+        let before = if at.holding { 0 } else { self.outbox.len() };
         let (stype1, packet) = self.choose(now, at);
         if stype1 == Stype1::Nop && before == 0 && at.starting != Starting::Not {
             return None;
         }
-        Some(Transmit { symbol: self.symbol(now, stype1), packet })
+        Some(Transmit { symbol: self.symbol(now, stype1, at.holding), packet })
     }
 
     fn poll_initialising(&mut self, now: u64) -> Option<Transmit<P>> {
         if self.outbox.len() == 0 && !self.phase.send_status() {
             return None;
         }
-        let symbol = self.symbol(now, Stype1::Nop);
+        let symbol = self.symbol(now, Stype1::Nop, false);
         self.complete_initialisation(now);
         Some(Transmit { symbol, packet: None })
     }
 
-    /// A symbol with the stype0 function that is next.
-    fn symbol(&mut self, now: u64, stype1: Stype1) -> ControlSymbol {
-        let due = self.outbox.pop();
+    /// A symbol with the stype0 function that is next, if they are not held back.
+    fn symbol(&mut self, now: u64, stype1: Stype1, holding: bool) -> ControlSymbol {
+        let due = if holding { None } else { self.outbox.pop() };
         let controlled = self.is_transmitter_controlled();
         let stype0 = match due {
             Some(due) => due.function(&self.config, controlled, self.expected),

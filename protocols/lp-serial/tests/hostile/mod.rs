@@ -120,7 +120,7 @@ pub fn run(bytes: &[u8]) {
                     1 => Starting::Now,
                     _ => Starting::WithLast,
                 };
-                let left = port.poll_transmit(now, Opportunity { place: at, starting });
+                let left = port.poll_transmit(now, Opportunity { place: at, starting, holding: false });
                 assert!(
                     at == Place::Idle || at == Place::Inside || left.is_some(),
                     "a packet without an end"

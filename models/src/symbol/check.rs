@@ -1,0 +1,141 @@
+//! `--wire-check`: what crosses a link is written as bytes, read back and compared, at every hop.
+//!
+//! A packet of an agent is its own bytes; one of a traffic source has the header that its record asks for, and a
+//! filler of its length. On 64b/67b links the parts that IDLE3 adds (link CRC, padding to 8) are not bytes here.
+
+use crate::agent::Cargo;
+use crate::agents::origin;
+use crate::config::IdSize;
+use crate::fabric::Fabric;
+use crate::maintenance::MAINTENANCE;
+use crate::packet;
+use crate::probe::Probe;
+use logical::wire::{Packet, Priority, Transport};
+use lp_serial::Form;
+use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};
+use lp_serial::cost::{AddressSize, SymbolSize, idle3_packet_bytes};
+use lp_serial::packet::{BODY_MAX_BYTES, Header, PACKET_MAX_BYTES, View, check, seal, sealed_len, unseal};
+
+/// How much was checked.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct WireChecked {
+    /// Packets, once for each hop.
+    pub packets: u64,
+    /// Control symbols.
+    pub symbols: u64,
+}
+
+/// Filler of packets of which nobody asks what is in them.
+const FILLER: u8 = 0xA5;
+
+impl<P: Probe> Fabric<P> {
+    /// A packet leaves `port` with this ackID.
+    pub(crate) fn check_packet(&mut self, port: u32, packet: u32, ack_id: u8) {
+        let record = &self.packets[packet];
+        let idle3 = self.timings[self.ports[port as usize].tx.timing as usize].ack_window
+            > SymbolSize::Long.ack_id_window();
+        let on_wire = |sealed: usize| {
+            if idle3 { idle3_packet_bytes(sealed as u32) } else { sealed as u32 }
+        };
+        let mut body = [0; BODY_MAX_BYTES];
+        let cargo = if record.origin >= origin::STREAM { self.cargoes.get(packet) } else { None };
+        let length = match cargo {
+            Some(cargo) => write_cargo(record, self.id_size_of(record.source), cargo, &mut body),
+            None => {
+                let fits = |body: &usize| on_wire(sealed_len(*body)) == u32::from(record.wire);
+                let longest = (1..=BODY_MAX_BYTES / 2).map(|n| 2 * n).rfind(fits);
+                let length = longest.expect("the compiler gave a length that packets have");
+                write_filler(record, &mut body[..length]);
+                length
+            }
+        };
+        let mut sealed = [0; PACKET_MAX_BYTES];
+        let octets = seal(&body[..length], &mut sealed).expect("a packet fits");
+        assert_eq!(on_wire(octets), u32::from(record.wire), "wire check: length of a packet");
+        let sealed = &mut sealed[..octets];
+        let header = Header::parse(sealed).and_then(|header| header.with_ack_id(ack_id & 63));
+        header.and_then(|header| header.emit(sealed)).expect("an ackID fits");
+        // The other end.
+        check(sealed).expect("wire check: CRC");
+        let view = View::new(sealed).expect("a packet has a header");
+        assert_eq!((view.ack_id(), view.prio()), (ack_id & 63, record.priority), "wire check: header");
+        let mut read = [0; BODY_MAX_BYTES];
+        unseal(sealed, length, &mut read).expect("wire check: packet");
+        // CRCs do not cover the ackID, and the body has none.
+        assert_eq!(read[0] & 3, body[0] & 3, "wire check: first byte");
+        assert_eq!(read[1..length], body[1..length], "wire check: packet");
+        self.wire_checked.packets += 1;
+    }
+
+    /// The size of ids in packets that a device makes with a body.
+    fn id_size_of(&self, device: u32) -> IdSize {
+        if let Some(enumeration) = self.config.enumeration {
+            return enumeration.ids;
+        }
+        let endpoint = !self.owner[self.first_port[device as usize] as usize] as usize;
+        self.agents[endpoint].as_ref().map_or(IdSize::Dev8, |agent| agent.ids)
+    }
+
+    /// The symbol of an acknowledgement or a status leaves `port`, in packet granularity.
+    pub(crate) fn check_status(&mut self, port: u32, acknowledged: u8, free: u8) {
+        let timing = &self.timings[self.ports[port as usize].rx.timing as usize];
+        let form = match timing.symbol_chars {
+            4 => Form::Short,
+            _ => Form::Long,
+        };
+        let ack_id = self.wire_checked.symbols as u8 & form.parameter_max();
+        let buf_status = SymbolSize::from(form).report_free(free.into()) as u8;
+        let stype0 = match acknowledged {
+            0 => Stype0::Status { ack_id_status: ack_id, buf_status },
+            _ => Stype0::PacketAccepted { ack_id, buf_status },
+        };
+        let symbol = ControlSymbol::new(form, stype0, Stype1::Nop).expect("every field is within its width");
+        self.check_symbol(symbol);
+    }
+
+    /// A symbol with a VoQ message leaves, in packet granularity.
+    pub(crate) fn check_message(&mut self, field: u16) {
+        let stype0 = Stype0::Status { ack_id_status: 0, buf_status: 0 };
+        let symbol =
+            ControlSymbol::new(Form::Long, stype0, Stype1::Nop).and_then(|symbol| symbol.with_stype2(field));
+        self.check_symbol(symbol.expect("14 bits, on long symbols"));
+    }
+
+    /// A symbol leaves.
+    pub(crate) fn check_symbol(&mut self, symbol: ControlSymbol) {
+        let mut wire = [0; 8];
+        let octets = symbol.emit_delimited(false, &mut wire).expect("a symbol has at most eight octets");
+        let read = Delimited::parse(symbol.form(), &wire[..octets]).expect("wire check: symbol");
+        assert_eq!(read.symbol, symbol, "wire check: symbol");
+        self.wire_checked.symbols += 1;
+    }
+}
+
+/// Writes a packet of an agent, after it was read back. Its octets.
+fn write_cargo(
+    record: &packet::Packet,
+    ids: IdSize,
+    cargo: &Cargo,
+    body: &mut [u8; BODY_MAX_BYTES],
+) -> usize {
+    let level = Priority::new(record.priority, false).expect("0 to 3");
+    let transport = Transport::new(level, ids, record.destination & !MAINTENANCE, cargo.source);
+    let transport = transport.expect("the compiler gave ids that fit");
+    let whole = Packet { transport, body: cargo.body.clone() };
+    let length = whole.emit(body).expect("a packet of an agent fits");
+    let read = Packet::parse(AddressSize::Bits34, &body[..length]).expect("what is written is read");
+    assert_eq!(read.transport, whole.transport, "wire check: transport");
+    let mut again = [0; BODY_MAX_BYTES];
+    let same = read.emit(&mut again).expect("what was read fits");
+    assert_eq!(again[..same], body[..length], "wire check: body");
+    length
+}
+
+/// Writes what a traffic source sends: a header, what names the packet, and filler.
+fn write_filler(record: &packet::Packet, body: &mut [u8]) {
+    body.fill(FILLER);
+    let header = Header::new(record.priority, 1, 5).expect("every field is within its width");
+    header.emit(body).expect("a header fits");
+    let name = record.destination.to_be_bytes().into_iter().chain(record.sequence.to_be_bytes());
+    body[2..].iter_mut().zip(name).for_each(|(place, byte)| *place = byte);
+}

@@ -1,0 +1,292 @@
+//! The sending side: packets are committed to the wire, symbols are put together and leave.
+
+use super::{Air, Flying, Held, POLL, step};
+use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::port::special;
+use crate::probe::{Cause, Probe};
+use crate::wire::Function;
+use lp_serial::control_symbol::Stype1;
+use lp_serial::link::{Opportunity, PacketMeta, Place, Start, Starting};
+use sim_core::{EventKey, EventList, Time};
+
+/// A packet on its way, as the fabric has committed it.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Flight {
+    /// First character of its start-of-packet.
+    pub start: u64,
+    /// Time until the receiver may do something with it, the way not counted.
+    pub stored: u64,
+    /// When the receiver does.
+    pub arrival: EventKey,
+    /// Time that its last character comes after that: cut-through.
+    pub behind: u32,
+}
+
+impl<P: Probe> Fabric<P> {
+    /// The fabric has committed a packet to the wire of a link that needs more than the closed form.
+    #[cold]
+    pub(crate) fn started_specially<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        flight: Flight,
+    ) {
+        let bits = self.ports[port as usize].rx.special;
+        if bits & special::SYMBOLS != 0 {
+            self.launch(cx, port, packet, flight);
+        } else {
+            let number = self.ports[port as usize].tx.packets_sent;
+            self.check_packet(port, packet, number as u8);
+        }
+    }
+
+    /// The fabric has committed a packet to the wire of a symbolic link.
+    fn launch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, flight: Flight) {
+        let record = &self.packets[packet];
+        let meta = PacketMeta::new(record.priority, record.wire);
+        let peer = self.ports[port as usize].tx.peer;
+        let last = self.ports[port as usize].rx.wire.last_packet();
+        let end = self.end(port);
+        let serial = end.serial;
+        end.serial = end.serial.wrapping_add(1);
+        end.link.submit(serial, meta).expect("the queue has no limit");
+        end.held.push(Held { serial, packet, start: flight.start, stored: flight.stored, sent: false });
+        end.committed = Some((serial, flight.start));
+        let until = last.expect("a packet was committed").1;
+        end.place(flight.start);
+        end.place(until);
+        end.before = std::mem::replace(&mut end.last, last);
+        end.stats.packets += 1;
+        end.air.push_back(Air::new(flight.arrival, serial, meta));
+        cx.post(flight.arrival, peer, Payload::new(Kind::Link, step::ARRIVE, packet, flight.behind));
+        let tx = &mut self.ports[port as usize].tx;
+        tx.clock.forget_transmission();
+        if self.is_switch(port) {
+            self.post_done(cx, port);
+        }
+        self.ledger.symbol_hops += 1;
+        self.sync(cx, port);
+        self.arrange(cx, port);
+    }
+
+    /// Something may have become due at `port`: it gets its place on the wire, and the next place is asked for.
+    pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let now = cx.now().0;
+        let Fabric { ports, ends, timings, keys, .. } = &mut *self;
+        let rx = &mut ports[port as usize].rx;
+        let timing = &timings[rx.timing as usize];
+        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let keys = &mut keys[rx.device as usize];
+        let from = now.max(end.polled);
+        if let Some((_, until)) = end.on_wire
+            && end.link.wants_cancel()
+        {
+            // Packets may be cut at multiples of four characters.
+            let (start, _) = rx.wire.last_packet().expect("a packet is on the wire");
+            let begun = start + timing.wire.symbol;
+            let four = |n: u64| begun + n * 4 * timing.char_num / timing.char_den;
+            let mut n = from.saturating_sub(begun) * timing.char_den / (4 * timing.char_num);
+            while four(n) < from {
+                n += 1;
+            }
+            if four(n) < until {
+                rx.wire.cut(four(n));
+                end.move_up(until, four(n));
+                end.on_wire = end.on_wire.map(|(serial, _)| (serial, four(n)));
+                end.last = rx.wire.last_packet();
+            }
+        }
+        // The acknowledgement of a packet that is being taken in becomes due when it is in.
+        while end.due.len() + usize::from(end.judged) < end.link.due() {
+            let slot = rx.wire.due(from, Function::Stype0, timing.wire);
+            if slot.riding {
+                rx.wire.status_riding += 1;
+            } else {
+                rx.status_standalone += 1;
+            }
+            let at = slot.start + timing.wire.symbol + timing.propagation;
+            end.due.push_back(keys.make(Time(at), class::SYMBOL));
+            end.place(slot.start);
+        }
+        end.places = end.places.split_off(&from);
+        if end.link.wants_symbol() && end.places.is_empty() {
+            let start = rx.wire.request(from, timing.wire);
+            end.place(start);
+        }
+        let mut next = end.places.first().copied();
+        let starts = end.link.can_start() || (end.calls && !end.link.is_up());
+        if end.committed.is_none() && end.on_wire.is_none() && starts && !end.link.is_down() {
+            let free = rx.wire.free_at(from, timing.wire);
+            next = Some(next.map_or(free, |next| next.min(free)));
+        }
+        if let Some(at) = next
+            && at < end.posted
+        {
+            end.posted = at;
+            cx.post(keys.make(Time(at), POLL), port, Payload::new(Kind::Link, step::POLL, 0, 0));
+        }
+        if end.suspect
+            && let Some(at) = end.link.poll_timeout()
+            && let Some(entry) = end.timer.arm(Time(at.max(now + 1)))
+        {
+            let key = keys.make(entry.at, class::SYMBOL);
+            cx.post(key, port, Payload::new(Kind::Link, step::TIMER, 0, entry.generation));
+        }
+    }
+
+    /// A place on the wire of `port`, if it is one: the link port says what leaves.
+    pub(super) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let now = cx.now().0;
+        let Fabric { ports, ends, timings, keys, .. } = &mut *self;
+        let rx = &mut ports[port as usize].rx;
+        let timing = &timings[rx.timing as usize];
+        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        if end.posted == now {
+            end.posted = u64::MAX;
+        }
+        let ending = end.on_wire.filter(|&(_, until)| until == now).map(|(serial, _)| serial);
+        let sop = end.committed.is_some_and(|(_, start)| start == now);
+        let slot = end.places.contains(&now);
+        let again = end.committed.is_none()
+            && end.link.can_start()
+            && (end.on_wire.is_none() || ending.is_some())
+            && rx.wire.free_at(now, timing.wire) == now;
+        let calls = end.calls && !end.link.is_up();
+        let inside = end.on_wire.is_some() && ending.is_none();
+        let wanted = ending.is_some() || slot || again || calls;
+        if now < end.polled || end.link.is_down() || inside || !wanted {
+            self.arrange(cx, port);
+            return;
+        }
+        end.polled = now + 1;
+        let place = if ending.is_some() { Place::End } else { Place::Idle };
+        let starting = if sop || again { Starting::Now } else { Starting::Not };
+        let due = end.link.due();
+        let arrives = Time(now + timing.wire.symbol + timing.propagation);
+        // What has its place on a later symbol does not leave with this one.
+        let holding = end.due.front().is_some_and(|key| key.time() > arrives);
+        let Some(mut sent) = end.link.poll_transmit(now, Opportunity { place, starting, holding }) else {
+            end.calls = false;
+            self.arrange(cx, port);
+            return;
+        };
+        end.tell(&mut sent.symbol, holding);
+        let keys = &mut keys[rx.device as usize];
+        let mut key = None;
+        if end.link.due() < due {
+            key = end.due.pop_front().filter(|key| key.time() == arrives);
+        }
+        let key = key.unwrap_or_else(|| keys.make(arrives, class::SYMBOL));
+        end.places.remove(&now);
+        if !slot && ending.is_none() && sent.packet.is_none() {
+            rx.wire.due(now, Function::Stype0, timing.wire);
+        }
+        let checks = rx.special & special::CHECK != 0;
+        let stype1 = sent.symbol.stype1();
+        let damaged = end.errors.symbol(now);
+        end.stats.damaged_symbols += u64::from(damaged);
+        end.suspect |= damaged;
+        if let Some(serial) = ending {
+            let whole = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket);
+            end.stats.cancelled += u64::from(!whole);
+            if let Some(air) = end.flight(serial).filter(|_| !whole || damaged) {
+                air.void = true;
+            }
+        }
+        end.on_wire = None;
+        let starts = sent.packet.as_ref().map(|start| start.packet);
+        let sent_symbol = sent.symbol;
+        end.flying.push_back(Flying { key, start: now, symbol: sent.symbol, starts, ends: ending, damaged });
+        let peer = rx.peer;
+        cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+        let message = end.message.take();
+        let committed = if sop { end.committed.take().map(|(serial, _)| serial) } else { None };
+        if let Some(serial) = committed.filter(|serial| starts != Some(*serial)) {
+            if let Some(air) = end.flight(serial) {
+                air.void = true;
+            }
+            let (_, until) = rx.wire.last_packet().expect("a packet was committed");
+            let next = now + timing.wire.symbol;
+            rx.wire.retract(next, end.before);
+            end.places.remove(&until);
+            end.move_up(until, next);
+            end.last = end.before;
+        }
+        if let Some(start) = sent.packet {
+            if committed != Some(start.packet) {
+                self.repeat(cx, port, &start);
+            }
+            self.begun(port, &start, now, damaged);
+        }
+        if checks {
+            let with_message = |(_, field)| sent_symbol.with_stype2(field).expect("14 bits, on long symbols");
+            self.check_symbol(message.map_or(sent_symbol, with_message));
+        }
+        if let Some(message) = message {
+            self.send_message(cx, port, message, damaged);
+        }
+        self.drain(cx, port);
+        self.sync(cx, port);
+        self.arrange(cx, port);
+    }
+
+    /// The start-of-packet of a packet leaves now.
+    fn begun(&mut self, port: u32, start: &Start<u32>, now: u64, damaged: bool) {
+        let rx = &self.ports[port as usize].rx;
+        let (_, until) = rx.wire.last_packet().expect("a packet starts");
+        let symbol = self.timings[rx.timing as usize].wire.symbol;
+        let end = self.end(port);
+        end.on_wire = Some((start.packet, until));
+        end.held(start.packet).sent = true;
+        let hit = end.errors.packet(now + symbol);
+        let air = end.flight(start.packet).expect("a packet that starts is on its way");
+        air.ack_id = start.ack_id;
+        air.headless = damaged;
+        air.damaged = hit;
+        if hit {
+            end.stats.damaged_packets += 1;
+            end.suspect = true;
+        }
+        let packet = end.held(start.packet).packet;
+        if self.ports[port as usize].rx.special & special::CHECK != 0 {
+            self.check_packet(port, packet, start.ack_id);
+        }
+    }
+
+    /// The link port sends a packet again (or at last, if something came between).
+    fn repeat<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, start: &Start<u32>) {
+        let now = cx.now().0;
+        let Fabric { ports, ends, timings, keys, packets, cold, trajectory, late, .. } = &mut *self;
+        let crate::port::Port { tx, rx } = &mut ports[port as usize];
+        let timing = &timings[rx.timing as usize];
+        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let keys = &mut keys[rx.device as usize];
+        let held = end.held.iter_mut().find(|held| held.serial == start.packet);
+        let held = held.expect("what the link port sends is held");
+        let record = &mut packets[held.packet];
+        let length = timing.packet_ps(u64::from(record.wire), &mut cold[port as usize].carry);
+        end.before = end.last;
+        let at = rx.wire.start_packet(now, length, timing.wire);
+        assert_eq!(at, now, "a repeated packet starts where its symbol is");
+        end.last = rx.wire.last_packet();
+        end.places.insert(now + length);
+        record.parts[Cause::Serialization as usize] -= held.stored;
+        record.parts[Cause::Serialization as usize] += length;
+        late.add(held.packet, now - held.start);
+        if held.sent {
+            end.stats.repeated += 1;
+            end.stats.repeated_ps += length;
+        }
+        (held.start, held.stored) = (now, length);
+        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
+        trajectory.record(mark::START, Time(now), u64::from(port), id);
+        let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
+        end.air.push_back(Air::new(arrival, start.packet, start.meta));
+        cx.post(arrival, rx.peer, Payload::new(Kind::Link, step::ARRIVE, held.packet, 0));
+        tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
+        if tx.waiting > 0 {
+            self.post_done(cx, port);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! What goes wrong: damaged characters, links that go down and come back, receivers that fall silent.
+
+use super::{STRIKE, step};
+use crate::config::{Damage, FaultAction};
+use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::port::LinkTiming;
+use crate::probe::Probe;
+use crate::wire::WireTiming;
+use sim_core::{Event, EventList, Purpose, Stream};
+
+/// Damage on the way from one end.
+#[derive(Clone, Debug)]
+pub(super) struct Errors {
+    /// Random errors: stream, probability for a character, characters of an error.
+    random: Option<(Stream, (u64, u64), u64)>,
+    /// Time of a character as a fraction, the instant from which characters are counted, and the next one to be
+    /// damaged.
+    char_ps: (u64, u64),
+    origin: u64,
+    next: u64,
+    /// Everything sent before this instant is damaged.
+    until: u64,
+    packets: Scheduled,
+    symbols: Scheduled,
+}
+
+/// Damage by number.
+#[derive(Clone, Debug, Default)]
+struct Scheduled {
+    wanted: Vec<u64>,
+    at: usize,
+    seen: u64,
+}
+
+impl Scheduled {
+    /// One more; whether it is to be damaged.
+    fn count(&mut self) -> bool {
+        self.seen += 1;
+        let hit = self.wanted.get(self.at) == Some(&self.seen);
+        self.at += usize::from(hit);
+        hit
+    }
+}
+
+impl Errors {
+    pub fn new(seed: u64, damage: &Damage, char_ps: (u64, u64)) -> Self {
+        let random = damage.errors.as_ref().map(|errors| {
+            let stream = Stream::new(seed, &errors.stream, Purpose::FAULTS);
+            (stream, errors.probability, u64::from(errors.burst))
+        });
+        let scheduled = |wanted: &[u64]| Scheduled { wanted: wanted.to_vec(), ..Scheduled::default() };
+        let mut errors = Errors {
+            random,
+            char_ps,
+            origin: 0,
+            next: 0,
+            until: 0,
+            packets: scheduled(&damage.packets),
+            symbols: scheduled(&damage.symbols),
+        };
+        errors.draw();
+        errors
+    }
+
+    /// The gap to the next error: one draw, however long the way there.
+    fn draw(&mut self) {
+        if let Some((stream, (num, den), _)) = &mut self.random {
+            self.next = self.next.saturating_add(stream.geometric(*num, *den));
+        }
+    }
+
+    /// When the next error strikes, if there will be one in the time that can be told.
+    fn strikes_at(&self) -> Option<u64> {
+        self.random.as_ref()?;
+        let (num, den) = self.char_ps;
+        let since = u128::from(self.next) * u128::from(num) / u128::from(den);
+        u64::try_from(since).ok()?.checked_add(self.origin).filter(|&at| at != u64::MAX)
+    }
+
+    /// The error of this instant: what it damages, and the next one.
+    fn strike(&mut self, now: u64) {
+        let Some((.., burst)) = self.random else { return };
+        let (num, den) = self.char_ps;
+        self.until = self.until.max(now + (burst * num).div_ceil(den));
+        self.next += burst;
+        self.draw();
+    }
+
+    /// A symbol leaves now; whether it is damaged already.
+    pub fn symbol(&mut self, now: u64) -> bool {
+        self.symbols.count() | (now < self.until)
+    }
+
+    /// A packet begins, its first character at `first`; whether it is damaged already.
+    pub fn packet(&mut self, first: u64) -> bool {
+        self.packets.count() | (first < self.until)
+    }
+
+    /// From `now` on a character takes another time.
+    fn rebase(&mut self, now: u64, char_ps: (u64, u64)) {
+        if let Some(at) = self.strikes_at() {
+            let left = u128::from(at.saturating_sub(now)) * u128::from(self.char_ps.1);
+            self.next = u64::try_from(left / u128::from(self.char_ps.0)).unwrap_or(u64::MAX);
+        }
+        (self.origin, self.char_ps) = (now, char_ps);
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// First errors, and all scheduled faults.
+    pub(crate) fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
+        for port in 0..self.ends.len() as u32 {
+            let Some(at) = self.ends[port as usize].as_ref().and_then(|end| end.errors.strikes_at()) else {
+                continue;
+            };
+            let key = self.key(self.ports[port as usize].rx.device, at, STRIKE);
+            self.observers_pending += 1;
+            schedule(Event { key, target: port, payload: Payload::new(Kind::Link, step::ERROR, 0, 0) });
+        }
+        for (n, fault) in self.config.clone().faults.iter().enumerate() {
+            let key = self.observer.make(fault.at, class::HOST);
+            let payload = Payload::new(Kind::Link, step::FAULT, 0, 0);
+            schedule(Event { key, target: n as u32, payload });
+        }
+    }
+
+    /// Something happens to a symbolic link.
+    pub(crate) fn link_event<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        target: u32,
+        payload: Payload,
+    ) {
+        match payload.field() {
+            step::POLL => self.poll(cx, target),
+            step::SYMBOL => self.symbol_arrives(cx, target),
+            step::CONTROL => self.control(cx, target),
+            step::ARRIVE => self.packet_arrives(cx, target, payload.packet(), payload.extra()),
+            step::TIMER => self.deadline(cx, target, payload.extra()),
+            step::ERROR => self.error(cx, target),
+            step::IDLE => self.idle_damage(cx, target),
+            step::TELL => {
+                let end = self.end(target);
+                end.told_again = false;
+                end.link.tell();
+                self.met(cx, target);
+            }
+            _ => self.fault(cx, target),
+        }
+    }
+
+    /// A character that leaves `port` now is damaged: in a packet, in a symbol, or between them.
+    fn error<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let now = cx.now().0;
+        self.observers_pending -= 1;
+        // Errors alone do not keep a run going.
+        if self.is_idle(cx) {
+            return;
+        }
+        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
+        let (peer, device) = (self.ports[port as usize].tx.peer, self.ports[port as usize].rx.device);
+        let end = self.end(port);
+        end.errors.strike(now);
+        let next = end.errors.strikes_at();
+        let down = end.link.is_down();
+        let last = end.flying.back_mut().filter(|last| now < last.start + symbol);
+        let mut idle = false;
+        if down {
+            // Nothing is sent that could be damaged.
+        } else if let Some(last) = last {
+            if !last.damaged {
+                last.damaged = true;
+                end.stats.damaged_symbols += 1;
+            }
+            let (starts, ends) = (last.starts, last.ends);
+            if let Some(air) = ends.and_then(|serial| end.flight(serial)) {
+                air.void = true;
+            }
+            if let Some(air) = starts.and_then(|serial| end.flight(serial)) {
+                air.headless = true;
+            }
+        } else if let Some((serial, _)) = end.on_wire {
+            if let Some(air) = end.flight(serial).filter(|air| !air.damaged) {
+                air.damaged = true;
+                end.stats.damaged_packets += 1;
+            }
+        } else {
+            end.stats.damaged_idle += 1;
+            idle = true;
+        }
+        end.suspect |= !down;
+        if let Some(at) = next {
+            let key = self.key(device, at, STRIKE);
+            self.observers_pending += 1;
+            cx.post(key, port, Payload::new(Kind::Link, step::ERROR, 0, 0));
+        }
+        if idle {
+            let key = self.key(device, now + way, class::SYMBOL);
+            cx.post(key, peer, Payload::new(Kind::Link, step::IDLE, 0, 0));
+        }
+    }
+
+    /// A symbol of `port` was lost: what it told about buffers is told again, once, a period later.
+    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let end = self.end(port);
+        if std::mem::replace(&mut end.told_again, true) {
+            return;
+        }
+        let at = cx.now().0 + end.status_period;
+        let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
+        cx.post(key, port, Payload::new(Kind::Link, step::TELL, 0, 0));
+    }
+
+    /// A scheduled fault.
+    fn fault<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, number: u32) {
+        let fault = self.config.faults[number as usize];
+        let link = &self.config.links[fault.link as usize];
+        let ports = [link.a, link.b].map(|(device, port)| self.first_port[device as usize] + u32::from(port));
+        match fault.action {
+            FaultAction::Down => self.take_down(cx, ports),
+            FaultAction::Up => self.bring_up(cx, ports),
+            FaultAction::Lanes(lanes) => ports.iter().for_each(|&port| self.end(port).lanes = Some(lanes)),
+            FaultAction::Credits(side, told) => {
+                let port = ports[usize::from(side)];
+                self.end(port).mute = !told;
+                self.count(cx, port, false);
+                if told {
+                    self.end(port).link.tell();
+                }
+                self.met(cx, port);
+            }
+        }
+    }
+
+    fn take_down<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [u32; 2]) {
+        let now = cx.now().0;
+        for port in ports {
+            self.make_up(cx, port, false);
+            let Fabric { ports, ends, timings, .. } = &mut *self;
+            let rx = &mut ports[port as usize].rx;
+            let end = ends[port as usize].as_mut().expect("faults are for symbolic links");
+            if end.link.is_down() {
+                continue;
+            }
+            end.link.port_lost();
+            // What has arrived goes on through the pipeline; the rest is lost on the way.
+            let pipeline = timings[rx.timing as usize].pipeline;
+            end.air.retain(|air| air.key.time().0 <= now + pipeline);
+            end.flying.clear();
+            end.due.clear();
+            end.places.clear();
+            if end.on_wire.take().is_some() {
+                end.stats.cancelled += 1;
+            }
+            end.committed = None;
+            let lost = end.message.take().is_some();
+            end.down_since = end.down_since.or(Some(now));
+            rx.wire.silence(now);
+            (end.before, end.last) = (None, None);
+            if lost {
+                self.message_lost(port);
+            }
+            self.link_lost(port);
+        }
+        for port in ports {
+            self.met(cx, port);
+        }
+    }
+
+    fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [u32; 2]) {
+        let now = cx.now().0;
+        for port in ports {
+            let end = self.end(port);
+            if !end.link.is_down() {
+                continue;
+            }
+            if let Some(lanes) = end.lanes.take() {
+                let before = std::mem::replace(&mut end.lanes_now, lanes);
+                self.change_width(port, u64::from(before), u64::from(lanes), now);
+            }
+            self.count(cx, port, false);
+            let end = self.end(port);
+            end.link.port_initialized();
+            (end.calls, end.suspect) = (true, true);
+            self.arrange(cx, port);
+        }
+    }
+
+    /// The direction that leaves `port` has another number of lanes from now on.
+    fn change_width(&mut self, port: u32, from: u64, to: u64, now: u64) {
+        let rx = &self.ports[port as usize].rx;
+        let old = self.timings[rx.timing as usize];
+        let (num, den) = (old.char_num * from, old.char_den * to);
+        let common = gcd(num, den);
+        let (num, den) = (num / common, den / common);
+        let timing = LinkTiming {
+            char_num: num,
+            char_den: den,
+            wire: WireTiming {
+                symbol: (old.symbol_chars * num).div_ceil(den),
+                column: if to > 4 { to * num / den } else { 0 },
+            },
+            ..old
+        };
+        let number = self.timing_number(timing);
+        let both = &mut self.ports[port as usize];
+        (both.tx.timing, both.rx.timing) = (number, number);
+        self.cold[port as usize].carry = 0;
+        self.end(port).errors.rebase(now, (num, den));
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

@@ -1,0 +1,371 @@
+//! Symbol granularity: the links on which more can happen than the closed form of `transmit` knows.
+//!
+//! Each end of such a link is a [`LinkPort`]: it decides which symbol leaves and what one that arrives means. The
+//! [`Wire`](crate::wire::Wire) decides when, exactly as in packet granularity, so both give the same times to the
+//! picosecond as long as nothing goes wrong. This module is what stands between them:
+//!
+//! - `drive` asks for a symbol at every place that the wire has, and commits packets to the wire;
+//! - `receive` takes symbols and packets in and keeps the fabric's view of the credit;
+//! - `message` carries what Part 12 adds;
+//! - `fault` damages things, and takes links down and up;
+//! - `check` writes and reads bytes, if that was asked for: on any link.
+//!
+//! *Order within an instant.* What arrives and what is decided comes first; then, at [`POLL`], the symbols of the
+//! instant are put together from what is true by then; damage comes last. So whatever becomes due at an instant
+//! can still leave with a symbol that begins there, which is what the closed form says.
+//!
+//! *Who owns a packet.* A packet is the transmitter's until the receiver has accepted it. Its serial number at the
+//! transmitter, not its place among the packets, is what the link port keeps for a repetition.
+
+mod check;
+mod drive;
+mod fault;
+mod message;
+mod receive;
+
+pub use check::WireChecked;
+pub(crate) use drive::Flight;
+
+use crate::config::{FabricConfig, FlowControl, SymbolicLink};
+use crate::fabric::Fabric;
+use crate::port::special;
+use crate::probe::Probe;
+use crate::stats::LinkStats;
+use fault::Errors;
+use lp_serial::Form;
+use lp_serial::control_symbol::{ControlSymbol, Stype0};
+use lp_serial::cost::{SymbolSize, Watermarks};
+use lp_serial::link::{Config, Handover, LinkPort, PacketMeta};
+use sim_core::{Class, Duration, EventKey, TimerSlot};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// When the symbols of an instant are put together.
+const POLL: Class = Class::new(11);
+/// When errors strike.
+const STRIKE: Class = Class::new(12);
+
+/// What a `Kind::Link` event is, in its field. The target is the port that acts.
+pub(crate) mod step {
+    /// A place for a symbol on the wire of this port.
+    pub const POLL: u16 = 0;
+    /// A symbol reaches this port.
+    pub const SYMBOL: u16 = 1;
+    /// The input side of this port gets to it.
+    pub const CONTROL: u16 = 2;
+    /// The input side of this port gets to a packet.
+    pub const ARRIVE: u16 = 3;
+    /// A deadline of the link port.
+    pub const TIMER: u16 = 4;
+    /// A character sent from this port is damaged.
+    pub const ERROR: u16 = 5;
+    /// The input side of this port gets to a damaged character of the idle sequence.
+    pub const IDLE: u16 = 6;
+    /// A status that was lost is told again.
+    pub const TELL: u16 = 7;
+    /// A scheduled fault; the target is its number.
+    pub const FAULT: u16 = 8;
+}
+
+/// A packet that the fabric has handed to the link port and that the partner has not acknowledged.
+#[derive(Clone, Debug)]
+struct Held {
+    serial: u32,
+    packet: u32,
+    /// What its parts count as its start, and as the time to store it.
+    start: u64,
+    stored: u64,
+    /// Its start-of-packet has left at least once.
+    sent: bool,
+}
+
+/// A transmission of a packet under way.
+#[derive(Clone, Debug)]
+struct Air {
+    /// When the receiver judges it.
+    key: EventKey,
+    serial: u32,
+    meta: PacketMeta,
+    ack_id: u8,
+    damaged: bool,
+    /// Its start-of-packet was damaged: what comes is no packet.
+    headless: bool,
+    /// Its end never comes, or is damaged, or says that it is void.
+    void: bool,
+}
+
+impl Air {
+    fn new(key: EventKey, serial: u32, meta: PacketMeta) -> Self {
+        Air { key, serial, meta, ack_id: 0, damaged: false, headless: false, void: false }
+    }
+}
+
+/// A symbol under way.
+#[derive(Clone, Debug)]
+struct Flying {
+    key: EventKey,
+    start: u64,
+    symbol: ControlSymbol,
+    /// Serial of the packet that it starts, and of the packet that it ends.
+    starts: Option<u32>,
+    ends: Option<u32>,
+    damaged: bool,
+}
+
+/// What the input side still has to come to.
+#[derive(Clone, Debug)]
+struct Control {
+    key: EventKey,
+    /// `None`: something damaged.
+    symbol: Option<ControlSymbol>,
+}
+
+/// One end of a link in symbol granularity.
+#[derive(Clone, Debug)]
+pub(crate) struct End {
+    link: LinkPort<u32>,
+    held: Vec<Held>,
+    serial: u32,
+    /// Serial and start of the packet that the fabric has committed to the wire and that has not begun.
+    committed: Option<(u32, u64)>,
+    /// Serial and end of the packet on the wire.
+    on_wire: Option<(u32, u64)>,
+    /// Start and end of the last packet committed, and of the one before it.
+    last: Option<(u64, u64)>,
+    before: Option<(u64, u64)>,
+    /// When symbols begin that have their place on the wire, the ends of packets included.
+    places: BTreeSet<u64>,
+    /// Symbols before this instant have left.
+    polled: u64,
+    /// Instant of the posted poll, `u64::MAX` = none.
+    posted: u64,
+    /// Arrival of the functions that are due, oldest first.
+    due: VecDeque<EventKey>,
+    air: VecDeque<Air>,
+    flying: VecDeque<Flying>,
+    /// At the receiving side.
+    controls: VecDeque<Control>,
+    /// The packet that the fabric takes in now has been judged.
+    judged: bool,
+    /// Cut-through: packets whose end has not come.
+    unjudged: VecDeque<PacketMeta>,
+    /// Something was lost since the link was last clean: deadlines matter.
+    suspect: bool,
+    timer: TimerSlot,
+    status_period: u64,
+    told_again: bool,
+    /// While the link initialises: the link port may have something to say.
+    calls: bool,
+    /// The stype2 message that leaves with the symbol of this instant.
+    pub(crate) message: Option<(EventKey, u16)>,
+    /// buf_status in the last symbol that had one.
+    told: u8,
+    /// The port tells no free buffers.
+    mute: bool,
+    /// Lanes from the next initialisation on.
+    lanes: Option<u8>,
+    lanes_now: u8,
+    down_since: Option<u64>,
+    errors: Errors,
+    pub(crate) stats: LinkStats,
+}
+
+/// Recovery time of packets, by packet: few have any.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Late(BTreeMap<u32, u64>);
+
+impl Late {
+    pub fn add(&mut self, packet: u32, ps: u64) {
+        if ps != 0 {
+            *self.0.entry(packet).or_default() += ps;
+        }
+    }
+
+    pub fn take(&mut self, packet: u32) -> u64 {
+        if self.0.is_empty() { 0 } else { self.0.remove(&packet).unwrap_or(0) }
+    }
+
+    /// A multicast copy has been as late as the original.
+    pub fn copy(&mut self, from: u32, to: u32) {
+        if let Some(&ps) = self.0.get(&from) {
+            self.0.insert(to, ps);
+        }
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// Gives symbolic links their ends, each link up and idle.
+    pub(crate) fn set_up_links(&mut self) {
+        let config = self.config.clone();
+        for detail in &config.symbolic {
+            let link = &config.links[detail.link as usize];
+            let index = |(device, port): (u32, u8)| self.first_port[device as usize] + u32::from(port);
+            let ports = [index(link.a), index(link.b)];
+            self.ends.resize_with(self.ports.len(), || None);
+            for (side, port) in ports.into_iter().enumerate() {
+                self.ends[port as usize] = Some(Box::new(End::new(&config, detail, side)));
+                let rx = &mut self.ports[port as usize].rx;
+                rx.special |= special::SYMBOLS;
+                if detail.flow == FlowControl::Receiver {
+                    self.ports[port as usize].tx.free = i16::MAX / 2;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn end(&mut self, port: u32) -> &mut End {
+        self.ends[port as usize].as_mut().expect("the link runs in symbol granularity")
+    }
+
+    /// Totals of the ends of links, in the order of ports.
+    pub(crate) fn link_totals(&self, now: u64) -> Vec<(u32, u8, LinkStats)> {
+        let mut totals = Vec::new();
+        for (port, end) in self.ends.iter().enumerate() {
+            let Some(end) = end else { continue };
+            let device = self.ports[port].rx.device;
+            let mut stats = end.stats;
+            stats.recovery_ps = self.ports[port].tx.clock.recovery_total(now);
+            stats.down_ps += end.down_since.map_or(0, |since| now - since);
+            stats.failed = end.link.has_failed();
+            totals.push((device, (port as u32 - self.first_port[device as usize]) as u8, stats));
+        }
+        totals
+    }
+}
+
+impl End {
+    fn new(config: &FabricConfig, detail: &SymbolicLink, side: usize) -> Self {
+        let link = &config.links[detail.link as usize];
+        let (own, partner) = if side == 0 { (link.a, link.b) } else { (link.b, link.a) };
+        let port = |(device, port): (u32, u8)| &config.devices[device as usize].ports[port as usize];
+        let (own, partner) = (port(own), port(partner));
+        let watermarks = |w: [u8; 3]| Watermarks::new(w.map(u16::from)).expect("watermarks fall");
+        let form = if link.symbol_chars == 4 { Form::Short } else { Form::Long };
+        let settings = Config {
+            hold: link.ack_window,
+            queue: u16::MAX,
+            watermarks: watermarks(partner.watermarks),
+            accept: watermarks(own.watermarks),
+            eager_at: own.watermarks[0].into(),
+            flow: detail.flow,
+            link_timeout: detail.timeout.0,
+            ..Config::new(form, own.buffers.into())
+        };
+        let clean = Handover {
+            flow: detail.flow,
+            next_ack_id: 0,
+            outstanding: Vec::new(),
+            transmitting: false,
+            told: partner.buffers.into(),
+            expected_ack_id: 0,
+            occupied: 0,
+            advertised: own.buffers.into(),
+            arriving: false,
+            unsent: Vec::new(),
+        };
+        End {
+            link: LinkPort::resume(settings, clean).expect("the compiler checks buffers and windows"),
+            held: Vec::new(),
+            serial: 0,
+            committed: None,
+            on_wire: None,
+            last: None,
+            before: None,
+            places: BTreeSet::new(),
+            polled: 0,
+            posted: u64::MAX,
+            due: VecDeque::new(),
+            air: VecDeque::new(),
+            flying: VecDeque::new(),
+            controls: VecDeque::new(),
+            judged: false,
+            unjudged: VecDeque::new(),
+            suspect: false,
+            timer: TimerSlot::new(),
+            status_period: detail.status_period.0,
+            told_again: false,
+            calls: false,
+            message: None,
+            told: match detail.flow {
+                FlowControl::Receiver => form.parameter_max(),
+                FlowControl::Transmitter => SymbolSize::from(form).report_free(own.buffers.into()) as u8,
+            },
+            mute: false,
+            lanes: None,
+            lanes_now: link.lanes,
+            down_since: None,
+            errors: Errors::new(config.seed, &detail.damage[side], link.char_ps),
+            stats: LinkStats::default(),
+        }
+    }
+
+    pub(crate) fn is_down(&self) -> bool {
+        self.link.is_down()
+    }
+
+    /// Nothing will move here unless somebody helps.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.link.is_down() || self.link.has_failed()
+    }
+
+    /// Nothing keeps new packets waiting but credit.
+    fn is_normal(&self) -> bool {
+        let own = usize::from(self.committed.is_some());
+        self.link.is_up()
+            && self.link.output() == lp_serial::link::OutputState::Normal
+            && !self.link.has_failed()
+            && self.link.waiting() == own
+    }
+
+    fn held(&mut self, serial: u32) -> &mut Held {
+        let found = self.held.iter_mut().find(|held| held.serial == serial);
+        found.expect("what the link port sends is held")
+    }
+
+    /// There is a place for a symbol at `at`.
+    pub(crate) fn place(&mut self, at: u64) {
+        self.places.insert(at);
+    }
+
+    /// What waited for `end` moves up to `at`.
+    fn move_up(&mut self, end: u64, at: u64) {
+        let by = end - at;
+        let moved = self.places.split_off(&end);
+        self.places.extend(moved.into_iter().map(|place| place - by));
+        // A function that has its place before that is on the wire by then.
+        self.due.iter_mut().for_each(|key| *key = key.earlier(Duration(by)));
+    }
+
+    /// The last transmission of a packet.
+    fn flight(&mut self, serial: u32) -> Option<&mut Air> {
+        self.air.iter_mut().rev().find(|air| air.serial == serial)
+    }
+
+    /// A port that tells no free buffers tells none with what became due just now, either.
+    fn retell_mute(&mut self) {
+        if self.mute {
+            self.link.retell(0);
+        }
+    }
+
+    /// A symbol tells of free buffers; `holding`: nothing new, what there is to tell is due later.
+    fn tell(&mut self, symbol: &mut ControlSymbol, holding: bool) {
+        let stype0 = match symbol.stype0() {
+            Stype0::Status { ack_id_status, .. } if holding => {
+                Stype0::Status { ack_id_status, buf_status: self.told }
+            }
+            Stype0::Status { buf_status, .. }
+            | Stype0::PacketAccepted { buf_status, .. }
+            | Stype0::PacketRetry { buf_status, .. } => {
+                self.told = buf_status;
+                return;
+            }
+            _ => return,
+        };
+        *symbol = ControlSymbol::new(symbol.form(), stype0, symbol.stype1()).expect("it was one before");
+    }
+
+    /// Whether something is on its way to the partner.
+    pub fn is_busy(&self) -> bool {
+        !(self.air.is_empty() && self.flying.is_empty() && self.due.is_empty())
+    }
+}

@@ -1,0 +1,228 @@
+//! Links on which things go wrong: nothing is lost, nothing is delivered twice, every error is accounted for, and
+//! every picosecond has its cause.
+mod common;
+use common::*;
+use models::config::*;
+use models::stats::LinkStats;
+use models::{Cause, Outcome};
+use sim_core::{Duration, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A round trip of the links here with a packet each way.
+const ROUND: u64 = 2 * (20_000 + 100_000 + T);
+
+fn symbolic(link: u32) -> SymbolicLink {
+    SymbolicLink {
+        link,
+        flow: FlowControl::Transmitter,
+        timeout: Duration(100 * ROUND),
+        status_period: Duration(4_096 * CHAR_PS),
+        damage: Default::default(),
+    }
+}
+
+/// Every link symbolic.
+fn all(net: &mut Net) {
+    net.config.symbolic = (0..net.config.links.len() as u32).map(symbolic).collect();
+}
+
+fn errors(name: &str, per_million_characters: u64) -> Option<BitErrors> {
+    Some(BitErrors { stream: name.into(), probability: (per_million_characters, 1_000_000), burst: 1 })
+}
+
+fn link(outcome: &Outcome, device: u32, port: u8) -> LinkStats {
+    outcome.links.iter().find(|end| (end.0, end.1) == (device, port)).expect("a symbolic link").2
+}
+
+fn sum(outcome: &Outcome, what: impl Fn(&LinkStats) -> u64) -> u64 {
+    outcome.links.iter().map(|end| what(&end.2)).sum()
+}
+
+/// Every packet of every flow arrives once, in the order of its flow.
+fn assert_whole(log: &Log, outcome: &Outcome) {
+    assert_eq!((outcome.delivered, outcome.in_flight, outcome.dropped), (outcome.injected, 0, 0));
+    let mut next = BTreeMap::new();
+    for d in &log.deliveries {
+        let expected = next.entry((d.source, d.flow)).or_insert(0);
+        assert_eq!(d.sequence, *expected, "{d:?}");
+        *expected += 1;
+        assert_eq!(d.parts.total(), d.latency());
+    }
+}
+
+/// Two endpoints at a switch, `packets` from 0 to 1 as fast as the link takes them.
+fn stream(packets: u64) -> Net {
+    let mut net = single(2, switch(2));
+    net.saturated(0, 0, 1).limit = packets;
+    all(&mut net);
+    net
+}
+
+#[test]
+fn a_damaged_packet_costs_a_recovery_and_is_sent_again() {
+    let mut net = stream(20);
+    let (sound, _) = net.run(1_000 * T);
+    net.config.symbolic[0].damage[0].packets = vec![5];
+    let (log, outcome) = net.run(1_000 * T);
+    assert_whole(&log, &outcome);
+    let sender = link(&outcome, 0, 0);
+    assert_eq!((sender.damaged_packets, sender.recoveries, sender.timeouts), (1, 1, 0));
+    assert!(sender.repeated >= 1 && sender.recovery_ps > 0);
+    assert_eq!(link(&outcome, 2, 0).not_accepted, 1);
+    assert!(log.deliveries[19].at > sound.deliveries[19].at);
+    let fourth = &log.deliveries[4];
+    assert!(fourth.parts[Cause::Recovery] > 20_000 + 100_000, "{fourth:?}");
+    assert_eq!(log.deliveries[3].parts[Cause::Recovery], 0);
+}
+
+/// Whichever symbol is damaged, in whichever direction.
+#[test]
+fn any_single_symbol_may_be_damaged() {
+    for side in 0..2 {
+        for nth in 1..60 {
+            let mut net = stream(20);
+            net.config.symbolic[0].damage[side].symbols = vec![nth];
+            let (log, outcome) = net.run(10_000 * T);
+            assert_whole(&log, &outcome);
+            let damaged = sum(&outcome, |end| end.damaged_symbols);
+            assert!(damaged <= 1);
+            assert_eq!(sum(&outcome, |end| end.not_accepted) >= 1, damaged == 1, "{side} {nth}");
+        }
+    }
+}
+
+/// A bit error rate of 1e-4 on every link in both directions, many seeds, all kinds of damage together.
+#[test]
+fn random_errors_lose_nothing_and_repeat_nothing() {
+    for seed in 0..40 {
+        let mut net = Net::new(vec![switch(4), switch(4)], &[0, 0, 0, 1, 1, 1], &[(0, 1)]);
+        net.config.seed = seed;
+        for from in 0..6 {
+            net.constant(from, (from % 4) as u8, (from + 3) % 6, 60, u64::from(from) * T / 5).limit = 60;
+            net.burst(from, 1, (from + 1) % 6, 30 * T, 10);
+        }
+        all(&mut net);
+        for (n, detail) in net.config.symbolic.iter_mut().enumerate() {
+            for (side, damage) in detail.damage.iter_mut().enumerate() {
+                damage.errors = errors(&format!("link {n}/{side}"), 1_000);
+                damage.errors.as_mut().unwrap().burst = 1 + (seed % 3) as u32 * 20;
+            }
+        }
+        let (log, outcome) = net.run(100_000 * T);
+        assert_whole(&log, &outcome);
+        assert!(sum(&outcome, |end| end.damaged_packets) > 10, "{seed}");
+        assert!(sum(&outcome, |end| end.damaged_symbols) > 0);
+        assert!(sum(&outcome, |end| end.damaged_idle) > 10);
+        assert!(sum(&outcome, |end| end.recoveries) > 10);
+        assert!(outcome.links.iter().all(|end| !end.2.failed));
+    }
+}
+
+#[test]
+fn a_link_that_flaps_loses_nothing() {
+    for down in [3 * T, 10 * T, 10 * T + 777, 21 * T + 1] {
+        let mut net = stream(60);
+        let at = |at: u64, action| Fault { at: Time(at), link: 0, action };
+        net.config.faults = vec![
+            at(down, FaultAction::Down),
+            at(down + 5 * T, FaultAction::Up),
+            at(down + 30 * T, FaultAction::Down),
+            at(down + 40 * T, FaultAction::Up),
+        ];
+        let (log, outcome) = net.run(10_000 * T);
+        assert_whole(&log, &outcome);
+        let end = link(&outcome, 0, 0);
+        assert_eq!(end.downs, 2);
+        assert!(end.down_ps >= 15 * T, "{end:?}");
+        assert!(log.deliveries.iter().any(|d| d.parts[Cause::Recovery] > 4 * T));
+    }
+}
+
+#[test]
+fn a_link_that_stays_down_is_what_the_walk_ends_at() {
+    let mut net = stream(60);
+    net.config.faults = vec![Fault { at: Time(10 * T), link: 1, action: FaultAction::Down }];
+    net.config.stall_after = Some(Duration(500 * T));
+    let (_, outcome) = net.run(10_000 * T);
+    assert!(outcome.in_flight > 0);
+    let last = outcome.stalls[0].walk.last().unwrap();
+    assert!(last.ends_with("its link is down"), "{last}");
+}
+
+/// Four lanes fall back to one: a fourth of the rate.
+#[test]
+fn a_link_falls_back_to_one_lane() {
+    let mut net = stream(100);
+    let at = |at: u64, action| Fault { at: Time(at), link: 0, action };
+    net.config.faults =
+        vec![at(20 * T, FaultAction::Down), at(20 * T, FaultAction::Lanes(1)), at(25 * T, FaultAction::Up)];
+    let (log, outcome) = net.run(10_000 * T);
+    assert_whole(&log, &outcome);
+    let late = &log.deliveries[70..90];
+    for pair in late.windows(2) {
+        assert_eq!(pair[1].at.0 - pair[0].at.0, 4 * T);
+    }
+}
+
+#[test]
+fn a_port_that_tells_no_buffers_stops_its_neighbour_until_it_does_again() {
+    let mut net = stream(100);
+    let at = |at: u64, action| Fault { at: Time(at), link: 0, action };
+    net.config.faults =
+        vec![at(20 * T, FaultAction::Credits(1, false)), at(100 * T, FaultAction::Credits(1, true))];
+    let (log, outcome) = net.run(10_000 * T);
+    assert_whole(&log, &outcome);
+    let gap = log.deliveries.windows(2).map(|d| d[1].at.0 - d[0].at.0).max().unwrap();
+    assert!(gap > 70 * T, "{gap}");
+    assert!(log.deliveries.iter().any(|d| d.parts[Cause::NoBuffer] > 70 * T));
+    assert_eq!(sum(&outcome, |end| end.recoveries), 0);
+}
+
+/// The receiver refuses what it has no room for: a slow output, a fast input.
+#[test]
+fn receiver_controlled_flow_control_retries_and_loses_nothing() {
+    let mut net = single(3, switch(3));
+    net.slow(2, 4);
+    net.buffers(6);
+    for from in 0..2 {
+        net.saturated(from, from as u8, 2).limit = 100;
+    }
+    all(&mut net);
+    for detail in &mut net.config.symbolic {
+        detail.flow = FlowControl::Receiver;
+    }
+    let (log, outcome) = net.run(10_000 * T);
+    assert_whole(&log, &outcome);
+    assert!(link(&outcome, 3, 0).retries > 50, "{:?}", outcome.links);
+    assert!(link(&outcome, 0, 0).repeated >= link(&outcome, 3, 0).retries);
+    assert_eq!(sum(&outcome, |end| end.recoveries), 0);
+}
+
+/// Damage of one link moves no draw of another, and results do not depend on how the run is made.
+#[test]
+fn faults_are_the_same_in_all_modes() {
+    let mut net = Net::new(vec![switch(3), switch(3)], &[0, 0, 1, 1], &[(0, 1)]);
+    let ids: Arc<Vec<u32>> = Arc::new((0..4).collect());
+    for from in 0..4 {
+        let to = Destinations::Uniform { ids: ids.clone(), except: Some(from) };
+        net.source(from, (from % 4) as u8, Arrivals::Poisson { mean: Duration(2 * T) }, to).limit = 300;
+    }
+    net.backpressure(&StagingConfig::PerPort, Some(Detector { x_on: 4, x_off: 2, verdict: Verdict::Shared }));
+    all(&mut net);
+    net.config.symbolic[4].damage[0].errors = errors("trunk", 200);
+    net.config.symbolic[4].damage[1].errors = errors("knurt", 200);
+    let mut first = None;
+    for options in ALL_OPTIONS {
+        let mut sim = models::Simulation::new(Arc::new(net.config.clone()), options, Log::default());
+        let _ = sim.run(Time(50_000 * T), u64::MAX);
+        let (log, outcome) = sim.finish();
+        assert_eq!(outcome.delivered, outcome.injected);
+        let seen = (outcome.outcome, outcome.trajectory, outcome.links, outcome.ports, log.deliveries.len());
+        assert!(seen.2.iter().any(|end| end.2.recoveries > 0));
+        match &first {
+            None => first = Some(seen),
+            Some(first) => assert_eq!(first, &seen, "{options:?}"),
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! What goes wrong on purpose, and which links run in symbol granularity for it.
+
+use crate::compile::{Compiler, no_match};
+use crate::diagnostic::Diagnostic;
+use crate::names;
+use crate::spec::*;
+use crate::topology::shortened;
+use crate::units;
+use models::config::*;
+use models::lp_serial::cost::SymbolSize;
+use models::sim_core::{Duration, Time};
+use std::collections::BTreeMap;
+
+/// Code-groups of a lane within which a port tells its buffers (Part 6 §5.5.3.1).
+const STATUS_CODE_GROUPS: u64 = 1_024;
+/// Most that a short control symbol tells of free buffers.
+const SHORT_BUFFERS_MAX: u8 = 30;
+/// Least link timeout that is set by itself, picoseconds.
+const TIMEOUT_MIN: u128 = 100_000_000;
+/// Steps of a probability.
+const PARTS: f64 = 1e18;
+
+/// A link that needs symbol granularity: what is known of it so far.
+struct Detail {
+    damage: [Damage; 2],
+    /// Where it was asked for; damage or refusals: not behind a switch that cuts through.
+    pointer: String,
+    refuses: bool,
+}
+
+impl Compiler<'_> {
+    /// Links that run in symbol granularity, and their faults.
+    pub(crate) fn faults(&mut self, config: &mut FabricConfig) {
+        let mut details: BTreeMap<usize, Detail> = BTreeMap::new();
+        for (link, wire) in self.wires.iter().enumerate() {
+            if wire.receiver || wire.symbolic {
+                let detail = need(&mut details, link, &wire.pointer);
+                detail.refuses |= wire.receiver;
+            }
+        }
+        let spec = self.spec.faults.clone().unwrap_or_default();
+        self.bit_errors(&spec, config, &mut details);
+        self.corrupt(&spec, &mut details);
+        let mut faults = Vec::new();
+        self.outages(&spec, &mut details, &mut faults);
+        self.lane_losses(&spec, config, &mut details, &mut faults);
+        self.silences(&spec, config, &mut details, &mut faults);
+        self.deaths(&spec, &mut details, &mut faults);
+        faults.sort_by_key(|fault| (fault.at, fault.link));
+        config.faults = faults;
+        self.short_symbols(config);
+        for (link, mut detail) in details {
+            self.check_symbolic(config, link, &detail);
+            for damage in &mut detail.damage {
+                damage.packets.sort_unstable();
+                damage.packets.dedup();
+                damage.symbols.sort_unstable();
+                damage.symbols.dedup();
+            }
+            let (wire, own) = (&self.wires[link], &config.links[link]);
+            let flow = if wire.receiver { FlowControl::Receiver } else { FlowControl::Transmitter };
+            let char_ps =
+                |chars: u64| u128::from(chars) * u128::from(own.char_ps.0) / u128::from(own.char_ps.1);
+            let pipelines = [own.a, own.b].map(|(device, _)| match &config.devices[device as usize].model {
+                DeviceModel::Switch(s) => s.pipeline.0,
+                DeviceModel::Endpoint(_) => 0,
+            });
+            let round =
+                2 * u128::from(own.propagation.0) + pipelines.iter().map(|&p| u128::from(p)).sum::<u128>();
+            let timeout = TIMEOUT_MIN.max(4 * round + char_ps(128 * 284)) as u64;
+            config.symbolic.push(SymbolicLink {
+                link: link as u32,
+                flow,
+                timeout: Duration(wire.timeout.unwrap_or(timeout)),
+                status_period: Duration(char_ps(STATUS_CODE_GROUPS * u64::from(own.lanes)) as u64),
+                damage: detail.damage,
+            });
+        }
+    }
+
+    /// Links with an end that matches; an error if there is none.
+    fn links_like(&mut self, pattern: &str, pointer: &str) -> Vec<usize> {
+        let matches = |(device, port): (usize, u8)| {
+            let name = &self.graph.nodes[device].name;
+            names::matches(pattern, name) || names::matches(pattern, &format!("{name}:{port}"))
+        };
+        let edges = self.graph.edges.iter().enumerate();
+        let found: Vec<usize> =
+            edges.filter(|(_, edge)| matches(edge.a) || matches(edge.b)).map(|(link, _)| link).collect();
+        if found.is_empty() {
+            let names = self.device_names();
+            let message = no_match("end of a link", pattern);
+            let finding = Diagnostic::error("SC011", pointer.to_owned(), message)
+                .help("write \"device:port\", or a device for all its links")
+                .did_you_mean_name(pattern, names);
+            self.out.push(finding);
+        }
+        found
+    }
+
+    /// The link at a port, and which of its ends that is.
+    fn link_at(&mut self, device: &str, port: u32, pointer: &str) -> Option<(usize, usize)> {
+        let Some(number) = self.graph.find(device) else {
+            let names = self.device_names();
+            let message = format!("there is no device \"{device}\"");
+            let finding = Diagnostic::error("SC011", format!("{pointer}/device"), message)
+                .help(format!("devices: {}", shortened(names.iter().copied())))
+                .did_you_mean_name(device, names.iter().copied());
+            self.out.push(finding);
+            return None;
+        };
+        let found = self.graph.edges.iter().enumerate().find_map(|(link, edge)| {
+            let side = [edge.a, edge.b].into_iter().position(|end| end == (number, port as u8));
+            side.map(|side| (link, side))
+        });
+        if found.is_none() || port > 255 {
+            let message = format!("no link ends at port {port} of \"{device}\"");
+            self.out.push(Diagnostic::error("SC012", format!("{pointer}/port"), message));
+            return None;
+        }
+        found
+    }
+
+    fn time_at(&mut self, text: &str, pointer: String) -> Option<u64> {
+        units::time(text).map_err(|why| self.out.push(Diagnostic::error("SC007", pointer, why))).ok()
+    }
+
+    /// A time that is not 0.
+    fn length_at(&mut self, text: &str, pointer: String) -> Option<u64> {
+        let time = self.time_at(text, pointer.clone())?;
+        if time == 0 {
+            self.out.push(Diagnostic::error("SC008", pointer, "a time of 0 is not possible here"));
+            return None;
+        }
+        Some(time)
+    }
+
+    fn bit_errors(&mut self, spec: &FaultSpec, config: &FabricConfig, details: &mut BTreeMap<usize, Detail>) {
+        for (i, errors) in spec.bit_errors.iter().flatten().enumerate() {
+            let pointer = format!("/faults/bit_errors/{i}");
+            let rates = match &errors.rate {
+                BitErrorRate::All(rate) => vec![*rate],
+                BitErrorRate::Lanes(rates) => rates.clone(),
+            };
+            if rates.is_empty() || rates.iter().any(|rate| !(0.0..=0.01).contains(rate)) {
+                let message = "a bit error rate is a number from 0 to 0.01";
+                self.out.push(Diagnostic::error("SC008", format!("{pointer}/rate"), message));
+                continue;
+            }
+            for link in self.links_like(&errors.link, &format!("{pointer}/link")) {
+                let lanes = usize::from(config.links[link].lanes);
+                if matches!(errors.rate, BitErrorRate::Lanes(_)) && rates.len() != lanes {
+                    let message = format!("{} rates for a link of {lanes} lanes", rates.len());
+                    let help = "give one rate for each lane, or one number for all";
+                    self.once(Diagnostic::error("SC067", format!("{pointer}/rate"), message).help(help));
+                    continue;
+                }
+                // Characters are dealt to the lanes in turn: what counts is the mean of their probabilities.
+                let mean = rates.iter().map(|&rate| damaged(rate)).sum::<f64>() / rates.len() as f64;
+                let probability = ((mean * PARTS).round() as u64, PARTS as u64);
+                let detail = need(details, link, &pointer);
+                detail.refuses = true;
+                for (side, damage) in detail.damage.iter_mut().enumerate() {
+                    let link = &config.links[link];
+                    let (device, port) = if side == 0 { link.a } else { link.b };
+                    let stream = format!("{}:{port}/errors", config.devices[device as usize].path);
+                    damage.errors = Some(BitErrors { stream, probability, burst: errors.burst.unwrap_or(1) });
+                }
+            }
+        }
+    }
+
+    fn corrupt(&mut self, spec: &FaultSpec, details: &mut BTreeMap<usize, Detail>) {
+        for (i, corrupt) in spec.corrupt.iter().flatten().enumerate() {
+            let pointer = format!("/faults/corrupt/{i}");
+            let Some((link, side)) = self.link_at(&corrupt.device, corrupt.port, &pointer) else { continue };
+            let detail = need(details, link, &pointer);
+            detail.refuses = true;
+            match corrupt.what {
+                CorruptKind::Packet => detail.damage[side].packets.push(corrupt.nth),
+                CorruptKind::Symbol => detail.damage[side].symbols.push(corrupt.nth),
+            }
+        }
+    }
+
+    fn outages(&mut self, spec: &FaultSpec, details: &mut BTreeMap<usize, Detail>, faults: &mut Vec<Fault>) {
+        for (i, outage) in spec.outages.iter().flatten().enumerate() {
+            let pointer = format!("/faults/outages/{i}");
+            let times = outage.times.unwrap_or(1);
+            let at = self.time_at(&outage.at, format!("{pointer}/at"));
+            let lasts = outage.lasts.as_ref().map(|text| self.length_at(text, format!("{pointer}/for")));
+            let every = outage.every.as_ref().map(|text| self.length_at(text, format!("{pointer}/every")));
+            let links = self.links_like(&outage.link, &format!("{pointer}/link"));
+            let (Some(at), Some(lasts), Some(every)) =
+                (at, lasts.unwrap_or(Some(0)), every.unwrap_or(Some(0)))
+            else {
+                continue;
+            };
+            if times > 1 && (lasts == 0 || every <= lasts) {
+                let message = "a link that goes down more than once has to come back before that";
+                let help = "give \"for\", and an \"every\" that is longer";
+                self.out.push(Diagnostic::error("SC050", pointer, message).help(help));
+                continue;
+            }
+            for link in links {
+                need(details, link, &pointer).refuses = true;
+                for n in 0..u64::from(times) {
+                    let down = at.saturating_add(n * every);
+                    faults.push(fault(down, link, FaultAction::Down));
+                    if lasts != 0 {
+                        faults.push(fault(down.saturating_add(lasts), link, FaultAction::Up));
+                    }
+                }
+            }
+        }
+    }
+
+    fn lane_losses(
+        &mut self,
+        spec: &FaultSpec,
+        config: &FabricConfig,
+        details: &mut BTreeMap<usize, Detail>,
+        faults: &mut Vec<Fault>,
+    ) {
+        for (i, loss) in spec.lane_losses.iter().flatten().enumerate() {
+            let pointer = format!("/faults/lane_losses/{i}");
+            let at = self.time_at(&loss.at, format!("{pointer}/at"));
+            let retrain = self.length_at(&loss.retrain, format!("{pointer}/retrain"));
+            let width = units::width(loss.width.as_deref().unwrap_or("1x"));
+            let width = width
+                .map_err(|why| self.out.push(Diagnostic::error("SC007", format!("{pointer}/width"), why)))
+                .ok();
+            let links = self.links_like(&loss.link, &format!("{pointer}/link"));
+            let (Some(at), Some(retrain), Some(width)) = (at, retrain, width) else { continue };
+            for link in links {
+                let before = config.links[link].lanes;
+                if width >= before {
+                    let message = format!("a link of {before} lanes cannot fall back to {width}");
+                    self.once(Diagnostic::error("SC067", format!("{pointer}/width"), message));
+                    continue;
+                }
+                need(details, link, &pointer).refuses = true;
+                faults.push(fault(at, link, FaultAction::Down));
+                faults.push(fault(at, link, FaultAction::Lanes(width)));
+                faults.push(fault(at.saturating_add(retrain), link, FaultAction::Up));
+            }
+        }
+    }
+
+    fn silences(
+        &mut self,
+        spec: &FaultSpec,
+        config: &FabricConfig,
+        details: &mut BTreeMap<usize, Detail>,
+        faults: &mut Vec<Fault>,
+    ) {
+        for (i, silence) in spec.silent_credits.iter().flatten().enumerate() {
+            let pointer = format!("/faults/silent_credits/{i}");
+            let at = self.time_at(&silence.at, format!("{pointer}/at"));
+            let lasts = silence.lasts.as_ref().map(|text| self.length_at(text, format!("{pointer}/for")));
+            let found = self.link_at(&silence.device, silence.port, &pointer);
+            let (Some(at), Some(lasts), Some((link, side))) = (at, lasts.unwrap_or(Some(0)), found) else {
+                continue;
+            };
+            if self.wires[link].receiver {
+                let message = "with receiver-controlled flow control no port tells free buffers";
+                self.out.push(Diagnostic::error("SC067", pointer, message));
+                continue;
+            }
+            debug_assert!(link < config.links.len());
+            need(details, link, &pointer);
+            faults.push(fault(at, link, FaultAction::Credits(side as u8, false)));
+            if lasts != 0 {
+                faults.push(fault(at.saturating_add(lasts), link, FaultAction::Credits(side as u8, true)));
+            }
+        }
+    }
+
+    fn deaths(&mut self, spec: &FaultSpec, details: &mut BTreeMap<usize, Detail>, faults: &mut Vec<Fault>) {
+        for (i, death) in spec.dead_devices.iter().flatten().enumerate() {
+            let pointer = format!("/faults/dead_devices/{i}");
+            let at = self.time_at(&death.at, format!("{pointer}/at"));
+            let Some(number) = self.graph.find(&death.device) else {
+                let names = self.device_names();
+                let message = format!("there is no device \"{}\"", death.device);
+                let finding = Diagnostic::error("SC011", format!("{pointer}/device"), message)
+                    .help(format!("devices: {}", shortened(names.iter().copied())))
+                    .did_you_mean_name(&death.device, names.iter().copied());
+                self.out.push(finding);
+                continue;
+            };
+            let Some(at) = at else { continue };
+            for (link, edge) in self.graph.edges.iter().enumerate() {
+                if edge.a.0 == number || edge.b.0 == number {
+                    need(details, link, &pointer).refuses = true;
+                    faults.push(fault(at, link, FaultAction::Down));
+                }
+            }
+        }
+    }
+
+    /// What symbol granularity asks of a link.
+    fn check_symbolic(&mut self, config: &FabricConfig, link: usize, detail: &Detail) {
+        let own = &config.links[link];
+        let ends = [own.a, own.b].map(|(device, _)| &config.devices[device as usize]);
+        if self.wires[link].symbol == SymbolSize::Idle3 {
+            let names = ends.map(|device| device.path.clone());
+            let message =
+                format!("the 64b/67b link {} - {} runs in packet granularity only", names[0], names[1]);
+            let help = "use a link of 6.25 Gbaud or less";
+            self.once(Diagnostic::error("SC067", detail.pointer.clone(), message).help(help));
+        }
+        if !detail.refuses {
+            return;
+        }
+        for device in ends {
+            let DeviceModel::Switch(switch) = &device.model else { continue };
+            if switch.forwarding != Forwarding::StoreAndForward {
+                let message = format!("\"{}\" cuts packets through that may turn out to be bad", device.path);
+                let help = "use \"forwarding\": \"store_and_forward\" for it";
+                self.once(Diagnostic::error("SC068", detail.pointer.clone(), message).help(help));
+            }
+        }
+    }
+
+    /// A short control symbol cannot tell of more than 30 buffers.
+    fn short_symbols(&mut self, config: &FabricConfig) {
+        for (link, wire) in self.wires.iter().enumerate() {
+            if wire.symbol != SymbolSize::Short {
+                continue;
+            }
+            for (device, port) in [config.links[link].a, config.links[link].b] {
+                let buffers = config.devices[device as usize].ports[usize::from(port)].buffers;
+                if buffers > SHORT_BUFFERS_MAX {
+                    let name = &self.graph.nodes[device as usize].name;
+                    let message = format!(
+                        "\"{name}\" has {buffers} receive buffers, but a short control symbol tells of {SHORT_BUFFERS_MAX}"
+                    );
+                    let pointer = format!("{}/input_buffers", self.origins[device as usize]);
+                    let help = "use long control symbols, or fewer buffers";
+                    let finding = Diagnostic::error("SC030", pointer, message).help(help);
+                    if !self.out.iter().any(|known| known.code == "SC030" && known.pointer == finding.pointer)
+                    {
+                        self.out.push(finding);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn need<'a>(details: &'a mut BTreeMap<usize, Detail>, link: usize, pointer: &str) -> &'a mut Detail {
+    details.entry(link).or_insert_with(|| Detail {
+        damage: Default::default(),
+        pointer: pointer.to_owned(),
+        refuses: false,
+    })
+}
+
+fn fault(at: u64, link: usize, action: FaultAction) -> Fault {
+    Fault { at: Time(at), link: link as u32, action }
+}
+
+/// Probability that a character of 10 bits is damaged: 1 - (1 - rate)^10, without the cancellation of small rates.
+fn damaged(rate: f64) -> f64 {
+    let mut sum = 0.0;
+    for _ in 0..10 {
+        sum += rate * (1.0 - sum);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_has_ten_bits() {
+        assert_eq!(damaged(0.0), 0.0);
+        assert!((damaged(1e-12) / 1e-11 - 1.0).abs() < 1e-10);
+        assert!((damaged(0.01) - (1.0 - 0.99f64.powi(10))).abs() < 1e-12);
+    }
+}
