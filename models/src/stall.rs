@@ -275,8 +275,8 @@ impl<P: Probe> Fabric<P> {
         }
         if !idle {
             self.observers_pending += 1;
-            // Where nothing is on its way nothing waits: look less and less often, or an idle hour costs millions
-            // of looks.
+            // Where nothing is on its way nothing waits: look less and less often, or an idle hour costs
+            // millions of looks.
             self.watch_steps =
                 if self.packets.len() == 0 { (2 * self.watch_steps).min(WATCH_STEPS) } else { 1 };
             let key = self.observer.make(Time(now + self.watch_steps * self.stall_after), class::WATCH);
