@@ -289,7 +289,7 @@ impl LinxSummary {
         if messages.wanted > 0 {
             let _ = write!(
                 out,
-                "\n    messages: {} wanted, {} refused, {} delivered, {} lost with a connection, {} under way",
+                "\n    messages: {} wanted, {} refused, {} delivered, {} lost with a reset, {} under way",
                 count_text(messages.wanted),
                 count_text(messages.refused),
                 count_text(messages.delivered),

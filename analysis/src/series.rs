@@ -86,7 +86,8 @@ pub fn fabric_csv(reports: &[VariantReport]) -> String {
     out
 }
 
-/// Ends of conduits and of LINX connections over time: opened and ended in a time bin, open at its end. Nothing without conduits.
+/// Ends of conduits and of LINX connections over time: opened and ended in a time bin, open at its end.
+/// Nothing without conduits.
 pub fn conduits_csv(reports: &[VariantReport]) -> Option<String> {
     let mut out = String::from("variant,time_us,opened_ends,ended_ends,open_ends\n");
     let mut some = false;

@@ -30,7 +30,9 @@ fn run(options: Options, steps: &[(u8, Vec<u8>)]) {
             5 => node.connect(now, id),
             6 => node.disconnect(now, id),
             7 => node.transmit(now, id, 5, 9, &octets),
-            _ => node.handle_frame(now, &octets),
+            _ => {
+                node.handle_frame(now, &octets);
+            }
         }
         while let Some(frame) = node.poll_transmit() {
             assert!(Frame::parse(frame.octets).is_ok());

@@ -188,8 +188,9 @@ impl<P: Probe> Fabric<P> {
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
         let agent = self.agents[e].as_mut().expect("only agents are carried out");
         let ends = std::mem::take(&mut agent.ends);
-        let out = std::mem::take(&mut agent.out);
-        let reports = std::mem::take(&mut agent.reports);
+        // Both go back empty: what one endpoint makes in a turn takes no memory the next time.
+        let mut out = std::mem::take(&mut agent.out);
+        let mut reports = std::mem::take(&mut agent.reports);
         let own = std::mem::take(&mut agent.own);
         let entry = match agent.next_deadline() {
             Some(at) if at != u64::MAX => agent.timer.arm(Time(at).max(now)),
@@ -207,18 +208,22 @@ impl<P: Probe> Fabric<P> {
         if let Some(entry) = entry {
             self.post_timer(cx, e, entry);
         }
-        for report in reports {
+        for report in reports.drain(..) {
             self.report(port, report);
         }
+        let agent = self.agents[e].as_mut().expect("looked at");
+        agent.reports = reports;
         let wakes = self.write_own(cx, device, own);
         if out.is_empty() && !wakes {
+            self.agents[e].as_mut().expect("looked at").out = out;
             return;
         }
         // Creations come before what is made in answer to something.
         self.materialise(cx, e, now.0);
-        for packet in out {
+        for packet in out.drain(..) {
             self.inject(cx, e, packet);
         }
+        self.agents[e].as_mut().expect("looked at").out = out;
         if turn {
             self.endpoint_turn(cx, e);
         }

@@ -26,6 +26,7 @@ fn node(own: u16, carrier: Carrier, hb_tmo: u8, peers: Vec<u16>) -> LinxConfig {
         mtu: 256,
         hb_tmo,
         reconnect_after: 0,
+        reconnect_spread: 0,
         options: linx_riocm::Options::default(),
         peers,
         connect_at: Time(u64::from(own) * 77_000),

@@ -44,7 +44,7 @@ layer! {
     HostSpec { rx_service, tx_service, rx_queue, protocol_clock, response_timeout, retry_delay }
     LinxNodeSpec {
         carrier, mailbox, segment, cos, mtu, hb_tmo, connection_priority, heartbeat_priority, data_priorities,
-        request_period, reconnect, window, fragmentation, profile
+        request_period, reconnect, reconnect_spread, window, fragmentation, profile
     }
     SessionNodeSpec {
         algorithm, validation, management, data, mailbox, data_mailbox, stream, cos, segment, retry, timeout,

@@ -36,6 +36,7 @@ pub(crate) fn defaults() -> LinxNodeSpec {
         data_priorities: Some(vec![0]),
         request_period: text("200 ms"),
         reconnect: text("0 ps"),
+        reconnect_spread: text("0 ps"),
         window: Some(64),
         fragmentation: Some(FragmentationKind::Simple),
         profile: Some(LinxProfile::Standard),
@@ -73,8 +74,12 @@ pub(crate) fn times(linx: &LinxSpec) -> Vec<(String, &String)> {
 }
 
 /// Every time of a node with its key.
-pub(crate) fn periods(node: &LinxNodeSpec) -> [(&'static str, Option<&String>); 2] {
-    [("request_period", node.request_period.as_ref()), ("reconnect", node.reconnect.as_ref())]
+pub(crate) fn periods(node: &LinxNodeSpec) -> [(&'static str, Option<&String>); 3] {
+    [
+        ("request_period", node.request_period.as_ref()),
+        ("reconnect", node.reconnect.as_ref()),
+        ("reconnect_spread", node.reconnect_spread.as_ref()),
+    ]
 }
 
 fn picoseconds(text: Option<&String>) -> u64 {
@@ -256,6 +261,7 @@ pub(crate) fn nodes(
             mtu: node.mtu.unwrap_or(256),
             hb_tmo: node.hb_tmo.unwrap_or(0),
             reconnect_after: picoseconds(node.reconnect.as_ref()),
+            reconnect_spread: picoseconds(node.reconnect_spread.as_ref()),
             options: options(&node),
             peers: peers.into_iter().map(|id| id as u16).collect(),
             connect_at: Time(begin.saturating_add(position.saturating_mul(offset))),

@@ -363,7 +363,7 @@ impl Agent {
     /// Lets everything happen that can happen now.
     fn turn(&mut self, now: u64) {
         loop {
-            for order in std::mem::take(&mut self.orders) {
+            for order in self.orders.drain(..) {
                 self.host.tx.push(order);
             }
             let mut idle = true;

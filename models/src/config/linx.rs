@@ -24,6 +24,8 @@ pub struct LinxConfig {
     pub hb_tmo: u8,
     /// From the end of a connection to the next connect. Picoseconds of the protocol clock.
     pub reconnect_after: u64,
+    /// Each time up to this much later, drawn uniformly. Picoseconds of the protocol clock.
+    pub reconnect_spread: u64,
     /// What the connection manager does where its text leaves room.
     pub options: linx_riocm::Options,
     /// Ids of the other ends, in order.

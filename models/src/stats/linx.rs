@@ -88,7 +88,8 @@ pub struct LinxStats {
     pub detected: Times,
     /// From the end of a connection, once both nodes were there again, to the next one.
     pub reestablished: Times,
-    /// Between heartbeats, in ps of the protocol clock; the first counts from the beginning of the connection.
+    /// Between heartbeats, in ps of the protocol clock; the first counts from the beginning of the
+    /// connection.
     pub heartbeat_gaps: Times,
     /// The same by parts of the period, see [`GAP_PARTS`].
     pub gaps: Vec<u64>,

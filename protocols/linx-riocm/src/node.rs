@@ -231,8 +231,8 @@ impl Node {
         }
     }
 
-    /// A frame, or what the medium says is one. Returns the connection that it was for, in whatever state that
-    /// is; none if it belongs to no connection.
+    /// A frame, or what the medium says is one. Returns the connection that it was for, in whatever state
+    /// that is; none if it belongs to no connection.
     pub fn handle_frame(&mut self, now: u64, octets: &[u8]) -> Option<ConnectionId> {
         // What ran out before this came; at the same instant, what comes is first.
         self.expire(now, |at, now| at < now);

@@ -1,6 +1,6 @@
 //! Fragmentation both ways: the vectors, every rule of reassembly, and any message through any MTU.
 
-use linx_riocm::fragment::{Delivery, Error, Fragmentation, Limits, Reassembly, cut};
+use linx_riocm::fragment::{Delivery, Error, Fragmentation, Limits, Reassembly, cut, moved_octets};
 use linx_riocm::wire::{Data, DataKind, Frame, Message, Packet};
 use proptest::prelude::*;
 
@@ -189,6 +189,10 @@ proptest! {
         let how = if patch { Fragmentation::Patch } else { Fragmentation::Simple };
         let pieces = pieces(&message, mtu, how);
         prop_assert_eq!(pieces.len() == 1, message.len() <= usize::from(mtu) - 28);
+        let moves = |kind: DataKind| pieces.len() > 1 && (!patch || kind == DataKind::Patch);
+        let moved = pieces.iter().filter(|(kind, _)| moves(*kind));
+        let moved: usize = moved.map(|(_, payload)| payload.len()).sum();
+        prop_assert_eq!(moved_octets(message.len(), mtu, how), moved);
         let mut reassembly = Reassembly::default();
         for (index, (kind, payload)) in pieces.iter().enumerate() {
             prop_assert!(kind.kind().header_octets() + payload.len() <= usize::from(mtu));

@@ -27,8 +27,8 @@ pub struct LinxNodeSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 64))]
     pub mtu: Option<u16>,
-    /// Wanted period of heartbeats in units of 100 ms of the protocol clock (default 5; 0 means 5). The larger
-    /// wish of both ends counts; three periods without a heartbeat end a connection.
+    /// Wanted period of heartbeats in units of 100 ms of the protocol clock (default 5; 0 means 5). The
+    /// larger wish of both ends counts; three periods without a heartbeat end a connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hb_tmo: Option<u8>,
     /// Priority of frames that manage connections, 0 to 2 (default 1).
@@ -39,7 +39,8 @@ pub struct LinxNodeSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 2))]
     pub heartbeat_priority: Option<u8>,
-    /// Priorities of data frames, 0 to 2 (default [0]). With several they take turns, and overtake each other.
+    /// Priorities of data frames, 0 to 2 (default [0]). With several they take turns, and overtake each
+    /// other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_priorities: Option<Vec<u8>>,
     /// Time between two requests for a connection, by the protocol clock (default "200 ms").
@@ -48,7 +49,11 @@ pub struct LinxNodeSpec {
     /// Time from the end of a connection to the next attempt, by the protocol clock (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconnect: Option<String>,
-    /// Frames that one may be ahead of the next in order before the connection is reset, 1 to 32767 (default 64).
+    /// Each time up to this much later, at random (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconnect_spread: Option<String>,
+    /// Frames that one may be ahead of the next in order before the connection is reset, 1 to 32767 (default
+    /// 64).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 32767))]
     pub window: Option<u16>,
@@ -76,13 +81,13 @@ pub enum FragmentationKind {
 pub enum LinxProfile {
     /// The text, and the safest reading where it is silent.
     Standard,
-    /// What LINX for Linux 2.5.1 does: supervision by ticks, data is a sign of life, a repeated request ends a
-    /// connection, local problems are not told to the peer.
+    /// What LINX for Linux 2.5.1 does: supervision by ticks, data is a sign of life, a repeated request ends
+    /// a connection, local problems are not told to the peer.
     LinxForLinux,
 }
 
-/// LINX connections between every endpoint of `from` and every endpoint of `to`. Messages of `size` octets are
-/// sent on them by `arrivals`; those that come while their connection is not up are refused.
+/// LINX connections between every endpoint of `from` and every endpoint of `to`. Messages of `size` octets
+/// are sent on them by `arrivals`; those that come while their connection is not up are refused.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinxSpec {

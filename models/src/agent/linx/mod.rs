@@ -1,10 +1,11 @@
-//! LINX connections over RapidIO: the protocol crate, the link handler above it, and what goes wrong on purpose.
+//! LINX connections over RapidIO: the protocol crate, the link handler above it, and what goes wrong on
+//! purpose.
 //!
-//! The machine is [`linx_riocm::Node`], the code that a product would link. One frame is one type 11 message or
-//! one type 9 PDU. RETRY is the engine's affair; a message that failed is a lost frame, and nobody sends it
-//! again. A connection that ended is connected again after a while. Around the machine stand an application
-//! that sends messages to peers (refused while their connection is not up) and a [`ledger`] that knows more
-//! than any node: which message should come next, and who was really down.
+//! The machine is [`linx_riocm::Node`], the code that a product would link. One frame is one type 11 message
+//! or one type 9 PDU. RETRY is the engine's affair; a message that failed is a lost frame, and nobody sends
+//! it again. A connection that ended is connected again after a while. Around the machine stand an
+//! application that sends messages to peers (refused while their connection is not up) and a [`ledger`] that
+//! knows more than any node: which message should come next, and who was really down.
 //!
 //! A message begins with the instant at which the application sent it (fabric time, 8 octets), if it is long
 //! enough for that. Its link addresses are its number and that of its connection.
@@ -66,7 +67,7 @@ pub(crate) struct Linx {
     /// Which of the data priorities comes next.
     turn: usize,
     losses: Option<Box<Stream>>,
-    /// Generations and connection IDs.
+    /// Generations, connection IDs and times of reconnects.
     draws: Stream,
     octets: Vec<u8>,
 }
@@ -217,7 +218,9 @@ impl Linx {
                     }
                     cx.emit(ProtocolFact::Disconnected);
                     self.ledger.ended(connection.index(), end, cx.now, cx.fabric_now);
-                    let again = cx.now.saturating_add(self.config.reconnect_after);
+                    let spread = self.config.reconnect_spread;
+                    let later = if spread == 0 { 0 } else { self.draws.uniform_between(0, spread) };
+                    let again = cx.now.saturating_add(self.config.reconnect_after).saturating_add(later);
                     self.reconnects.insert((again, connection.index() as u16));
                 }
                 Event::Deliver { connection, delivery } => {
