@@ -108,8 +108,8 @@ fn links(report: &VariantReport) -> Option<String> {
     }
     let damaged = total.damaged_packets + total.damaged_symbols + total.damaged_idle;
     Some(format!(
-        "links: {damaged} damaged ({} packets, {} symbols, {} idle), {} packet-retry, {} recoveries, {} timeouts, \
-         {} down; {} of {} packets repeated",
+        "links: {damaged} damaged ({} packets, {} symbols, {} idle), {} packet-retry, {} recoveries, \
+         {} timeouts, {} down; {} of {} packets repeated",
         total.damaged_packets,
         total.damaged_symbols,
         total.damaged_idle,

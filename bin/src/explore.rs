@@ -190,6 +190,7 @@ mod tests {
             order: one(order),
             limit: 6,
             path: None,
+            out: None,
         }
     }
 

@@ -121,6 +121,7 @@ mod tests {
             order: vec![order.into()],
             limit: 6,
             path: None,
+            out: None,
         }
     }
 

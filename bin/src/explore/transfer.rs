@@ -111,6 +111,7 @@ mod tests {
             order: vec![order.into()],
             limit: 6,
             path: None,
+            out: None,
         }
     }
 
