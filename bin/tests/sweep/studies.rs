@@ -183,8 +183,8 @@ fn linx_hb_tmo() {
 
 #[test]
 fn linx_congestion() {
-    let study = Estimates::of("linx-congestion", "68 points, 272 runs", &["false_timeouts-by-burst-variant"]);
-    for burst in (16..=48).step_by(2) {
+    let study = Estimates::of("linx-congestion", "36 points, 144 runs", &["false_timeouts-by-burst-variant"]);
+    for burst in (16..=48).step_by(4) {
         let at = |variant: &str| {
             let point = [("burst", &*format!("{burst}")), ("variant", variant), ("scope", "overall")];
             study.at("false_timeouts", &point)
