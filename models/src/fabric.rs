@@ -9,7 +9,7 @@
 //! is accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements
 //! and buffer releases are records with keys, consumed when somebody needs them.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Workspace};
 use crate::agents::Cargoes;
 use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
@@ -284,6 +284,8 @@ pub(crate) struct Fabric<P> {
     /// Beside `endpoints`; empty if there are none.
     pub agents: Vec<Option<Box<Agent>>>,
     pub cargoes: Cargoes,
+    /// For whichever agent is called.
+    pub workspace: Workspace,
     /// Ends of symbolic links, by port; empty if there are none.
     pub ends: Vec<Option<Box<End>>>,
     pub late: Late,
@@ -351,6 +353,7 @@ impl<P: Probe> Fabric<P> {
             endpoints: Vec::new(),
             agents: Vec::new(),
             cargoes: Cargoes::default(),
+            workspace: Workspace::default(),
             ends: Vec::new(),
             late: Late::default(),
             wire_checked: WireChecked::default(),
@@ -784,6 +787,10 @@ impl<P: Probe> World for Fabric<P> {
                 prefetch(&self.lists[(switch.lists + lane) as usize]);
             }
             Kind::Done | Kind::Create => tx.prefetch(),
+            Kind::Host | Kind::Deliver => {
+                tx.prefetch();
+                self.prefetch_agent(port);
+            }
             _ => {}
         }
     }
