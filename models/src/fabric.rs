@@ -616,6 +616,12 @@ impl<P: Probe> Fabric<P> {
         self.keys[device as usize].make(Time(at), class)
     }
 
+    /// The link of `port` runs in symbol granularity now.
+    #[inline(always)]
+    pub fn is_symbolic(&self, port: u32) -> bool {
+        !self.ends.is_empty() && self.ports[port as usize].rx.special & special::SYMBOLS != 0
+    }
+
     #[inline(always)]
     pub fn is_switch(&self, port: u32) -> bool {
         self.owner[port as usize] >= 0
@@ -793,11 +799,16 @@ impl<P: Probe> World for Fabric<P> {
         let target = event.target;
         match event.payload.kind() {
             Kind::Arrive => {
-                if self.unfolded {
+                if self.is_symbolic(target) && !self.unfolded {
+                    self.packet_arrives(cx, target, event.payload.packet(), event.payload.extra());
+                } else if self.unfolded {
                     self.arrive_unfolded(cx, target, event.payload.packet(), event.payload.extra());
                 } else {
                     self.arrive(cx, target, event.payload.packet(), event.payload.extra());
                 }
+            }
+            Kind::Ready if self.is_symbolic(target) => {
+                self.packet_arrives(cx, target, event.payload.packet(), event.payload.extra());
             }
             Kind::Ready => self.arrive(cx, target, event.payload.packet(), event.payload.extra()),
             Kind::Done => self.done(cx, target),

@@ -21,7 +21,9 @@ impl<P: Probe> Fabric<P> {
     ) {
         let upstream = self.ports[port as usize].rx.peer;
         let pipeline = self.timings[self.ports[upstream as usize].tx.timing as usize].pipeline;
-        if pipeline == 0 {
+        if pipeline == 0 && self.is_symbolic(port) {
+            self.packet_arrives(cx, port, packet, extra);
+        } else if pipeline == 0 {
             self.arrive(cx, port, packet, extra);
         } else {
             cx.post(cx.key().later(Duration(pipeline)), port, Payload::new(Kind::Ready, 0, packet, extra));

@@ -35,7 +35,12 @@ impl<P: Probe> Fabric<P> {
         let bits = self.ports[port as usize].rx.special;
         if bits & special::SYMBOLS != 0 {
             self.launch(cx, port, packet, flight);
-        } else {
+            return;
+        }
+        if bits & special::WATCHED != 0 {
+            self.note_packet(cx.now().0, port, packet, flight);
+        }
+        if bits & special::CHECK != 0 {
             let number = self.ports[port as usize].tx.packets_sent;
             self.check_packet(port, packet, number as u8);
         }
@@ -139,6 +144,9 @@ impl<P: Probe> Fabric<P> {
     /// A place on the wire of `port`, if it is one: the link port says what leaves.
     pub(super) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
+        if !self.is_symbolic(port) {
+            return;
+        }
         let Fabric { ports, ends, timings, keys, .. } = &mut *self;
         let rx = &mut ports[port as usize].rx;
         let timing = &timings[rx.timing as usize];
