@@ -103,6 +103,10 @@ impl<P: Probe> Fabric<P> {
                 end.last = rx.wire.last_packet();
             }
         }
+        if end.link.is_down() {
+            // What becomes due meanwhile gets its place when the link is back.
+            return;
+        }
         // The acknowledgement of a packet that is being taken in becomes due when it is in.
         while end.due.len() + usize::from(end.judged) < end.link.due() {
             let slot = rx.wire.due(from, Function::Stype0, timing.wire);
@@ -122,7 +126,7 @@ impl<P: Probe> Fabric<P> {
         }
         let mut next = end.places.first().copied();
         let starts = end.link.can_start() || (end.calls && !end.link.is_up());
-        if end.committed.is_none() && end.on_wire.is_none() && starts && !end.link.is_down() {
+        if end.committed.is_none() && end.on_wire.is_none() && starts {
             let free = rx.wire.free_at(from, timing.wire);
             next = Some(next.map_or(free, |next| next.min(free)));
         }
@@ -130,6 +134,7 @@ impl<P: Probe> Fabric<P> {
             && at < end.posted
         {
             end.posted = at;
+            if at == now && std::env::var("DBG").is_ok() { eprintln!("post {now} port {port} places {:?} polled {} committed {:?} wire {:?} up {} down {} calls {} can {} due {} free_at {}", end.places, end.polled, end.committed, end.on_wire, end.link.is_up(), end.link.is_down(), end.calls, end.link.can_start(), end.link.due(), rx.wire.free_at(from, timing.wire)); }
             cx.post(keys.make(Time(at), POLL), port, Payload::new(Kind::Link, step::POLL, 0, 0));
         }
         if end.suspect
@@ -165,6 +170,7 @@ impl<P: Probe> Fabric<P> {
         let inside = end.on_wire.is_some() && ending.is_none();
         let wanted = ending.is_some() || slot || again || calls;
         if now < end.polled || end.link.is_down() || inside || !wanted {
+            if end.message.is_some() { eprintln!("A {now} port {port} polled {} down {} inside {inside} wanted {wanted} {:?}", end.polled, end.link.is_down(), end.message); }
             self.arrange(cx, port);
             return;
         }
@@ -175,8 +181,15 @@ impl<P: Probe> Fabric<P> {
         let arrives = Time(now + timing.wire.symbol + timing.propagation);
         // What has its place on a later symbol does not leave with this one.
         let holding = end.due.front().is_some_and(|key| key.time() > arrives);
-        let Some(mut sent) = end.link.poll_transmit(now, Opportunity { place, starting, holding }) else {
+        let opportunity = Opportunity { place, starting, holding };
+        let mut offered = end.link.poll_transmit(now, opportunity);
+        if offered.is_none() && (sop || end.message.is_some()) {
+            // The packet committed cannot start any more: its start-of-packet is a status.
+            offered = end.link.poll_transmit(now, Opportunity { starting: Starting::Not, ..opportunity });
+        }
+        let Some(mut sent) = offered else {
             end.calls = false;
+            if end.message.is_some() { eprintln!("B {now} port {port} up {} {:?} starting {starting:?} {place:?}", end.link.is_up(), end.message); }
             self.arrange(cx, port);
             return;
         };
