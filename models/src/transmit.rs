@@ -71,7 +71,7 @@ impl<P: Probe> Fabric<P> {
         if self.is_symbolic(port) {
             // The record has become a symbol.
             self.ports[port as usize].tx.wake_posted = false;
-            return;
+            return self.symbol_arrives(cx, port);
         }
         let e = !self.owner[port as usize] as usize;
         if !self.is_switch(port) {

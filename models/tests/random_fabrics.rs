@@ -485,6 +485,19 @@ proptest! {
 }
 
 #[test]
+fn bulk() {
+    let Ok(from) = std::env::var("FROM") else { return };
+    let from: u64 = from.parse().unwrap();
+    for n in from..from + 3000 {
+        let d = &mut Draw(n);
+        let (seed, voq, agents) = (d.below(u64::MAX), d.chance(50), d.chance(50));
+        let links = if d.chance(50) { u64::MAX } else { d.below(u64::MAX) };
+        let r = std::panic::catch_unwind(|| changing(seed, voq, agents, links));
+        match r { Ok(Ok(())) => {}, Ok(Err(e)) => println!("BAD {seed} {voq} {agents} {links} {}", e.to_string().chars().take(60).collect::<String>()), Err(_) => println!("PANIC {seed} {voq} {agents} {links}") }
+    }
+}
+
+#[test]
 fn scratch() {
     let Ok(text) = std::env::var("SEED") else { return };
     let w: Vec<&str> = text.split(' ').collect();

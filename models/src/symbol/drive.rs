@@ -134,7 +134,6 @@ impl<P: Probe> Fabric<P> {
             && at < end.posted
         {
             end.posted = at;
-            if at == now && std::env::var("DBG").is_ok() { eprintln!("post {now} port {port} places {:?} polled {} committed {:?} wire {:?} up {} down {} calls {} can {} due {} free_at {}", end.places, end.polled, end.committed, end.on_wire, end.link.is_up(), end.link.is_down(), end.calls, end.link.can_start(), end.link.due(), rx.wire.free_at(from, timing.wire)); }
             cx.post(keys.make(Time(at), POLL), port, Payload::new(Kind::Link, step::POLL, 0, 0));
         }
         if end.suspect
@@ -170,7 +169,6 @@ impl<P: Probe> Fabric<P> {
         let inside = end.on_wire.is_some() && ending.is_none();
         let wanted = ending.is_some() || slot || again || calls;
         if now < end.polled || end.link.is_down() || inside || !wanted {
-            if end.message.is_some() { eprintln!("A {now} port {port} polled {} down {} inside {inside} wanted {wanted} {:?}", end.polled, end.link.is_down(), end.message); }
             self.arrange(cx, port);
             return;
         }
@@ -189,7 +187,6 @@ impl<P: Probe> Fabric<P> {
         }
         let Some(mut sent) = offered else {
             end.calls = false;
-            if end.message.is_some() { eprintln!("B {now} port {port} up {} {:?} starting {starting:?} {place:?}", end.link.is_up(), end.message); }
             self.arrange(cx, port);
             return;
         };
@@ -221,7 +218,9 @@ impl<P: Probe> Fabric<P> {
         let sent_symbol = sent.symbol;
         end.flying.push_back(Flying { key, start: now, symbol: sent.symbol, starts, ends: ending, damaged });
         let peer = rx.peer;
-        cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+        if end.woken != Some(key) {
+            cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+        }
         let message = end.message.take();
         let committed = if sop { end.committed.take().map(|(serial, _)| serial) } else { None };
         if let Some(serial) = committed.filter(|serial| starts != Some(*serial)) {

@@ -153,6 +153,7 @@ impl<P: Probe> Fabric<P> {
                 }
             }
             step::TELL => {
+                self.count(cx, target, false);
                 let end = self.end(target);
                 end.told_again = false;
                 end.link.tell();

@@ -178,6 +178,7 @@ impl<P: Probe> Fabric<P> {
             if self.is_switch(port) && self.ports[port as usize].tx.done > cx.key() {
                 self.post_done(cx, port);
             }
+            self.count(cx, port, false);
             self.sync(cx, port);
             self.arrange(cx, port);
         }
@@ -190,14 +191,8 @@ impl<P: Probe> Fabric<P> {
         while tx.pending > 0 {
             records.push(tx.pop_record(&mut self.cold, port));
         }
-        if tx.wake_posted
-            && let Some(first) = records.first_mut()
-        {
-            // Its key belongs to the wake.
-            let peer = tx.peer;
-            let device = self.ports[peer as usize].rx.device;
-            first.key = self.key(device, first.key.time().0, class::SYMBOL);
-        }
+        let (peer, woken) = (tx.peer, tx.wake_posted);
+        self.end(peer).woken = records.first().filter(|_| woken).map(|record| record.key);
         records
     }
 
@@ -264,7 +259,9 @@ impl<P: Probe> Fabric<P> {
                 ack_id = ack_id.wrapping_add(1) & mask;
             }
             end.fly(record.key, start_of(record), stype0);
-            cx.post(record.key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+            if end.woken != Some(record.key) {
+                cx.post(record.key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+            }
         }
         end.due = due.iter().map(|record| record.key).collect();
         let unsent = |record: &CreditRecord| {

@@ -177,6 +177,8 @@ pub(crate) struct End {
     log: VecDeque<Logged>,
     /// Not back to packet granularity up to this instant.
     stay_until: u64,
+    /// The key of a symbol for whose arrival a wake is posted at the partner.
+    woken: Option<EventKey>,
     /// Damaged characters of the idle sequence on their way here.
     idle_errors: u32,
     pub(crate) stats: LinkStats,
@@ -319,6 +321,7 @@ impl End {
             changes: false,
             log: VecDeque::new(),
             stay_until: 0,
+            woken: None,
             idle_errors: 0,
             stats: LinkStats::default(),
         }

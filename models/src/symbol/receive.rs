@@ -54,6 +54,8 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn take_in<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, control: &Control) {
+        // A link-response is followed by what buffers are free.
+        self.count(cx, port, false);
         let end = self.end(port);
         match control.symbol {
             Some(symbol) => {
