@@ -614,7 +614,7 @@ fn equal<const N: usize>(
             (outcome.injected, outcome.replicated, outcome.delivered),
             (outcome.in_flight, outcome.packet_hops),
             format!("{:?}", (&log.deliveries, &log.edges)),
-            format!("{:?}", (&log.samples, if everywhere { &outcome.links[..] } else { &[] })),
+            format!("{:?}", (&log.samples, if everywhere && !drained { &outcome.links[..] } else { &[] })),
             format!("{:?}", (&outcome.agents, &outcome.protocols, &outcome.sessions, &outcome.enumeration)),
             format!("{:?}", (&log.messages, &log.round_trips, &log.events, &log.accesses)),
         );
