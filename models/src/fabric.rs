@@ -807,7 +807,7 @@ impl<P: Probe> World for Fabric<P> {
                     self.arrive(cx, target, event.payload.packet(), event.payload.extra());
                 }
             }
-            Kind::Ready if self.is_symbolic(target) => {
+            Kind::Ready if self.is_symbolic(target) && self.is_on_air(target, cx.key()) => {
                 self.packet_arrives(cx, target, event.payload.packet(), event.payload.extra());
             }
             Kind::Ready => self.arrive(cx, target, event.payload.packet(), event.payload.extra()),

@@ -168,8 +168,11 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         self.observers_pending -= 1;
         // Errors alone do not keep a run going.
-        if self.is_idle(cx) && !self.whispers(now) {
-            return;
+        if cx.pending() == self.observers_pending {
+            self.settle(cx, cx.key());
+            if self.is_idle(cx) && !self.whispers(now) {
+                return;
+            }
         }
         self.enter(cx, port);
         let timing = &self.timings[self.ports[port as usize].tx.timing as usize];

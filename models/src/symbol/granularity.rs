@@ -1,9 +1,9 @@
 //! From packet granularity to symbol granularity and back, while the link works.
 //!
 //! A link that may change its granularity starts in packet granularity. What its ports would need for the
-//! change is noted as it happens (`special::WATCHED`): the packets committed, and the places of symbols on the
-//! wire. When an error strikes, or a moment before a scheduled fault, both ends become what they would be by
-//! then if the link had always run in symbol granularity: the state of a [`LinkPort`] follows from credit,
+//! change is noted as it happens (`special::WATCHED`): the packets committed, and the places of symbols on
+//! the wire. When an error strikes, or a moment before a scheduled fault, both ends become what they would be
+//! by then if the link had always run in symbol granularity: the state of a [`LinkPort`] follows from credit,
 //! records and wire. The link goes back when both ends are clean and quiet.
 //!
 //! *Nothing that was posted is revoked.* Arrivals, deliveries and wakes on the way keep their keys; in symbol
@@ -140,6 +140,13 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    /// Whether a packet on its way to `port` arrives with this key. (Pipelines have events for other packets,
+    /// too.)
+    pub(crate) fn is_on_air(&mut self, port: u32, key: EventKey) -> bool {
+        let peer = self.ports[port as usize].rx.peer;
+        self.end(peer).air.iter().any(|air| air.key == key)
+    }
+
     /// Whether symbols are on their way on links in packet granularity.
     pub(super) fn whispers(&self, now: u64) -> bool {
         self.ends.iter().enumerate().any(|(port, end)| {
@@ -211,8 +218,8 @@ impl<P: Probe> Fabric<P> {
         log.into()
     }
 
-    /// The end of a link at `port`, out of what is known of it: `own` packets outstanding, `partners` likewise,
-    /// and the records that the partner has not seen of what this end says.
+    /// The end of a link at `port`, out of what is known of it: `own` packets outstanding, those of its
+    /// partner, and the records that the partner has not seen of what this end says.
     fn resume<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
