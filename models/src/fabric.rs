@@ -150,6 +150,9 @@ impl Payload {
 
 pub(crate) type Cx<'a, L> = Context<'a, Payload, L>;
 
+/// Field of [`Kind::Ready`]: the packet comes from the wire.
+pub(crate) const FROM_WIRE: u16 = 1;
+
 /// Route entry in two octets: egress port, [`MASK`]` | mask`, or [`DROP`]; next-hop port.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Hop {
@@ -807,7 +810,7 @@ impl<P: Probe> World for Fabric<P> {
                     self.arrive(cx, target, event.payload.packet(), event.payload.extra());
                 }
             }
-            Kind::Ready if self.is_symbolic(target) && self.is_on_air(target, cx.key()) => {
+            Kind::Ready if event.payload.field() == FROM_WIRE && self.is_symbolic(target) => {
                 self.packet_arrives(cx, target, event.payload.packet(), event.payload.extra());
             }
             Kind::Ready => self.arrive(cx, target, event.payload.packet(), event.payload.extra()),

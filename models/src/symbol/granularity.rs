@@ -140,13 +140,6 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Whether a packet on its way to `port` arrives with this key. (Pipelines have events for other packets,
-    /// too.)
-    pub(crate) fn is_on_air(&mut self, port: u32, key: EventKey) -> bool {
-        let peer = self.ports[port as usize].rx.peer;
-        self.end(peer).air.iter().any(|air| air.key == key)
-    }
-
     /// Whether symbols are on their way on links in packet granularity.
     pub(super) fn whispers(&self, now: u64) -> bool {
         self.ends.iter().enumerate().any(|(port, end)| {
