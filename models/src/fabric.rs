@@ -150,6 +150,9 @@ impl Payload {
 
 pub(crate) type Cx<'a, L> = Context<'a, Payload, L>;
 
+/// Field of [`Kind::Ready`]: the packet comes from the wire.
+pub(crate) const FROM_WIRE: u16 = 1;
+
 /// Route entry in two octets: egress port, [`MASK`]` | mask`, or [`DROP`]; next-hop port.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Hop {
@@ -619,6 +622,12 @@ impl<P: Probe> Fabric<P> {
         self.keys[device as usize].make(Time(at), class)
     }
 
+    /// The link of `port` runs in symbol granularity now.
+    #[inline(always)]
+    pub fn is_symbolic(&self, port: u32) -> bool {
+        !self.ends.is_empty() && self.ports[port as usize].rx.special & special::SYMBOLS != 0
+    }
+
     #[inline(always)]
     pub fn is_switch(&self, port: u32) -> bool {
         self.owner[port as usize] >= 0
@@ -800,11 +809,16 @@ impl<P: Probe> World for Fabric<P> {
         let target = event.target;
         match event.payload.kind() {
             Kind::Arrive => {
-                if self.unfolded {
+                if self.is_symbolic(target) && !self.unfolded {
+                    self.packet_arrives(cx, target, event.payload.packet(), event.payload.extra());
+                } else if self.unfolded {
                     self.arrive_unfolded(cx, target, event.payload.packet(), event.payload.extra());
                 } else {
                     self.arrive(cx, target, event.payload.packet(), event.payload.extra());
                 }
+            }
+            Kind::Ready if event.payload.field() == FROM_WIRE && self.is_symbolic(target) => {
+                self.packet_arrives(cx, target, event.payload.packet(), event.payload.extra());
             }
             Kind::Ready => self.arrive(cx, target, event.payload.packet(), event.payload.extra()),
             Kind::Done => self.done(cx, target),

@@ -9,7 +9,7 @@ use sim_core::{EventList, Time};
 
 impl<P: Probe> Fabric<P> {
     /// A symbol reaches `port`.
-    pub(super) fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub(crate) fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
         let peer = self.ports[port as usize].rx.peer;
         let sender = self.end(peer);
@@ -40,6 +40,7 @@ impl<P: Probe> Fabric<P> {
             }
         }
         self.met(cx, port);
+        self.try_leave(now, port);
     }
 
     /// The input side gets to a symbol that is damaged, or whose second function is no mere delimiter. (Those
@@ -53,6 +54,8 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn take_in<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, control: &Control) {
+        // A link-response is followed by what buffers are free.
+        self.count(cx, port, false);
         let end = self.end(port);
         match control.symbol {
             Some(symbol) => {
@@ -72,6 +75,7 @@ impl<P: Probe> Fabric<P> {
     /// The input side gets to a damaged character of the idle sequence.
     pub(super) fn idle_damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let end = self.end(port);
+        end.idle_errors -= 1;
         end.absorb();
         end.link.handle_error(Cause::IllegalCharacter);
         self.met(cx, port);
@@ -100,7 +104,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The input side of `port` gets to a packet.
-    pub(super) fn packet_arrives<L: EventList<Payload>>(
+    pub(crate) fn packet_arrives<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: u32,
