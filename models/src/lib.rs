@@ -92,6 +92,7 @@ mod wire;
 pub use linx_riocm;
 pub use logical;
 pub use lp_serial;
+pub use scheduled_transfer;
 pub use session_management;
 pub use sim_core;
 

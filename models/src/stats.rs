@@ -1,9 +1,11 @@
 //! Totals that the fabric keeps for itself and hands out after a run.
 
 pub(crate) mod linx;
+pub(crate) mod transfer;
 
 use crate::probe::FACTS;
 pub use linx::{GAP_CLASSES, GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
+pub use transfer::{FrameCount, TransferEnd, TransferStats, TransferTotals};
 use sim_core::Time;
 
 /// Totals of one port of one device since the start of the run.
