@@ -75,6 +75,7 @@ mod fabric;
 pub mod goal;
 mod maintenance;
 mod packet;
+pub mod path;
 mod port;
 pub mod probe;
 mod registers;
@@ -85,6 +86,7 @@ pub mod stats;
 mod switch;
 mod symbol;
 mod traffic;
+pub mod transfer_rate;
 mod transmit;
 mod wire;
 

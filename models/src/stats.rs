@@ -5,8 +5,8 @@ pub(crate) mod transfer;
 
 use crate::probe::FACTS;
 pub use linx::{GAP_CLASSES, GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
-pub use transfer::{FrameCount, TransferEnd, TransferStats, TransferTotals};
 use sim_core::Time;
+pub use transfer::{FrameCount, TransferEnd, TransferStats, TransferTotals};
 
 /// Totals of one port of one device since the start of the run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

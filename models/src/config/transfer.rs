@@ -56,6 +56,15 @@ pub struct TransferJob {
     pub disconnect: bool,
 }
 
+impl TransferJob {
+    /// Blocks of all its Transfers over one connection that are enabled at a time, at most.
+    pub fn enabled(&self) -> u64 {
+        let all = self.bytes.div_ceil(1 << self.blocksize) + 1;
+        let window = if self.cts_req == 0 { all } else { all.min(self.cts_req.into()) };
+        window.saturating_mul(u64::from(self.concurrent).min(self.count))
+    }
+}
+
 /// What becomes of frames, in millionths.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransferFaults {
