@@ -1,8 +1,9 @@
 //! What a path through the fabric takes without competition: closed forms that reports and defaults use.
 
-use crate::config::{DeviceModel, Egress, FabricConfig, Forwarding};
+use crate::config::{DeviceModel, Egress, FabricConfig, Forwarding, LinkConfig};
 use logical::engine::stream::Mtu;
 use lp_serial::cost::{AddressSize, IdSize, PacketClass, idle3_packet_bytes, packet_bytes};
+use std::collections::BTreeMap;
 
 /// One link on the way, with what comes behind it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -30,15 +31,29 @@ pub struct Path {
     pub hops: Vec<Hop>,
 }
 
-impl Path {
-    /// Follows the routes. `None` if packets do not arrive, or are copied on the way.
-    pub fn new(config: &FabricConfig, from: u32, to: u32) -> Option<Self> {
+/// A fabric with its links by port.
+#[derive(Clone, Debug)]
+pub struct Roads<'a> {
+    config: &'a FabricConfig,
+    links: BTreeMap<(u32, u8), &'a LinkConfig>,
+}
+
+impl<'a> Roads<'a> {
+    /// The links of a fabric.
+    pub fn new(config: &'a FabricConfig) -> Self {
+        let ends = config.links.iter().flat_map(|link| [(link.a, link), (link.b, link)]);
+        Roads { config, links: ends.collect() }
+    }
+
+    /// Follows the routes from an endpoint to the owner of an id. `None` if packets do not arrive, or are
+    /// copied on the way.
+    pub fn path(&self, from: u32, to: u32) -> Option<Path> {
+        let config = self.config;
         let mut hops = Vec::new();
         let (mut device, mut port) = (from, 0);
         // A device is left once at most, unless packets go round.
         for _ in 0..config.devices.len() {
-            let link =
-                config.links.iter().find(|link| link.a == (device, port) || link.b == (device, port))?;
+            let link = self.links.get(&(device, port))?;
             (device, _) = if link.a == (device, port) { link.b } else { link.a };
             let mut hop =
                 Hop { char_ps: link.char_ps, delimiter: link.symbol_chars.into(), after: link.propagation.0 };
@@ -54,7 +69,9 @@ impl Path {
         }
         None
     }
+}
 
+impl Path {
     /// Whether every switch takes a packet in whole before it sends it on: then [`latency`](Self::latency) is
     /// exact.
     pub fn is_store_and_forward(config: &FabricConfig) -> bool {

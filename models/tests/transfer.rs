@@ -2,7 +2,7 @@
 mod common;
 use common::*;
 use models::config::*;
-use models::path::Path;
+use models::path::Roads;
 use models::run::{ListKind, PipelineMode};
 use models::stats::TransferTotals;
 use models::transfer_rate::TransferPath;
@@ -14,7 +14,8 @@ const MICROSECOND: u64 = 1_000_000;
 
 /// The way between two endpoints of a fabric.
 fn way(net: &Net, from: u32, to: u32) -> TransferPath {
-    let path = |from, to| Path::new(&net.config, from, to).expect("packets arrive");
+    let roads = Roads::new(&net.config);
+    let path = |from, to| roads.path(from, to).expect("packets arrive");
     TransferPath::new(path(from, to), path(to, from), 1024, Mtu::MAX, IdSize::Dev8, false)
 }
 

@@ -225,7 +225,9 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
             Some((num, den)) => Ratio::new(u128::from(num), u128::from(den)).to_string(),
             None => "closed loop or trace".into(),
         };
-        (name, format!("{}, load {load}", count(offered.sources as usize, "source")))
+        let rate = crate::transfer::rate_line(&variant.config, offered.flow);
+        let rate = rate.map_or(String::new(), |rate| format!("; {rate}"));
+        (name, format!("{}, load {load}{rate}", count(offered.sources as usize, "source")))
     };
     variant.offered.iter().map(line).collect()
 }
