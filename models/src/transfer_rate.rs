@@ -38,6 +38,11 @@ impl TransferPath {
         self.there.latency(&self.data) + self.back.latency(&self.control)
     }
 
+    /// From a Control operation to the answer, ps.
+    pub fn question(&self) -> u64 {
+        self.there.latency(&self.control) + self.back.latency(&self.control)
+    }
+
     /// How long the slowest link is busy with a Block of so many octets, a multiple of the STU, ps: with its
     /// Data in one direction or with its Clear_To_Send in the other.
     pub fn block_time(&self, block: u64) -> u64 {

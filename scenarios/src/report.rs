@@ -298,6 +298,16 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("linx-reboot-storm.json", "half of 32 nodes in a full mesh restart at once"),
         ("linx-reorder.json", "frames that overtake each other, windows and crashes: the ledger of messages"),
         ("linx-fragmentation.json", "simple against patch fragmentation: frames, time and copies"),
+        ("st-cts-window.json", "Scheduled Transfer: throughput against CTS_req and the round trip"),
+        (
+            "st-incast.json",
+            "eight writers, one destination: pacing by Clear_To_Send against VoQ backpressure",
+        ),
+        (
+            "st-lossy.json",
+            "Scheduled Transfer over a medium that loses, doubles and delays: every octet compared",
+        ),
+        ("st-slots.json", "Scheduled Transfer: starving for Slots"),
         ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
     ]
 }
