@@ -1165,10 +1165,14 @@ fn st_cts_window() {
         let (way, end) = way(&study, name);
         let block = 1u64 << end.job.blocksize;
         let window = if end.job.cts_req == 0 { u64::MAX } else { end.job.cts_req.into() };
-        let cycle = way.block_latency(block) as f64 / window as f64;
+        let mut cycle = way.block_latency(block) as f64 / window as f64;
+        if end.protocol.slots != u16::MAX {
+            // One Slot stays for the question, which takes another.
+            cycle += way.question() as f64 / f64::from(end.protocol.slots - 2);
+        }
         let law = 8_000.0 * block as f64 / cycle.max(way.block_time(block) as f64);
         let found = goodput_gbps(transfers(&study, name)).unwrap();
-        assert!((found / law - 1.0).abs() < 0.02, "{name}: {found} Gb/s, the law says {law}");
+        assert!((found / law - 1.0).abs() < 0.01, "{name}: {found} Gb/s, the law says {law}");
     }
     let full = 8_000.0 * 8192.0 / way(&study, "16").0.block_time(8192) as f64;
     let found = goodput_gbps(transfers(&study, "16")).unwrap();
@@ -1229,11 +1233,11 @@ fn st_incast() {
     }
     assert!(study.load("uncontrolled", "bystander") < 0.1, "most never gets through");
     for variant in ["st-paced", "voq-uncontrolled", "voq-st-all", "voq-st-paced"] {
-        near(variant, study.load(variant, "bystander"), 0.4, 0.002);
+        near(variant, study.load(variant, "bystander"), 0.25, 0.002);
     }
     let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
     for variant in ["st-paced", "voq-st-all", "voq-st-paced"] {
-        assert!(rate(variant) > 0.95 * rate("st-all"), "{variant}: {} Gb/s", rate(variant));
+        assert!(rate(variant) > 0.94 * rate("st-all"), "{variant}: {} Gb/s", rate(variant));
     }
     let latency = |variant| study.flow(variant, "writers").network.mean.value;
     assert!(3.0 * latency("st-paced") < latency("st-all"), "little waits on the way");
