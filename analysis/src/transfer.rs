@@ -33,8 +33,8 @@ pub struct TransferSummary {
     pub verified: u64,
     /// Octets of these.
     pub verified_octets: u64,
-    /// Received whole with wrong octets; octets where none belong; complete but nowhere verified; verified twice.
-    /// All are 0 in a sound system.
+    /// Received whole with wrong octets; octets where none belong; complete but nowhere verified; verified
+    /// twice. 0 in a sound system.
     pub unsound: u64,
     /// Verified octets over the time from the first beginning to the last completion.
     pub goodput_gbps: Option<Num>,

@@ -225,11 +225,30 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
             Some((num, den)) => Ratio::new(u128::from(num), u128::from(den)).to_string(),
             None => "closed loop or trace".into(),
         };
-        let rate = crate::transfer::rate_line(&variant.config, offered.flow);
-        let rate = rate.map_or(String::new(), |rate| format!("; {rate}"));
+        let rate = transfer_text(&variant.config, offered.flow).unwrap_or_default();
         (name, format!("{}, load {load}{rate}", count(offered.sources as usize, "source")))
     };
     variant.offered.iter().map(line).collect()
+}
+
+/// What a flow of Scheduled Transfer comes to without competition.
+fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
+    let (way, end) = crate::transfer::slowest(config, flow)?;
+    let block = 1u64 << end.job.blocksize;
+    let (cts, time) = way.cts_share(block);
+    let missing = match end.protocol.missing_timeout {
+        Some(time) => format!("missing Blocks after {}", time_text(time)),
+        None => "missing Blocks are not asked for".into(),
+    };
+    Some(format!(
+        "; analytic payload rate {:.3} Gb/s on the slowest path, Clear_To_Send takes {:.2} % of the way \
+         back; round trip {}, a window of {} Blocks covers it; Op_timeout {}, {missing}",
+        8_000.0 * block as f64 / time as f64,
+        100.0 * cts as f64 / time as f64,
+        time_text(way.round_trip()),
+        way.block_latency(block).div_ceil(time),
+        time_text(end.protocol.op_timeout)
+    ))
 }
 
 /// Device presets, one a line.

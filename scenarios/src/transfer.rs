@@ -295,11 +295,10 @@ fn longest(
     ways.max_by_key(TransferPath::round_trip)
 }
 
-/// What a flow comes to without competition, for reports.
-pub(crate) fn rate_line(config: &FabricConfig, flow: u16) -> Option<String> {
+/// The slowest way of a flow without competition, with settings of one of its ends.
+pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<(TransferPath, &TransferConfig)> {
     let roads = Roads::new(config);
-    let mut slowest: Option<(u64, TransferPath)> = None;
-    let mut found = None;
+    let mut ways = Vec::new();
     for agent in &config.agents {
         for part in agent.parts.iter().filter(|part| part.flow == flow) {
             let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
@@ -309,29 +308,9 @@ pub(crate) fn rate_line(config: &FabricConfig, flow: u16) -> Option<String> {
                 let (there, back) = if end.job.read { (home, out) } else { (out, home) };
                 let stu = 1 << end.protocol.cut_stu;
                 let way = TransferPath::new(there, back, stu, agent.mtu, agent.ids, agent.idle3);
-                let time = way.block_time(1 << end.job.blocksize);
-                if slowest.as_ref().is_none_or(|(other, _)| time > *other) {
-                    slowest = Some((time, way));
-                    found = Some(end);
-                }
+                ways.push((way, &**end));
             }
         }
     }
-    let ((time, way), end) = (slowest?, found?);
-    let block = 1u64 << end.job.blocksize;
-    let gigabits = |octets: u64, ps: u64| 8_000.0 * octets as f64 / ps as f64;
-    let (cts, whole) = way.cts_share(block);
-    let window = way.block_latency(block).div_ceil(time);
-    Some(format!(
-        "analytic payload rate {:.3} Gb/s on the slowest path, Clear_To_Send takes {:.2} % of the way back; \
-         round trip {}, a window of {window} Blocks covers it; Op_timeout {}, {}",
-        gigabits(block, time),
-        100.0 * cts as f64 / whole as f64,
-        units::time_text(way.round_trip()),
-        units::time_text(end.protocol.op_timeout),
-        end.protocol.missing_timeout.map_or("missing Blocks are not asked for".into(), |time| format!(
-            "missing Blocks after {}",
-            units::time_text(time)
-        )),
-    ))
+    ways.into_iter().max_by_key(|(way, end)| way.block_time(1 << end.job.blocksize))
 }

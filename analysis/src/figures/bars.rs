@@ -126,8 +126,8 @@ pub(super) const RETRY: Metric = Metric {
 const TRANSFERRING: Level = Level { of: |flow| flow.transfer_gbps.map(|_| flow), ..PACKETS };
 
 pub(super) const TRANSFERS: Metric = Metric {
-    title: "Scheduled Transfer",
-    subtitle: "octets compared at their destination, from the first beginning to the last completion",
+    title: "Payload rate of Scheduled Transfers",
+    subtitle: "from the first beginning to the last completion",
     label: "payload rate (Gb/s)",
     most: None,
     level: TRANSFERRING,

@@ -4,9 +4,9 @@ use super::Share;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Scheduled Transfers: every endpoint of `from` connects to every endpoint of `to`, asks it for its Transfers,
-/// and takes the connection down. A frame is an Ethernet frame in a type 9 stream; the priority is that of the
-/// flow.
+/// Scheduled Transfers: every endpoint of `from` connects to every endpoint of `to`, asks it for its
+/// Transfers, and takes the connection down. A frame is an Ethernet frame in a type 9 stream; the priority is
+/// that of the flow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StSpec {

@@ -2,15 +2,15 @@
 //! purpose.
 //!
 //! The machine is [`scheduled_transfer::Endpoint`], the code that a product would link. An operation is an
-//! 802.3/SNAP frame without check sequence, and that is one PDU of type 9: the Ethernet encapsulation of session
-//! management (ProtoID 0x0102), DATA3. The stream is static, as if its conduit had been opened before.
+//! 802.3/SNAP frame without check sequence, and that is one PDU of type 9: the Ethernet encapsulation of
+//! session management (ProtoID 0x0102), DATA3. The stream is static, as if its conduit had been opened.
 //!
-//! The application connects to its peers, asks each for its Transfers, a few at a time, and takes the connection
-//! down. The octets of a Transfer follow from its name, and the end that received them looks at every one
-//! ([`store`]).
+//! The application connects to its peers, asks each for its Transfers, a few at a time, and takes the
+//! connection down. The octets of a Transfer follow from its name, and the end that received them looks at
+//! every one ([`store`]).
 //!
-//! Data is asked of the protocol when there is room below: two frames at most are between protocol and link, so
-//! "sent" is when it left, and answers do not wait behind a Block.
+//! Data is asked of the protocol when there is room below: two frames at most are between protocol and link,
+//! so "sent" is when it left, and answers do not wait behind a Block.
 
 mod audit;
 mod ledger;

@@ -1,8 +1,8 @@
 //! Memory of an end: stretches for Transfers, octet for octet.
 //!
 //! A Transfer is named by a *tag*, the node that its octets come from and a number of that node's. A source
-//! stretch has the tag in its first 8 octets, and after it words that follow from it and their position. So the
-//! destination knows from the octets alone what they should be.
+//! stretch has the tag in its first 8 octets, and after it words that follow from it and their position. So
+//! the destination knows from the octets alone what they should be.
 
 use scheduled_transfer::{Memory, Span};
 use std::collections::BTreeMap;
