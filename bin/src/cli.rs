@@ -5,7 +5,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use models::run::{ListKind, PipelineMode, RunOptions};
 use serde_json::Value;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// Deterministic simulator of RapidIO fabrics.
 #[derive(Debug, Parser)]
@@ -85,20 +86,42 @@ pub(crate) enum Verb {
     },
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+/// What `explore` explores.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// Two nodes establish a conduit (session management, Annex 2 §3.4)
+    /// Two nodes establish a conduit (session management, Annex 2 §3.4).
     Conduit,
-    /// Two nodes connect, exchange messages, restart (LINX RapidIO connection manager)
+    /// Two nodes connect, exchange messages, restart (LINX RapidIO connection manager).
     Linx,
-    /// Two ends connect, write two Blocks or change a word, part (Scheduled Transfer)
+    /// Two ends connect, write two Blocks or change a word, part (Scheduled Transfer).
     Transfer,
+    /// The conduit that a scenario opens.
+    Scenario(PathBuf),
+}
+
+impl FromStr for Subject {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "conduit" => Ok(Self::Conduit),
+            "linx" => Ok(Self::Linx),
+            "transfer" => Ok(Self::Transfer),
+            file if Path::new(file).extension().is_some_and(|extension| extension == "json") => {
+                Ok(Self::Scenario(file.into()))
+            }
+            _ => Err("expected conduit, linx, transfer, or a scenario file (*.json) with sessions"),
+        }
+    }
 }
 
 /// Flags of `explore`.
 #[derive(Debug, Args)]
 pub(crate) struct ExploreArgs {
-    /// What to explore
+    /// conduit: two nodes establish a conduit (session management); linx: two nodes connect, exchange
+    /// messages, restart; transfer: two ends connect, write two Blocks or change a word, part (Scheduled
+    /// Transfer); or a scenario file: the conduit that it opens, with its accidents at any message
+    #[arg(value_name = "SUBJECT")]
     pub(crate) subject: Subject,
     /// Of conduit: literal, minimal, corrected (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -119,9 +142,9 @@ pub(crate) struct ExploreArgs {
     /// half-open, orphan, storm; up, missing, stuck, disagreement, message, contract, cut
     #[arg(long, value_name = "CLASS")]
     pub(crate) path: Option<String>,
-    /// Write that run of conduit to a folder: path.svg, path.png and path.txt show it, path.json replays it
-    /// in the simulator
-    #[arg(long, value_name = "FOLDER", requires = "path")]
+    /// Write that run of conduit to a folder (without --path, a shortest one to each bad ending, each to a
+    /// folder in it): path.svg, path.png and path.txt show it, path.json replays it in the simulator
+    #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
 }
 

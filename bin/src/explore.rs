@@ -1,9 +1,11 @@
 //! `riosim explore`: every interleaving of a small system, and what each ends in.
 
 mod linx;
+mod scenario;
 mod transfer;
 
 use crate::cli::{ExploreArgs, Subject};
+use crate::inspect;
 use crate::status::Failure;
 use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault};
 use analysis::explore::script::Walk;
@@ -18,20 +20,36 @@ const MAX_STATES: usize = 20_000_000;
 
 /// Prints a table, or a path.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
-    let text = match (args.subject, &args.path) {
+    let text = match (&args.subject, &args.path) {
         (Subject::Linx | Subject::Transfer, _) if args.out.is_some() => {
             Err("--out: paths of conduit only".into())
         }
-        (Subject::Conduit, None) => table(args),
-        (Subject::Conduit, Some(class)) => path(args, class),
         (Subject::Linx, None) => linx::table(args),
         (Subject::Linx, Some(ending)) => linx::path(args, ending),
         (Subject::Transfer, None) => transfer::table(args),
         (Subject::Transfer, Some(ending)) => transfer::path(args, ending),
+        (Subject::Conduit | Subject::Scenario(_), path) => {
+            let models = match &args.subject {
+                Subject::Scenario(file) => scenario::models(args, &inspect::load_file(file)?)
+                    .map_err(|problem| format!("{}: {problem}", file.display())),
+                _ => models(args).map(|models| (models, Vec::new())),
+            };
+            models.and_then(|(models, left_out)| {
+                let mut text = match path {
+                    None => table(args, &models)?,
+                    Some(class) => self::path(args, &models, class)?,
+                };
+                left_out.iter().for_each(|variant| text += &format!("not explored: {variant}\n"));
+                Ok(text)
+            })
+        }
     };
     print!("{}", text.map_err(Failure::bad_input)?);
     Ok(())
 }
+
+/// What is explored, and the variants of a scenario that mean it.
+type Selected = (Conduit, Vec<String>);
 
 /// The entries with one of the names, or all without names.
 fn select<T: Copy>(
@@ -54,7 +72,7 @@ fn select<T: Copy>(
 }
 
 /// Everything that the flags select.
-fn models(args: &ExploreArgs) -> Result<Vec<Conduit>, String> {
+fn models(args: &ExploreArgs) -> Result<Vec<Selected>, String> {
     let algorithms = select("algorithm", &args.algorithm, &Algorithm::ALL, |known| known.name())?;
     let faults = if args.fault.is_empty() {
         vec![FAULTS[0]]
@@ -70,7 +88,7 @@ fn models(args: &ExploreArgs) -> Result<Vec<Conduit>, String> {
             for &configuration in &configurations {
                 for &order in &orders {
                     let model = Conduit::new(algorithm, fault, configuration, order);
-                    models.push(Conduit { limit: args.limit, ..model });
+                    models.push((Conduit { limit: args.limit, ..model }, Vec::new()));
                 }
             }
         }
@@ -78,7 +96,15 @@ fn models(args: &ExploreArgs) -> Result<Vec<Conduit>, String> {
     Ok(models)
 }
 
-fn table(args: &ExploreArgs) -> Result<String, String> {
+/// The algorithm at both ends, or that of each.
+fn algorithms(model: &Conduit) -> String {
+    match model.algorithms.map(Algorithm::name) {
+        [one, other] if one == other => one.to_owned(),
+        [one, other] => format!("{one}/{other}"),
+    }
+}
+
+fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
     let mut text = format!(
         "{:<10} {:<12} {:<6} {:<5} {:>10} {:>16}",
         "algorithm", "fault", "config", "order", "states", "interleavings"
@@ -87,16 +113,17 @@ fn table(args: &ExploreArgs) -> Result<String, String> {
         let _ = write!(text, " {:>20}", class.name());
     }
     text.push('\n');
-    for model in models(args)? {
-        let _ = write!(
-            text,
+    let mut written = String::new();
+    for (model, variants) in models {
+        let label = format!(
             "{:<10} {:<12} {:<6} {:<5}",
-            model.algorithms[0].name(),
+            algorithms(model),
             model.fault.name,
             model.configuration.name(),
             model.order.name()
         );
-        match conduit_table(&model, MAX_STATES) {
+        text.push_str(&label);
+        match conduit_table(model, MAX_STATES) {
             Ok(Some(row)) => {
                 let _ = write!(text, " {:>10} {:>16}", row.states, row.interleavings());
                 for class in Class::ALL {
@@ -113,15 +140,39 @@ fn table(args: &ExploreArgs) -> Result<String, String> {
             }
         }
         text.push('\n');
+        if !variants.is_empty() {
+            let _ = writeln!(text, "  {}", variants.join(", "));
+        }
+        if let Some(folder) = &args.out {
+            written += &bad_endings(folder, model)?;
+        }
     }
     text.push_str(
         "cells: interleavings/different endings, of runs in which everything did go wrong that should\n",
     );
+    Ok(text + &written)
+}
+
+/// Writes a shortest path to each bad ending of a model; says which.
+fn bad_endings(folder: &Path, model: &Conduit) -> Result<String, String> {
+    let Some(graph) = Graph::explore(model, MAX_STATES) else { return Ok(String::new()) };
+    let mut text = String::new();
+    for class in Class::ALL.into_iter().filter(|class| !matches!(class, Class::One | Class::None)) {
+        let Some(path) = graph.shortest(|end| end.spent && end.class() == class) else { continue };
+        let (fault, configuration, order) =
+            (model.fault.name, model.configuration.name(), model.order.name());
+        let algorithm = algorithms(model).replace('/', "-");
+        let folder = folder
+            .join(format!("{algorithm}-{fault}-{configuration}-{order}-{}", class.name()).to_lowercase());
+        let realisable = write(&folder, model, &path, class)
+            .map_err(|error| format!("--out: {}: {error}", folder.display()))?;
+        let _ = writeln!(text, "{}: {realisable}", folder.display());
+    }
     Ok(text)
 }
 
-/// The path as a chart, and as a scenario that replays it.
-fn write(folder: &Path, model: &Conduit, path: &[Event], class: Class) -> io::Result<()> {
+/// The path as a chart, and as a scenario that replays it. Says whether some delays give this order.
+fn write(folder: &Path, model: &Conduit, path: &[Event], class: Class) -> io::Result<&'static str> {
     let walk = Walk::new(model, path).expect("it is a path of this model");
     let scenario = walk.scenario(class);
     let text = |key: &str| scenario[key].as_str().unwrap_or_default().to_owned();
@@ -133,23 +184,23 @@ fn write(folder: &Path, model: &Conduit, path: &[Event], class: Class) -> io::Re
     fs::write(folder.join("path.svg"), chart.to_svg())?;
     fs::write(folder.join("path.png"), chart.to_png())?;
     fs::write(folder.join("path.txt"), chart.to_text())?;
-    fs::write(folder.join("path.json"), replay)
+    fs::write(folder.join("path.json"), replay)?;
+    Ok(realisable)
 }
 
-fn path(args: &ExploreArgs, class: &str) -> Result<String, String> {
+fn path(args: &ExploreArgs, models: &[Selected], class: &str) -> Result<String, String> {
     let class = select("path", &[class.to_owned()], &Class::ALL, |class| class.name())?[0];
-    let models = models(args)?;
-    let [model] = models[..] else {
+    let [(model, _)] = models else {
         let problem = "--path: takes one algorithm, fault, configuration and order";
         return Err(format!("{problem}; {} are selected", models.len()));
     };
-    let Some(graph) = Graph::explore(&model, MAX_STATES) else {
+    let Some(graph) = Graph::explore(model, MAX_STATES) else {
         return Err(format!("more than {MAX_STATES} states"));
     };
     match graph.shortest(|end| end.spent && end.class() == class) {
         Some(path) => {
             if let Some(folder) = &args.out {
-                write(folder, &model, &path, class)
+                write(folder, model, &path, class)
                     .map_err(|error| format!("--out: {}: {error}", folder.display()))?;
             }
             Ok(path.iter().map(|event| format!("{}\n", sentence(event))).collect())
@@ -194,9 +245,20 @@ mod tests {
         }
     }
 
+    fn shown(args: &ExploreArgs) -> Result<String, String> {
+        models(args).and_then(|models| match &args.path {
+            None => table(args, &models),
+            Some(class) => path(args, &models, class),
+        })
+    }
+
+    fn shortest(args: ExploreArgs, class: &str) -> Result<String, String> {
+        shown(&ExploreArgs { path: Some(class.to_owned()), ..args })
+    }
+
     #[test]
     fn a_row() {
-        let text = table(&args("literal", "none", "PEERS", "fifo")).unwrap();
+        let text = shown(&args("literal", "none", "PEERS", "fifo")).unwrap();
         let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(row[..4], ["literal", "none", "PEERS", "fifo"]);
         assert_eq!(row[5..], ["200", "8/1", "-", "-", "-", "-", "-", "192/2"]);
@@ -204,22 +266,22 @@ mod tests {
 
     #[test]
     fn a_path() {
-        let text = path(&args("minimal", "none", "MS", "fifo"), "one").unwrap();
+        let text = shortest(args("minimal", "none", "MS", "fifo"), "one").unwrap();
         assert_eq!(
             text,
             "M: create_conduit\nM -> P: OPEN 0 (F,F)\nP -> M: ACCEPT 0 (F,0x2000)\n\
              P -> M: OPEN 0 (F,0x2000)\nM -> P: ACCEPT 0 (0x2000,0x1000)\n"
         );
         assert_eq!(
-            path(&args("corrected", "LOSS1", "MS", "any"), "storm").unwrap(),
+            shortest(args("corrected", "LOSS1", "MS", "any"), "storm").unwrap(),
             "no run ends in: storm\n"
         );
     }
 
     #[test]
     fn names_that_do_not_exist() {
-        let error = table(&args("litteral", "none", "MS", "fifo")).unwrap_err();
+        let error = shown(&args("litteral", "none", "MS", "fifo")).unwrap_err();
         assert_eq!(error, "--algorithm: \"litteral\" found; allowed: literal, minimal, corrected");
-        assert!(path(&args("literal", "none", "MS", "fifo"), "good").is_err());
+        assert!(shortest(args("literal", "none", "MS", "fifo"), "good").is_err());
     }
 }

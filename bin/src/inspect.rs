@@ -5,17 +5,27 @@ use crate::codec;
 use crate::console::{colours, complain, print};
 use crate::status::Failure;
 use scenarios::{Diagnostics, RunPlan};
+use serde_json::Value;
 use std::io::{Read, Write};
 use std::path::Path;
 
 /// Reads and compiles a scenario; warnings go to standard error.
 pub(crate) fn load(args: &ScenarioArgs) -> Result<RunPlan, Failure> {
-    let (text, name) = read(&args.scenario)?;
+    compile(&args.scenario, &args.overrides())
+}
+
+/// A scenario as it is.
+pub(crate) fn load_file(path: &Path) -> Result<RunPlan, Failure> {
+    compile(path, &[])
+}
+
+fn compile(path: &Path, overrides: &[(String, Value)]) -> Result<RunPlan, Failure> {
+    let (text, name) = read(path)?;
     let rendered = |findings: &Diagnostics| {
         if colours() { findings.render_coloured() } else { findings.render() }
     };
-    let plan = scenarios::load(&text, &name, &args.overrides())
-        .map_err(|errors| Failure::BadInput(rendered(&errors)))?;
+    let plan =
+        scenarios::load(&text, &name, overrides).map_err(|errors| Failure::BadInput(rendered(&errors)))?;
     if !plan.warnings.items.is_empty() {
         complain(&rendered(&plan.warnings));
     }

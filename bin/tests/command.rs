@@ -377,6 +377,43 @@ fn programs_are_timed() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// A scenario says who opens, by which algorithm, and what goes wrong; every bad ending has its path.
+#[test]
+fn a_scenario_is_explored() {
+    let home = Home::new();
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
+    let race = shipped.join("conduit-race-peers.json");
+    let text = home.ok(&["explore", race.to_str().unwrap(), "--order", "fifo", "--out", "paths"]);
+    let row = |name: &str| -> Vec<&str> {
+        text.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace().collect()
+    };
+    assert_eq!(row("literal")[5..], ["200", "8/1", "-", "-", "-", "-", "-", "192/2"]);
+    assert_eq!(row("corrected")[7..], ["-"; 6]);
+    assert!(text.contains("\n  corrected-crossing, corrected-half, corrected-after\n"), "{text}");
+    assert!(text.ends_with("paths/literal-none-peers-fifo-storm: realisable\n"), "{text}");
+    let folders: Vec<_> = fs::read_dir(home.path().join("paths")).unwrap().collect();
+    assert_eq!(folders.len(), 1);
+
+    let losses = shipped.join("session-message-loss.json");
+    let text = home.ok(&["explore", losses.to_str().unwrap(), "--order", "fifo", "--fault", "none"]);
+    assert!(
+        text.ends_with("not explored: variant corrected-mute: node 2 is mute; this cannot be explored\n"),
+        "{text}"
+    );
+
+    for (name, problem) in [
+        ("hol-blocking", "0 flows have sessions; exactly one can be explored"),
+        ("conduit-storm", "32 nodes have sessions; exactly two can be explored"),
+        ("session-figure-3-1", "node 1 opens streams, not conduits; this cannot be explored"),
+    ] {
+        let file = shipped.join(format!("{name}.json"));
+        let output = home.run(&["explore", file.to_str().unwrap()]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(problem), "{said}");
+    }
+}
+
 /// A path of an exploration, written, and run again: it ends in the same way.
 #[test]
 fn a_path_is_replayed() {

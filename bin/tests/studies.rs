@@ -898,8 +898,10 @@ fn linx_crossing_connect() {
     assert!(connections(&study, "lossy").stats.muted > 0);
     let lost = connections(&study, "loss-of-peer");
     assert_eq!(lost.stats.ended[LinxEnd::Timeout as usize], 1);
-    // Three periods of 10 us after the last heartbeat, which left up to one period before.
-    near("detection", lost.stats.detected.max as f64 / 1e6, 25.0, 0.2);
+    // Up after two ways, a heartbeat each 10 us from then on; three periods after the last one came. Y went
+    // down at 60 us.
+    let expected = 3.0 * one_way / 1e6 + 50.0 + 30.0 - 60.0;
+    near("detection", lost.stats.detected.max as f64 / 1e6, expected, 0.02);
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub struct LinxNodeSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 2))]
     pub heartbeat_priority: Option<u8>,
-    /// Priorities of data frames, 0 to 2 (default [0]). With several they take turns, and overtake each
+    /// Priorities of data frames, 0 to 2 (default `[0]`). With several they take turns, and overtake each
     /// other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_priorities: Option<Vec<u8>>,
