@@ -7,7 +7,7 @@ use models::path::Roads;
 use models::stats::TransferTotals;
 use models::transfer_rate::TransferPath;
 
-/// What the ends of the (only) flow of Scheduled Transfer of a variant have come to; every octet was compared.
+/// What the ends of the only flow of Scheduled Transfer of a variant have come to; all octets were compared.
 fn transfers<'a>(study: &'a Study, variant: &str) -> &'a TransferTotals {
     let [totals] = &study.of(variant).run.outcome.transfers[..] else { panic!("{variant}: one flow") };
     let stats = &totals.stats;
