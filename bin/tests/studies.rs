@@ -19,6 +19,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+#[path = "studies/transfer.rs"]
+mod transfer;
+
 /// Packet with its delimiter on a 4x 6.25 Gbaud link: 276 + 8 characters of 0.4 ns.
 const T_PS: f64 = 113_600.0;
 
@@ -108,7 +111,7 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 13] = [
+const FIGURES: [(&str, &str); 16] = [
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
     ("hol-saturation", "load"),
@@ -119,6 +122,9 @@ const FIGURES: [(&str, &str); 13] = [
     ("message-retry-storm", "retry"),
     ("rpc-latency", "round_trip_cdf"),
     ("rpc-latency", "round_trip_decomposition"),
+    ("st-cts-window", "transfers"),
+    ("st-incast", "goodput"),
+    ("st-slots", "transfers"),
     ("stream-segmentation", "efficiency"),
     ("voq-chatter", "load"),
     ("voq-unequal-neighbours", "load"),

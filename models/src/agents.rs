@@ -7,13 +7,14 @@
 use crate::agent::linx::{Linx, audit as audit_linx};
 use crate::agent::port::Arrival;
 use crate::agent::session::{Session, audit};
+use crate::agent::transfer::{Transfer, audit as audit_transfers};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
 use crate::config::PacketSize;
 use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
-use crate::stats::{AgentStats, FlowStats, LinxTotals, SessionTotals};
+use crate::stats::{AgentStats, FlowStats, LinxTotals, SessionTotals, TransferTotals};
 use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
@@ -341,6 +342,15 @@ impl<P: Probe> Fabric<P> {
             }
         }
         flows.iter().map(|(&flow, nodes)| audit_linx(flow, nodes, end)).collect()
+    }
+
+    /// What the ends of Scheduled Transfer have come to, flow by flow.
+    pub(crate) fn transfer_totals(&self) -> Vec<TransferTotals> {
+        let mut flows: BTreeMap<u16, Vec<&Transfer>> = BTreeMap::new();
+        for (flow, node) in self.agents.iter().flatten().flat_map(|agent| agent.transfers()) {
+            flows.entry(flow).or_default().push(node);
+        }
+        flows.iter().map(|(&flow, nodes)| audit_transfers(flow, nodes)).collect()
     }
 
     /// What the nodes of session management have come to, flow by flow.

@@ -714,6 +714,7 @@ impl<P: Probe> Fabric<P> {
         let (agents, protocols) = self.agent_totals(end.0);
         let sessions = self.session_totals();
         let linx = self.linx_totals(end.0);
+        let transfers = self.transfer_totals();
         let links = self.link_totals(end.0);
         crate::run::Outcome {
             end,
@@ -722,6 +723,7 @@ impl<P: Probe> Fabric<P> {
             protocols,
             sessions,
             linx,
+            transfers,
             links,
             symbol_hops: self.ledger.symbol_hops,
             wire_checked: self.wire_checked,

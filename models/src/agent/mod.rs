@@ -38,6 +38,7 @@ pub(crate) mod port;
 pub(crate) mod protocol;
 mod rpc;
 pub(crate) mod session;
+pub(crate) mod transfer;
 mod workload;
 
 use crate::config::{AgentConfig, Carrier, ProtocolConfig, ServiceTime};
@@ -206,6 +207,9 @@ impl Agent {
                 ProtocolConfig::Linx(config) => {
                     let sender = workload::Sender::new(source);
                     Machine::Linx(Box::new(linx::Linx::new(seed, config, sender)))
+                }
+                ProtocolConfig::Transfer(config) => {
+                    Machine::Transfer(Box::new(transfer::Transfer::new(seed, config)))
                 }
             };
             let awake = !asleep || matches!(machine, Machine::Enumeration(_));
@@ -381,6 +385,14 @@ impl Agent {
     pub fn linx_nodes(&self) -> impl Iterator<Item = (u16, &linx::Linx)> + '_ {
         self.parts.iter().filter_map(|part| match &part.machine {
             Machine::Linx(linx) => Some((part.flow, &**linx)),
+            _ => None,
+        })
+    }
+
+    /// Ends of Scheduled Transfer, by flow.
+    pub fn transfers(&self) -> impl Iterator<Item = (u16, &transfer::Transfer)> + '_ {
+        self.parts.iter().filter_map(|part| match &part.machine {
+            Machine::Transfer(transfer) => Some((part.flow, &**transfer)),
             _ => None,
         })
     }
