@@ -98,7 +98,9 @@ impl Chart {
         let outcome = &report.run.outcome;
         let sessions = outcome.sessions.iter().flat_map(|flow| &flow.by_node).map(|node| node.0);
         let linx = outcome.linx.iter().flat_map(|flow| &flow.devices).copied();
-        let nodes: BTreeSet<u32> = sessions.chain(linx).collect();
+        // Whoever told something is a node, too.
+        let told = signals.iter().map(|signal| signal.device);
+        let nodes: BTreeSet<u32> = sessions.chain(linx).chain(told).collect();
         // In the order of ids.
         let owners = &report.run.config.owners;
         let mut columns: Vec<u32> = owners.iter().copied().filter(|owner| nodes.contains(owner)).collect();
@@ -137,6 +139,7 @@ impl Chart {
                     messages += 1;
                 }
                 SignalKind::Note { words } => add(signal.at.0, What::Note(words.clone())),
+                SignalKind::Frame { .. } => {}
             }
         }
         lines.sort_by_key(|(at, _)| *at);

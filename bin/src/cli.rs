@@ -314,6 +314,9 @@ pub(crate) struct TraceArgs {
     /// Print the life of this packet: 1 is the first that was created
     #[arg(long, value_name = "N", value_parser = parse_number)]
     pub(crate) packet: Option<usize>,
+    /// Write the Ethernet frames of Scheduled Transfer to this file instead, in pcapng form
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["packet", "only", "json"])]
+    pub(crate) pcapng: Option<PathBuf>,
     /// Only kinds of events: register, delivery, drop, edge, message, fact
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub(crate) only: Vec<String>,

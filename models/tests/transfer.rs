@@ -66,6 +66,8 @@ fn ends(
                 faults: [TransferFaults::default(); 2],
                 delay: Duration(0),
                 stream: format!("e{node:03}/transfer"),
+                charted: false,
+                captured: false,
             };
             change(&mut config);
             config

@@ -227,6 +227,8 @@ pub(crate) fn ends(
             faults: [faults(st, |shares| shares.control.as_ref()), faults(st, |shares| shares.data.as_ref())],
             delay: Duration(picoseconds(st.delay.as_ref()).unwrap_or(0)),
             stream: format!("{}/{}/st", c.graph.nodes[device].name, flow.name),
+            charted: st.chart == Some(true),
+            captured: false,
         };
         ends.insert(device, ProtocolConfig::Transfer(Box::new(end)));
     }

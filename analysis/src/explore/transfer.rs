@@ -14,7 +14,7 @@ use super::graph::Model;
 use super::sequence::{Conversation, Happening};
 use scheduled_transfer::slots::UNCOUNTED;
 use scheduled_transfer::wire::flags::DataChannel;
-use scheduled_transfer::wire::operation::name;
+use scheduled_transfer::wire::operation::name_of;
 use scheduled_transfer::wire::{Function, Header, Op};
 use scheduled_transfer::{
     Config, ConnectionId, Endpoint, Event as News, ExposeOptions, Extras, Outcome, Span, TransferOptions, Ula,
@@ -492,13 +492,7 @@ impl Conversation for Transfer {
 
     fn words(octets: &Vec<u8>) -> String {
         let Ok((header, _)) = Header::parse(octets) else { return "a broken operation".into() };
-        let mut words = match (header.op, header.flags.function()) {
-            (op, 0b000) if op == Op::Get as u8 => "Get",
-            (op, 0b111) if op == Op::Get as u8 => "FetchOp_Complete",
-            (op, _) if op == Op::Get as u8 => "FetchOp",
-            (op, _) => name(op),
-        }
-        .to_owned();
+        let mut words = name_of(&header).to_owned();
         for (field, value) in [("D_id", header.d_id), ("S_id", header.s_id)] {
             if value != 0 {
                 words += &format!(" {field} {value:#x}");

@@ -31,6 +31,10 @@ pub struct TransferConfig {
     pub delay: Duration,
     /// Name of its random streams.
     pub stream: String,
+    /// Whether every operation is told to observers, in words.
+    pub charted: bool,
+    /// Whether every frame that leaves is told to observers, octet for octet.
+    pub captured: bool,
 }
 
 /// The Transfers that an end asks each of its peers for.
