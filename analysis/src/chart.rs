@@ -181,12 +181,17 @@ impl Chart {
 
     /// Text for a terminal: nodes side by side, an arrow where a message begins and one where it ends.
     pub fn to_text(&self) -> String {
-        const WIDTH: usize = 34;
         let (shown, _) = self.shown();
+        let lengths = shown.iter().filter_map(|line| match &line.what {
+            What::Sent { words, .. } => Some(words.chars().count()),
+            _ => None,
+        });
+        // Room for the longest words with a space and a piece of the arrow on either side.
+        let between = (lengths.max().unwrap_or(0) + 5).max(34);
         let margin = shown.iter().map(|line| line.at.chars().count()).max().unwrap_or(0) + 2;
         let columns = self.nodes.len();
-        let width = margin + WIDTH * columns;
-        let place = |column: usize| margin + WIDTH * column + 2;
+        let width = margin + between * columns;
+        let place = |column: usize| margin + between * column + 2;
         let mut out = String::new();
         let mut push = |row: Vec<char>| {
             out += row.into_iter().collect::<String>().trim_end();

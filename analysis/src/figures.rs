@@ -10,7 +10,7 @@ use crate::collect::Spread;
 use crate::num::{TimeUnit, gbps, ratio};
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene};
-use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, bars, decomposition};
+use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
 use std::collections::{BTreeMap, BTreeSet};
 
 mod bars;
@@ -131,6 +131,9 @@ fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Sc
     }
     if protocols().any(|stats| retry_share(stats) > 0.0) {
         scenes.push(("retry", bars(caption, reports, &RETRY)));
+    }
+    if reports.iter().flat_map(|report| &report.flows).any(|flow| flow.transfer_gbps.is_some()) {
+        scenes.push(("transfers", bars(caption, reports, &TRANSFERS)));
     }
     if let Some(scene) = queues(caption, reports) {
         scenes.push(("queues", scene));

@@ -24,6 +24,7 @@ pub mod summary;
 pub mod sweep;
 pub mod table;
 pub mod trace;
+pub mod transfer;
 
 pub use collect::{Collector, CollectorConfig};
 pub use report::{Role, RunData, VariantReport, Warmup};

@@ -151,6 +151,8 @@ pub struct FlowReport {
     pub mean_blocked: [f64; 12],
     /// What protocols counted in the whole run, if they run the flow.
     pub protocol: Option<FlowStats>,
+    /// Payload rate of Scheduled Transfers from the first beginning to the last completion, Gb/s.
+    pub transfer_gbps: Option<f64>,
     /// Messages of the flow, if protocols run it: the same questions from protocol to protocol.
     pub messages: Option<Box<FlowReport>>,
     /// Round trips of requests and responses, likewise.
@@ -228,6 +230,8 @@ impl VariantReport {
                 Some(Box::new(gathered.report(flow.name.clone(), sources, &window, collector, None)))
             };
             report.protocol = run.outcome.protocols.get(index).copied().filter(|_| protocols[index]);
+            let transfers = run.outcome.transfers.iter().find(|totals| usize::from(totals.flow) == index);
+            report.transfer_gbps = transfers.and_then(crate::transfer::goodput_gbps);
             report.messages = of_journeys(&data.messages);
             report.round_trips = of_journeys(&data.round_trips);
             report.closed_loop = per_flow[index] > 0 && loops().all(|closed| closed);
@@ -524,6 +528,7 @@ impl Gathered {
             },
             mean_blocked: spread.parts_ps.map(|ps| ratio(ps, window.ps().into())),
             protocol: None,
+            transfer_gbps: None,
             messages: None,
             round_trips: None,
             spread,
@@ -641,5 +646,6 @@ fn broken_laws(run: &RunData) -> Vec<String> {
         ));
     }
     broken.extend(crate::linx::broken(&run.outcome.linx));
+    broken.extend(crate::transfer::broken(&run.outcome.transfers));
     broken
 }

@@ -8,6 +8,7 @@ use crate::linx::LinxSummary;
 use crate::num::{Num, ratio};
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
 use crate::session::SessionSummary;
+use crate::transfer::TransferSummary;
 use models::probe::Cause;
 use models::stats::{LinkStats, PortStats};
 use serde::Serialize;
@@ -73,6 +74,9 @@ pub struct VariantSummary {
     /// Connections of LINX, flow by flow, if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub linx: Vec<LinxSummary>,
+    /// Scheduled Transfers, flow by flow, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub transfers: Vec<TransferSummary>,
     /// Conduits of session management, flow by flow, if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionSummary>,
@@ -460,6 +464,7 @@ impl VariantSummary {
             flows: report.flows.iter().map(FlowSummary::new).collect(),
             hosts: HostSummary::all(report),
             linx: LinxSummary::all(report),
+            transfers: TransferSummary::all(report),
             sessions: SessionSummary::all(report),
             links: LinksSummary::new(report),
             fabric: fabric(report),

@@ -19,6 +19,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+#[path = "studies/transfer.rs"]
+mod transfer;
+
 /// Packet with its delimiter on a 4x 6.25 Gbaud link: 276 + 8 characters of 0.4 ns.
 const T_PS: f64 = 113_600.0;
 
@@ -108,7 +111,7 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 13] = [
+const FIGURES: [(&str, &str); 16] = [
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
     ("hol-saturation", "load"),
@@ -119,9 +122,19 @@ const FIGURES: [(&str, &str); 13] = [
     ("message-retry-storm", "retry"),
     ("rpc-latency", "round_trip_cdf"),
     ("rpc-latency", "round_trip_decomposition"),
+    ("st-cts-window", "transfers"),
+    ("st-incast", "goodput"),
+    ("st-slots", "transfers"),
     ("stream-segmentation", "efficiency"),
     ("voq-chatter", "load"),
     ("voq-unequal-neighbours", "load"),
+];
+
+/// Charts of runs that are worth a look, beside those of the figures of the session management annex.
+const CHARTS: [(&str, &str); 3] = [
+    ("linx-crossing-connect", "crossing"),
+    ("linx-crossing-connect", "lone-initiator"),
+    ("linx-crossing-connect", "loss-of-peer"),
 ];
 
 /// Compares with `results/reference`, or writes it.
@@ -133,7 +146,10 @@ fn reference(plan: &RunPlan, reports: &[VariantReport]) {
     let mut files: Vec<(String, String)> =
         figures.map(|figure| (format!("{}-{}.svg", plan.name, figure.name), figure.svg)).collect();
     let charts = Chart::of_runs(&plan.title, reports).into_iter();
-    for (variant, chart) in charts.filter(|_| plan.name.starts_with("session-figure")) {
+    let kept = |variant: &str| {
+        plan.name.starts_with("session-figure") || CHARTS.contains(&(plan.name.as_str(), variant))
+    };
+    for (variant, chart) in charts.filter(|(variant, _)| kept(variant)) {
         files.push((format!("{}-{variant}.svg", plan.name), chart.to_svg()));
         files.push((format!("{}-{variant}.txt", plan.name), chart.to_text()));
     }

@@ -6,6 +6,7 @@
 
 mod linx;
 mod session;
+mod transfer;
 
 use sim_core::Duration;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ pub use logical::engine::stream::Mtu;
 pub use lp_serial::cost::IdSize;
 pub use lp_serial::link::FlowControl;
 pub use session::*;
+pub use transfer::*;
 
 /// Most ports that one modelled switch may have (port sets are one machine word).
 pub const PORTS_MAX: usize = 64;
@@ -613,6 +615,8 @@ pub enum ProtocolConfig {
     Linx(Box<LinxConfig>),
     /// Session management: conduits, and PDUs on them.
     Session(Box<SessionConfig>),
+    /// Scheduled Transfers.
+    Transfer(Box<TransferConfig>),
     /// Sets the fabric up, as [`FabricConfig::enumeration`] says.
     Enumerate {
         /// Settings.

@@ -9,7 +9,7 @@
 //! is accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements
 //! and buffer releases are records with keys, consumed when somebody needs them.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Workspace};
 use crate::agents::Cargoes;
 use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
@@ -287,6 +287,8 @@ pub(crate) struct Fabric<P> {
     /// Beside `endpoints`; empty if there are none.
     pub agents: Vec<Option<Box<Agent>>>,
     pub cargoes: Cargoes,
+    /// For whichever agent is called.
+    pub workspace: Workspace,
     /// Ends of symbolic links, by port; empty if there are none.
     pub ends: Vec<Option<Box<End>>>,
     pub late: Late,
@@ -354,6 +356,7 @@ impl<P: Probe> Fabric<P> {
             endpoints: Vec::new(),
             agents: Vec::new(),
             cargoes: Cargoes::default(),
+            workspace: Workspace::default(),
             ends: Vec::new(),
             late: Late::default(),
             wire_checked: WireChecked::default(),
@@ -711,6 +714,7 @@ impl<P: Probe> Fabric<P> {
         let (agents, protocols) = self.agent_totals(end.0);
         let sessions = self.session_totals();
         let linx = self.linx_totals(end.0);
+        let transfers = self.transfer_totals();
         let links = self.link_totals(end.0);
         crate::run::Outcome {
             end,
@@ -719,6 +723,7 @@ impl<P: Probe> Fabric<P> {
             protocols,
             sessions,
             linx,
+            transfers,
             links,
             symbol_hops: self.ledger.symbol_hops,
             wire_checked: self.wire_checked,
@@ -793,6 +798,10 @@ impl<P: Probe> World for Fabric<P> {
                 prefetch(&self.lists[(switch.lists + lane) as usize]);
             }
             Kind::Done | Kind::Create => tx.prefetch(),
+            Kind::Host | Kind::Deliver => {
+                tx.prefetch();
+                self.prefetch_agent(port);
+            }
             _ => {}
         }
     }

@@ -75,6 +75,7 @@ mod fabric;
 pub mod goal;
 mod maintenance;
 mod packet;
+pub mod path;
 mod port;
 pub mod probe;
 mod registers;
@@ -85,6 +86,7 @@ pub mod stats;
 mod switch;
 mod symbol;
 mod traffic;
+pub mod transfer_rate;
 mod transmit;
 mod wire;
 
@@ -92,6 +94,7 @@ mod wire;
 pub use linx_riocm;
 pub use logical;
 pub use lp_serial;
+pub use scheduled_transfer;
 pub use session_management;
 pub use sim_core;
 

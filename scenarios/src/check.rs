@@ -248,6 +248,11 @@ impl Quantities<'_> {
                 self.time(&format!("{at}/session/{key}"), Some(time));
             }
         }
+        if let Some(st) = &flow.st {
+            for (key, time, words) in crate::transfer::times(st) {
+                self.time_or(&format!("{at}/st/{key}"), time, words);
+            }
+        }
         let at = format!("{at}/arrivals");
         let Some(arrivals) = &flow.arrivals else { return };
         match arrivals {

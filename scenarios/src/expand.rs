@@ -217,6 +217,8 @@ fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut 
         crate::linx::expand(flow);
     } else if flow.session.is_some() {
         crate::session::expand(flow);
+    } else if flow.st.is_some() {
+        crate::transfer::expand(flow);
     } else if crate::protocols::is_protocol(flow) {
         crate::protocols::expand(flow);
     } else {

@@ -41,6 +41,7 @@ mod tables;
 mod templates;
 pub mod topology;
 mod traffic;
+mod transfer;
 pub mod units;
 mod voq;
 

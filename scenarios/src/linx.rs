@@ -201,7 +201,7 @@ pub(crate) fn nodes(
     flow: &FlowSpec,
     places: &[(usize, Destinations)],
     devices: &BTreeMap<u32, usize>,
-) -> Option<BTreeMap<usize, Box<LinxConfig>>> {
+) -> Option<BTreeMap<usize, ProtocolConfig>> {
     let linx = flow.linx.as_ref()?;
     let before = c.out.len();
     // Both ends of a connection are configured for it.
@@ -273,7 +273,7 @@ pub(crate) fn nodes(
             charted: linx.chart == Some(true),
             stream: format!("{}/{}/linx", c.graph.nodes[device].name, flow.name),
         };
-        nodes.insert(device, Box::new(config));
+        nodes.insert(device, ProtocolConfig::Linx(Box::new(config)));
     }
     (c.out.len() == before).then_some(nodes)
 }

@@ -17,10 +17,8 @@ pub(crate) struct Placed {
     pub(crate) flow: u16,
     /// `None`: it only receives.
     pub(crate) source: Option<SourceConfig>,
-    /// Settings of a node of LINX.
-    pub(crate) linx: Option<Box<LinxConfig>>,
-    /// Settings of a node of session management.
-    pub(crate) session: Option<Box<SessionConfig>>,
+    /// What it is, if ends of the flow differ.
+    pub(crate) node: Option<ProtocolConfig>,
 }
 
 /// Whether the flow runs on hosts and not on links alone.
@@ -30,6 +28,7 @@ pub(crate) fn is_protocol(flow: &FlowSpec) -> bool {
         || flow.rpc.is_some()
         || flow.linx.is_some()
         || flow.session.is_some()
+        || flow.st.is_some()
 }
 
 /// What carries a flow.
@@ -95,6 +94,9 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     if flow.session.is_some() {
         return crate::session::check(c, at, flow);
     }
+    if flow.st.is_some() {
+        return crate::transfer::check(c, at, flow);
+    }
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
         false
@@ -150,6 +152,10 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
 
 /// Sizes of messages with their weights; the wire has nothing to say about them.
 pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> {
+    if flow.st.is_some() {
+        // Transfers have a length of their own.
+        return Some(vec![(1, PacketSize { payload: 0, wire: 0 })]);
+    }
     let kind = kind(flow);
     let response = flow.rpc.as_ref().and_then(|rpc| rpc.response).unwrap_or(8);
     if kind == Kind::Read {
@@ -273,7 +279,9 @@ pub(crate) fn devices(c: &Compiler<'_>) -> BTreeMap<u32, usize> {
 /// Mean time that a message with all delimiters keeps the injection link busy, in picoseconds, exactly; its
 /// responses go the other way.
 pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes: &[Sized]) -> Ratio {
-    let Some((link, _, _)) = c.neighbours[source][0] else { return Ratio::whole(1) };
+    let Some((link, _, _)) = c.neighbours[source][0].filter(|_| flow.st.is_none()) else {
+        return Ratio::whole(1);
+    };
     let wire = &c.wires[link];
     let packet = |class: PacketClass, payload: u32| {
         let octets = packet_bytes(class, traffic::id_size(c), payload, AddressSize::Bits34);
@@ -320,22 +328,26 @@ pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes:
     Ratio::new(sum * u128::from(one.numerator), weights.max(1) * u128::from(one.denominator))
 }
 
+/// The MTU of type 9, of the whole system.
+pub(crate) fn mtu(spec: &Spec) -> Mtu {
+    let mtu = spec.traffic.iter().find_map(|flow| flow.streams.as_ref()?.mtu);
+    mtu.and_then(|octets| Mtu::from_bytes(octets).ok()).unwrap_or(Mtu::MAX)
+}
+
 /// The agents of all endpoints that take part in such flows.
 pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfig> {
     let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
-    for Placed { device, flow, source, linx, session } in parts {
-        let protocol = match (linx, session, c.spec.traffic.get(usize::from(flow)), &c.host) {
-            (Some(linx), ..) => ProtocolConfig::Linx(linx),
-            (None, Some(session), ..) => ProtocolConfig::Session(session),
-            (None, None, Some(spec), _) => protocol(spec, flow),
+    for Placed { device, flow, source, node } in parts {
+        let protocol = match (node, c.spec.traffic.get(usize::from(flow)), &c.host) {
+            (Some(node), ..) => node,
+            (None, Some(spec), _) => protocol(spec, flow),
             // The only flow of messages that the file does not list.
-            (None, None, None, Some(host)) => host.protocol(),
-            (None, None, None, None) => unreachable!("hot flows are made of packets"),
+            (None, None, Some(host)) => host.protocol(),
+            (None, None, None) => unreachable!("hot flows are made of packets"),
         };
         by_device.entry(device).or_default().push(PartConfig { flow, protocol, source });
     }
-    let mtu = c.spec.traffic.iter().find_map(|flow| flow.streams.as_ref()?.mtu);
-    let mtu = mtu.and_then(|octets| Mtu::from_bytes(octets).ok()).unwrap_or(Mtu::MAX);
+    let mtu = mtu(c.spec);
     let mut agents = Vec::new();
     for (device, mut parts) in by_device {
         parts.sort_by_key(|part| part.flow);

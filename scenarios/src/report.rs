@@ -225,9 +225,30 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
             Some((num, den)) => Ratio::new(u128::from(num), u128::from(den)).to_string(),
             None => "closed loop or trace".into(),
         };
-        (name, format!("{}, load {load}", count(offered.sources as usize, "source")))
+        let rate = transfer_text(&variant.config, offered.flow).unwrap_or_default();
+        (name, format!("{}, load {load}{rate}", count(offered.sources as usize, "source")))
     };
     variant.offered.iter().map(line).collect()
+}
+
+/// What a flow of Scheduled Transfer comes to without competition.
+fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
+    let (way, end) = crate::transfer::slowest(config, flow)?;
+    let block = 1u64 << end.job.blocksize;
+    let (cts, time) = way.cts_share(block);
+    let missing = match end.protocol.missing_timeout {
+        Some(time) => format!("missing Blocks after {}", time_text(time)),
+        None => "missing Blocks are not asked for".into(),
+    };
+    Some(format!(
+        "; analytic payload rate {:.3} Gb/s on the slowest path, Clear_To_Send takes {:.2} % of the way \
+         back; round trip {}, a window of {} Blocks covers it; Op_timeout {}, {missing}",
+        8_000.0 * block as f64 / time as f64,
+        100.0 * cts as f64 / time as f64,
+        time_text(way.round_trip()),
+        way.block_latency(block).div_ceil(time),
+        time_text(end.protocol.op_timeout)
+    ))
 }
 
 /// Device presets, one a line.
@@ -296,6 +317,16 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("linx-reboot-storm.json", "half of 32 nodes in a full mesh restart at once"),
         ("linx-reorder.json", "frames that overtake each other, windows and crashes: the ledger of messages"),
         ("linx-fragmentation.json", "simple against patch fragmentation: frames, time and copies"),
+        ("st-cts-window.json", "Scheduled Transfer: throughput against CTS_req and the round trip"),
+        (
+            "st-incast.json",
+            "eight writers, one destination: pacing by Clear_To_Send against VoQ backpressure",
+        ),
+        (
+            "st-lossy.json",
+            "Scheduled Transfer over a medium that loses, doubles and delays: every octet compared",
+        ),
+        ("st-slots.json", "Scheduled Transfer: starving for Slots"),
         ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
     ]
 }

@@ -3,9 +3,11 @@
 
 mod linx;
 mod session;
+mod transfer;
 
 pub use linx::*;
 pub use session::*;
+pub use transfer::*;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -836,7 +838,8 @@ pub struct FlowSpec {
     /// Where to (not for a trace).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<To>,
-    /// When packets are created (only flows of session management and LINX do without).
+    /// When packets are created (flows of session management and LINX may do without, those of Scheduled
+    /// Transfer always do).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalSpec>,
     /// Payload in octets: a number (default 256) or a list of {payload, weight}.
@@ -861,6 +864,9 @@ pub struct FlowSpec {
     /// Conduits of session management, and PDUs on them; `size` is that of a PDU. At most one such flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionSpec>,
+    /// Scheduled Transfers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub st: Option<StSpec>,
     /// Width of the address in read and write packets: 34 (default), 50 or 66.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "address_bits_schema")]

@@ -64,12 +64,12 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
         }
     }
     for (i, flow) in spec.traffic.iter().enumerate() {
-        t.flow(c, i, flow);
+        t.flow(c, config, i, flow);
     }
     t.warn_overload(c);
     if let Some(host) = &c.host {
         let (device, flow) = (host.config.host as usize, t.index(configure::FLOW));
-        t.parts.push(Placed { device, flow, source: None, linx: None, session: None });
+        t.parts.push(Placed { device, flow, source: None, node: None });
     }
     config.flows = t.flows.into_iter().map(|name| FlowConfig { name }).collect();
     // Sources in the order of their devices: neighbours in memory belong to one actor.
@@ -100,7 +100,7 @@ impl Traffic<'_> {
         }) as u16
     }
 
-    fn flow(&mut self, c: &mut Compiler<'_>, i: usize, flow: &FlowSpec) {
+    fn flow(&mut self, c: &mut Compiler<'_>, config: &FabricConfig, i: usize, flow: &FlowSpec) {
         let at = format!("/traffic/{i}");
         let index = self.index(&flow.name);
         if protocols::is_protocol(flow) && !protocols::check(c, &at, flow) {
@@ -114,9 +114,12 @@ impl Traffic<'_> {
         let sizes = if protocol { protocols::sizes(c, &at, flow) } else { sizes(c, &at, flow) };
         let sources = self.senders(c, &at, flow);
         let (start, stop) = window(c, &at, flow);
-        if flow.arrivals.is_none() && flow.linx.is_none() && flow.session.is_none() {
+        let does_without = flow.linx.is_some() || flow.session.is_some() || flow.st.is_some();
+        if flow.arrivals.is_none() && !does_without {
             let finding = Diagnostic::error("SC005", at, "field \"arrivals\" is missing");
-            c.out.push(finding.help("only flows of session management and LINX do without"));
+            c.out.push(
+                finding.help("only flows of session management, LINX and Scheduled Transfer do without"),
+            );
             return;
         }
         let Some(to) = &flow.to else {
@@ -128,18 +131,17 @@ impl Traffic<'_> {
         let (Some(sizes), Some(sources)) = (sizes, sources) else { return };
         let Some(places) = self.places(c, &at, flow, to, index, &sources) else { return };
         let Some(ends) = protocols::ends(c, &at, flow, &places) else { return };
-        let mut nodes = None;
-        if flow.session.is_some() {
-            let Some(found) = self.nodes(c, &at, flow, &places, &ends) else { return };
-            nodes = Some(found);
-        }
-        let mut linx = None;
-        if flow.linx.is_some() {
-            let Some(found) = crate::linx::nodes(c, &at, flow, &places, &protocols::devices(c)) else {
-                return;
-            };
-            linx = Some(found);
-        }
+        let devices = protocols::devices(c);
+        let nodes = if flow.session.is_some() {
+            self.nodes(c, &at, flow, &places, &ends)
+        } else if flow.linx.is_some() {
+            crate::linx::nodes(c, &at, flow, &places, &devices)
+        } else if flow.st.is_some() {
+            crate::transfer::ends(c, config, (&at, index), flow, &places, &devices)
+        } else {
+            Some(BTreeMap::new())
+        };
+        let Some(mut nodes) = nodes else { return };
         let mut used = 0;
         let mut load = None;
         for (source, destinations) in places {
@@ -182,19 +184,18 @@ impl Traffic<'_> {
                 },
             };
             if protocol {
-                let linx = linx.as_mut().and_then(|nodes| nodes.remove(&source));
-                let session = nodes.as_mut().and_then(|nodes| nodes.remove(&source));
-                let (device, source) = (source, Some(config));
-                self.parts.push(Placed { device, flow: index, source, linx, session });
+                let node = nodes.remove(&source);
+                // Transfers are asked for by the ends themselves.
+                let (device, source) = (source, flow.st.is_none().then_some(config));
+                self.parts.push(Placed { device, flow: index, source, node });
             } else {
                 self.sources.push(config);
             }
             used += 1;
         }
         self.parts.extend(ends.into_iter().map(|device| {
-            let linx = linx.as_mut().and_then(|nodes| nodes.remove(&device));
-            let session = nodes.as_mut().and_then(|nodes| nodes.remove(&device));
-            Placed { device, flow: index, source: None, linx, session }
+            let node = nodes.remove(&device);
+            Placed { device, flow: index, source: None, node }
         }));
         if used == 0 {
             let message =
@@ -212,7 +213,7 @@ impl Traffic<'_> {
         flow: &FlowSpec,
         places: &[(usize, Destinations)],
         ends: &BTreeSet<usize>,
-    ) -> Option<BTreeMap<usize, Box<SessionConfig>>> {
+    ) -> Option<BTreeMap<usize, ProtocolConfig>> {
         let all = |destinations: &Destinations| match destinations {
             Destinations::Fixed(id) => Arc::new(vec![*id]),
             Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => Arc::clone(ids),
@@ -229,7 +230,8 @@ impl Traffic<'_> {
         let others = ends.iter().map(|&device| Member { device, peers: None, position: 0 });
         let members = openers.chain(others).collect();
         let nodes = session::nodes(c, at, flow, members)?;
-        Some(nodes.into_iter().map(|(device, node)| (device, Box::new(node))).collect())
+        let node = |(device, node)| (device, ProtocolConfig::Session(Box::new(node)));
+        Some(nodes.into_iter().map(node).collect())
     }
 
     /// Endpoints that send.

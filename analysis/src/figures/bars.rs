@@ -123,6 +123,17 @@ pub(super) const RETRY: Metric = Metric {
     of: |flow| counted(flow, retry_share),
 };
 
+const TRANSFERRING: Level = Level { of: |flow| flow.transfer_gbps.map(|_| flow), ..PACKETS };
+
+pub(super) const TRANSFERS: Metric = Metric {
+    title: "Payload rate of Scheduled Transfers",
+    subtitle: "from the first beginning to the last completion",
+    label: "payload rate (Gb/s)",
+    most: None,
+    level: TRANSFERRING,
+    of: |flow| Estimate { value: flow.transfer_gbps.unwrap_or(f64::NAN), half_width: f64::NAN },
+};
+
 /// A share of counts over the whole run, in percent.
 fn counted(flow: &FlowReport, share: fn(&FlowStats) -> f64) -> Estimate {
     let value = flow.protocol.as_ref().map_or(f64::NAN, share);

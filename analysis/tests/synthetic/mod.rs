@@ -253,6 +253,7 @@ pub fn run(mood: Mood) -> RunData {
             protocols: Vec::new(),
             sessions: Vec::new(),
             linx: Vec::new(),
+            transfers: Vec::new(),
             links: Vec::new(),
             symbol_hops: 0,
             wire_checked: Default::default(),

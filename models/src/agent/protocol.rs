@@ -5,6 +5,7 @@ use super::enumerator::Enumeration;
 use super::linx::Linx;
 use super::rpc::Rpc;
 use super::session::Session;
+use super::transfer::Transfer;
 use super::workload::Workload;
 use super::{Order, Report};
 use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact};
@@ -138,6 +139,7 @@ pub(crate) enum Machine {
     Enumeration(Box<Enumeration>),
     Session(Box<Session>),
     Linx(Box<Linx>),
+    Transfer(Box<Transfer>),
 }
 
 impl Machine {
@@ -148,6 +150,7 @@ impl Machine {
             Machine::Enumeration(host) => &**host,
             Machine::Session(session) => &**session,
             Machine::Linx(linx) => &**linx,
+            Machine::Transfer(transfer) => &**transfer,
         }
     }
 
@@ -158,6 +161,7 @@ impl Machine {
             Machine::Enumeration(host) => &mut **host,
             Machine::Session(session) => &mut **session,
             Machine::Linx(linx) => &mut **linx,
+            Machine::Transfer(transfer) => &mut **transfer,
         }
     }
 }

@@ -76,10 +76,11 @@ impl Gate {
         self.sent
     }
 
-    /// Answers that are waited for.
+    /// Answers that are waited for. One to a question before the last that was answered would say nothing
+    /// new: it may be lost.
     #[must_use]
     pub fn outstanding(&self) -> usize {
-        self.asked.len()
+        self.asked.values().filter(|asked| asked.order > self.applied).count()
     }
 
     /// Whether an operation of this class may leave; `again` for a repetition.

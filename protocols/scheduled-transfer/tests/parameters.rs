@@ -210,6 +210,30 @@ fn no_receiver_is_ever_overrun() {
     }
 }
 
+/// Questions about Slots that are lost, or their answers, cost an Op_timeout each and no more: a destination
+/// that grants 24 Blocks with 4 Slots goes on.
+#[test]
+fn lost_questions_about_slots_stop_nobody() {
+    for lost in [(B, Op::RequestState), (A, Op::RequestStateResponse)] {
+        for times in 1..=3 {
+            let mut pair = pair(|config| config.slots = 4);
+            let (a, _) = pair.open();
+            pair.expose = ExposeOptions { window: 2, blocksize: 9 };
+            pair.lose.push((lost.0, lost.1, times));
+            let options = TransferOptions { max_block: 9, ..TransferOptions::default() };
+            let id = pair.ends[A].write(pair.now, a, Span::new(0, 24 << 9), options).unwrap();
+            let begun = pair.now;
+            assert_eq!(pair.outcome(A, id), Outcome::Complete, "{lost:?} lost {times} times");
+            let timeout = pair.ends[A].config().op_timeout;
+            assert!(
+                pair.now - begun < u64::from(times + 1) * timeout,
+                "{lost:?} {times}: {}",
+                pair.now - begun
+            );
+        }
+    }
+}
+
 /// Proves: ST-5.2.5-8, ST-5.2.5-13, ST-5.2.5-18
 #[test]
 fn what_is_reported_of_slots() {

@@ -292,10 +292,13 @@ impl Connection {
             && gate.is_counted()
             && (self.queue.iter().any(|queued| !gate.allows(queued.class, queued.again))
                 || (gate.view() < 2 && !self.outgoing.is_empty()));
-        if waits && gate.outstanding() == 0 && !self.timers.is_set(Timer::Slots) {
+        if waits && !self.timers.is_set(Timer::Slots) {
             let queued = self.queue.iter().any(|queued| queued.asks && queued.owner.is_none());
             if !queued {
-                self.ask_for_slots();
+                // An answer that is on its way brings Slots, unless it is lost.
+                if gate.outstanding() == 0 {
+                    self.ask_for_slots();
+                }
                 // From the reserve; the timer repeats it while the end is still blocked.
                 self.timers.set(Timer::Slots, cx.after(cx.config.op_timeout));
             }

@@ -1,0 +1,247 @@
+//! Scheduled Transfers: what a run came to, for `summary.json` and the terminal.
+
+use crate::num::{Num, count_text, time_text};
+use crate::report::VariantReport;
+use models::stats::{TransferEnd, TransferTotals};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Transfers of one flow, over the whole run.
+#[derive(Clone, Debug, Serialize)]
+pub struct TransferSummary {
+    /// Flow.
+    pub flow: String,
+    /// Ends of Scheduled Transfer.
+    pub ends: u32,
+    /// Connections asked for.
+    pub connects: u64,
+    /// Of these, opened.
+    pub opened: u64,
+    /// Ends of connections that were not closed in order.
+    pub broken_ends: u64,
+    /// Transfers to be done.
+    pub wanted: u64,
+    /// Begun.
+    pub begun: u64,
+    /// Complete.
+    pub completed: u64,
+    /// Begun, and not over at the end of the run.
+    pub under_way: u64,
+    /// Come to nothing, by reason.
+    pub aborted: AbortSummary,
+    /// Received whole, with every octet compared.
+    pub verified: u64,
+    /// Octets of these.
+    pub verified_octets: u64,
+    /// Received whole with wrong octets; octets where none belong; complete but nowhere verified; verified
+    /// twice. 0 in a sound system.
+    pub unsound: u64,
+    /// Verified octets over the time from the first beginning to the last completion.
+    pub goodput_gbps: Option<Num>,
+    /// From the beginning of a Transfer to its completion.
+    pub completion: Option<CompletionSummary>,
+    /// Octets of payload sent over octets verified: more than 1 are repetitions.
+    pub payload_ratio: Option<Num>,
+    /// Share of Clear_To_Send in the octets of all frames.
+    pub cts_share: Num,
+    /// Frames of Data, of Clear_To_Send and of the other operations.
+    pub frames: [u64; 3],
+    /// Frames lost, doubled and delayed on purpose.
+    pub faults: [u64; 3],
+    /// Op_timeouts.
+    pub timeouts: u64,
+    /// Operations given up after Max_Retry.
+    pub exhausted: u64,
+    /// Other errors that were logged.
+    pub logged: u64,
+    /// Transfers that waited for their turn at their destination.
+    pub paused: u64,
+}
+
+/// Transfers that came to nothing.
+#[derive(Clone, Debug, Serialize)]
+pub struct AbortSummary {
+    /// The other end refused.
+    pub rejected: u64,
+    /// No answer in 1 + Max_Retry transmissions.
+    pub timeout: u64,
+    /// The other end gave up.
+    pub ended_by_peer: u64,
+    /// The connection is gone.
+    pub disconnected: u64,
+    /// All was sent, and nobody knows whether it arrived.
+    pub unconfirmed: u64,
+    /// The end itself gave up.
+    pub aborted: u64,
+}
+
+/// Times of Transfers that are complete.
+#[derive(Clone, Debug, Serialize)]
+pub struct CompletionSummary {
+    /// The shortest.
+    pub min_us: Num,
+    /// Half are not longer.
+    pub p50_us: Num,
+    /// 99 of 100 are not longer.
+    pub p99_us: Num,
+    /// The longest.
+    pub max_us: Num,
+    /// Their mean.
+    pub mean_us: Num,
+}
+
+impl CompletionSummary {
+    /// Of times in rising order.
+    fn new(times: &[u64]) -> Option<Self> {
+        let at = |percent: usize| times.get((times.len() * percent).div_ceil(100).saturating_sub(1));
+        let us = |ps: u64| Num(ps as f64 / 1e6);
+        let sum: u128 = times.iter().map(|&time| u128::from(time)).sum();
+        Some(Self {
+            min_us: us(*times.first()?),
+            p50_us: us(*at(50)?),
+            p99_us: us(*at(99)?),
+            max_us: us(*times.last()?),
+            mean_us: Num(sum as f64 / times.len() as f64 / 1e6),
+        })
+    }
+}
+
+/// Verified octets over the time from the first beginning to the last completion, Gb/s.
+#[must_use]
+pub fn goodput_gbps(totals: &TransferTotals) -> Option<f64> {
+    let stats = &totals.stats;
+    let time = stats.last_done?.0.checked_sub(stats.first_begun?.0).filter(|&time| time > 0)?;
+    Some(8_000.0 * stats.verified_octets as f64 / time as f64)
+}
+
+fn unsound(totals: &TransferTotals) -> u64 {
+    totals.stats.corrupt + totals.stats.stray_octets + totals.unverified + totals.repeated
+}
+
+impl TransferSummary {
+    /// Every flow of Scheduled Transfer of a run.
+    pub fn all(report: &VariantReport) -> Vec<Self> {
+        let config = &report.run.config;
+        let name = |flow: u16| config.flows[usize::from(flow)].name.clone();
+        report.run.outcome.transfers.iter().map(|totals| Self::new(name(totals.flow), totals)).collect()
+    }
+
+    fn new(flow: String, totals: &TransferTotals) -> Self {
+        let stats = &totals.stats;
+        let aborted = |end: TransferEnd| stats.aborted[end as usize];
+        let octets = stats.cts.octets + stats.control.octets + stats.data.octets;
+        let verified = (stats.verified_octets > 0).then_some(stats.verified_octets as f64);
+        Self {
+            flow,
+            ends: totals.nodes,
+            connects: stats.connects,
+            opened: stats.opened,
+            broken_ends: stats.closed[1],
+            wanted: stats.wanted,
+            begun: stats.begun,
+            completed: stats.completed,
+            under_way: totals.under_way,
+            aborted: AbortSummary {
+                rejected: aborted(TransferEnd::Rejected),
+                timeout: aborted(TransferEnd::Timeout),
+                ended_by_peer: aborted(TransferEnd::EndedByPeer),
+                disconnected: aborted(TransferEnd::Disconnected),
+                unconfirmed: aborted(TransferEnd::Unconfirmed),
+                aborted: aborted(TransferEnd::Aborted),
+            },
+            verified: stats.verified,
+            verified_octets: stats.verified_octets,
+            unsound: unsound(totals),
+            goodput_gbps: goodput_gbps(totals).map(Num),
+            completion: CompletionSummary::new(&stats.times),
+            payload_ratio: verified.map(|verified| Num(stats.payload as f64 / verified)),
+            cts_share: Num(stats.cts.octets as f64 / octets.max(1) as f64),
+            frames: [stats.data.frames, stats.cts.frames, stats.control.frames],
+            faults: [stats.lost, stats.doubled, stats.delayed],
+            timeouts: stats.timeouts,
+            exhausted: stats.exhausted,
+            logged: stats.logged,
+            paused: stats.paused,
+        }
+    }
+
+    /// A few lines for a terminal.
+    fn lines(&self) -> String {
+        let mut out = format!(
+            "  Scheduled Transfers of {} ends ({}): {} of {} complete, {} octets compared",
+            count_text(self.ends.into()),
+            self.flow,
+            count_text(self.completed),
+            count_text(self.wanted),
+            count_text(self.verified_octets)
+        );
+        let aborted = &self.aborted;
+        let reasons = [
+            (self.wanted - self.begun, "not begun"),
+            (self.under_way, "under way"),
+            (aborted.rejected, "rejected"),
+            (aborted.timeout, "timed out"),
+            (aborted.ended_by_peer, "ended by the peer"),
+            (aborted.disconnected, "cut off"),
+            (aborted.unconfirmed, "unconfirmed"),
+            (aborted.aborted, "aborted"),
+        ];
+        for (count, why) in reasons.into_iter().filter(|(count, _)| *count > 0) {
+            let _ = write!(out, ", {} {why}", count_text(count));
+        }
+        if let (Some(goodput), Some(times)) = (self.goodput_gbps, &self.completion) {
+            let [half, most, all] =
+                [times.p50_us, times.p99_us, times.max_us].map(|time| time_text(time.0 * 1e6));
+            let _ = write!(
+                out,
+                "\n    {:.3} Gb/s, a Transfer takes {half} (median), {most} (99 %), {all} (all)",
+                goodput.0
+            );
+        }
+        let _ = write!(
+            out,
+            "\n    Clear_To_Send {:.2} % of all octets, {} Op_timeouts, {} given up, {} other errors",
+            100.0 * self.cts_share.0,
+            count_text(self.timeouts),
+            count_text(self.exhausted),
+            count_text(self.logged)
+        );
+        if let Some(ratio) = self.payload_ratio.filter(|ratio| ratio.0 > 1.0) {
+            let _ = write!(out, ", {:.2} % of the payload again", 100.0 * (ratio.0 - 1.0));
+        }
+        if self.unsound > 0 {
+            let _ =
+                write!(out, "\n    BROKEN: {} octets or Transfers are not what they should be", self.unsound);
+        }
+        out
+    }
+}
+
+/// What the terminal shows of Transfers.
+pub(crate) fn lines(report: &VariantReport) -> Vec<String> {
+    TransferSummary::all(report).iter().map(TransferSummary::lines).collect()
+}
+
+/// Laws that Transfers of a run broke.
+pub(crate) fn broken(totals: &[TransferTotals]) -> Vec<String> {
+    let mut broken = Vec::new();
+    for totals in totals {
+        let stats = &totals.stats;
+        if unsound(totals) > 0 {
+            broken.push(format!("Scheduled Transfer lost or changed octets unseen (flow {})", totals.flow));
+        }
+        if let Some(what) = stats.broken {
+            broken.push(format!("Scheduled Transfer: {what} (flow {})", totals.flow));
+        }
+        // Section 2.4 of the requirements: if nothing is lost or overtaken, and nothing had to be said again,
+        // nothing is logged.
+        let again = stats.timeouts > 0 || stats.payload != stats.verified_octets;
+        if totals.clean && !again && stats.logged > 0 {
+            broken.push(format!(
+                "Scheduled Transfer logged {} errors although nothing went wrong (flow {})",
+                stats.logged, totals.flow
+            ));
+        }
+    }
+    broken
+}

@@ -1,0 +1,115 @@
+//! Studies of Scheduled Transfer.
+
+use super::{Study, near};
+use analysis::transfer::goodput_gbps;
+use models::config::{AgentConfig, ProtocolConfig, TransferConfig};
+use models::path::Roads;
+use models::stats::TransferTotals;
+use models::transfer_rate::TransferPath;
+
+/// What the ends of the only flow of Scheduled Transfer of a variant have come to; all octets were compared.
+fn transfers<'a>(study: &'a Study, variant: &str) -> &'a TransferTotals {
+    let [totals] = &study.of(variant).run.outcome.transfers[..] else { panic!("{variant}: one flow") };
+    let stats = &totals.stats;
+    assert_eq!((stats.completed, stats.verified), (stats.wanted, stats.wanted), "{variant}: {totals:?}");
+    totals
+}
+
+/// The way of Data of a variant with one pair of ends.
+fn way(study: &Study, variant: &str) -> (TransferPath, TransferConfig) {
+    let config = &study.of(variant).run.config;
+    let (roads, agents) = (Roads::new(config), &config.agents);
+    let ProtocolConfig::Transfer(end) = &agents[0].parts[0].protocol else { panic!("Scheduled Transfer") };
+    let path = |from: usize, to: usize| roads.path(agents[from].device, agents[to].id).unwrap();
+    let (there, back) = if end.job.read { (path(1, 0), path(0, 1)) } else { (path(0, 1), path(1, 0)) };
+    let stu = 1 << end.protocol.cut_stu;
+    let AgentConfig { mtu, ids, idle3, .. } = agents[0];
+    (TransferPath::new(there, back, stu, mtu, ids, idle3), (**end).clone())
+}
+
+/// W Blocks in the time from the Clear_To_Send of a Block to its last octet, until the path is full.
+#[test]
+fn st_cts_window() {
+    let study = Study::run("st-cts-window");
+    for report in &study.reports {
+        let name = report.run.name.as_str();
+        let (way, end) = way(&study, name);
+        let block = 1u64 << end.job.blocksize;
+        let window = if end.job.cts_req == 0 { u64::MAX } else { end.job.cts_req.into() };
+        let mut cycle = way.block_latency(block) as f64 / window as f64;
+        if end.protocol.slots != u16::MAX {
+            // One Slot stays for the question, which takes another.
+            cycle += way.question() as f64 / f64::from(end.protocol.slots - 2);
+        }
+        let law = 8_000.0 * block as f64 / cycle.max(way.block_time(block) as f64);
+        let found = goodput_gbps(transfers(&study, name)).unwrap();
+        assert!((found / law - 1.0).abs() < 0.01, "{name}: {found} Gb/s, the law says {law}");
+    }
+    let full = 8_000.0 * 8192.0 / way(&study, "16").0.block_time(8192) as f64;
+    let found = goodput_gbps(transfers(&study, "16")).unwrap();
+    assert!(found >= 0.98 * full, "{found} of {full} Gb/s");
+}
+
+/// S - 2 STUs in the time of their frames and a round trip of the question for Slots.
+#[test]
+fn st_slots() {
+    let study = Study::run("st-slots");
+    let silent = goodput_gbps(transfers(&study, "silent-4")).unwrap();
+    for slots in [4, 8, 16, 64] {
+        let name = slots.to_string();
+        let (way, _) = way(&study, &name);
+        let frame = way.block_time(1024) as f64;
+        let round_trip = way.question() as f64;
+        let sent = f64::from(slots - 2);
+        let law = 8_000.0 * 1024.0 * sent / (sent * frame + round_trip);
+        let found = goodput_gbps(transfers(&study, &name)).unwrap();
+        assert!((found / law - 1.0).abs() < 0.03, "{name} Slots: {found} Gb/s, the law says {law}");
+        assert!(found < silent);
+    }
+    let uncounted = goodput_gbps(transfers(&study, "uncounted")).unwrap();
+    near("uncounted Slots", uncounted, silent, 0.01);
+}
+
+/// A Block that misses one of its eight frames is sent again; nothing is lost for good, and nothing is wrong.
+#[test]
+fn st_lossy() {
+    let study = Study::run("st-lossy");
+    for (variant, loss) in [("0", 0.0_f64), ("0.1", 0.001), ("1", 0.01), ("3", 0.03), ("reads", 0.01)] {
+        let stats = &transfers(&study, variant).stats;
+        let again = stats.payload as f64 / stats.verified_octets as f64 - 1.0;
+        let law = (1.0 - loss).powi(-8) - 1.0;
+        near(&format!("repeated payload, {variant}"), again, law, 0.002 + 0.15 * law);
+        assert_eq!((stats.exhausted, stats.lost > 0), (0, loss > 0.0), "{variant}");
+    }
+    let stats = &transfers(&study, "late").stats;
+    assert!(stats.doubled > 1_000 && stats.delayed > 1_000 && stats.lost == 0, "{stats:?}");
+    let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
+    assert!(rate("0") > rate("0.1") && rate("0.1") > rate("1") && rate("1") > rate("3"));
+}
+
+/// Pacing keeps the bystander free, and so does backpressure; neither costs the writers anything.
+#[test]
+fn st_incast() {
+    let study = Study::run("st-incast");
+    let bystander = |variant| study.flow(variant, "bystander").latency.mean.value;
+    let free = bystander("voq-st-paced");
+    for (variant, least, most) in [
+        ("uncontrolled", 1_000.0, f64::INFINITY),
+        ("st-all", 100.0, f64::INFINITY),
+        ("st-paced", 0.99, 1.1),
+        ("voq-uncontrolled", 0.99, 1.5),
+    ] {
+        let times = bystander(variant) / free;
+        assert!((least..most).contains(&times), "{variant}: {times} times as long");
+    }
+    assert!(study.load("uncontrolled", "bystander") < 0.1, "most never gets through");
+    for variant in ["st-paced", "voq-uncontrolled", "voq-st-all", "voq-st-paced"] {
+        near(variant, study.load(variant, "bystander"), 0.25, 0.002);
+    }
+    let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
+    for variant in ["st-paced", "voq-st-all", "voq-st-paced"] {
+        assert!(rate(variant) > 0.94 * rate("st-all"), "{variant}: {} Gb/s", rate(variant));
+    }
+    let latency = |variant| study.flow(variant, "writers").network.mean.value;
+    assert!(3.0 * latency("st-paced") < latency("st-all"), "little waits on the way");
+}

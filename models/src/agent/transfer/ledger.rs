@@ -1,0 +1,108 @@
+//! What an end did and saw, and what Transfers came to.
+
+use super::store::Store;
+use crate::stats::{TransferEnd, TransferStats};
+use scheduled_transfer::errors::Logged;
+use scheduled_transfer::wire::Op;
+use scheduled_transfer::{Failure, Outcome, Span, Transmit};
+use sim_core::Time;
+
+/// A Transfer that is not over, at one of its ends.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Running {
+    pub span: Span,
+    /// The octets come to this end.
+    pub incoming: bool,
+    /// When this end asked for it; none if the other end did.
+    pub begun: Option<u64>,
+    /// It takes one of the places of a destination.
+    pub placed: bool,
+    /// Of what goes out.
+    pub tag: u64,
+}
+
+/// The books of an end.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    pub stats: TransferStats,
+    /// Tags that this end has verified.
+    pub verified: Vec<u64>,
+    /// Tags that this end has sent, and knows to be complete.
+    pub confirmed: Vec<u64>,
+}
+
+impl Ledger {
+    pub fn begun(&mut self, now: u64) {
+        self.stats.begun += 1;
+        self.stats.first_begun.get_or_insert(Time(now));
+    }
+
+    pub fn sent(&mut self, transmit: &Transmit, octets: usize, payload: usize) {
+        let stats = &mut self.stats;
+        if transmit.header.op == Op::Data as u8 {
+            stats.data.record(octets);
+            stats.payload += payload as u64;
+        } else if transmit.header.op == Op::ClearToSend as u8 {
+            stats.cts.record(octets);
+        } else {
+            stats.control.record(octets);
+        }
+    }
+
+    /// A Transfer is over at this end.
+    pub fn finished(&mut self, running: &Running, outcome: Outcome, store: &Store, now: u64) {
+        let stats = &mut self.stats;
+        match outcome {
+            Outcome::Complete => {
+                if running.incoming {
+                    match store.verify(running.span) {
+                        Some(tag) => {
+                            stats.verified += 1;
+                            stats.verified_octets += running.span.bytes;
+                            self.verified.push(tag);
+                        }
+                        None => stats.corrupt += 1,
+                    }
+                } else if running.begun.is_some() {
+                    self.confirmed.push(running.tag);
+                }
+                if let Some(begun) = running.begun {
+                    stats.completed += 1;
+                    stats.times.push(now - begun);
+                    stats.last_done = Some(Time(now));
+                }
+            }
+            Outcome::Failed(failure) if running.begun.is_some() => {
+                stats.aborted[end(failure) as usize] += 1;
+            }
+            Outcome::Failed(_) => {}
+        }
+    }
+
+    /// Counts entries of the logs. Whether an Op_timeout was among them.
+    pub fn logged(&mut self, entries: impl Iterator<Item = Logged>) -> bool {
+        let mut late = false;
+        for entry in entries {
+            match entry {
+                Logged::Op_timeout_Occurance => {
+                    self.stats.timeouts += 1;
+                    late = true;
+                }
+                Logged::Max_Retry_Occurance => self.stats.exhausted += 1,
+                _ => self.stats.logged += 1,
+            }
+        }
+        late
+    }
+}
+
+fn end(failure: Failure) -> TransferEnd {
+    match failure {
+        Failure::Rejected => TransferEnd::Rejected,
+        Failure::Timeout => TransferEnd::Timeout,
+        Failure::EndedByPeer => TransferEnd::EndedByPeer,
+        Failure::Disconnected => TransferEnd::Disconnected,
+        Failure::Unconfirmed => TransferEnd::Unconfirmed,
+        Failure::Aborted => TransferEnd::Aborted,
+    }
+}

@@ -1,0 +1,453 @@
+//! Scheduled Transfer over RapidIO: the protocol crate, the application above it, and what goes wrong on
+//! purpose.
+//!
+//! The machine is [`scheduled_transfer::Endpoint`], the code that a product would link. An operation is an
+//! 802.3/SNAP frame without check sequence, and that is one PDU of type 9: the Ethernet encapsulation of
+//! session management (ProtoID 0x0102), DATA3. The stream is static, as if its conduit had been opened.
+//!
+//! The application connects to its peers, asks each for its Transfers, a few at a time, and takes the
+//! connection down. The octets of a Transfer follow from its name, and the end that received them looks at
+//! every one ([`store`]).
+//!
+//! Data is asked of the protocol when there is room below: two frames at most are between protocol and link,
+//! so "sent" is when it left, and answers do not wait behind a Block.
+
+mod audit;
+mod ledger;
+mod medium;
+mod store;
+
+pub(crate) use audit::audit;
+
+use super::data::Data;
+use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
+use crate::config::TransferConfig;
+use crate::probe::ProtocolFact;
+use crate::stats::TransferStats;
+use ledger::{Ledger, Running};
+use medium::{Fate, Medium};
+use scheduled_transfer::event::Event;
+use scheduled_transfer::llp::ethernet;
+use scheduled_transfer::wire::{DataChannel, HEADER_BYTES, Op};
+use scheduled_transfer::{
+    Config, ConnectionId, Endpoint, ExposeOptions, Extras, Outcome as Ended, TransferOptions, Ula,
+};
+use sim_core::{Purpose, Stream, Time};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use store::{Store, TAG_OCTETS};
+
+/// The well-known Port of the application.
+const PORT: u16 = 0x0014;
+/// Data frames between the protocol and the link.
+const DATA_WINDOW: usize = 2;
+/// Channels of the protocol, as bits.
+const CONTROL: u8 = 0b0001;
+const ALL_CHANNELS: u8 = 0b1111;
+/// Stretches of memory begin where buffers of up to so many octets begin.
+const ALIGN: u64 = 1 << 16;
+/// Longest Transfer that is received.
+const LONGEST: u64 = 1 << 30;
+/// Every so many frames the invariants of the protocol are checked.
+const CHECK_EVERY: u64 = 64;
+
+/// What happens at an instant of the fabric.
+#[derive(Debug)]
+enum Action {
+    Connect(u16),
+    /// A late frame arrives.
+    Arrive(Vec<u8>),
+}
+
+/// A connection at this end.
+#[derive(Debug)]
+struct Link {
+    /// Whether this end asked for it.
+    own: bool,
+    /// Of its own Transfers: begun so far.
+    begun: u64,
+    /// Not over, by sequence id.
+    running: BTreeMap<u32, Running>,
+}
+
+/// One end of Scheduled Transfer.
+#[derive(Debug)]
+pub(crate) struct Transfer {
+    config: Box<TransferConfig>,
+    endpoint: Endpoint<Store>,
+    links: BTreeMap<ConnectionId, Link>,
+    /// What was offered while all places were taken.
+    offered: VecDeque<(ConnectionId, u32, u64)>,
+    /// Transfers on their way to this end that take a place.
+    receiving: u32,
+    agenda: BTreeMap<(u64, u64), Action>,
+    entries: u64,
+    medium: Medium,
+    ledger: Ledger,
+    /// Data frames between here and the link.
+    under_way: BTreeSet<Token>,
+    /// Sources of octets named so far.
+    named: u64,
+    frames: u64,
+    octets: Vec<u8>,
+}
+
+/// The address of the node with this id: locally administered.
+fn address_of(node: u16) -> Ula {
+    let [high, low] = node.to_be_bytes();
+    Ula([2, 0, 0, 0, high, low])
+}
+
+/// The node with this address.
+fn node_of(Ula([.., high, low]): Ula) -> u16 {
+    u16::from_be_bytes([high, low])
+}
+
+impl Transfer {
+    pub fn new(seed: u64, config: &TransferConfig) -> Self {
+        let mut draws = Stream::new(seed, &config.stream, Purpose::CONTENTS);
+        let first_key = 1 + draws.below(u64::from(u32::MAX) - 1) as u32;
+        let protocol = Config { first_key, ..config.protocol };
+        let mut endpoint =
+            Endpoint::new(protocol, Store::new(ALIGN)).expect("the compiler checks the parameters");
+        endpoint.listen(PORT, 0);
+        let mut transfer = Transfer {
+            endpoint,
+            links: BTreeMap::new(),
+            offered: VecDeque::new(),
+            receiving: 0,
+            agenda: BTreeMap::new(),
+            entries: 0,
+            medium: Medium::new(seed, config),
+            ledger: Ledger::default(),
+            under_way: BTreeSet::new(),
+            named: 0,
+            frames: 0,
+            octets: Vec::new(),
+            config: Box::new(config.clone()),
+        };
+        let mut phases = Stream::new(seed, &config.stream, Purpose::PHASE);
+        for &peer in &config.peers {
+            let later = if config.spread.0 == 0 { 0 } else { phases.uniform_between(0, config.spread.0) };
+            transfer.plan(config.connect_at.0.saturating_add(later), Action::Connect(peer));
+        }
+        transfer.ledger.stats.wanted = config.peers.len() as u64 * config.job.count;
+        transfer
+    }
+
+    fn plan(&mut self, at: u64, action: Action) {
+        self.entries += 1;
+        self.agenda.insert((at, self.entries), action);
+    }
+
+    /// A name for octets of this end.
+    fn name(&mut self) -> u64 {
+        self.named += 1;
+        u64::from(self.config.node) << 32 | self.named
+    }
+
+    fn options(&self) -> TransferOptions {
+        let job = &self.config.job;
+        TransferOptions {
+            cts_req: job.cts_req,
+            max_block: job.blocksize,
+            silent: !job.notify,
+            state_every: job.state_every,
+            ..TransferOptions::default()
+        }
+    }
+
+    fn exposure(&self) -> ExposeOptions {
+        // The window is the wish of the source.
+        ExposeOptions { window: 0, blocksize: self.config.job.blocksize }
+    }
+
+    /// Begins own Transfers up to the limit; takes the connection down when all are over.
+    fn begin(&mut self, cx: &mut Cx<'_>, id: ConnectionId) {
+        let job = self.config.job;
+        loop {
+            let Some(link) = self.links.get(&id).filter(|link| link.own) else { return };
+            let own = link.running.values().filter(|running| running.begun.is_some()).count();
+            if link.begun == job.count {
+                if own == 0 && job.disconnect {
+                    self.endpoint.disconnect(cx.now, id);
+                }
+                return;
+            }
+            if own >= job.concurrent as usize {
+                return;
+            }
+            let tag = if job.read { 0 } else { self.name() };
+            let memory = self.endpoint.memory_mut();
+            let (span, sequence) = if job.read {
+                let span = memory.destination(job.bytes);
+                let (options, channel) = (self.exposure(), DataChannel::ONE);
+                (span, self.endpoint.read(cx.now, id, (span, false), channel, options, Extras::default()))
+            } else {
+                let span = memory.source(tag, job.bytes);
+                (span, self.endpoint.write(cx.now, id, span, self.options()))
+            };
+            let Some(sequence) = sequence else {
+                // The connection is being taken down.
+                self.endpoint.memory_mut().free(span);
+                return;
+            };
+            let begun = Some(cx.fabric_now);
+            let running = Running { span, incoming: job.read, begun, placed: false, tag };
+            self.ledger.begun(cx.fabric_now);
+            if let Some(link) = self.links.get_mut(&id) {
+                link.begun += 1;
+                link.running.insert(sequence, running);
+            }
+        }
+    }
+
+    /// A Transfer is offered to this end: it gets memory, or waits for a place.
+    fn offered(&mut self, now: u64, connection: ConnectionId, sequence: u32, octets: u64) {
+        if !(TAG_OCTETS..=LONGEST).contains(&octets) {
+            self.endpoint.refuse(now, connection, sequence);
+        } else if self.config.receives.is_some_and(|places| self.receiving >= places) {
+            if self.endpoint.pause(now, connection, sequence) {
+                self.ledger.stats.paused += 1;
+                self.offered.push_back((connection, sequence, octets));
+            }
+        } else {
+            self.expose(now, connection, sequence, octets);
+        }
+    }
+
+    fn expose(&mut self, now: u64, connection: ConnectionId, sequence: u32, octets: u64) {
+        let span = self.endpoint.memory_mut().destination(octets);
+        let options = self.exposure();
+        if !self.endpoint.expose(now, connection, sequence, span, options) {
+            // Over before it had its turn.
+            self.endpoint.memory_mut().free(span);
+            return;
+        }
+        let running = Running { span, incoming: true, begun: None, placed: true, tag: 0 };
+        if let Some(link) = self.links.get_mut(&connection) {
+            link.running.insert(sequence, running);
+            self.receiving += 1;
+        }
+    }
+
+    fn serve(&mut self, now: u64, connection: ConnectionId, sequence: u32, octets: u64) {
+        if !(TAG_OCTETS..=LONGEST).contains(&octets) {
+            self.endpoint.refuse(now, connection, sequence);
+            return;
+        }
+        let tag = self.name();
+        let span = self.endpoint.memory_mut().source(tag, octets);
+        let served = self.endpoint.serve(now, connection, sequence, span, self.options());
+        let running = Running { span, incoming: false, begun: None, placed: false, tag };
+        match self.links.get_mut(&connection).filter(|_| served) {
+            Some(link) => _ = link.running.insert(sequence, running),
+            None => self.endpoint.memory_mut().free(span),
+        }
+    }
+
+    fn finished(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, sequence: u32, outcome: Ended) {
+        let link = self.links.get_mut(&connection);
+        let Some(running) = link.and_then(|link| link.running.remove(&sequence)) else { return };
+        self.ledger.finished(&running, outcome, self.endpoint.memory(), cx.fabric_now);
+        self.endpoint.memory_mut().free(running.span);
+        if running.begun.is_some() {
+            if outcome != Ended::Complete {
+                cx.emit(ProtocolFact::Failed);
+            }
+            self.begin(cx, connection);
+        }
+        if running.placed {
+            self.receiving -= 1;
+            while self.config.receives.is_none_or(|places| self.receiving < places)
+                && let Some((connection, sequence, octets)) = self.offered.pop_front()
+            {
+                self.expose(cx.now, connection, sequence, octets);
+            }
+        }
+    }
+
+    fn heard(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, event: Event) {
+        match event {
+            Event::Incoming { .. } => {
+                self.links.insert(connection, Link { own: false, begun: 0, running: BTreeMap::new() });
+                self.endpoint.accept(cx.now, connection, Extras::default());
+            }
+            Event::Opened => {
+                cx.emit(ProtocolFact::Connected);
+                if self.links.get(&connection).is_some_and(|link| link.own) {
+                    self.ledger.stats.opened += 1;
+                    self.begin(cx, connection);
+                }
+            }
+            Event::Closed(outcome) => {
+                cx.emit(ProtocolFact::Disconnected);
+                self.ledger.stats.closed[usize::from(outcome != Ended::Complete)] += 1;
+                let left = self.links.get(&connection).map(|link| link.running.keys().copied().collect());
+                let left: Vec<u32> = left.unwrap_or_default();
+                for sequence in left {
+                    let outcome = Ended::Failed(scheduled_transfer::Failure::Disconnected);
+                    self.finished(cx, connection, sequence, outcome);
+                }
+                self.links.remove(&connection);
+            }
+            Event::WriteOffered { id, t_len, .. } => self.offered(cx.now, connection, id, t_len),
+            Event::ReadRequested { id, t_len } => self.serve(cx.now, connection, id, t_len),
+            Event::RegionRequested { id, .. } => _ = self.endpoint.refuse(cx.now, connection, id),
+            Event::Finished { id, outcome, .. } => self.finished(cx, connection, id, outcome),
+            // Headers are taken by being polled; nobody here asks for the rest.
+            Event::Header { .. }
+            | Event::Missing { .. }
+            | Event::Progress { .. }
+            | Event::ReadGranted { .. }
+            | Event::RegionReady { .. }
+            | Event::PutFinished { .. }
+            | Event::PutArrived { .. }
+            | Event::Fetched { .. }
+            | Event::Interrupt { .. }
+            | Event::Payload { .. } => {}
+        }
+    }
+
+    /// Sends and tells what there is to send and to tell.
+    fn drain(&mut self, cx: &mut Cx<'_>) {
+        loop {
+            let mut idle = true;
+            while let Some((connection, event)) = self.endpoint.poll_event() {
+                idle = false;
+                self.heard(cx, connection, event);
+            }
+            while self.send(cx) {
+                idle = false;
+            }
+            if idle {
+                break;
+            }
+        }
+        if self.frames.is_multiple_of(CHECK_EVERY) {
+            self.check(cx);
+        }
+    }
+
+    /// Sends one frame, if one may leave.
+    fn send(&mut self, cx: &mut Cx<'_>) -> bool {
+        let room = self.under_way.len() < DATA_WINDOW;
+        let channels = if room { ALL_CHANNELS } else { CONTROL };
+        let Some(transmit) = self.endpoint.poll_transmit(cx.now, 0, channels, &mut self.octets) else {
+            return false;
+        };
+        let (d_ula, s_ula) = (transmit.to, address_of(self.config.node));
+        let mut frame = Vec::with_capacity(ethernet::OVERHEAD_BYTES + self.octets.len());
+        ethernet::Frame { d_ula, s_ula, operation: &self.octets }
+            .emit(&mut frame)
+            .expect("the compiler keeps STUs within a frame");
+        self.ledger.sent(&transmit, frame.len(), self.octets.len() - HEADER_BYTES);
+        let TransferConfig { priority, cos, stream_id, .. } = *self.config;
+        let conveyance = Conveyance::Stream { cos, stream_id };
+        let to = u32::from(node_of(transmit.to));
+        let token = cx.send(Send { to, priority, conveyance, payload: Data::bytes(frame) });
+        if transmit.channel != 0 {
+            self.under_way.insert(token);
+        }
+        true
+    }
+
+    /// A frame has come to the protocol.
+    fn handle(&mut self, cx: &mut Cx<'_>, frame: &[u8]) {
+        match ethernet::Frame::parse(frame) {
+            Ok(found) if found.d_ula == address_of(self.config.node) => {
+                self.frames += 1;
+                self.endpoint.handle(cx.now, (found.s_ula, 0), found.operation);
+            }
+            _ => self.ledger.stats.foreign += 1,
+        }
+    }
+
+    /// Reads the logs and checks what must always hold.
+    fn check(&mut self, cx: &mut Cx<'_>) {
+        let entries = self.endpoint.take_log();
+        if self.ledger.logged(entries.into_iter().map(|(_, entry)| entry)) {
+            cx.emit(ProtocolFact::TimedOut);
+        }
+        if let Err(what) = self.endpoint.check_invariants() {
+            self.ledger.stats.broken.get_or_insert(what);
+        }
+    }
+
+    /// Own Transfers that are not over.
+    fn own_running(&self) -> u64 {
+        let all = self.links.values().flat_map(|link| link.running.values());
+        all.filter(|running| running.begun.is_some()).count() as u64
+    }
+
+    /// What is known so far, with what only the end shows.
+    fn totals(&self) -> TransferStats {
+        let mut ledger = Ledger { stats: self.ledger.stats.clone(), ..Ledger::default() };
+        let device = self.endpoint.device_log().entries().iter().map(|&(_, entry)| entry);
+        ledger.logged(self.endpoint.log_entries().map(|(_, _, entry)| entry).chain(device));
+        ledger.stats.stray_octets = self.endpoint.memory().stray;
+        if let Err(what) = self.endpoint.check_invariants() {
+            ledger.stats.broken.get_or_insert(what);
+        }
+        ledger.stats
+    }
+}
+
+impl Protocol for Transfer {
+    fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
+        let frame = received.payload.as_bytes().expect("Scheduled Transfer sends bytes");
+        let is_data = frame.get(ethernet::OVERHEAD_BYTES).is_some_and(|octet| octet >> 3 == Op::Data as u8);
+        let copies = self.medium.copies(is_data);
+        match copies {
+            [None, _] => self.ledger.stats.lost += 1,
+            [_, Some(_)] => self.ledger.stats.doubled += 1,
+            _ => {}
+        }
+        for fate in copies.into_iter().flatten() {
+            match fate {
+                Fate::Now => self.handle(cx, frame),
+                Fate::Later(time) => {
+                    self.ledger.stats.delayed += 1;
+                    self.plan(cx.fabric_now + time, Action::Arrive(frame.to_vec()));
+                }
+            }
+        }
+        self.drain(cx);
+    }
+
+    fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, _: Outcome) {
+        if self.under_way.remove(&token) {
+            self.drain(cx);
+        }
+    }
+
+    fn timeout(&mut self, cx: &mut Cx<'_>) {
+        self.endpoint.handle_timeout(cx.now);
+        self.check(cx);
+        self.drain(cx);
+    }
+
+    fn poll_timeout(&self) -> Option<u64> {
+        self.endpoint.poll_timeout()
+    }
+
+    fn arrival(&mut self, cx: &mut Cx<'_>) {
+        while let Some(entry) = self.agenda.first_entry()
+            && entry.key().0 <= cx.fabric_now
+        {
+            match entry.remove() {
+                Action::Connect(peer) => {
+                    let to = (address_of(peer), 0);
+                    let id = self.endpoint.connect(cx.now, to, (PORT, 0), Extras::default());
+                    self.ledger.stats.connects += 1;
+                    self.links.insert(id, Link { own: true, begun: 0, running: BTreeMap::new() });
+                }
+                Action::Arrive(frame) => self.handle(cx, &frame),
+            }
+            self.drain(cx);
+        }
+    }
+
+    fn poll_arrival(&self) -> Option<Time> {
+        self.agenda.first_key_value().map(|(&(at, _), _)| Time(at))
+    }
+}

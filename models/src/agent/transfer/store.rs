@@ -1,0 +1,160 @@
+//! Memory of an end: stretches for Transfers, octet for octet.
+//!
+//! A Transfer is named by a *tag*, the node that its octets come from and a number of that node's. A source
+//! stretch has the tag in its first 8 octets, and after it words that follow from it and their position. So
+//! the destination knows from the octets alone what they should be.
+
+use scheduled_transfer::{Memory, Span};
+use std::collections::BTreeMap;
+
+/// Octets of a tag.
+pub(super) const TAG_OCTETS: u64 = 8;
+
+/// One stretch.
+#[derive(Debug)]
+enum Stretch {
+    /// What a tag stands for.
+    Source { tag: u64, octets: u64 },
+    /// What came.
+    Destination(Vec<u8>),
+}
+
+impl Stretch {
+    fn octets(&self) -> u64 {
+        match self {
+            Stretch::Source { octets, .. } => *octets,
+            Stretch::Destination(octets) => octets.len() as u64,
+        }
+    }
+}
+
+/// All stretches, by address.
+#[derive(Debug)]
+pub(super) struct Store {
+    stretches: BTreeMap<u64, Stretch>,
+    /// Where the next begins. Addresses are not used again.
+    next: u64,
+    align: u64,
+    /// Octets that came where none were expected.
+    pub stray: u64,
+}
+
+impl Store {
+    /// Stretches begin at multiples of `align`.
+    pub fn new(align: u64) -> Self {
+        Store { stretches: BTreeMap::new(), next: align, align, stray: 0 }
+    }
+
+    fn add(&mut self, stretch: Stretch) -> Span {
+        let (address, octets) = (self.next, stretch.octets());
+        // A gap at the end, too: what goes beyond meets nobody.
+        self.next += (octets + 1).next_multiple_of(self.align);
+        self.stretches.insert(address, stretch);
+        Span::new(address, octets)
+    }
+
+    /// The octets that `tag` stands for.
+    pub fn source(&mut self, tag: u64, octets: u64) -> Span {
+        self.add(Stretch::Source { tag, octets })
+    }
+
+    /// Room for octets to come.
+    pub fn destination(&mut self, octets: u64) -> Span {
+        self.add(Stretch::Destination(vec![0; octets as usize]))
+    }
+
+    /// Gives a stretch back.
+    pub fn free(&mut self, span: Span) {
+        self.stretches.remove(&span.address);
+    }
+
+    /// The tag of what has come whole, if every octet is right.
+    pub fn verify(&self, span: Span) -> Option<u64> {
+        let Some(Stretch::Destination(octets)) = self.stretches.get(&span.address) else { return None };
+        let tag = u64::from_be_bytes(*octets.first_chunk()?);
+        let right = octets.chunks(8).zip(0..).all(|(part, at)| part == &word(tag, at)[..part.len()]);
+        right.then_some(tag)
+    }
+
+    fn find(&self, address: u64, octets: u64) -> Option<(u64, &Stretch)> {
+        let (&start, stretch) = self.stretches.range(..=address).next_back()?;
+        let at = address - start;
+        (at + octets <= stretch.octets()).then_some((at, stretch))
+    }
+}
+
+/// Eight octets of what a tag stands for.
+fn word(tag: u64, position: u64) -> [u8; 8] {
+    let mixed = (tag ^ position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    if position == 0 { tag.to_be_bytes() } else { (mixed ^ mixed >> 29).to_be_bytes() }
+}
+
+impl Memory for Store {
+    fn contains(&self, address: u64, bytes: u64) -> bool {
+        self.find(address, bytes).is_some()
+    }
+
+    fn read(&self, address: u64, bytes: usize, out: &mut Vec<u8>) {
+        match self.find(address, bytes as u64) {
+            Some((at, Stretch::Source { tag, .. })) => {
+                let (mut at, end) = (at, at + bytes as u64);
+                while at < end {
+                    let octets = word(*tag, at / 8);
+                    let from = (at % 8) as usize;
+                    let until = (from + (end - at) as usize).min(8);
+                    out.extend_from_slice(&octets[from..until]);
+                    at += (until - from) as u64;
+                }
+            }
+            Some((at, Stretch::Destination(octets))) => {
+                out.extend_from_slice(&octets[at as usize..at as usize + bytes]);
+            }
+            None => unreachable!("the protocol reads what exists"),
+        }
+    }
+
+    fn write(&mut self, address: u64, octets: &[u8]) {
+        let found = self.stretches.range_mut(..=address).next_back();
+        if let Some((&start, Stretch::Destination(room))) = found {
+            let at = (address - start) as usize;
+            if let Some(place) = room.get_mut(at..at + octets.len()) {
+                place.copy_from_slice(octets);
+                return;
+            }
+        }
+        self.stray += octets.len() as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_are_verified_one_by_one() {
+        let mut store = Store::new(256);
+        let from = store.source(7 << 32 | 3, 1001);
+        let to = store.destination(1001);
+        assert_eq!((from.address % 256, to.address % 256), (0, 0));
+        let mut octets = Vec::new();
+        for (at, bytes) in [(0, 13), (13, 1), (14, 300), (314, 687)] {
+            store.read(from.address + at, bytes, &mut octets);
+        }
+        assert_eq!(octets.len(), 1001);
+        store.write(to.address, &octets[..500]);
+        assert_eq!(store.verify(to), None, "half is not whole");
+        store.write(to.address + 500, &octets[500..]);
+        assert_eq!(store.verify(to), Some(7 << 32 | 3));
+        for at in [0, 8, 500, 1000] {
+            store.write(to.address + at, &[!octets[at as usize]]);
+            assert_eq!(store.verify(to), None, "octet {at} is wrong");
+            store.write(to.address + at, &[octets[at as usize]]);
+        }
+        assert_eq!((store.verify(to), store.stray), (Some(7 << 32 | 3), 0));
+        store.write(to.address + 1000, &[0, 0]);
+        assert!(!store.contains(to.address + 1000, 2));
+        store.free(to);
+        store.write(to.address, &[0]);
+        assert_eq!(store.stray, 3, "beyond the end, and where nothing is any more");
+    }
+}

@@ -1,0 +1,84 @@
+//! Scheduled Transfers on endpoints: what the compiler says about each end.
+
+use sim_core::{Duration, Time};
+
+/// Scheduled Transfer on an endpoint, over type 9 streams.
+#[derive(Clone, Debug)]
+pub struct TransferConfig {
+    /// Its device id, which its universal LAN address is made of.
+    pub node: u16,
+    /// Priority 0..=2 of all its packets: the lower layer is one FIFO.
+    pub priority: u8,
+    /// Class of service of its stream.
+    pub cos: u8,
+    /// The stream: static, one for each ordered pair of ends.
+    pub stream_id: u16,
+    /// Parameters of the protocol. Keys begin where the agent draws.
+    pub protocol: scheduled_transfer::Config,
+    /// What it wants of each of `peers`.
+    pub job: TransferJob,
+    /// Ids of the ends that it connects to, in order.
+    pub peers: Vec<u16>,
+    /// When it connects.
+    pub connect_at: Time,
+    /// Each connection is wanted up to this much later, drawn uniformly.
+    pub spread: Duration,
+    /// Transfers that it receives at a time, the others wait their turn; `None`: all.
+    pub receives: Option<u32>,
+    /// What becomes of frames on their last step, by class: Control, Data.
+    pub faults: [TransferFaults; 2],
+    /// A delayed frame is up to this much late, drawn uniformly.
+    pub delay: Duration,
+    /// Name of its random streams.
+    pub stream: String,
+}
+
+/// The Transfers that an end asks each of its peers for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TransferJob {
+    /// The octets come here (Read) instead of going there (Write).
+    pub read: bool,
+    /// Octets of a Transfer, at least 8.
+    pub bytes: u64,
+    /// Transfers for each peer, one after the other.
+    pub count: u64,
+    /// Of these, so many at a time.
+    pub concurrent: u32,
+    /// CTS_req: Blocks that the source wants enabled at a time; 0: all.
+    pub cts_req: u16,
+    /// Exponent of the Block size.
+    pub blocksize: u16,
+    /// Headers of Data are delivered: each takes a Slot.
+    pub notify: bool,
+    /// Send_State on the last Data of each so many Blocks, 0 for the last Block only.
+    pub state_every: u32,
+    /// The connection is taken down after its last Transfer.
+    pub disconnect: bool,
+}
+
+impl TransferJob {
+    /// Blocks of all its Transfers over one connection that are enabled at a time, at most.
+    pub fn enabled(&self) -> u64 {
+        let all = self.bytes.div_ceil(1 << self.blocksize) + 1;
+        let window = if self.cts_req == 0 { all } else { all.min(self.cts_req.into()) };
+        window.saturating_mul(u64::from(self.concurrent).min(self.count))
+    }
+}
+
+/// What becomes of frames, in millionths.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct TransferFaults {
+    /// Lost.
+    pub lost: u32,
+    /// Doubled.
+    pub doubled: u32,
+    /// Late: overtaken by others.
+    pub delayed: u32,
+}
+
+impl TransferFaults {
+    /// Whether nothing happens to frames.
+    pub fn is_none(&self) -> bool {
+        *self == TransferFaults::default()
+    }
+}

@@ -1,0 +1,170 @@
+//! Totals of Scheduled Transfers.
+
+use sim_core::Time;
+
+/// Why a Transfer came to nothing.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum TransferEnd {
+    /// The other end refused.
+    Rejected = 0,
+    /// No answer in 1 + Max_Retry transmissions.
+    Timeout = 1,
+    /// The other end gave up.
+    EndedByPeer = 2,
+    /// The connection is gone.
+    Disconnected = 3,
+    /// All was sent, and nobody knows whether it arrived.
+    Unconfirmed = 4,
+    /// This end gave up.
+    Aborted = 5,
+}
+
+impl TransferEnd {
+    /// All, in index order.
+    pub const ALL: [TransferEnd; 6] = [
+        TransferEnd::Rejected,
+        TransferEnd::Timeout,
+        TransferEnd::EndedByPeer,
+        TransferEnd::Disconnected,
+        TransferEnd::Unconfirmed,
+        TransferEnd::Aborted,
+    ];
+}
+
+/// Frames of a kind.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct FrameCount {
+    /// How many.
+    pub frames: u64,
+    /// Octets of the 802.3 frames, without check sequence.
+    pub octets: u64,
+}
+
+impl FrameCount {
+    /// Takes one more.
+    pub(crate) fn record(&mut self, octets: usize) {
+        self.frames += 1;
+        self.octets += octets as u64;
+    }
+
+    fn add(&mut self, other: &FrameCount) {
+        self.frames += other.frames;
+        self.octets += other.octets;
+    }
+}
+
+/// What ends of Scheduled Transfer counted, since the start of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TransferStats {
+    /// Transfers to be done.
+    pub wanted: u64,
+    /// Begun by the end that wants them.
+    pub begun: u64,
+    /// Complete, by what that end knows.
+    pub completed: u64,
+    /// Come to nothing, by [`TransferEnd`]; those of connections that never opened are not begun.
+    pub aborted: [u64; TransferEnd::ALL.len()],
+    /// From beginning to completion of each, ps of the fabric.
+    pub times: Vec<u64>,
+    /// When the first began.
+    pub first_begun: Option<Time>,
+    /// When the last was complete.
+    pub last_done: Option<Time>,
+    /// Received whole, and every octet is what the source has.
+    pub verified: u64,
+    /// Octets of these.
+    pub verified_octets: u64,
+    /// Received whole, by what the protocol says, with wrong octets.
+    pub corrupt: u64,
+    /// Octets that came to a place where none was expected.
+    pub stray_octets: u64,
+    /// Connections that this end asked for.
+    pub connects: u64,
+    /// Of these, opened.
+    pub opened: u64,
+    /// Ends of connections that were closed in order, and otherwise.
+    pub closed: [u64; 2],
+    /// Clear_To_Send.
+    pub cts: FrameCount,
+    /// All other Control operations.
+    pub control: FrameCount,
+    /// Data.
+    pub data: FrameCount,
+    /// Octets of payload in Data, repetitions included.
+    pub payload: u64,
+    /// Frames lost on purpose.
+    pub lost: u64,
+    /// Frames doubled on purpose.
+    pub doubled: u64,
+    /// Frames delayed on purpose.
+    pub delayed: u64,
+    /// Frames for somebody else, or none at all.
+    pub foreign: u64,
+    /// Op_timeouts.
+    pub timeouts: u64,
+    /// Operations given up.
+    pub exhausted: u64,
+    /// Other errors of table 10 that were logged.
+    pub logged: u64,
+    /// Transfers that waited for their turn at their destination.
+    pub paused: u64,
+    /// An invariant that did not hold.
+    pub broken: Option<&'static str>,
+}
+
+impl TransferStats {
+    /// Adds the totals of another end.
+    pub fn add(&mut self, other: &TransferStats) {
+        self.wanted += other.wanted;
+        self.begun += other.begun;
+        self.completed += other.completed;
+        for (sum, count) in self.aborted.iter_mut().zip(other.aborted) {
+            *sum += count;
+        }
+        self.times.extend(&other.times);
+        self.first_begun = self.first_begun.into_iter().chain(other.first_begun).min();
+        self.last_done = self.last_done.max(other.last_done);
+        self.verified += other.verified;
+        self.verified_octets += other.verified_octets;
+        self.corrupt += other.corrupt;
+        self.stray_octets += other.stray_octets;
+        self.connects += other.connects;
+        self.opened += other.opened;
+        for (sum, count) in self.closed.iter_mut().zip(other.closed) {
+            *sum += count;
+        }
+        self.cts.add(&other.cts);
+        self.control.add(&other.control);
+        self.data.add(&other.data);
+        self.payload += other.payload;
+        self.lost += other.lost;
+        self.doubled += other.doubled;
+        self.delayed += other.delayed;
+        self.foreign += other.foreign;
+        self.timeouts += other.timeouts;
+        self.exhausted += other.exhausted;
+        self.logged += other.logged;
+        self.paused += other.paused;
+        self.broken = self.broken.or(other.broken);
+    }
+}
+
+/// What the ends of one flow of Scheduled Transfer have come to at the end of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TransferTotals {
+    /// Flow.
+    pub flow: u16,
+    /// Ends.
+    pub nodes: u32,
+    /// Begun, and not over at the end of the run.
+    pub under_way: u64,
+    /// Complete by what the end knows that wants them, but nowhere verified.
+    pub unverified: u64,
+    /// Verified more than once.
+    pub repeated: u64,
+    /// Nothing went wrong on purpose, and the lower layer kept the order.
+    pub clean: bool,
+    /// What the ends counted; times in rising order.
+    pub stats: TransferStats,
+}

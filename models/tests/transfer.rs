@@ -1,0 +1,237 @@
+//! Scheduled Transfer over a fabric.
+mod common;
+use common::*;
+use models::config::*;
+use models::path::Roads;
+use models::run::{ListKind, PipelineMode};
+use models::stats::TransferTotals;
+use models::transfer_rate::TransferPath;
+use models::{Progress, RunOptions, Simulation};
+use sim_core::{Duration, Time};
+use std::sync::Arc;
+
+const MICROSECOND: u64 = 1_000_000;
+
+/// The way between two endpoints of a fabric.
+fn way(net: &Net, from: u32, to: u32) -> TransferPath {
+    let roads = Roads::new(&net.config);
+    let path = |from, to| roads.path(from, to).expect("packets arrive");
+    TransferPath::new(path(from, to), path(to, from), 1024, Mtu::MAX, IdSize::Dev8, false)
+}
+
+fn job(bytes: u64, count: u64) -> TransferJob {
+    TransferJob {
+        read: false,
+        bytes,
+        count,
+        concurrent: 1,
+        cts_req: 8,
+        blocksize: 13,
+        notify: false,
+        state_every: 0,
+        disconnect: true,
+    }
+}
+
+/// Ends that want `job` of their peers, on one switch, after `change`.
+fn ends(
+    count: u16,
+    job: TransferJob,
+    peers: impl Fn(u16) -> Vec<u16>,
+    change: impl Fn(&mut TransferConfig),
+) -> Net {
+    let mut net = single(usize::from(count), switch(count as u8));
+    let way = way(&net, 0, 1);
+    let timeout = 10 * way.round_trip();
+    // Every end may talk to all others, in both directions.
+    let enabled = 2 * u64::from(count - 1) * job.enabled();
+    let patience = way.patience(timeout, enabled, 1 << job.blocksize);
+    let nodes: Vec<TransferConfig> = (0..count)
+        .map(|node| {
+            let mut config = TransferConfig {
+                node,
+                priority: 0,
+                cos: 0,
+                stream_id: 7,
+                protocol: scheduled_transfer::Config {
+                    op_timeout: timeout,
+                    missing_timeout: Some(patience),
+                    ..scheduled_transfer::Config::default()
+                },
+                job,
+                peers: peers(node),
+                connect_at: Time(u64::from(node) * 77_000),
+                spread: Duration(0),
+                receives: None,
+                faults: [TransferFaults::default(); 2],
+                delay: Duration(0),
+                stream: format!("e{node:03}/transfer"),
+            };
+            change(&mut config);
+            config
+        })
+        .collect();
+    let ids: Vec<u32> = (0..u32::from(count)).collect();
+    net.conversation(ProtocolConfig::Transfer(Box::new(nodes[0].clone())), &ids, &[]);
+    for (&id, node) in ids.iter().zip(nodes) {
+        net.agent(id).parts[0].protocol = ProtocolConfig::Transfer(Box::new(node));
+    }
+    net
+}
+
+/// Node 0 wants something of node 1.
+fn pair(job: TransferJob, change: impl Fn(&mut TransferConfig)) -> Net {
+    ends(2, job, |node| if node == 0 { vec![1] } else { vec![] }, change)
+}
+
+fn totals(net: &Net, until: u64) -> TransferTotals {
+    let (_, outcome) = net.run(until);
+    let [totals] = &outcome.transfers[..] else { panic!("one flow") };
+    sound(totals);
+    totals.clone()
+}
+
+/// What holds in every run.
+fn sound(totals: &TransferTotals) {
+    let stats = &totals.stats;
+    assert_eq!(
+        (stats.corrupt, stats.stray_octets, stats.foreign, stats.broken),
+        (0, 0, 0, None),
+        "{totals:?}"
+    );
+    assert_eq!((totals.unverified, totals.repeated), (0, 0), "{totals:?}");
+    if totals.clean && stats.timeouts == 0 && stats.payload == stats.verified_octets {
+        assert_eq!(stats.logged, 0, "{totals:?}");
+    }
+    let over = stats.completed + stats.aborted.iter().sum::<u64>();
+    assert_eq!(stats.begun, over + totals.under_way, "{totals:?}");
+}
+
+fn faults(lost: u32, doubled: u32, delayed: u32) -> TransferFaults {
+    TransferFaults { lost, doubled, delayed }
+}
+
+#[test]
+fn writes_and_reads_arrive_octet_for_octet() {
+    for read in [false, true] {
+        for bytes in [8, 1_000, 100_001] {
+            let net = pair(TransferJob { read, concurrent: 3, ..job(bytes, 10) }, |_| ());
+            let totals = totals(&net, 2_000 * MICROSECOND);
+            let stats = &totals.stats;
+            assert_eq!((stats.wanted, stats.completed, stats.verified), (10, 10, 10), "{totals:?}");
+            assert_eq!(stats.verified_octets, 10 * bytes);
+            assert_eq!(stats.payload, stats.verified_octets, "nothing is sent twice");
+            assert_eq!((stats.timeouts, stats.connects, stats.opened, stats.closed), (0, 1, 1, [2, 0]));
+            assert!(totals.clean);
+        }
+    }
+}
+
+/// The same numbers whatever the event list and the pipeline.
+#[test]
+fn results_do_not_depend_on_the_kernel() {
+    let all = |node| (0..4).filter(|&peer| peer != node).collect();
+    let net = ends(4, TransferJob { concurrent: 2, ..job(20_000, 6) }, all, |node| {
+        node.faults = [faults(10_000, 10_000, 0), faults(20_000, 10_000, 20_000)];
+        node.protocol.ordered = false;
+        node.job.blocksize = 10;
+        node.job.read = node.node == 2;
+        node.delay = Duration(MICROSECOND);
+        node.receives = Some(3);
+        node.spread = Duration(MICROSECOND);
+    });
+    let config = Arc::new(net.config.clone());
+    let mut found = Vec::new();
+    for options in options() {
+        let mut simulation = Simulation::new(Arc::clone(&config), options, ());
+        assert_eq!(simulation.run(Time(10_000 * MICROSECOND), u64::MAX), Progress::Drained);
+        let ((), outcome) = simulation.finish();
+        found.push((outcome.transfers, outcome.outcome, outcome.trajectory));
+    }
+    assert!(found.iter().all(|other| *other == found[0]));
+    let totals = &found[0].0[0];
+    sound(totals);
+    let stats = &totals.stats;
+    assert_eq!(stats.completed, 72, "{totals:?}");
+    assert!(stats.lost > 20 && stats.doubled > 20 && stats.delayed > 20 && stats.paused > 0, "{totals:?}");
+}
+
+/// Every combination that must not matter.
+fn options() -> Vec<RunOptions> {
+    let heap = RunOptions { list: ListKind::Heap, ..RunOptions::default() };
+    let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..RunOptions::default() };
+    vec![RunOptions::default(), heap, unfolded]
+}
+
+#[test]
+fn what_is_lost_is_sent_again() {
+    for read in [false, true] {
+        let net = pair(TransferJob { read, concurrent: 2, ..job(200_000, 10) }, |node| {
+            node.faults = [faults(10_000, 0, 0); 2];
+        });
+        let totals = totals(&net, 20_000 * MICROSECOND);
+        let stats = &totals.stats;
+        assert_eq!((stats.completed, stats.verified), (10, 10), "{totals:?}");
+        assert!(stats.lost > 10 && stats.payload > stats.verified_octets, "{totals:?}");
+    }
+}
+
+/// With a window that covers the round trip the path carries what headers leave of it.
+#[test]
+fn one_write_fills_the_path() {
+    let bytes = 4 << 20;
+    let net = pair(TransferJob { cts_req: 4, ..job(bytes, 1) }, |_| ());
+    let way = way(&net, 0, 1);
+    let block = 1 << 13;
+    assert!(4 * way.block_time(block) >= way.block_latency(block), "the window covers the round trip");
+    let totals = totals(&net, 20_000 * MICROSECOND);
+    let [time] = totals.stats.times[..] else { panic!("{totals:?}") };
+    let least = bytes / block * way.block_time(block);
+    let efficiency = least as f64 / time as f64;
+    assert!((0.98..=1.0).contains(&efficiency), "{efficiency}, {least} of {time} ps");
+}
+
+/// Throughput against the window: W Blocks in the time from a permission to the end of its Block.
+#[test]
+fn a_small_window_sets_the_pace() {
+    let bytes = 1 << 20;
+    for (blocksize, window) in [(10, 1), (10, 2), (12, 1), (13, 1)] {
+        let block = 1u64 << blocksize;
+        let net = pair(TransferJob { cts_req: window, blocksize, ..job(bytes, 1) }, |_| ());
+        let way = way(&net, 0, 1);
+        let cycle = way.block_latency(block).div_ceil(window.into()).max(way.block_time(block));
+        let law = bytes / block * cycle;
+        let totals = totals(&net, 20_000 * MICROSECOND);
+        let [time] = totals.stats.times[..] else { panic!("{totals:?}") };
+        let error = time as f64 / law as f64 - 1.0;
+        assert!(error.abs() < 0.02, "window {window} of {block}: {time} for {law} ps, {error}");
+    }
+}
+
+#[test]
+fn a_destination_takes_a_few_at_a_time() {
+    let net = ends(
+        5,
+        job(50_000, 3),
+        |node| if node == 0 { vec![] } else { vec![0] },
+        |node| {
+            node.receives = Some(1);
+            node.protocol.op_timeout *= 10;
+            node.protocol.missing_timeout = None;
+        },
+    );
+    let totals = totals(&net, 5_000 * MICROSECOND);
+    let stats = &totals.stats;
+    assert_eq!((stats.completed, stats.timeouts), (12, 0), "{totals:?}");
+    assert!(stats.paused >= 3, "{totals:?}");
+}
+
+/// Nobody answers: every connection is given up after 1 + Max_Retry requests.
+#[test]
+fn a_dead_medium_ends_in_failure() {
+    let net = pair(job(1_000, 5), |node| node.faults = [faults(1_000_000, 0, 0); 2]);
+    let totals = totals(&net, 2_000 * MICROSECOND);
+    let stats = &totals.stats;
+    assert_eq!((stats.wanted, stats.begun, stats.opened, stats.closed), (5, 0, 0, [0, 1]), "{totals:?}");
+    assert_eq!((stats.control.frames, stats.timeouts, stats.exhausted), (4, 4, 1), "{totals:?}");
+}

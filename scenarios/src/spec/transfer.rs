@@ -1,0 +1,112 @@
+//! Scheduled Transfer in the scenario language.
+
+use super::Share;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Scheduled Transfers: every endpoint of `from` connects to every endpoint of `to`, asks it for its
+/// Transfers, and takes the connection down. A frame is an Ethernet frame in a type 9 stream; the priority is
+/// that of the flow.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StSpec {
+    /// What is done with each endpoint of `to` (default write).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<TransferKind>,
+    /// Octets of a Transfer, 8 to 1073741824.
+    #[schemars(range(min = 8, max = 1_073_741_824))]
+    pub bytes: u64,
+    /// Transfers for each pair (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub count: Option<u64>,
+    /// Of these, so many at a time (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub concurrent: Option<u32>,
+    /// CTS_req: Blocks that the source wants enabled at a time (default 8). 0: all of the Transfer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u16>,
+    /// Octets of a Block: a power of two, 256 to 1073741824 (default 8192).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<u64>,
+    /// Octets of a whole STU: 256, 512 or 1024 (default).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stu: Option<u32>,
+    /// Transfers that a destination receives at a time; others wait for their turn (default: no limit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub receives: Option<u32>,
+    /// Slots of each end of a connection, 2 to 65534 (default 64); 65535: they are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2))]
+    pub slots: Option<u16>,
+    /// Headers of Data are delivered, and take a Slot each (default false: Data is silent).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notify: Option<bool>,
+    /// The state is asked for with each so many Blocks (default 0: with the last one only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_every: Option<u32>,
+    /// Checksums are sent and checked (default true).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<bool>,
+    /// The connection is taken down after its last Transfer (default true).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disconnect: Option<bool>,
+    /// Op_timeout, by the protocol clock (default "auto": 10 times the longest round trip of a pair).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op_timeout: Option<String>,
+    /// Max_Retry: how often an operation is sent again (default 3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_retry: Option<u32>,
+    /// After how long without a Block a destination enables the missing ones again, by the protocol clock
+    /// (default "auto": the Op_timeout, and the time that everything takes that may be enabled); or "off".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_timeout: Option<String>,
+    /// Class of service of the stream (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cos: Option<u8>,
+    /// When the endpoints connect (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// Each endpoint of `from` connects this much after the one before it (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<String>,
+    /// Each connection is wanted up to this much later, at random (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<String>,
+    /// Frames that are lost at the end of their way, at random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<FrameShares>,
+    /// Frames that arrive twice, at random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubled: Option<FrameShares>,
+    /// Frames that arrive late, at random: by up to `delay`, and others overtake them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed: Option<FrameShares>,
+    /// The longest delay of frames that are late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<String>,
+}
+
+/// What is asked of the other end.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferKind {
+    /// The octets go there.
+    Write,
+    /// The octets come here.
+    Read,
+}
+
+/// Shares of frames, by class.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FrameShares {
+    /// Of Control operations (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Share>,
+    /// Of Data (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Share>,
+}

@@ -1,0 +1,316 @@
+//! Flows of Scheduled Transfer: every endpoint of `from` and `to` becomes an end.
+
+use crate::compile::Compiler;
+use crate::diagnostic::Diagnostic;
+use crate::spec::*;
+use crate::traffic;
+use crate::units;
+use models::config::*;
+use models::lp_serial::cost::SymbolSize;
+use models::path::Roads;
+use models::scheduled_transfer::Config;
+use models::sim_core::{Duration, Time};
+use models::transfer_rate::TransferPath;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// First of the type 9 streams for Scheduled Transfer; each flow has its own.
+const STREAM: u16 = 0x4000;
+/// Shares of frames are told in parts of this.
+const MILLION: u128 = 1_000_000;
+/// Op_timeout, in computed round trips.
+const TIMEOUT_ROUND_TRIPS: u64 = 10;
+/// Most pairs whose round trips are computed.
+const PAIRS_MAX: usize = 4_096;
+
+fn text(s: &str) -> Option<String> {
+    Some(s.to_owned())
+}
+
+/// Fills in the defaults of such a flow.
+pub(crate) fn expand(flow: &mut FlowSpec) {
+    let Some(st) = &mut flow.st else { return };
+    let filled = StSpec {
+        operation: st.operation.or(Some(TransferKind::Write)),
+        count: st.count.or(Some(1)),
+        concurrent: st.concurrent.or(Some(1)),
+        window: st.window.or(Some(8)),
+        block: st.block.or(Some(8_192)),
+        stu: st.stu.or(Some(1_024)),
+        slots: st.slots.or(Some(64)),
+        notify: st.notify.or(Some(false)),
+        state_every: st.state_every.or(Some(0)),
+        checksum: st.checksum.or(Some(true)),
+        disconnect: st.disconnect.or(Some(true)),
+        op_timeout: st.op_timeout.take().or(text("auto")),
+        max_retry: st.max_retry.or(Some(3)),
+        missing_timeout: st.missing_timeout.take().or(text("auto")),
+        cos: st.cos.or(Some(0)),
+        at: st.at.take().or(text("0 ps")),
+        offset: st.offset.take().or(text("0 ps")),
+        spread: st.spread.take().or(text("0 ps")),
+        ..st.clone()
+    };
+    *st = filled;
+}
+
+/// Every time of a flow with its key and the words that may stand in its place.
+pub(crate) fn times(st: &StSpec) -> [(&'static str, Option<&String>, &'static [&'static str]); 6] {
+    [
+        ("op_timeout", st.op_timeout.as_ref(), &["auto"]),
+        ("missing_timeout", st.missing_timeout.as_ref(), &["auto", "off"]),
+        ("at", st.at.as_ref(), &[]),
+        ("offset", st.offset.as_ref(), &[]),
+        ("spread", st.spread.as_ref(), &[]),
+        ("delay", st.delay.as_ref(), &[]),
+    ]
+}
+
+fn picoseconds(text: Option<&String>) -> Option<u64> {
+    text.and_then(|text| units::time(text).ok())
+}
+
+/// Whether the settings of the flow go together.
+pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+    let before = c.out.len();
+    let Some(st) = &flow.st else { return true };
+    let mut mixed = |key: &str, message: &str, help: &str| {
+        c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
+    };
+    let others = [
+        flow.messages.is_some(),
+        flow.streams.is_some(),
+        flow.rpc.is_some(),
+        flow.session.is_some(),
+        flow.linx.is_some(),
+        flow.packet.is_some(),
+    ];
+    if others.contains(&true) {
+        let help = "one flow, one kind: Scheduled Transfer always runs over type 9 streams";
+        mixed("st", "the flow makes Transfers and sends something else", help);
+    }
+    if flow.arrivals.is_some() {
+        let help = "use st.count, st.concurrent and st.at";
+        mixed("arrivals", "Transfers are asked for one after the other", help);
+    }
+    if flow.size.is_some() {
+        mixed("size", "the length of a Transfer stands elsewhere", "use st.bytes");
+    }
+    if flow.limit.is_some() {
+        mixed("limit", "the number of Transfers stands elsewhere", "use st.count");
+    }
+    let delayed = st.delayed.as_ref().is_some_and(|shares| shares.control.is_some() || shares.data.is_some());
+    if delayed && picoseconds(st.delay.as_ref()).unwrap_or(0) == 0 {
+        mixed("st/delayed", "frames are late by no time", "add \"delay\", for example \"10 us\"");
+    }
+    let mut range = |key: &str, message: String, help: &str| {
+        c.out.push(Diagnostic::error("SC008", format!("{at}/{key}"), message).help(help));
+    };
+    if flow.priority == Some(3) {
+        range("priority", "Transfers cannot have priority 3".into(), "allowed: 0 to 2");
+    }
+    let block = st.block.unwrap_or(8_192);
+    if !block.is_power_of_two() || !(256..=1 << 30).contains(&block) {
+        range(
+            "st/block",
+            format!("a Block of {block} octets is not possible"),
+            "allowed: 256 to 1073741824, powers of two",
+        );
+    }
+    let stu = st.stu.unwrap_or(1_024);
+    if ![256, 512, 1_024].contains(&stu) {
+        range("st/stu", format!("STUs of {stu} octets are not possible"), "allowed: 256, 512 or 1024");
+    }
+    if picoseconds(st.op_timeout.as_ref()) == Some(0) {
+        range(
+            "st/op_timeout",
+            "an Op_timeout of 0 is not possible".into(),
+            "use \"auto\" or a positive time",
+        );
+    }
+    if picoseconds(st.missing_timeout.as_ref()) == Some(0) {
+        let help = "use \"auto\", \"off\" or a positive time";
+        range("st/missing_timeout", "Blocks cannot be missing at once".into(), help);
+    }
+    for (key, shares) in shares(st) {
+        for (class, share) in [("control", &shares.control), ("data", &shares.data)] {
+            if let Err(why) = millionths(share.as_ref()) {
+                range(&format!("st/{key}/{class}"), why, "allowed: 0 to 1");
+            }
+        }
+    }
+    c.out.len() == before
+}
+
+fn shares(st: &StSpec) -> [(&'static str, FrameShares); 3] {
+    let of = |shares: &Option<FrameShares>| shares.clone().unwrap_or_default();
+    [("loss", of(&st.loss)), ("doubled", of(&st.doubled)), ("delayed", of(&st.delayed))]
+}
+
+fn millionths(share: Option<&Share>) -> Result<u32, String> {
+    let Some(share) = share else { return Ok(0) };
+    let value = traffic::share_value(share)?;
+    if value.above_one() {
+        return Err(format!("a share of {value} is not possible"));
+    }
+    Ok((value.num * MILLION / value.den) as u32)
+}
+
+/// What becomes of frames of a class.
+fn faults(st: &StSpec, class: impl Fn(&FrameShares) -> Option<&Share>) -> TransferFaults {
+    let [lost, doubled, delayed] = shares(st).map(|(_, shares)| millionths(class(&shares)).unwrap_or(0));
+    TransferFaults { lost, doubled, delayed }
+}
+
+/// The ends of a flow, by device.
+pub(crate) fn ends(
+    c: &mut Compiler<'_>,
+    config: &FabricConfig,
+    (at, index): (&str, u16),
+    flow: &FlowSpec,
+    places: &[(usize, Destinations)],
+    devices: &BTreeMap<u32, usize>,
+) -> Option<BTreeMap<usize, ProtocolConfig>> {
+    let st = flow.st.as_ref()?;
+    let mut peers: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    // How many connections each end has.
+    let mut connections: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut positions: BTreeMap<usize, u64> = BTreeMap::new();
+    for ((device, destinations), position) in places.iter().zip(0..) {
+        let ids = match destinations {
+            Destinations::Fixed(id) => std::slice::from_ref(id),
+            Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => &ids[..],
+            Destinations::Hotspot { .. } | Destinations::Replay => &[],
+        };
+        let own = c.ids[*device];
+        let others: BTreeSet<u32> = ids.iter().copied().filter(|&id| id != own).collect();
+        for id in &others {
+            *connections.entry(*device).or_default() += 1;
+            *connections.entry(devices[id]).or_default() += 1;
+        }
+        positions.insert(*device, position);
+        peers.insert(*device, others);
+    }
+    if let Some((&device, _)) = connections.iter().find(|(device, _)| c.ids[**device] > u32::from(u16::MAX)) {
+        let message = format!("\"{}\" has an id of more than 16 bits", c.graph.nodes[device].name);
+        c.once(Diagnostic::error("SC008", format!("{at}/from"), message));
+        return None;
+    }
+    let job = TransferJob {
+        read: st.operation == Some(TransferKind::Read),
+        bytes: st.bytes,
+        count: st.count.unwrap_or(1),
+        concurrent: st.concurrent.unwrap_or(1),
+        cts_req: st.window.unwrap_or(8),
+        blocksize: st.block.unwrap_or(8_192).trailing_zeros() as u16,
+        notify: st.notify == Some(true),
+        state_every: st.state_every.unwrap_or(0),
+        disconnect: st.disconnect != Some(false),
+    };
+    let most = connections.values().copied().max().unwrap_or(1);
+    let protocol = protocol(c, config, st, &job, &peers, most);
+    let (begin, offset) = (picoseconds(st.at.as_ref()), picoseconds(st.offset.as_ref()));
+    let mut ends = BTreeMap::new();
+    for &device in connections.keys() {
+        let position = positions.get(&device).copied().unwrap_or(0);
+        let later = position.saturating_mul(offset.unwrap_or(0));
+        let end = TransferConfig {
+            node: c.ids[device] as u16,
+            priority: flow.priority.unwrap_or(0),
+            cos: st.cos.unwrap_or(0),
+            stream_id: STREAM + index,
+            protocol,
+            job,
+            peers: peers.get(&device).into_iter().flatten().map(|&id| id as u16).collect(),
+            connect_at: Time(begin.unwrap_or(0).saturating_add(later)),
+            spread: Duration(picoseconds(st.spread.as_ref()).unwrap_or(0)),
+            receives: st.receives,
+            faults: [faults(st, |shares| shares.control.as_ref()), faults(st, |shares| shares.data.as_ref())],
+            delay: Duration(picoseconds(st.delay.as_ref()).unwrap_or(0)),
+            stream: format!("{}/{}/st", c.graph.nodes[device].name, flow.name),
+        };
+        ends.insert(device, ProtocolConfig::Transfer(Box::new(end)));
+    }
+    Some(ends)
+}
+
+/// Parameters of the protocol machine.
+fn protocol(
+    c: &Compiler<'_>,
+    config: &FabricConfig,
+    st: &StSpec,
+    job: &TransferJob,
+    peers: &BTreeMap<usize, BTreeSet<u32>>,
+    connections: u64,
+) -> Config {
+    let stu = st.stu.unwrap_or(1_024);
+    let longest = longest(c, config, peers, stu);
+    let round_trip = longest.as_ref().map_or(0, TransferPath::round_trip);
+    let op_timeout =
+        picoseconds(st.op_timeout.as_ref()).unwrap_or(TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip)).max(1);
+    // At both ends, Blocks of all their connections may be in front.
+    let enabled = connections.saturating_mul(2).saturating_mul(job.enabled());
+    let patience = longest.map(|way| way.patience(op_timeout, enabled, 1 << job.blocksize));
+    let missing_timeout = match st.missing_timeout.as_deref() {
+        Some("off") => None,
+        text => Some(text.and_then(|text| units::time(text).ok()).or(patience).unwrap_or(op_timeout)),
+    };
+    let exponent = stu.trailing_zeros();
+    let [_, (_, doubled), (_, delayed)] = shares(st);
+    let ordered = [doubled, delayed].iter().all(|shares| shares.control.is_none() && shares.data.is_none());
+    let checked = st.checksum != Some(false);
+    Config {
+        op_timeout,
+        max_retry: st.max_retry.unwrap_or(3),
+        // A destination that lets others go first takes its time.
+        pending_timeouts: 1_000_000,
+        slots: st.slots.unwrap_or(64),
+        max_stu: exponent,
+        cut_stu: exponent,
+        check: checked,
+        compute: checked,
+        missing_timeout,
+        ordered,
+        ..Config::default()
+    }
+}
+
+/// The way with the longest round trip of all pairs.
+fn longest(
+    c: &Compiler<'_>,
+    config: &FabricConfig,
+    peers: &BTreeMap<usize, BTreeSet<u32>>,
+    stu: u32,
+) -> Option<TransferPath> {
+    let roads = Roads::new(config);
+    let ids = traffic::id_size(c);
+    let owner = |id: u32| config.owners.get(id as usize).copied();
+    let pairs = peers.iter().flat_map(|(&from, ids)| ids.iter().map(move |&id| (from, id)));
+    let ways = pairs.take(PAIRS_MAX).filter_map(|(from, id)| {
+        let idle3 =
+            c.neighbours[from][0].is_some_and(|(link, _, _)| c.wires[link].symbol == SymbolSize::Idle3);
+        let there = roads.path(from as u32, id)?;
+        let back = roads.path(owner(id)?, c.ids[from])?;
+        Some(TransferPath::new(there, back, stu, crate::protocols::mtu(c.spec), ids, idle3))
+    });
+    ways.max_by_key(TransferPath::round_trip)
+}
+
+/// The slowest way of a flow without competition, with settings of one of its ends.
+pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<(TransferPath, &TransferConfig)> {
+    let roads = Roads::new(config);
+    let mut ways = Vec::new();
+    for agent in &config.agents {
+        for part in agent.parts.iter().filter(|part| part.flow == flow) {
+            let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
+            for &peer in end.peers.iter().take(PAIRS_MAX) {
+                let owner = *config.owners.get(usize::from(peer))?;
+                let (out, home) = (roads.path(agent.device, peer.into())?, roads.path(owner, agent.id)?);
+                let (there, back) = if end.job.read { (home, out) } else { (out, home) };
+                let stu = 1 << end.protocol.cut_stu;
+                let way = TransferPath::new(there, back, stu, agent.mtu, agent.ids, agent.idle3);
+                ways.push((way, &**end));
+            }
+        }
+    }
+    ways.into_iter().max_by_key(|(way, end)| way.block_time(1 << end.job.blocksize))
+}
