@@ -157,7 +157,7 @@ impl<P: Probe> Fabric<P> {
                 let end = self.end(target);
                 end.told_again = false;
                 end.link.tell();
-                self.met(cx, target);
+                self.met(cx, target, false);
             }
             _ => self.fault(cx, target),
         }
@@ -247,7 +247,7 @@ impl<P: Probe> Fabric<P> {
                 if told {
                     self.end(port).link.tell();
                 }
-                self.met(cx, port);
+                self.met(cx, port, false);
             }
         }
     }
@@ -283,7 +283,7 @@ impl<P: Probe> Fabric<P> {
             self.link_lost(port);
         }
         for port in ports {
-            self.met(cx, port);
+            self.met(cx, port, false);
         }
     }
 
