@@ -17,7 +17,8 @@ pub struct StSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 8, max = 1_073_741_824))]
     pub bytes: Option<u64>,
-    /// What is sent is what a program sends: the endpoints of `from` are its ranks, in this order.
+    /// What is sent is what a program sends: the endpoints of `from` are its ranks, in the order of their
+    /// names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSpec>,
     /// Transfers for each pair (default 1).
