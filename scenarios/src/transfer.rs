@@ -274,13 +274,11 @@ fn longest_message(program: Option<&Arc<Schedule>>) -> u64 {
     octets.max().unwrap_or(0).max(8)
 }
 
+/// A program, and where each of its ranks sends to.
+type Program = (Arc<Schedule>, Vec<(usize, Destinations)>);
+
 /// The program of a flow, and where each of its ranks sends to. `None` if something is wrong.
-pub(crate) fn program(
-    c: &mut Compiler<'_>,
-    at: &str,
-    flow: &FlowSpec,
-    ranks: &[usize],
-) -> Option<(Arc<Schedule>, Vec<(usize, Destinations)>)> {
+pub(crate) fn program(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, ranks: &[usize]) -> Option<Program> {
     let spec = flow.st.as_ref()?.program.as_ref()?;
     let mut wrong = |key: &str, message: String, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/st/program{key}"), message).help(help));
