@@ -98,7 +98,9 @@ impl Chart {
         let outcome = &report.run.outcome;
         let sessions = outcome.sessions.iter().flat_map(|flow| &flow.by_node).map(|node| node.0);
         let linx = outcome.linx.iter().flat_map(|flow| &flow.devices).copied();
-        let nodes: BTreeSet<u32> = sessions.chain(linx).collect();
+        // Whoever told something is a node, too.
+        let told = signals.iter().map(|signal| signal.device);
+        let nodes: BTreeSet<u32> = sessions.chain(linx).chain(told).collect();
         // In the order of ids.
         let owners = &report.run.config.owners;
         let mut columns: Vec<u32> = owners.iter().copied().filter(|owner| nodes.contains(owner)).collect();
@@ -137,6 +139,7 @@ impl Chart {
                     messages += 1;
                 }
                 SignalKind::Note { words } => add(signal.at.0, What::Note(words.clone())),
+                SignalKind::Frame { .. } => {}
             }
         }
         lines.sort_by_key(|(at, _)| *at);
@@ -181,12 +184,17 @@ impl Chart {
 
     /// Text for a terminal: nodes side by side, an arrow where a message begins and one where it ends.
     pub fn to_text(&self) -> String {
-        const WIDTH: usize = 34;
         let (shown, _) = self.shown();
+        let lengths = shown.iter().filter_map(|line| match &line.what {
+            What::Sent { words, .. } => Some(words.chars().count()),
+            _ => None,
+        });
+        // Room for the longest words with a space and a piece of the arrow on either side.
+        let between = (lengths.max().unwrap_or(0) + 5).max(34);
         let margin = shown.iter().map(|line| line.at.chars().count()).max().unwrap_or(0) + 2;
         let columns = self.nodes.len();
-        let width = margin + WIDTH * columns;
-        let place = |column: usize| margin + WIDTH * column + 2;
+        let width = margin + between * columns;
+        let place = |column: usize| margin + between * column + 2;
         let mut out = String::new();
         let mut push = |row: Vec<char>| {
             out += row.into_iter().collect::<String>().trim_end();

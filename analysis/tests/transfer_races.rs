@@ -1,5 +1,6 @@
 //! Every order of events of two Scheduled Transfer endpoints, within budgets of faults.
 
+use analysis::explore::sequence::{Conversation, Happening};
 use analysis::explore::transfer::{Ending, Event, FAULTS, Row, Subject, Transfer, transfer_table};
 use analysis::explore::{Graph, Order};
 
@@ -16,15 +17,15 @@ fn endings(row: &Row) -> Vec<Ending> {
     row.endings.keys().copied().collect()
 }
 
-/// As long as less is lost than Max_Retry makes up for, a Write and a FetchOp are carried out, once, whatever
-/// is lost, comes twice, comes in another order or is taken for lost too early; both ends know, and nothing
-/// of the connection is left at either. Octets, word, contracts and invariants are looked at after each
-/// event.
+/// As long as less is lost than Max_Retry makes up for, a Write, a Read and a FetchOp are carried out, once,
+/// whatever is lost, comes twice, comes in another order or is taken for lost too early; both ends know, and
+/// nothing of the connection is left at either. Octets, word, contracts and invariants are looked at after
+/// each event.
 ///
 /// Proves: ST-6.1.4.4-13, ST-6.1.4.4-14, ST-10.3-1, ST-10.2-1, ST-5.1.2-7
 #[test]
-fn writes_and_fetch_ops_are_carried_out() {
-    for subject in [Subject::Write, Subject::FetchOp] {
+fn writes_reads_and_fetch_ops_are_carried_out() {
+    for subject in [Subject::Write, Subject::Read, Subject::FetchOp] {
         for fault in FAULTS {
             for order in Order::ALL {
                 let row = row(&model(subject, fault.name, order, 2));
@@ -39,6 +40,76 @@ fn writes_and_fetch_ops_are_carried_out() {
                 assert!(row.live && row.states > 10, "{row:?}");
             }
         }
+    }
+}
+
+/// A Get is asked for again until its data came whole, in order; a Put is not sent again by the protocol: who
+/// asked for it learns whether it arrived. Nothing else ever happens.
+///
+/// Proves: ST-6.1.4.2-1, ST-6.1.4.3-1
+#[test]
+fn puts_and_gets_are_carried_out_or_given_up() {
+    for fault in FAULTS {
+        for order in Order::ALL {
+            for subject in [Subject::Put, Subject::Get] {
+                let row = row(&model(subject, fault.name, order, 2));
+                assert!(row.live && row.endings.contains_key(&Ending::Done), "{} {row:?}", fault.name);
+                let harm = fault.budget.losses + fault.budget.timeouts;
+                let bounds: &[Ending] = match (subject, harm) {
+                    (_, 0) | (Subject::Get, 1) => &[Ending::Done],
+                    _ => &[Ending::Done, Ending::GivenUp],
+                };
+                assert!(endings(&row).iter().all(|ending| bounds.contains(ending)), "{} {row:?}", fault.name);
+            }
+        }
+    }
+}
+
+/// Names of the operations to an end along a shortest good path.
+fn heard(subject: Subject, end: usize) -> Vec<String> {
+    let model = model(subject, "none", Order::Fifo, 2);
+    let graph = Graph::explore(&model, 10_000).unwrap();
+    let path = graph.shortest(|ending| *ending == Ending::Done).unwrap();
+    let delivered = path.iter().filter_map(|event| match Transfer::happening(event) {
+        Happening::Delivered(to, octets) if to == end => Some(Transfer::words(&octets)),
+        _ => None,
+    });
+    delivered.map(|words| words.split(' ').next().unwrap_or_default().to_owned()).collect()
+}
+
+/// What is said when nothing goes wrong is what Figures 6, 8, 9 and 10 show, with two Blocks of two STUs.
+///
+/// Proves: ST-6.1.2-1, ST-6.1.3-1, ST-6.1.4.2-1
+#[test]
+fn figures() {
+    for (subject, to_b, to_a) in [
+        (
+            Subject::Write,
+            "Request_To_Send Data Data Data Data",
+            "Clear_To_Send Clear_To_Send Request_State_Response",
+        ),
+        (
+            Subject::Read,
+            "Request_To_Receive Clear_To_Send Clear_To_Send",
+            "Request_To_Send Data Data Data Data",
+        ),
+        (
+            Subject::Put,
+            "Request_Memory_Region Data Data Data Data",
+            "Memory_Region_Available Request_State_Response",
+        ),
+        (Subject::Get, "Request_Memory_Region Get", "Memory_Region_Available Data Data Data Data"),
+        // End A leaves as soon as it has the word, which stands for FetchOp_Complete.
+        (Subject::FetchOp, "Request_Memory_Region FetchOp", "Memory_Region_Available Data"),
+    ] {
+        let name = subject.name();
+        let requests = format!("Request_Connection {to_b} Request_Disconnect Disconnect_Complete");
+        assert_eq!(heard(subject, 1).join(" "), requests, "{name}");
+        assert_eq!(
+            heard(subject, 0).join(" "),
+            format!("Connection_Answer {to_a} Disconnect_Answer"),
+            "{name}"
+        );
     }
 }
 

@@ -129,7 +129,8 @@ pub(crate) struct ExploreArgs {
     /// What goes wrong: none, LOSS1, RETX1, DUP1, RESTART1, ... (default: none)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
-    /// Of conduit: MS, PEERS, CROSS; of transfer: connection, write, fetch-op (default: all)
+    /// Of conduit: MS, PEERS, CROSS; of transfer: connection, write, read, put, get,
+    /// fetch-op (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) configuration: Vec<String>,
     /// Order of delivery: fifo, any (default: both)
@@ -142,8 +143,9 @@ pub(crate) struct ExploreArgs {
     /// half-open, orphan, storm; up, missing, stuck, disagreement, message, contract, cut
     #[arg(long, value_name = "CLASS")]
     pub(crate) path: Option<String>,
-    /// Write that run of conduit to a folder (without --path, a shortest one to each bad ending, each to a
-    /// folder in it): path.svg, path.png and path.txt show it, path.json replays it in the simulator
+    /// Write that run to a folder: path.svg, path.png and path.txt show it; path.json replays one of conduits
+    /// in the simulator. Of conduits without --path: a shortest run to each bad ending, each to a folder in
+    /// it
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -312,6 +314,9 @@ pub(crate) struct TraceArgs {
     /// Print the life of this packet: 1 is the first that was created
     #[arg(long, value_name = "N", value_parser = parse_number)]
     pub(crate) packet: Option<usize>,
+    /// Write the Ethernet frames of Scheduled Transfer to this file instead, in pcapng form
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["packet", "only", "json"])]
+    pub(crate) pcapng: Option<PathBuf>,
     /// Only kinds of events: register, delivery, drop, edge, message, fact
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub(crate) only: Vec<String>,

@@ -7,8 +7,10 @@ mod transfer;
 use crate::cli::{ExploreArgs, Subject};
 use crate::inspect;
 use crate::status::Failure;
+use analysis::chart::Chart;
 use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault};
 use analysis::explore::script::Walk;
+use analysis::explore::sequence::{Conversation, chart, sentence};
 use analysis::explore::{Graph, Order, conduit_table};
 use session_management::conduit::Algorithm;
 use std::fmt::Write;
@@ -21,8 +23,8 @@ const MAX_STATES: usize = 20_000_000;
 /// Prints a table, or a path.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
     let text = match (&args.subject, &args.path) {
-        (Subject::Linx | Subject::Transfer, _) if args.out.is_some() => {
-            Err("--out: paths of conduit only".into())
+        (Subject::Linx | Subject::Transfer, None) if args.out.is_some() => {
+            Err("--out: takes --path, but for conduits".into())
         }
         (Subject::Linx, None) => linx::table(args),
         (Subject::Linx, Some(ending)) => linx::path(args, ending),
@@ -171,19 +173,41 @@ fn bad_endings(folder: &Path, model: &Conduit) -> Result<String, String> {
     Ok(text)
 }
 
+/// A shortest path that ends in what is wanted, in sentences; with `--out` also as a chart.
+fn shortest<M: Conversation>(
+    args: &ExploreArgs,
+    model: &M,
+    max_states: usize,
+    (name, title): (&str, &str),
+    wanted: impl Fn(&M::Outcome) -> bool,
+) -> Result<(String, Vec<M::Event>), String> {
+    let graph = Graph::explore(model, max_states).ok_or_else(|| format!("more than {max_states} states"))?;
+    let Some(path) = graph.shortest(wanted) else {
+        return Ok((format!("no run ends in: {name}\n"), Vec::new()));
+    };
+    if let Some(folder) = &args.out {
+        let chart = chart(model, &path, title, "").expect("it is a path of this model");
+        draw(folder, &chart).map_err(|error| format!("--out: {}: {error}", folder.display()))?;
+    }
+    Ok((path.iter().map(|event| sentence::<M>(event) + "\n").collect(), path))
+}
+
+fn draw(folder: &Path, chart: &Chart) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("path.svg"), chart.to_svg())?;
+    fs::write(folder.join("path.png"), chart.to_png())?;
+    fs::write(folder.join("path.txt"), chart.to_text())
+}
+
 /// The path as a chart, and as a scenario that replays it. Says whether some delays give this order.
 fn write(folder: &Path, model: &Conduit, path: &[Event], class: Class) -> io::Result<&'static str> {
     let walk = Walk::new(model, path).expect("it is a path of this model");
     let scenario = walk.scenario(class);
-    let text = |key: &str| scenario[key].as_str().unwrap_or_default().to_owned();
+    let title = scenario["title"].as_str().unwrap_or_default();
     let realisable = if walk.instants().is_some() { "realisable" } else { "not realisable" };
-    let chart = walk.chart(&text("title"), realisable);
+    draw(folder, &walk.chart(title, realisable))?;
     let mut replay = serde_json::to_string_pretty(&scenario).expect("a scenario has only string keys");
     replay.push('\n');
-    fs::create_dir_all(folder)?;
-    fs::write(folder.join("path.svg"), chart.to_svg())?;
-    fs::write(folder.join("path.png"), chart.to_png())?;
-    fs::write(folder.join("path.txt"), chart.to_text())?;
     fs::write(folder.join("path.json"), replay)?;
     Ok(realisable)
 }
@@ -194,37 +218,14 @@ fn path(args: &ExploreArgs, models: &[Selected], class: &str) -> Result<String, 
         let problem = "--path: takes one algorithm, fault, configuration and order";
         return Err(format!("{problem}; {} are selected", models.len()));
     };
-    let Some(graph) = Graph::explore(model, MAX_STATES) else {
-        return Err(format!("more than {MAX_STATES} states"));
-    };
-    match graph.shortest(|end| end.spent && end.class() == class) {
-        Some(path) => {
-            if let Some(folder) = &args.out {
-                write(folder, model, &path, class)
-                    .map_err(|error| format!("--out: {}: {error}", folder.display()))?;
-            }
-            Ok(path.iter().map(|event| format!("{}\n", sentence(event))).collect())
-        }
-        None => Ok(format!("no run ends in: {}\n", class.name())),
+    let (text, path) = shortest(args, model, MAX_STATES, (class.name(), class.name()), |end| {
+        end.spent && end.class() == class
+    })?;
+    if let Some(folder) = args.out.as_ref().filter(|_| !path.is_empty()) {
+        write(folder, model, &path, class)
+            .map_err(|error| format!("--out: {}: {error}", folder.display()))?;
     }
-}
-
-const NODES: [&str; 2] = ["M", "P"];
-
-fn sentence(event: &Event) -> String {
-    match event {
-        Event::Create(node) => format!("{}: create_conduit", NODES[*node]),
-        Event::Deliver(to, what) => format!("{} -> {}: {}", NODES[1 - to], NODES[*to], what),
-        Event::Lose(to, what) => format!("{} -x {}: {} is lost", NODES[1 - to], NODES[*to], what),
-        Event::Duplicate(to, what) => {
-            format!("{} => {}: {} is duplicated", NODES[1 - to], NODES[*to], what)
-        }
-        Event::Repeat(node, what) => format!("{}: repeats {}", NODES[*node], what),
-        Event::GiveUp(node, number) => format!("{}: gives OPEN {number} up", NODES[*node]),
-        Event::Verify(node, id) => format!("{}: asks about {}", NODES[*node], format_args!("{id:#06x}")),
-        Event::Watch(node) => format!("{}: has waited long enough for the return OPEN", NODES[*node]),
-        Event::Restart(node) => format!("{}: restarts", NODES[*node]),
-    }
+    Ok(text)
 }
 
 #[cfg(test)]

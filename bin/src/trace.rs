@@ -4,12 +4,15 @@ use crate::cli::TraceArgs;
 use crate::console::print;
 use crate::inspect::load;
 use crate::status::Failure;
+use analysis::capture::Capture;
 use analysis::trace::{Census, Filter, Kind, Life, Tracer};
 use models::config::FabricConfig;
 use models::run::{PipelineMode, Progress, RunOptions};
 use models::sim_core::Time;
 use models::{Probe, Simulation};
 use scenarios::{Variant, names, units};
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Events between two looks at what was found.
@@ -28,6 +31,9 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
     // Nobody looks at queues here.
     let mut config = (*variant.config).clone();
     config.sample_every = None;
+    if let Some(file) = &args.pcapng {
+        return capture(args, variant, config, file);
+    }
     let config = Arc::new(config);
     let text = match args.packet {
         Some(number) => life(variant, &config, number, args.json)?,
@@ -44,6 +50,32 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
         }
     };
     print(&text)
+}
+
+/// Writes frames to a file.
+fn capture(
+    args: &TraceArgs,
+    variant: &Variant,
+    mut config: FabricConfig,
+    file: &Path,
+) -> Result<(), Failure> {
+    if !Capture::prepare(&mut config) {
+        return Err(Failure::bad_input("--pcapng: no flow of the scenario has st (Scheduled Transfer)"));
+    }
+    let config = Arc::new(config);
+    let filter = filter(args, &config)?;
+    let to = filter.to;
+    let late = |_: &Capture, now: Time| now > to;
+    let capture = run(variant, &config, Capture::new(filter), late);
+    let octets = capture.to_pcapng(&config);
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::bad_input(format_args!("--pcapng: {}: {error}", file.display()))
+    };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
+    whole.write_all(&octets).map_err(|error| failed(&error))?;
+    whole.persist(file).map_err(|error| failed(&error))?;
+    print(&format!("{} frames\n", capture.len()))
 }
 
 /// Runs until the observer has enough, or to the end.

@@ -130,6 +130,13 @@ const FIGURES: [(&str, &str); 16] = [
     ("voq-unequal-neighbours", "load"),
 ];
 
+/// Charts of runs that are worth a look, beside those of the figures of the session management annex.
+const CHARTS: [(&str, &str); 3] = [
+    ("linx-crossing-connect", "crossing"),
+    ("linx-crossing-connect", "lone-initiator"),
+    ("linx-crossing-connect", "loss-of-peer"),
+];
+
 /// Compares with `results/reference`, or writes it.
 fn reference(plan: &RunPlan, reports: &[VariantReport]) {
     let folder = root().join("results/reference");
@@ -139,7 +146,10 @@ fn reference(plan: &RunPlan, reports: &[VariantReport]) {
     let mut files: Vec<(String, String)> =
         figures.map(|figure| (format!("{}-{}.svg", plan.name, figure.name), figure.svg)).collect();
     let charts = Chart::of_runs(&plan.title, reports).into_iter();
-    for (variant, chart) in charts.filter(|_| plan.name.starts_with("session-figure")) {
+    let kept = |variant: &str| {
+        plan.name.starts_with("session-figure") || CHARTS.contains(&(plan.name.as_str(), variant))
+    };
+    for (variant, chart) in charts.filter(|(variant, _)| kept(variant)) {
         files.push((format!("{}-{variant}.svg", plan.name), chart.to_svg()));
         files.push((format!("{}-{variant}.txt", plan.name), chart.to_text()));
     }

@@ -17,7 +17,7 @@ use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
 use crate::stats::{AgentStats, FlowStats, LinxTotals, SessionTotals, TransferTotals};
 use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
-use sim_core::{Event, EventList, Time, TimerEntry, TimerPop};
+use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
 use std::collections::BTreeMap;
 
 /// Origins of packets that agents make: above those of any traffic source.
@@ -124,17 +124,37 @@ impl<P: Probe> Fabric<P> {
         let agent = self.agents[e].as_mut().expect("only agents have hosts");
         match field {
             ending::TIMER => match agent.timer.on_pop(now, generation) {
-                TimerPop::Fired => agent.handle_timeout(now.0),
+                TimerPop::Fired => self.lend(e).handle_timeout(now.0),
                 TimerPop::Rearm(entry) => {
                     self.post_timer(cx, e, entry);
                     return;
                 }
                 TimerPop::Stale => return,
             },
-            ending::RECEIVE => agent.served(now.0, Side::Receive),
-            _ => agent.served(now.0, Side::Send),
+            ending::RECEIVE => self.lend(e).served(now.0, Side::Receive),
+            _ => self.lend(e).served(now.0, Side::Send),
         }
         self.carry_out(cx, e, true);
+    }
+
+    /// Asks for what an event for the agent behind `port` touches.
+    #[inline]
+    pub(crate) fn prefetch_agent(&self, port: usize) {
+        let e = !self.owner[port] as usize;
+        if let Some(Some(agent)) = self.agents.get(e) {
+            agent.prefetch();
+            prefetch(&self.endpoints[e]);
+        }
+    }
+
+    /// An agent that is about to be called.
+    fn lend(&mut self, e: usize) -> &mut Agent {
+        let agent = self.agents[e].as_mut().expect("only agents are called");
+        // What its protocols sent at the start of the run is still there.
+        if agent.work.is_empty() {
+            agent.work = std::mem::take(&mut self.workspace);
+        }
+        agent
     }
 
     /// Whether deliveries to this endpoint are events.
@@ -169,7 +189,7 @@ impl<P: Probe> Fabric<P> {
             payload: delivery.payload,
             parts: delivery.parts,
         };
-        let agent = self.agents[e].as_mut().expect("looked at");
+        let agent = self.lend(e);
         agent.deliver(Arrival { destination: id, source, priority: delivery.priority, way, body, label });
         self.carry_out(cx, e, true);
     }
@@ -177,7 +197,9 @@ impl<P: Probe> Fabric<P> {
     /// A packet of type 9 has started: its agent may make the next one.
     pub(crate) fn stream_started<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         let now = cx.now().0;
-        if self.agents[e].as_mut().is_some_and(|agent| agent.stream_started(now)) {
+        let wanted = self.agents[e].as_mut().is_some_and(|agent| agent.stream_started());
+        if wanted {
+            self.lend(e).make_stream(now);
             // The transmitter is busy from now on; who called arranges what comes after.
             self.carry_out(cx, e, false);
         }
@@ -189,9 +211,7 @@ impl<P: Probe> Fabric<P> {
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
         let agent = self.agents[e].as_mut().expect("only agents are carried out");
         let ends = std::mem::take(&mut agent.ends);
-        // Both go back empty: what one endpoint makes in a turn takes no memory the next time.
-        let mut out = std::mem::take(&mut agent.out);
-        let mut reports = std::mem::take(&mut agent.reports);
+        let mut work = std::mem::take(&mut agent.work);
         let own = std::mem::take(&mut agent.own);
         let entry = match agent.next_deadline() {
             Some(at) if at != u64::MAX => agent.timer.arm(Time(at).max(now)),
@@ -209,28 +229,26 @@ impl<P: Probe> Fabric<P> {
         if let Some(entry) = entry {
             self.post_timer(cx, e, entry);
         }
-        for report in reports.drain(..) {
+        for report in work.reports.drain(..) {
             self.report(port, report);
         }
-        let agent = self.agents[e].as_mut().expect("looked at");
-        agent.reports = reports;
         let wakes = self.write_own(cx, device, own);
-        if out.is_empty() && !wakes {
-            self.agents[e].as_mut().expect("looked at").out = out;
+        if work.out.is_empty() && !wakes {
+            self.workspace = work;
             return;
         }
         // Creations come before what is made in answer to something.
         self.materialise(cx, e, now.0);
-        for packet in out.drain(..) {
+        for packet in work.out.drain(..) {
             self.inject(cx, e, packet);
         }
-        self.agents[e].as_mut().expect("looked at").out = out;
+        // It goes back empty, but with the memory that it has taken.
+        self.workspace = work;
         if turn {
             self.endpoint_turn(cx, e);
         }
         if wakes {
-            let agent = self.agents[e].as_mut().expect("looked at");
-            agent.wake(now.0);
+            self.lend(e).wake(now.0);
             self.carry_out(cx, e, turn);
         }
     }

@@ -253,7 +253,6 @@ impl TransmitClock {
     pub fn begin_recovery(&mut self, t: u64) {
         let gate = self.blocked;
         self.set_blocked(t, 0);
-        self.blocked = gate;
         self.busy_until = self.busy_until.min(t.max(self.busy_from));
         self.recovered = true;
         let cold = self.cold.get_or_insert_default();
@@ -269,6 +268,8 @@ impl TransmitClock {
         stopped.iter().for_each(|&queue| cold.queues[queue as usize].held = true);
         congested.iter().for_each(|&port| cold.ports[port as usize].held = true);
         cold.recovery.since = Some(t);
+        // Not before: stops that end here must not see time without credit that has been counted.
+        self.blocked = gate;
     }
 
     /// The link is itself again at `t`; what it carries then lasts until `busy_until`. `waiting`: packets

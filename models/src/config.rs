@@ -483,6 +483,9 @@ pub struct SymbolicLink {
     pub timeout: Duration,
     /// Time after which a status that was lost is told again.
     pub status_period: Duration,
+    /// Symbol granularity from beginning to end. Otherwise it is used around errors and faults only, if flow
+    /// control is the transmitter's and neither device cuts through.
+    pub throughout: bool,
     /// Damage on the way from `a` to `b`, and from `b` to `a`.
     pub damage: [Damage; 2],
 }

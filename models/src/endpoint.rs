@@ -255,6 +255,10 @@ impl<P: Probe> Fabric<P> {
     /// The posted delivery is due.
     pub fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         self.ports[port as usize].rx.deliver_posted = false;
+        if self.is_symbolic(port) {
+            let (_, packet) = self.cold[port as usize].in_flight.pop_front().expect("it was posted");
+            return self.packet_arrives(cx, port, packet, 0);
+        }
         self.flush(cx, port, cx.key());
         let e = !self.owner[port as usize] as usize;
         if (self.unfolded || self.listens(e))

@@ -9,7 +9,7 @@
 //! is accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements
 //! and buffer releases are records with keys, consumed when somebody needs them.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Workspace};
 use crate::agents::Cargoes;
 use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
@@ -150,6 +150,9 @@ impl Payload {
 
 pub(crate) type Cx<'a, L> = Context<'a, Payload, L>;
 
+/// Field of [`Kind::Ready`]: the packet comes from the wire.
+pub(crate) const FROM_WIRE: u16 = 1;
+
 /// Route entry in two octets: egress port, [`MASK`]` | mask`, or [`DROP`]; next-hop port.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Hop {
@@ -284,6 +287,8 @@ pub(crate) struct Fabric<P> {
     /// Beside `endpoints`; empty if there are none.
     pub agents: Vec<Option<Box<Agent>>>,
     pub cargoes: Cargoes,
+    /// For whichever agent is called.
+    pub workspace: Workspace,
     /// Ends of symbolic links, by port; empty if there are none.
     pub ends: Vec<Option<Box<End>>>,
     pub late: Late,
@@ -351,6 +356,7 @@ impl<P: Probe> Fabric<P> {
             endpoints: Vec::new(),
             agents: Vec::new(),
             cargoes: Cargoes::default(),
+            workspace: Workspace::default(),
             ends: Vec::new(),
             late: Late::default(),
             wire_checked: WireChecked::default(),
@@ -616,6 +622,12 @@ impl<P: Probe> Fabric<P> {
         self.keys[device as usize].make(Time(at), class)
     }
 
+    /// The link of `port` runs in symbol granularity now.
+    #[inline(always)]
+    pub fn is_symbolic(&self, port: u32) -> bool {
+        !self.ends.is_empty() && self.ports[port as usize].rx.special & special::SYMBOLS != 0
+    }
+
     #[inline(always)]
     pub fn is_switch(&self, port: u32) -> bool {
         self.owner[port as usize] >= 0
@@ -786,6 +798,10 @@ impl<P: Probe> World for Fabric<P> {
                 prefetch(&self.lists[(switch.lists + lane) as usize]);
             }
             Kind::Done | Kind::Create => tx.prefetch(),
+            Kind::Host | Kind::Deliver => {
+                tx.prefetch();
+                self.prefetch_agent(port);
+            }
             _ => {}
         }
     }
@@ -795,11 +811,16 @@ impl<P: Probe> World for Fabric<P> {
         let target = event.target;
         match event.payload.kind() {
             Kind::Arrive => {
-                if self.unfolded {
+                if self.is_symbolic(target) && !self.unfolded {
+                    self.packet_arrives(cx, target, event.payload.packet(), event.payload.extra());
+                } else if self.unfolded {
                     self.arrive_unfolded(cx, target, event.payload.packet(), event.payload.extra());
                 } else {
                     self.arrive(cx, target, event.payload.packet(), event.payload.extra());
                 }
+            }
+            Kind::Ready if event.payload.field() == FROM_WIRE && self.is_symbolic(target) => {
+                self.packet_arrives(cx, target, event.payload.packet(), event.payload.extra());
             }
             Kind::Ready => self.arrive(cx, target, event.payload.packet(), event.payload.extra()),
             Kind::Done => self.done(cx, target),

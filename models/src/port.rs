@@ -355,4 +355,6 @@ pub(crate) mod special {
     pub const SYMBOLS: u8 = 1;
     /// What crosses the link is written as bytes and read back.
     pub const CHECK: u8 = 2;
+    /// The link runs in packet granularity for now, and will have to change.
+    pub const WATCHED: u8 = 4;
 }

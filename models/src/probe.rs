@@ -289,6 +289,11 @@ pub enum SignalKind {
         /// What.
         words: String,
     },
+    /// An Ethernet frame was handed to the host.
+    Frame {
+        /// From the destination address on, without frame check sequence.
+        octets: Vec<u8>,
+    },
 }
 
 /// A packet was dropped.

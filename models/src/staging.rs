@@ -276,8 +276,8 @@ impl<P: Probe> Fabric<P> {
             stats.voq_standalone += 1;
         }
         let symbolic = rx.special & special::SYMBOLS != 0;
-        if symbolic {
-            self.end(port).place(slot.start);
+        if symbolic || rx.special & special::WATCHED != 0 {
+            self.end(port).note_place(now, slot.start);
         }
         if slot.start == now {
             self.message_out(cx, port);
@@ -376,7 +376,7 @@ impl<P: Probe> Fabric<P> {
         for _ in 0..groups {
             let slot = rx.wire.due(now, Function::Stype2, timing);
             if let Some(Some(end)) = self.ends.get_mut(port as usize) {
-                end.place(slot.start);
+                end.note_place(now, slot.start);
             }
             if slot.riding {
                 cold.stats.voq_riding += 1;

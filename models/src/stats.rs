@@ -84,7 +84,7 @@ pub struct LinkStats {
     pub down_ps: u64,
     /// Time in which new packets had to wait for retry, recovery or initialisation, picoseconds.
     pub recovery_ps: u64,
-    /// Packets sent from here in symbol granularity.
+    /// Packets sent from here.
     pub packets: u64,
     /// The output side has given up: the two ends disagree, or no answer came.
     pub failed: bool,

@@ -2,7 +2,7 @@
 
 use crate::agents::origin;
 use crate::config::{Arbitration, PRIORITIES};
-use crate::fabric::{Cx, DROP, Fabric, Kind, MASK, Payload, Share, class, mark};
+use crate::fabric::{Cx, DROP, FROM_WIRE, Fabric, Kind, MASK, Payload, Share, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
 use crate::port::{NONE, Port};
@@ -21,10 +21,16 @@ impl<P: Probe> Fabric<P> {
     ) {
         let upstream = self.ports[port as usize].rx.peer;
         let pipeline = self.timings[self.ports[upstream as usize].tx.timing as usize].pipeline;
-        if pipeline == 0 {
+        if pipeline == 0 && self.is_symbolic(port) {
+            self.packet_arrives(cx, port, packet, extra);
+        } else if pipeline == 0 {
             self.arrive(cx, port, packet, extra);
         } else {
-            cx.post(cx.key().later(Duration(pipeline)), port, Payload::new(Kind::Ready, 0, packet, extra));
+            cx.post(
+                cx.key().later(Duration(pipeline)),
+                port,
+                Payload::new(Kind::Ready, FROM_WIRE, packet, extra),
+            );
         }
     }
 

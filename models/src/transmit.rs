@@ -68,6 +68,11 @@ impl<P: Probe> Fabric<P> {
     }
 
     pub fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        if self.is_symbolic(port) {
+            // The record has become a symbol.
+            self.ports[port as usize].tx.wake_posted = false;
+            return self.symbol_arrives(cx, port);
+        }
         let e = !self.owner[port as usize] as usize;
         if !self.is_switch(port) {
             // Creations come before the credit that wakes.
@@ -95,12 +100,9 @@ impl<P: Probe> Fabric<P> {
         acknowledged: u8,
     ) {
         let rx = &self.ports[port as usize].rx;
-        if rx.special != 0 {
-            if rx.special & special::SYMBOLS != 0 {
-                return self.acknowledge(cx, port);
-            }
-            let free = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
-            self.check_status(port, acknowledged, free);
+        let special = rx.special;
+        if special & special::SYMBOLS != 0 {
+            return self.acknowledge(cx, port);
         }
         let Fabric { ports, cold, timings, keys, .. } = &mut *self;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
@@ -114,6 +116,7 @@ impl<P: Probe> Fabric<P> {
         }
         let at = slot.start + timing.wire.symbol + timing.propagation;
         let (peer, device) = (rx.peer, rx.device);
+        let place = slot.start;
         rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
         let low = rx.advertised <= rx.eager_at;
         let buffers = rx.advertised;
@@ -130,8 +133,23 @@ impl<P: Probe> Fabric<P> {
             upstream.wake_posted = true;
             cx.post(key, peer, Payload::of(Kind::Wake));
         }
+        if special != 0 {
+            self.told_specially(cx.now().0, port, place, acknowledged, buffers);
+        }
         if low {
             self.tell_releases(cx, port);
+        }
+    }
+
+    /// A status of a link that needs more than the closed form has its place on the wire.
+    #[cold]
+    fn told_specially(&mut self, now: u64, port: u32, place: u64, acknowledged: u8, free: u8) {
+        let bits = self.ports[port as usize].rx.special;
+        if bits & special::WATCHED != 0 {
+            self.end(port).note_place(now, place);
+        }
+        if bits & special::CHECK != 0 {
+            self.check_status(port, acknowledged, free);
         }
     }
 

@@ -19,6 +19,7 @@ fn symbolic(link: u32) -> SymbolicLink {
         flow: FlowControl::Transmitter,
         timeout: Duration(100 * ROUND),
         status_period: Duration(4_096 * CHAR_PS),
+        throughout: false,
         damage: Default::default(),
     }
 }

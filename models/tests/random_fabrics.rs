@@ -453,6 +453,7 @@ proptest! {
                 flow: FlowControl::Transmitter,
                 timeout: Duration(1_000 * T),
                 status_period: Duration(100 * T),
+                throughout: true,
                 damage: Default::default(),
             })
             .collect();
@@ -467,6 +468,87 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(config(100, 17))]
+
+    /// Links that run in symbol granularity around errors and faults only do what they would do if they ran
+    /// in it all the time, to the picosecond, with the same damage.
+    #[test]
+    fn changing_granularity_changes_nothing(
+        seed in any::<u64>(),
+        voq in any::<bool>(),
+        agents in any::<bool>(),
+        links in prop_oneof![Just(u64::MAX), any::<u64>()],
+    ) {
+        changing(seed, voq, agents, links)?;
+    }
+}
+
+/// A fabric with links on which everything goes wrong that can: by chance, by number, on schedule.
+fn changing(seed: u64, voq: bool, agents: bool, links: u64) -> Result<(), TestCaseError> {
+    let mut net = fabric(seed, voq);
+    if agents {
+        with_agents(&mut net, seed);
+        net.config.agents.iter_mut().for_each(|agent| agent.response_timeout = 1 << 50);
+    }
+    for device in &mut net.config.devices {
+        if let DeviceModel::Switch(s) = &mut device.model {
+            s.forwarding = Forwarding::StoreAndForward;
+        }
+    }
+    net.config.sample_every = None;
+    let d = &mut Draw(seed ^ 0xfa17);
+    let rate = d.of(&[0, 20, 200, 2_000]);
+    let damaged = |d: &mut Draw, name: String| Damage {
+        errors: (rate != 0 && d.chance(70)).then(|| BitErrors {
+            stream: name,
+            probability: (rate, 1_000_000),
+            burst: d.of(&[1, 1, 30]),
+        }),
+        packets: if d.chance(10) { vec![3, 9] } else { Vec::new() },
+        symbols: if d.chance(10) { vec![5, 40] } else { Vec::new() },
+    };
+    for link in net.config.links.iter_mut().filter(|link| link.char_ps.1 != 1) {
+        link.char_ps = (CHAR_PS, 1);
+    }
+    let mut faults = Vec::new();
+    for link in (0..net.config.links.len() as u32).filter(|link| links >> link & 1 == 1) {
+        net.config.symbolic.push(SymbolicLink {
+            link,
+            flow: FlowControl::Transmitter,
+            timeout: Duration(1_000 * T),
+            status_period: Duration(100 * T),
+            throughout: false,
+            damage: [damaged(d, format!("there {link}")), damaged(d, format!("back {link}"))],
+        });
+        for _ in 0..d.below(4) {
+            let at = d.below(200 * T);
+            let mut add = |at, action| faults.push(Fault { at: Time(at), link, action });
+            match d.below(4) {
+                0 => {
+                    add(at, FaultAction::Down);
+                    add(at + d.below(20 * T), FaultAction::Up);
+                }
+                1 => add(at, FaultAction::Lanes(1)),
+                2 => add(at, FaultAction::Credits(d.below(2) as u8, true)),
+                _ => {
+                    let side = d.below(2) as u8;
+                    add(at, FaultAction::Credits(side, false));
+                    add(at + d.below(20 * T), FaultAction::Credits(side, true));
+                }
+            }
+        }
+    }
+    faults.sort_by_key(|fault| (fault.at, fault.link));
+    net.config.faults = faults;
+    let mut fine = net.config.clone();
+    fine.symbolic.iter_mut().for_each(|link| link.throughout = true);
+    let checked = RunOptions { wire_check: true, ..ALL_OPTIONS[3] };
+    let plain = ALL_OPTIONS[0];
+    let runs = [(&fine, plain), (&net.config, plain), (&net.config, checked)];
+    equal(&net, runs, 700 * T)
+}
+
 fn equal_in_all_modes(net: &Net, until: u64) -> Result<(), TestCaseError> {
     equal(net, ALL_OPTIONS.map(|options| (&net.config, options)), until)
 }
@@ -478,13 +560,20 @@ fn equal<const N: usize>(
     until: u64,
 ) -> Result<(), TestCaseError> {
     let granularities = runs.iter().any(|(config, _)| !config.symbolic.is_empty());
+    let everywhere = runs.iter().all(|(config, _)| !config.symbolic.is_empty());
     let mut first = None;
     for (config, options) in runs {
         let mut sim = models::Simulation::new(Arc::new(config.clone()), options, Log::default());
-        let drained = sim.run(sim_core::Time(until), u64::MAX) == Progress::Drained;
+        let progress = sim.run(sim_core::Time(until), 20_000_000);
+        prop_assert!(progress != Progress::Running, "{options:?}: too many events");
+        let drained = progress == Progress::Drained;
         let (mut log, mut outcome) = sim.finish();
         let hops = if options.wire_check { outcome.packet_hops } else { 0 };
-        prop_assert_eq!(outcome.wire_checked.packets, hops);
+        let damage =
+            |damage: &Damage| damage.errors.is_some() || damage.packets.len() + damage.symbols.len() > 0;
+        let sound =
+            !config.symbolic.iter().any(|link| link.damage.iter().any(damage)) && config.faults.is_empty();
+        prop_assert!(outcome.wire_checked.packets == hops || !sound);
         if granularities && drained {
             // A run that is stuck ends with its last event, which may be an acknowledgement. What is stopped
             // then has been stopped until that time.
@@ -504,7 +593,7 @@ fn equal<const N: usize>(
             (outcome.injected, outcome.replicated, outcome.delivered),
             (outcome.in_flight, outcome.packet_hops),
             format!("{:?}", (&log.deliveries, &log.edges)),
-            format!("{:?}", log.samples),
+            format!("{:?}", (&log.samples, if everywhere && !drained { &outcome.links[..] } else { &[] })),
             format!("{:?}", (&outcome.agents, &outcome.protocols, &outcome.sessions, &outcome.enumeration)),
             format!("{:?}", (&log.messages, &log.round_trips, &log.events, &log.accesses)),
         );

@@ -68,6 +68,8 @@ fn ends(
                 delay: Duration(0),
                 program: None,
                 stream: format!("e{node:03}/transfer"),
+                charted: false,
+                captured: false,
             };
             change(&mut config);
             config

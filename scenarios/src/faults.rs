@@ -73,6 +73,7 @@ impl Compiler<'_> {
                 flow,
                 timeout: Duration(wire.timeout.unwrap_or(timeout)),
                 status_period: Duration(char_ps(STATUS_CODE_GROUPS * u64::from(own.lanes)) as u64),
+                throughout: wire.symbolic,
                 damage: detail.damage,
             });
         }

@@ -261,6 +261,8 @@ pub(crate) fn ends(
             delay: Duration(picoseconds(st.delay.as_ref()).unwrap_or(0)),
             program: rank(position),
             stream: format!("{}/{}/st", c.graph.nodes[device].name, flow.name),
+            charted: st.chart == Some(true),
+            captured: false,
         };
         ends.insert(device, ProtocolConfig::Transfer(Box::new(end)));
     }

@@ -84,7 +84,10 @@ pub struct BucketRing<P> {
     current: Vec<Event<P>>,
     late: BinaryHeap<Earliest<P>>,
     heads: Vec<u32>,
-    occupied: Vec<u64>,
+    /// A bit for each bucket.
+    occupied: Box<[u64]>,
+    /// A bit for each word of `occupied` that is not 0: in an idle hour most of them are.
+    words: Box<[u64]>,
     /// The slab: events, and beside them the links of the lists, which are walked first.
     nodes: Vec<Node<P>>,
     next: Vec<u32>,
@@ -125,7 +128,8 @@ impl<P: Copy> BucketRing<P> {
             current: Vec::new(),
             late: BinaryHeap::new(),
             heads: vec![NIL; buckets],
-            occupied: vec![0; buckets.div_ceil(64)],
+            occupied: vec![0; buckets.div_ceil(64)].into(),
+            words: vec![0; buckets.div_ceil(64 * 64)].into(),
             nodes: Vec::new(),
             next: Vec::new(),
             free: NIL,
@@ -198,6 +202,7 @@ impl<P: Copy> BucketRing<P> {
         let node = self.new_node(event, self.heads[slot]);
         self.heads[slot] = node;
         self.occupied[slot / 64] |= 1 << (slot % 64);
+        self.words[slot / (64 * 64)] |= 1 << (slot / 64 % 64);
         self.in_ring += 1;
     }
 
@@ -247,7 +252,11 @@ impl<P: Copy> BucketRing<P> {
     #[inline(always)]
     fn enter_next(&mut self, limit: Time) -> Option<Option<Event<P>>> {
         let slot = self.advance(limit)?;
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let word = &mut self.occupied[slot / 64];
+        *word &= !(1 << (slot % 64));
+        if *word == 0 {
+            self.words[slot / (64 * 64)] &= !(1 << (slot / 64 % 64));
+        }
         let first = std::mem::replace(&mut self.heads[slot], NIL);
         let second = self.next[first as usize];
         let event = self.nodes[first as usize].0;
@@ -298,15 +307,26 @@ impl<P: Copy> BucketRing<P> {
     fn next_in_ring(&self) -> u64 {
         let after = self.cursor.wrapping_add(1);
         let start = (after & self.mask) as usize;
-        let words = self.occupied.len();
         let mut word = start / 64;
         let mut bits = self.occupied[word] & (u64::MAX << (start % 64));
-        while bits == 0 {
-            word = (word + 1) % words;
+        if bits == 0 {
+            word = self.next_word((word + 1) % self.occupied.len());
             bits = self.occupied[word];
         }
         let slot = word as u64 * 64 + u64::from(bits.trailing_zeros());
         after + (slot.wrapping_sub(after) & self.mask)
+    }
+
+    /// The first word of `occupied` that is not 0, from `from` on round the ring; there is one.
+    #[inline]
+    fn next_word(&self, from: usize) -> usize {
+        let mut group = from / 64;
+        let mut bits = self.words[group] & (u64::MAX << (from % 64));
+        while bits == 0 {
+            group = (group + 1) % self.words.len();
+            bits = self.words[group];
+        }
+        group * 64 + bits.trailing_zeros() as usize
     }
 
     /// The cursor has entered the last epoch of the ring: takes in the epoch after it.
@@ -355,6 +375,7 @@ impl<P: Copy> BucketRing<P> {
             let head = if epoch == self.last_epoch {
                 let slot = (bucket & self.mask) as usize;
                 self.occupied[slot / 64] |= 1 << (slot % 64);
+                self.words[slot / (64 * 64)] |= 1 << (slot / 64 % 64);
                 self.in_ring += 1;
                 self.in_far -= 1;
                 &mut self.heads[slot]

@@ -12,6 +12,7 @@
 
 use super::channel::{Channel, Order};
 use super::graph::Model;
+use super::sequence::{Conversation, Happening};
 use session_management::conduit::{Accepted, Actions, Algorithm, Own, Pairing, Record, Side};
 use session_management::protocol::NO_STREAM;
 use std::fmt;
@@ -304,11 +305,6 @@ pub struct State {
 }
 
 impl State {
-    /// Messages on their way from a node to the other.
-    pub(super) fn in_channel(&self, from: usize) -> impl Iterator<Item = &Message> {
-        self.channels[from].iter()
-    }
-
     /// Numbers of the OPENs of a node that are not answered.
     pub(super) fn pending(&self, node: usize) -> impl Iterator<Item = u32> + '_ {
         self.nodes[node].pending.iter().map(|pending| pending.number)
@@ -647,6 +643,44 @@ impl Conduit {
                 }
             }
         }
+    }
+}
+
+impl Conversation for Conduit {
+    const NODES: [&'static str; 2] = ["M", "P"];
+    type Message = Message;
+
+    fn in_flight(state: &State, from: usize) -> Vec<Message> {
+        state.channels[from].iter().copied().collect()
+    }
+
+    fn words(message: &Message) -> String {
+        message.to_string()
+    }
+
+    fn happening(event: &Event) -> Happening<Message> {
+        let noted = |node: usize, words: String| Happening::Noted(Some(node), words);
+        match *event {
+            Event::Create(node) => noted(node, "create_conduit".into()),
+            Event::Deliver(to, message) => Happening::Delivered(to, message),
+            Event::Lose(to, message) => Happening::Lost(to, message),
+            Event::Duplicate(to, message) => Happening::Duplicated(to, message),
+            Event::Repeat(node, message) => noted(node, format!("repeats {message}")),
+            Event::GiveUp(node, number) => noted(node, format!("gives OPEN {number} up")),
+            Event::Verify(node, id) => noted(node, format!("asks about {id:#06x}")),
+            Event::Watch(node) => noted(node, "has waited long enough for the return OPEN".into()),
+            Event::Restart(node) => noted(node, "restarts".into()),
+        }
+    }
+
+    /// Where both OPENs are in flight before anything is delivered.
+    fn opening(&self, _: usize) -> Option<String> {
+        (self.configuration == Configuration::Crossing).then(|| "create_conduit".into())
+    }
+
+    /// ACCEPT before OPEN.
+    fn rank(message: &Message) -> u8 {
+        u8::from(matches!(message, Message::Open { .. }))
     }
 }
 

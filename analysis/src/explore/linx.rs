@@ -11,7 +11,8 @@
 
 use super::channel::{Channel, Order};
 use super::graph::Model;
-use linx_riocm::wire::Packet;
+use super::sequence::{Conversation, Happening};
+use linx_riocm::wire::{DataKind, Packet};
 use linx_riocm::{Config, ConnectionId, Event as Call, Frame, Link, Node, Options, Peer, Phase, Timer};
 
 /// How much goes wrong.
@@ -307,6 +308,50 @@ impl Linx {
 fn agree(x: &Link, y: &Link) -> bool {
     (x.mtu, x.hb_tmo, x.generation, x.peer_generation, x.cid, x.peer_cid)
         == (y.mtu, y.hb_tmo, y.peer_generation, y.generation, y.peer_cid, y.cid)
+}
+
+impl Conversation for Linx {
+    const NODES: [&'static str; 2] = ["X", "Y"];
+    type Message = Vec<u8>;
+
+    fn in_flight(state: &State, from: usize) -> Vec<Vec<u8>> {
+        state.channels[from].iter().cloned().collect()
+    }
+
+    fn words(octets: &Vec<u8>) -> String {
+        let Ok(Frame { packet, .. }) = Frame::parse(octets) else { return "a broken frame".into() };
+        match packet {
+            Packet::Request { generation, mtu, hb_tmo } => format!("REQ {generation} ({mtu},{hb_tmo})"),
+            Packet::Ack { generation, mtu_ack, generation_ack, hb_tmo_ack, my_cid } => {
+                format!("ACK {generation} of {generation_ack} ({mtu_ack},{hb_tmo_ack}) cid {my_cid:#06x}")
+            }
+            Packet::Reset { generation } => format!("RESET {generation}"),
+            Packet::Heartbeat { dst_cid } => format!("HEARTBEAT {dst_cid:#06x}"),
+            Packet::Data(data) => {
+                let name = if matches!(data.kind, DataKind::Single(_)) { "SINGLE" } else { "fragment" };
+                format!("{name} {} to {:#06x}", data.seqno, data.dst_cid)
+            }
+        }
+    }
+
+    fn happening(event: &Event) -> Happening<Vec<u8>> {
+        let noted = |node: usize, words: String| Happening::Noted(Some(node), words);
+        match event {
+            Event::Connect(node) => noted(*node, "connects".into()),
+            Event::Submit(node) => noted(*node, "sends a message".into()),
+            Event::Deliver(to, octets) => Happening::Delivered(*to, octets.clone()),
+            Event::Lose(to, octets) => Happening::Lost(*to, octets.clone()),
+            Event::Duplicate(to, octets) => Happening::Duplicated(*to, octets.clone()),
+            Event::Expire(node, timer) => {
+                noted(*node, format!("{} timer runs out", format!("{timer:?}").to_lowercase()))
+            }
+            Event::Restart(node) => noted(*node, "restarts".into()),
+        }
+    }
+
+    fn opening(&self, _: usize) -> Option<String> {
+        None
+    }
 }
 
 impl Model for Linx {

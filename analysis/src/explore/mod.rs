@@ -26,6 +26,7 @@ pub mod graph;
 mod intern;
 pub mod linx;
 pub mod script;
+pub mod sequence;
 mod table;
 pub mod transfer;
 

@@ -1,14 +1,15 @@
-//! Paths of explorations: drawn as charts, and written as scenarios that replay them in the simulator.
+//! Paths of explored conduits, written as scenarios that replay them in the simulator.
 
 use super::Order;
 use super::conduit::{Class, Conduit, Configuration, Event, FIRST_STREAM, Final, Message, State};
 use super::graph::Model;
-use crate::chart::{Chart, Line, What};
+use super::sequence::{self, Conversation, follow};
+use crate::chart::Chart;
 use serde_json::{Value, json};
 use session_management::conduit::Algorithm;
 
 /// Names of the nodes.
-pub const NODES: [&str; 2] = ["M", "P"];
+const NODES: [&str; 2] = Conduit::NODES;
 /// REQUEST_TIMEOUT_PERIOD, microseconds.
 const TIMEOUT: i64 = 1_000_000;
 /// Time between two steps, microseconds: longer than the way through the fabric.
@@ -22,21 +23,11 @@ pub struct Walk<'a> {
     events: Vec<Event>,
 }
 
-/// Messages that an event sends: (sender, message).
-type Sent = Vec<(usize, Message)>;
-
 impl<'a> Walk<'a> {
     /// Follows a path. None if it is not one of this model.
     #[must_use]
     pub fn new(model: &'a Conduit, path: &[Event]) -> Option<Self> {
-        let mut states = vec![model.initial()];
-        let mut found = Vec::new();
-        for event in path {
-            model.events(states.last()?, &mut found);
-            let next = found.drain(..).find(|(possible, _)| possible == event);
-            states.push(next?.1);
-        }
-        Some(Self { model, states, events: path.to_vec() })
+        Some(Self { model, states: follow(model, path)?, events: path.to_vec() })
     }
 
     /// What tells endings apart: records and streams allocated at both nodes.
@@ -51,88 +42,10 @@ impl<'a> Walk<'a> {
         if self.model.configuration == Configuration::Crossing { 2 } else { 0 }
     }
 
-    /// What each event sends.
-    fn sent(&self, at: usize) -> Sent {
-        let (before, after) = (&self.states[at], &self.states[at + 1]);
-        let mut sent = Vec::new();
-        for from in 0..2 {
-            let mut old: Vec<Message> = before.in_channel(from).copied().collect();
-            let taken = match self.events[at] {
-                Event::Deliver(to, message) | Event::Lose(to, message) if to != from => Some(message),
-                _ => None,
-            };
-            if let Some(place) = taken.and_then(|taken| old.iter().position(|message| *message == taken)) {
-                old.remove(place);
-            }
-            for message in after.in_channel(from) {
-                match old.iter().position(|old| old == message) {
-                    Some(place) => {
-                        old.remove(place);
-                    }
-                    None => sent.push((from, *message)),
-                }
-            }
-        }
-        // ACCEPT before OPEN, as nodes send them; the order of a channel may be that of their contents.
-        sent.sort_by_key(|(_, message)| matches!(message, Message::Open { .. }));
-        sent
-    }
-
     /// The chart of the path.
     #[must_use]
     pub fn chart(&self, title: &str, subtitle: &str) -> Chart {
-        let mut lines = Vec::new();
-        let mut flight: Vec<(usize, Message, usize)> = Vec::new();
-        let mut number = 0;
-        let line = |node: usize, what: What| Line { at: String::new(), node, what };
-        let mut launch = |lines: &mut Vec<Line>, flight: &mut Vec<(usize, Message, usize)>, sent: Sent| {
-            for (from, message) in sent {
-                let words = message.to_string();
-                lines.push(line(from, What::Sent { message: number, to: 1 - from, words }));
-                flight.push((from, message, number));
-                number += 1;
-            }
-        };
-        if self.first_calls() > 0 {
-            for node in 0..2 {
-                lines.push(line(node, What::Note("create_conduit".into())));
-                let first = self.states[0].in_channel(node).map(|message| (node, *message)).collect();
-                launch(&mut lines, &mut flight, first);
-            }
-        }
-        for (at, event) in self.events.iter().enumerate() {
-            let note = |words: String| Some(words);
-            let (node, words) = match event {
-                Event::Create(node) => (*node, note("create_conduit".into())),
-                Event::Deliver(to, message) | Event::Lose(to, message) => {
-                    let found = flight.iter().position(|(from, known, _)| from != to && known == message);
-                    if let Some(found) = found {
-                        let (from, _, message) = flight.remove(found);
-                        match event {
-                            Event::Deliver(..) => lines.push(line(*to, What::Arrived { message })),
-                            _ => lines.push(line(from, What::Lost { message })),
-                        }
-                    }
-                    (*to, None)
-                }
-                Event::Duplicate(to, message) => (1 - to, note(format!("{message} is there twice"))),
-                Event::Repeat(node, _) => (*node, note("repeats".into())),
-                Event::GiveUp(node, number) => (*node, note(format!("gives OPEN {number} up"))),
-                Event::Verify(node, _) => (*node, note("asks about its stream".into())),
-                Event::Watch(node) => (*node, note("has waited long enough".into())),
-                Event::Restart(node) => (*node, note("restarts".into())),
-            };
-            if let Some(words) = words {
-                lines.push(line(node, What::Note(words)));
-            }
-            launch(&mut lines, &mut flight, self.sent(at));
-        }
-        Chart {
-            title: title.to_owned(),
-            subtitle: subtitle.to_owned(),
-            nodes: NODES.map(String::from).to_vec(),
-            lines,
-        }
+        sequence::chart(self.model, &self.events, title, subtitle).expect("it is a path of this model")
     }
 
     /// REQUEST_RETRY_PERIOD that gives every OPEN as many repetitions as the model, microseconds.

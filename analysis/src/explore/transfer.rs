@@ -1,5 +1,5 @@
-//! Two Scheduled Transfer endpoints: a connection comes and goes, a Write of two Blocks, a FetchOp; which
-//! orders of arrivals, losses and duplicates lead to what.
+//! Two Scheduled Transfer endpoints: a connection comes and goes, a Write or a Read of two Blocks, a Put, a
+//! Get, a FetchOp; which orders of arrivals, losses and duplicates lead to what.
 //!
 //! Each end is [`scheduled_transfer::Endpoint`], the code that endpoints run, over memory of real octets; the
 //! operations in flight are octets. An event is one of: an operation is delivered, lost or duplicated; a
@@ -11,9 +11,11 @@
 
 use super::channel::{Channel, Order};
 use super::graph::Model;
+use super::sequence::{Conversation, Happening};
 use scheduled_transfer::slots::UNCOUNTED;
-use scheduled_transfer::wire::Function;
 use scheduled_transfer::wire::flags::DataChannel;
+use scheduled_transfer::wire::operation::name_of;
+use scheduled_transfer::wire::{Function, Header, Op};
 use scheduled_transfer::{
     Config, ConnectionId, Endpoint, Event as News, ExposeOptions, Extras, Outcome, Span, TransferOptions, Ula,
 };
@@ -26,13 +28,20 @@ pub enum Subject {
     Connection,
     /// Connects and writes two Blocks, of which both are granted at once.
     Write,
+    /// Connects and reads two Blocks, both granted at once.
+    Read,
+    /// Connects, has a region and puts two STUs into it.
+    Put,
+    /// Connects, has a region and gets two STUs out of it.
+    Get,
     /// Connects, has a region and increments a word of it.
     FetchOp,
 }
 
 impl Subject {
     /// All.
-    pub const ALL: [Self; 3] = [Self::Connection, Self::Write, Self::FetchOp];
+    pub const ALL: [Self; 6] =
+        [Self::Connection, Self::Write, Self::Read, Self::Put, Self::Get, Self::FetchOp];
 
     /// The name in tables.
     #[must_use]
@@ -40,6 +49,9 @@ impl Subject {
         match self {
             Self::Connection => "connection",
             Self::Write => "write",
+            Self::Read => "read",
+            Self::Put => "put",
+            Self::Get => "get",
             Self::FetchOp => "fetch-op",
         }
     }
@@ -200,6 +212,8 @@ const ALL: u8 = 0b1111;
 const MEMORY: usize = 4096;
 const LANDING: u64 = 2048;
 const WORD: u64 = LANDING + 8;
+/// Where a word that was fetched goes.
+const FETCHED: usize = 8;
 
 const fn ula(end: usize) -> Ula {
     Ula([2, 0, 0, 0, 0, end as u8])
@@ -231,28 +245,43 @@ impl Transfer {
         }
     }
 
-    /// Octets of a Write: two Blocks.
+    /// Octets that move: two Blocks, or what a region's STUs in any order can make up: one.
     const fn bytes(&self) -> u64 {
-        2 << self.blocksize()
+        match (self.order, self.subject) {
+            (Order::Any, Subject::Put | Subject::Get) => 1 << self.blocksize(),
+            _ => 2 << self.blocksize(),
+        }
     }
 
     fn memory(end: usize) -> Vec<u8> {
         (0..MEMORY).map(|at| (at as u8).wrapping_mul(7).wrapping_add(1 + 90 * end as u8)).collect()
     }
 
-    /// Octets of B's memory when everything is done.
-    fn wanted(&self) -> Vec<u8> {
-        let mut memory = Self::memory(1);
+    /// The end whose memory changes.
+    const fn changed(&self) -> usize {
         match self.subject {
-            Subject::Connection => {}
-            Subject::Write => {
-                let (to, n) = (LANDING as usize, self.bytes() as usize);
-                memory[to..to + n].copy_from_slice(&Self::memory(0)[..n]);
-            }
+            Subject::Connection | Subject::Write | Subject::Put | Subject::FetchOp => 1,
+            Subject::Read | Subject::Get => 0,
+        }
+    }
+
+    /// Octets of an end's memory when everything is done.
+    fn wanted(&self, end: usize) -> Vec<u8> {
+        let mut memory = Self::memory(end);
+        if self.subject == Subject::FetchOp && end == 0 {
+            memory[FETCHED..FETCHED + 8].copy_from_slice(&Self::memory(1)[WORD as usize..][..8]);
+        }
+        if end != self.changed() || self.subject == Subject::Connection {
+            return memory;
+        }
+        let (to, n) = (LANDING as usize, self.bytes() as usize);
+        match self.subject {
             Subject::FetchOp => {
                 let (at, word) = word_of(&memory);
                 memory[at..at + 8].copy_from_slice(&(word + 1).to_be_bytes());
             }
+            Subject::Get => memory[to..to + n].copy_from_slice(&Self::memory(1)[to..to + n]),
+            _ => memory[to..to + n].copy_from_slice(&Self::memory(1 - end)[..n]),
         }
         memory
     }
@@ -285,19 +314,24 @@ impl Transfer {
         if state.ends[end].check_invariants().is_err() {
             state.breach = Some(Breach::Invariant);
         }
-        if state.ends[1].memory() != &Self::memory(1) && state.ends[1].memory() != &self.wanted() {
-            let partly = self.subject == Subject::Write && self.is_partly_written(state.ends[1].memory());
-            if !partly {
-                state.breach =
-                    Some(if self.subject == Subject::FetchOp { Breach::Twice } else { Breach::Octets });
+        for end in 0..2 {
+            if !self.is_possible(end, state.ends[end].memory()) {
+                let twice = self.subject == Subject::FetchOp && end == self.changed();
+                state.breach = Some(if twice { Breach::Twice } else { Breach::Octets });
             }
         }
     }
 
-    /// Whether every octet is the old one or the one that belongs there.
-    fn is_partly_written(&self, memory: &[u8]) -> bool {
-        let (before, after) = (Self::memory(1), self.wanted());
-        memory.iter().zip(before.iter().zip(&after)).all(|(found, (old, new))| found == old || found == new)
+    /// Whether every octet is the old one or the one that belongs there; a word changes as a whole.
+    fn is_possible(&self, end: usize, memory: &[u8]) -> bool {
+        let before = Self::memory(end);
+        if memory == before {
+            return true;
+        }
+        let after = self.wanted(end);
+        let apart = matches!(self.subject, Subject::Connection | Subject::FetchOp);
+        let mut octets = memory.iter().zip(before.iter().zip(&after));
+        memory == after || !apart && octets.all(|(found, (old, new))| found == old || found == new)
     }
 
     fn heard(&self, state: &mut State, end: usize, connection: ConnectionId, news: News) {
@@ -309,18 +343,7 @@ impl Transfer {
             News::Opened => {
                 told.opened += 1;
                 if end == 0 {
-                    state.sequence = match self.subject {
-                        Subject::Connection => None,
-                        Subject::Write => target.write(
-                            0,
-                            connection,
-                            Span::new(0, self.bytes()),
-                            TransferOptions::default(),
-                        ),
-                        Subject::FetchOp => {
-                            target.request_region(0, connection, 64, DataChannel::ONE, extras)
-                        }
-                    };
+                    state.sequence = self.begin(target, connection);
                 }
                 true
             }
@@ -330,37 +353,82 @@ impl Transfer {
                 told.closed <= told.opened || told.lost
             }
             News::WriteOffered { id, .. } => {
-                let options = ExposeOptions { window: 2, blocksize: self.blocksize() };
-                target.expose(0, connection, id, Span::new(LANDING, self.bytes()), options)
+                target.expose(0, connection, id, Span::new(LANDING, self.bytes()), self.exposed())
             }
-            News::RegionRequested { id, .. } => target.grant(0, connection, id, Span::new(LANDING, 64)),
-            News::RegionReady { id } => {
-                let (offset, up) = (WORD - LANDING, Function::Increment);
-                state.sequence = target.fetch_op(0, connection, (id, offset), up, 8, extras);
-                state.sequence.is_some()
+            News::ReadRequested { id, .. } => {
+                target.serve(0, connection, id, self.source(), TransferOptions::default())
             }
-            News::Finished { id, outcome, .. } => {
-                let own = end == 1 || state.sequence == Some(id);
-                if own {
-                    let whole = outcome == Outcome::Complete;
-                    let told_once = told.finished.replace(whole).is_none();
-                    if whole && *state.ends[1].memory() != self.wanted() {
-                        state.breach = Some(Breach::Octets);
-                    }
-                    if end == 0 {
-                        state.ends[0].disconnect(0, connection);
-                    }
-                    told_once
-                } else {
-                    true
+            News::RegionRequested { id, t_len } => target.grant(0, connection, id, Span::new(LANDING, t_len)),
+            News::RegionReady { id } => match self.subject {
+                Subject::Put => {
+                    // It has no id of its own.
+                    state.sequence = None;
+                    let options = TransferOptions::default();
+                    target.put(0, connection, (id, 0), self.source(), options).is_some()
                 }
+                Subject::Get => {
+                    let to = Span::new(LANDING, self.bytes());
+                    state.sequence = target.get(0, connection, (id, 0), to, extras);
+                    state.sequence.is_some()
+                }
+                _ => {
+                    let (offset, up) = (WORD - LANDING, Function::Increment);
+                    let to = FETCHED as u64;
+                    state.sequence = target.fetch_op(0, connection, (id, offset), up, to, extras);
+                    state.sequence.is_some()
+                }
+            },
+            News::Finished { id, outcome, .. } if end == 1 || state.sequence == Some(id) => {
+                self.finished(state, end, connection, outcome)
             }
+            News::PutFinished { outcome, .. } => self.finished(state, end, connection, outcome),
             News::Fetched { word, .. } => word == word_of(&Self::memory(1)).1,
             _ => true,
         };
         if !done {
             state.breach = Some(Breach::Contract);
         }
+    }
+
+    /// Asks for what is to be done.
+    fn begin(&self, end: &mut Endpoint<Vec<u8>>, connection: ConnectionId) -> Option<u32> {
+        let extras = Extras::default();
+        let region = |end: &mut Endpoint<_>, octets| {
+            end.request_region(0, connection, octets, DataChannel::ONE, extras)
+        };
+        match self.subject {
+            Subject::Connection => None,
+            Subject::Write => end.write(0, connection, self.source(), TransferOptions::default()),
+            Subject::Read => {
+                let to = Span::new(LANDING, self.bytes());
+                end.read(0, connection, (to, false), DataChannel::ONE, self.exposed(), extras)
+            }
+            Subject::Put | Subject::Get => region(end, self.bytes()),
+            Subject::FetchOp => region(end, 64),
+        }
+    }
+
+    /// What is to be done is over at an end.
+    fn finished(&self, state: &mut State, end: usize, connection: ConnectionId, outcome: Outcome) -> bool {
+        let whole = outcome == Outcome::Complete;
+        let changed = self.changed();
+        if whole && *state.ends[changed].memory() != self.wanted(changed) {
+            state.breach = Some(Breach::Octets);
+        }
+        let told_once = state.told[end].finished.replace(whole).is_none();
+        if end == 0 {
+            state.ends[0].disconnect(0, connection);
+        }
+        told_once
+    }
+
+    /// Where moved octets come from.
+    const fn source(&self) -> Span {
+        Span::new(0, self.bytes())
+    }
+
+    const fn exposed(&self) -> ExposeOptions {
+        ExposeOptions { window: 2, blocksize: self.blocksize() }
     }
 
     fn channel_events(&self, state: &State, found: &mut Vec<(Event, State)>) {
@@ -412,6 +480,43 @@ impl Transfer {
 fn word_of(memory: &[u8]) -> (usize, u64) {
     let at = WORD as usize;
     (at, u64::from_be_bytes(memory[at..at + 8].try_into().expect("eight octets")))
+}
+
+impl Conversation for Transfer {
+    const NODES: [&'static str; 2] = ["A", "B"];
+    type Message = Vec<u8>;
+
+    fn in_flight(state: &State, from: usize) -> Vec<Vec<u8>> {
+        state.channels[from].iter().cloned().collect()
+    }
+
+    fn words(octets: &Vec<u8>) -> String {
+        let Ok((header, _)) = Header::parse(octets) else { return "a broken operation".into() };
+        let mut words = name_of(&header).to_owned();
+        for (field, value) in [("D_id", header.d_id), ("S_id", header.s_id)] {
+            if value != 0 {
+                words += &format!(" {field} {value:#x}");
+            }
+        }
+        if [Op::Data as u8, Op::ClearToSend as u8].contains(&header.op) {
+            words += &format!(" B_num {:#x}", header.b_num);
+        }
+        words
+    }
+
+    fn happening(event: &Event) -> Happening<Vec<u8>> {
+        match event {
+            Event::Deliver(to, octets) => Happening::Delivered(*to, octets.clone()),
+            Event::Lose(to, octets) => Happening::Lost(*to, octets.clone()),
+            Event::Duplicate(to, octets) => Happening::Duplicated(*to, octets.clone()),
+            Event::Expire => Happening::Noted(None, "the next deadline passes".into()),
+            Event::Disconnect(end) => Happening::Noted(Some(*end), "disconnects".into()),
+        }
+    }
+
+    fn opening(&self, end: usize) -> Option<String> {
+        (end == 0).then(|| "connects".into())
+    }
 }
 
 impl Model for Transfer {
@@ -472,7 +577,7 @@ impl Model for Transfer {
         let closed = state.told.iter().all(|told| told.closed >= told.opened);
         let done = match self.subject {
             Subject::Connection => true,
-            Subject::Write | Subject::FetchOp => state.told[0].finished == Some(true),
+            _ => state.told[0].finished == Some(true),
         };
         let refused = state.told[0].lost || state.told[0].finished == Some(false);
         let ending = match state.breach {

@@ -1,5 +1,6 @@
 //! What is measured in a run of a sweep: one row for all flows together, one for each flow.
 
+use crate::linx::{LinxSummary, TimesSummary};
 use crate::num::Num;
 use crate::report::{Estimate, FlowReport, LatencyReport, VariantReport};
 use crate::session::{Ending, SessionSummary};
@@ -178,6 +179,36 @@ pub const METRICS: &[Metric] = &[
     flag("ended_leak", "runs that leak streams", "none of these, and a stream is in no conduit"),
     flag("ended_one", "runs that end well", "every wanted conduit is there once, and nothing else"),
     flag("ended_none", "runs without a conduit", "nothing is wrong, but not every wanted conduit is there"),
+    count("connections", "connections", "connections of LINX up at both ends at the end"),
+    count(
+        "false_timeouts",
+        "false timeouts",
+        "ends of connections that timed out although the peer was there",
+    ),
+    real(
+        "false_timeouts_per_connection_hour",
+        "",
+        "false timeouts per connection-hour",
+        "the same for each hour that a connection was up, by the protocol clock",
+    ),
+    real(
+        "detection_mean_us",
+        "us",
+        "time to notice that a peer is down",
+        "from the moment at which a peer went down to the end of a connection with it, mean",
+    ),
+    real(
+        "detection_max_us",
+        "us",
+        "longest time to notice that a peer is down",
+        "from the moment at which a peer went down to the end of a connection with it, maximum",
+    ),
+    real(
+        "reestablishment_mean_us",
+        "us",
+        "time to connect again",
+        "from the end of a connection, once both nodes were there again, to the next one, mean",
+    ),
     real(
         "link_use_mean",
         "",
@@ -238,8 +269,8 @@ pub struct ScopeRow {
 /// Everything that a sweep keeps of a run.
 pub fn measure(report: &VariantReport) -> Vec<ScopeRow> {
     let summary = VariantSummary::new(report);
-    // One flow at most opens conduits.
-    let mut overall = of_flow(&report.overall, summary.sessions.first());
+    // One flow at most opens conduits, one at most has connections.
+    let mut overall = of_flow(&report.overall, summary.sessions.first(), summary.linx.first());
     overall.scope = super::OVERALL.into();
     let fabric = &summary.fabric;
     let whole = [
@@ -260,7 +291,8 @@ pub fn measure(report: &VariantReport) -> Vec<ScopeRow> {
     debug_assert_eq!(overall.values.len(), METRICS.len());
     let flows = report.flows.iter().map(|flow| {
         let conduits = summary.sessions.iter().find(|conduits| conduits.flow == flow.name);
-        of_flow(flow, conduits)
+        let connections = summary.linx.iter().find(|connections| connections.flow == flow.name);
+        of_flow(flow, conduits, connections)
     });
     std::iter::once(overall).chain(flows).collect()
 }
@@ -270,7 +302,11 @@ fn kept(value: f64) -> Option<f64> {
     value.is_finite().then(|| Num(value).rounded())
 }
 
-fn of_flow(flow: &FlowReport, conduits: Option<&SessionSummary>) -> ScopeRow {
+fn of_flow(
+    flow: &FlowReport,
+    conduits: Option<&SessionSummary>,
+    connections: Option<&LinxSummary>,
+) -> ScopeRow {
     let ns = |estimate: &Estimate| estimate.value / 1e3;
     let latency = |report: &LatencyReport| {
         [ns(&report.mean), ns(&report.p50), ns(&report.p99), ns(&report.p999), report.max / 1e3]
@@ -290,6 +326,7 @@ fn of_flow(flow: &FlowReport, conduits: Option<&SessionSummary>) -> ScopeRow {
     values.push(flow.dropped as f64);
     values.push(f64::from(u8::from(flow.saturated)));
     values.extend(of_conduits(conduits));
+    values.extend(of_connections(connections));
     let mut values: Vec<Option<f64>> = values.into_iter().map(kept).collect();
     values.resize(METRICS.len(), None);
     ScopeRow { scope: flow.name.clone(), values }
@@ -308,6 +345,21 @@ fn of_conduits(conduits: Option<&SessionSummary>) -> Vec<f64> {
         conduits.map_or(f64::NAN, |conduits| f64::from(u8::from(conduits.ending() == ending)))
     }));
     values
+}
+
+fn of_connections(connections: Option<&LinxSummary>) -> [f64; 6] {
+    let Some(connections) = connections else { return [f64::NAN; 6] };
+    let of = |times: &Option<TimesSummary>, what: fn(&TimesSummary) -> Num| {
+        times.as_ref().map_or(f64::NAN, |times| what(times).0)
+    };
+    [
+        connections.up as f64,
+        connections.false_timeouts as f64,
+        connections.false_timeouts_per_connection_hour.map_or(f64::NAN, |rate| rate.0),
+        of(&connections.detection, |times| times.mean_us),
+        of(&connections.detection, |times| times.max_us),
+        of(&connections.reestablishment, |times| times.mean_us),
+    ]
 }
 
 #[cfg(test)]

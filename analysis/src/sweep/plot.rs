@@ -273,14 +273,22 @@ fn axis_label(axis: &FrameAxis) -> String {
     if axis.unit.is_empty() { name } else { format!("{name} ({})", axis.unit) }
 }
 
-/// Places of the values of the horizontal axis, and the axis.
-fn horizontal(axis: &FrameAxis) -> (Vec<f64>, Axis) {
+/// Places of the values of the horizontal axis, the axis, and what it is called.
+fn horizontal(axis: &FrameAxis) -> (Vec<f64>, Axis, String) {
     let Some(numbers) = &axis.numbers else {
         let count = axis.labels.len();
         let places = (0..count).map(|index| index as f64).collect();
         let span = Axis { low: -0.5, high: count as f64 - 0.5, log: false, ticks: Ticks::None };
-        return (places, span);
+        return (places, span, axis_label(axis));
     };
+    let mut numbers = numbers.clone();
+    let mut label = axis_label(axis);
+    if axis.unit == "ns" {
+        // Seconds in nanoseconds have too many zeros.
+        let unit = TimeUnit::for_max(numbers.iter().copied().fold(0.0, f64::max) * 1e3);
+        numbers.iter_mut().for_each(|number| *number *= 1e3 / unit.ps as f64);
+        label = format!("{} ({})", axis.name.replace('_', " "), unit.symbol);
+    }
     let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     // whoever asked for equal ratios gets to see them equal
@@ -294,7 +302,7 @@ fn horizontal(axis: &FrameAxis) -> (Vec<f64>, Axis) {
         let margin = if high > low { 0.04 * (high - low) } else { libm::fabs(high) * 0.1 + 0.5 };
         Axis { low: low - margin, high: high + margin, log: false, ticks: Ticks::Plain }
     };
-    (numbers.clone(), span)
+    (numbers, span, label)
 }
 
 fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
@@ -340,7 +348,7 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
     heading(&mut scene, &title, &subtitle(frame, data, request, &cells, lines));
     legend(&mut scene, (MARGIN, 70.0), PAGE - 2.0 * MARGIN, &keys);
     let x_axis = &frame.axes[request.x];
-    let (places, span) = horizontal(x_axis);
+    let (places, span, x_label) = horizontal(x_axis);
     for (panel_index, lines) in cells.iter().take(panels).enumerate() {
         let panel = Panel {
             x: MARGIN + (panel_index % columns) as f64 * (width + inset + 10.0) + inset,
@@ -360,7 +368,7 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
             heat(&mut scene, &panel, &name, (x_axis, rows), lines, &scale);
         } else {
             let label = if panel_index % columns == 0 { scale.label(request.metric) } else { String::new() };
-            panel.draw(&mut scene, &name, &axis_label(x_axis), &label);
+            panel.draw(&mut scene, &name, &x_label, &label);
             if x_axis.numbers.is_none() {
                 category_names(&mut scene, &panel, &x_axis.labels);
             }

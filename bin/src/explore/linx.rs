@@ -1,14 +1,11 @@
 //! `riosim explore linx`: two nodes of the LINX RapidIO connection manager.
 
-use super::{MAX_STATES, select};
+use super::{MAX_STATES, select, shortest};
 use crate::cli::ExploreArgs;
-use analysis::explore::linx::{Ending, Event, FAULTS, Fault, Linx, linx_table};
-use analysis::explore::{Graph, Order};
-use linx_riocm::wire::{DataKind, Packet};
-use linx_riocm::{Frame, Options};
+use analysis::explore::Order;
+use analysis::explore::linx::{Ending, FAULTS, Fault, Linx, linx_table};
+use linx_riocm::Options;
 use std::fmt::Write;
-
-const NODES: [&str; 2] = ["X", "Y"];
 
 /// Everything that the flags select.
 fn models(args: &ExploreArgs) -> Result<Vec<Linx>, String> {
@@ -64,47 +61,9 @@ pub(super) fn path(args: &ExploreArgs, ending: &str) -> Result<String, String> {
     let [model] = &models[..] else {
         return Err(format!("--path: takes one fault and order; {} are selected", models.len()));
     };
-    let Some(graph) = Graph::explore(model, MAX_STATES / 4) else {
-        return Err(format!("more than {} states", MAX_STATES / 4));
-    };
-    match graph.shortest(|known| *known == ending) {
-        Some(path) => Ok(path.iter().map(|event| format!("{}\n", sentence(event))).collect()),
-        None => Ok(format!("no run ends in: {}\n", ending.name())),
-    }
-}
-
-fn frame(octets: &[u8]) -> String {
-    let Ok(Frame { packet, .. }) = Frame::parse(octets) else { return "a broken frame".into() };
-    match packet {
-        Packet::Request { generation, mtu, hb_tmo } => format!("REQ {generation} ({mtu},{hb_tmo})"),
-        Packet::Ack { generation, mtu_ack, generation_ack, hb_tmo_ack, my_cid } => {
-            format!("ACK {generation} of {generation_ack} ({mtu_ack},{hb_tmo_ack}) cid {my_cid:#06x}")
-        }
-        Packet::Reset { generation } => format!("RESET {generation}"),
-        Packet::Heartbeat { dst_cid } => format!("HEARTBEAT {dst_cid:#06x}"),
-        Packet::Data(data) => {
-            let name = if matches!(data.kind, DataKind::Single(_)) { "SINGLE" } else { "fragment" };
-            format!("{name} {} to {:#06x}", data.seqno, data.dst_cid)
-        }
-    }
-}
-
-fn sentence(event: &Event) -> String {
-    match event {
-        Event::Connect(node) => format!("{}: connects", NODES[*node]),
-        Event::Submit(node) => format!("{}: sends a message", NODES[*node]),
-        Event::Deliver(to, octets) => format!("{} -> {}: {}", NODES[1 - to], NODES[*to], frame(octets)),
-        Event::Lose(to, octets) => {
-            format!("{} -x {}: {} is lost", NODES[1 - to], NODES[*to], frame(octets))
-        }
-        Event::Duplicate(to, octets) => {
-            format!("{} => {}: {} is duplicated", NODES[1 - to], NODES[*to], frame(octets))
-        }
-        Event::Expire(node, timer) => {
-            format!("{}: {} timer runs out", NODES[*node], format!("{timer:?}").to_lowercase())
-        }
-        Event::Restart(node) => format!("{}: restarts", NODES[*node]),
-    }
+    let title = format!("LINX, {}, {}: {}", model.fault.name, model.order.name(), ending.name());
+    let names = (ending.name(), title.as_str());
+    Ok(shortest(args, model, MAX_STATES / 4, names, |known| *known == ending)?.0)
 }
 
 #[cfg(test)]

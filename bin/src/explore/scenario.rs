@@ -1,4 +1,4 @@
-//! The conduits of a scenario, explored: who opens, by which algorithm, and with as many accidents of each kind
+//! The conduits of a scenario, explored: who opens, by which algorithm, with as many accidents of each kind
 //! as the scenario plans, at any message and any time.
 
 use super::{Selected, select};

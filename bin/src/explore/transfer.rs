@@ -1,14 +1,10 @@
 //! `riosim explore transfer`: two Scheduled Transfer endpoints.
 
-use super::select;
+use super::{select, shortest};
 use crate::cli::ExploreArgs;
-use analysis::explore::transfer::{Ending, Event, FAULTS, Fault, Subject, Transfer, transfer_table};
-use analysis::explore::{Graph, Order};
-use scheduled_transfer::wire::Header;
-use scheduled_transfer::wire::operation::name;
+use analysis::explore::Order;
+use analysis::explore::transfer::{Ending, FAULTS, Fault, Subject, Transfer, transfer_table};
 use std::fmt::Write;
-
-const ENDS: [&str; 2] = ["A", "B"];
 
 /// States beyond which an exploration is given up: each holds two endpoints and their memories.
 const MAX_STATES: usize = 300_000;
@@ -69,32 +65,10 @@ pub(super) fn path(args: &ExploreArgs, ending: &str) -> Result<String, String> {
         let problem = "--path: takes one configuration, fault and order";
         return Err(format!("{problem}; {} are selected", models.len()));
     };
-    let Some(graph) = Graph::explore(model, MAX_STATES) else {
-        return Err(format!("more than {MAX_STATES} states"));
-    };
-    match graph.shortest(|known| *known == ending) {
-        Some(path) => Ok(path.iter().map(|event| format!("{}\n", sentence(event))).collect()),
-        None => Ok(format!("no run ends in: {}\n", ending.name())),
-    }
-}
-
-fn operation(octets: &[u8]) -> String {
-    let Ok((header, _)) = Header::parse(octets) else { return "a broken operation".into() };
-    format!("{} D_id {:#x} S_id {:#x} B_num {:#x}", name(header.op), header.d_id, header.s_id, header.b_num)
-}
-
-fn sentence(event: &Event) -> String {
-    match event {
-        Event::Deliver(to, octets) => format!("{} -> {}: {}", ENDS[1 - to], ENDS[*to], operation(octets)),
-        Event::Lose(to, octets) => {
-            format!("{} -x {}: {} is lost", ENDS[1 - to], ENDS[*to], operation(octets))
-        }
-        Event::Duplicate(to, octets) => {
-            format!("{} => {}: {} is duplicated", ENDS[1 - to], ENDS[*to], operation(octets))
-        }
-        Event::Expire => "the next deadline passes".into(),
-        Event::Disconnect(end) => format!("{}: disconnects", ENDS[*end]),
-    }
+    let title =
+        format!("{}, {}, {}: {}", model.subject.name(), model.fault.name, model.order.name(), ending.name());
+    let names = (ending.name(), title.as_str());
+    Ok(shortest(args, model, MAX_STATES, names, |known| *known == ending)?.0)
 }
 
 #[cfg(test)]

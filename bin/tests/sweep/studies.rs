@@ -152,3 +152,57 @@ fn conduit_offset() {
         assert!((found - expected).abs() <= 0.15, "at {offset}: {found}, expected {expected}");
     }
 }
+
+#[test]
+fn linx_hb_tmo() {
+    let figures =
+        ["false_timeouts_per_connection_hour-by-blocked-hb_tmo", "detection_mean_us-by-blocked-hb_tmo"];
+    let study = Estimates::of("linx-hb-tmo", "80 points, 320 runs", &figures);
+    for (hb_tmo, period) in [("2", 200.0), ("3", 300.0), ("5", 500.0), ("10", 1_000.0), ("15", 1_500.0)] {
+        for blocked in (1..=16).map(|quarter| 250.0 * f64::from(quarter)) {
+            let at = |metric: &str| {
+                let point =
+                    [("hb_tmo", hb_tmo), ("blocked_ns", &format!("{}", blocked * 1e6)), ("scope", "overall")];
+                study.at(metric, &point)
+            };
+            // Blocked for B: never up to 2 T, always from 3 T on.
+            let expected = (blocked / period - 2.0).clamp(0.0, 1.0);
+            let found = at("false_timeouts") / 160.0;
+            // Three standard deviations of 640 stalls.
+            let tolerance = 3.0 * (expected * (1.0 - expected) / 640.0).sqrt();
+            assert!((found - expected).abs() <= tolerance, "{hb_tmo}, {blocked} ms: {found}, not {expected}");
+            // Silent from an instant between two heartbeats on: 2.5 T, on average of 64 nodes.
+            let noticed = at("detection_mean_us") / 1e3 / period;
+            assert!(
+                (noticed - 2.5).abs() < 3.0 / (12.0 * 64.0_f64).sqrt(),
+                "{hb_tmo}: noticed after {noticed} T"
+            );
+        }
+    }
+}
+
+#[test]
+fn linx_congestion() {
+    let study = Estimates::of("linx-congestion", "36 points, 144 runs", &["false_timeouts-by-burst-variant"]);
+    for burst in (16..=48).step_by(4) {
+        let at = |variant: &str| {
+            let point = [("burst", &*format!("{burst}")), ("variant", variant), ("scope", "overall")];
+            study.at("false_timeouts", &point)
+        };
+        // Blocked for so many periods, at the priority of the data: never up to 2, always from 3 on. Much
+        // later what comes after the burst is blocked as well.
+        let blocked = 7.0 * f64::from(burst) * 113.6 / 10_000.0;
+        let beside = at("beside");
+        match blocked {
+            ..2.0 => assert_eq!(beside, 0.0, "bursts of {burst}"),
+            ..3.1 => assert!((10.0..70.0).contains(&beside), "bursts of {burst}: {beside}"),
+            ..3.6 => assert_eq!(beside, 70.0, "bursts of {burst}"),
+            _ => assert!(beside > 70.0, "bursts of {burst}: {beside}"),
+        }
+        assert_eq!(at("above"), 0.0, "bursts of {burst}");
+        // Backpressure helps others, not these; in one queue with everything else, all suffer.
+        if blocked > 3.1 {
+            assert!(at("beside-voq") > beside && at("beside-voq-1") > 2.0 * at("beside-voq"));
+        }
+    }
+}

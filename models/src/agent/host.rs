@@ -5,10 +5,13 @@ use super::{Order, Service};
 use std::collections::VecDeque;
 
 /// A server for one thing at a time.
+///
+/// Things lie in boxes: memory that was freed a moment ago is at hand, that of a queue of each of many
+/// endpoints is not.
 #[derive(Debug)]
 pub(crate) struct Server<T> {
-    waiting: VecDeque<T>,
-    serving: Option<T>,
+    waiting: VecDeque<Box<T>>,
+    serving: Option<Box<T>>,
 }
 
 impl<T> Default for Server<T> {
@@ -19,7 +22,7 @@ impl<T> Default for Server<T> {
 
 impl<T> Server<T> {
     pub fn push(&mut self, item: T) {
-        self.waiting.push_back(item);
+        self.waiting.push_back(Box::new(item));
     }
 
     /// Things that wait or are being served.
@@ -35,7 +38,7 @@ impl<T> Server<T> {
         }
         let item = self.waiting.pop_front()?;
         match service.draw() {
-            0 => Some(item),
+            0 => Some(*item),
             time => {
                 self.serving = Some(item);
                 *end = Some(now + time);
@@ -46,7 +49,7 @@ impl<T> Server<T> {
 
     /// The end of a service that [`take_up`](Self::take_up) announced.
     pub fn finish(&mut self) -> T {
-        self.serving.take().expect("a service that ends has begun")
+        *self.serving.take().expect("a service that ends has begun")
     }
 }
 

@@ -55,7 +55,7 @@ use logical::wire::{Body, Priority};
 use lp_serial::cost::IdSize;
 use port::{Arrival, Event, Port};
 use protocol::{Conveyance, Cx, Machine, Outcome, Own, Received, Send, Token};
-use sim_core::{Purpose, Stream, Time, TimerSlot};
+use sim_core::{Purpose, Stream, Time, TimerSlot, prefetch};
 
 /// Something that a protocol sends, on its way through the host.
 #[derive(Debug)]
@@ -139,6 +139,23 @@ struct Part {
     awake: bool,
 }
 
+/// What a call to an agent makes. One serves all agents: memory of their own would have to be fetched each
+/// time.
+#[derive(Debug, Default)]
+pub(crate) struct Workspace {
+    pub out: Vec<Outgoing>,
+    pub reports: Vec<Report>,
+    /// What protocols have sent and the host has not seen yet.
+    orders: Vec<Order>,
+    events: Vec<Event>,
+}
+
+impl Workspace {
+    pub fn is_empty(&self) -> bool {
+        self.out.is_empty() && self.reports.is_empty() && self.orders.is_empty()
+    }
+}
+
 /// One endpoint above its link.
 #[derive(Debug)]
 pub(crate) struct Agent {
@@ -150,9 +167,8 @@ pub(crate) struct Agent {
     pub timer: TimerSlot,
     /// Packets made so far.
     pub packets: u32,
-    /// Filled by every call, emptied by the owner.
-    pub out: Vec<Outgoing>,
-    pub reports: Vec<Report>,
+    /// What a call makes: the owner lends it, and takes it back with what is in it.
+    pub work: Workspace,
     /// Ends of services that began, to be posted.
     pub ends: [Option<u64>; 2],
     /// What it does to its own registers.
@@ -164,8 +180,6 @@ pub(crate) struct Agent {
     port: Port,
     /// Things sent so far.
     sent: u64,
-    orders: Vec<Order>,
-    events: Vec<Event>,
 }
 
 impl Agent {
@@ -207,8 +221,7 @@ impl Agent {
             idle3: config.idle3,
             timer: TimerSlot::new(),
             packets: 0,
-            out: Vec::new(),
-            reports: Vec::new(),
+            work: Workspace::default(),
             ends: [None; 2],
             own: Vec::new(),
             device: config.device,
@@ -226,8 +239,6 @@ impl Agent {
             },
             port: Port::new(config),
             sent: 0,
-            orders: Vec::new(),
-            events: Vec::new(),
         };
         for part in 0..agent.parts.len() {
             if agent.parts[part].awake {
@@ -260,9 +271,9 @@ impl Agent {
     pub fn deliver(&mut self, arrival: Arrival) {
         let now = arrival.way.at.0;
         self.host.account(now);
-        let mut events = std::mem::take(&mut self.events);
+        let mut events = std::mem::take(&mut self.work.events);
         self.port.handle(self.clock.now(now), &mut self.host, arrival, &mut events);
-        self.events = events;
+        self.work.events = events;
         self.turn(now);
     }
 
@@ -270,9 +281,9 @@ impl Agent {
     pub fn handle_timeout(&mut self, now: u64) {
         let protocol_now = self.clock.now(now);
         let first = self.parts.first().map_or(0, |part| part.flow);
-        let mut events = std::mem::take(&mut self.events);
+        let mut events = std::mem::take(&mut self.work.events);
         self.port.handle_timeout(protocol_now, first, &mut events);
-        self.events = events;
+        self.work.events = events;
         for part in 0..self.parts.len() {
             if !self.parts[part].awake {
                 continue;
@@ -306,13 +317,27 @@ impl Agent {
     }
 
     /// A packet of type 9 has started to leave. Whether there is another.
-    pub fn stream_started(&mut self, now: u64) -> bool {
+    pub fn stream_started(&mut self) -> bool {
         self.port.streams_waiting -= 1;
-        if !self.port.wants_stream() {
-            return false;
-        }
+        self.port.wants_stream()
+    }
+
+    /// Makes that.
+    pub fn make_stream(&mut self, now: u64) {
         self.turn(now);
-        true
+    }
+
+    /// Asks for the lines that a timeout or a packet touches.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.timer);
+        prefetch(&self.packets);
+        prefetch(&self.work);
+        prefetch(&self.clock);
+        prefetch(&self.parts);
+        prefetch(&self.host.tx);
+        prefetch(&self.host.rx);
+        self.port.prefetch();
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) has something to do next, in fabric time.
@@ -326,7 +351,7 @@ impl Agent {
 
     /// Whether something was sent that no event has taken up yet: what `start` left behind.
     pub fn has_orders(&self) -> bool {
-        !self.orders.is_empty()
+        !self.work.orders.is_empty()
     }
 
     /// Totals up to `end`.
@@ -375,7 +400,7 @@ impl Agent {
     /// Lets everything happen that can happen now.
     fn turn(&mut self, now: u64) {
         loop {
-            for order in self.orders.drain(..) {
+            for order in self.work.orders.drain(..) {
                 self.host.tx.push(order);
             }
             let mut idle = true;
@@ -390,16 +415,16 @@ impl Agent {
                 idle = false;
             }
             while let Some(packet) = self.port.poll_transmit(self.clock.now(now)) {
-                self.out.push(packet);
+                self.work.out.push(packet);
             }
-            let mut events = std::mem::take(&mut self.events);
+            let mut events = std::mem::take(&mut self.work.events);
             self.port.poll_events(&mut events);
             for event in events.drain(..) {
                 idle = false;
                 self.react(now, event);
             }
-            self.events = events;
-            if idle && self.orders.is_empty() {
+            self.work.events = events;
+            if idle && self.work.orders.is_empty() {
                 break;
             }
         }
@@ -438,7 +463,7 @@ impl Agent {
     fn fact(&mut self, now: u64, part: usize, fact: ProtocolFact) {
         let (device, flow) = (self.device, self.parts[part].flow);
         self.parts[part].stats.facts[fact as usize] += 1;
-        self.reports.push(Report::Event(ProtocolEvent { at: Time(now), flow, device, fact }));
+        self.work.reports.push(Report::Event(ProtocolEvent { at: Time(now), flow, device, fact }));
     }
 
     /// Gives something received to its protocol, after its time at the host.
@@ -447,7 +472,7 @@ impl Agent {
         leg.parts[Cause::Host] += now - leg.at.0;
         leg.at = Time(now);
         assert_eq!(leg.parts.total(), leg.latency(), "the parts of a message's time add up to it: {leg:?}");
-        self.reports.push(Report::Message(*leg));
+        self.work.reports.push(Report::Message(*leg));
         let part = self.part_of(leg.flow).expect("both ends of a flow have its protocol");
         let stats = &mut self.parts[part].stats;
         stats.delivered += 1;
@@ -473,8 +498,8 @@ impl Agent {
 
     fn call(&mut self, part: usize, now: u64, f: impl FnOnce(&mut dyn protocol::Protocol, &mut Cx<'_>)) {
         let Part { flow, machine, stats, .. } = &mut self.parts[part];
-        let before = self.orders.len();
-        let told = self.reports.len();
+        let before = self.work.orders.len();
+        let told = self.work.reports.len();
         let mut cx = Cx {
             now: self.clock.now(now),
             fabric_now: now,
@@ -482,13 +507,13 @@ impl Agent {
             flow: *flow,
             device: self.device,
             sent: &mut self.sent,
-            orders: &mut self.orders,
-            reports: &mut self.reports,
+            orders: &mut self.work.orders,
+            reports: &mut self.work.reports,
             own: &mut self.own,
         };
         f(machine.machine_mut(), &mut cx);
-        stats.sent += (self.orders.len() - before) as u64;
-        for report in &self.reports[told..] {
+        stats.sent += (self.work.orders.len() - before) as u64;
+        for report in &self.work.reports[told..] {
             match report {
                 Report::Event(event) => stats.facts[event.fact as usize] += 1,
                 Report::RoundTrip(_) => stats.round_trips += 1,

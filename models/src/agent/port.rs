@@ -17,7 +17,7 @@ use logical::wire::response::{Response, Status};
 use logical::wire::write::{Operation as WriteOperation, Write};
 use logical::wire::{Body, Packet, Payload, Priority, Transport};
 use lp_serial::cost::{AddressSize, IdSize};
-use sim_core::Time;
+use sim_core::{Time, prefetch};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A packet that was delivered to the port.
@@ -70,6 +70,8 @@ pub(super) struct Port {
     asked: BTreeMap<Token, (Label, u32, Conveyance)>,
     /// Responses that leave at once.
     answers: VecDeque<Outgoing>,
+    /// Something else than type 9 has been sent or received: only then the other engines are asked.
+    mixed: bool,
     /// Packets of type 9 that wait for the link.
     pub streams_waiting: u32,
     /// Flow of register accesses.
@@ -129,6 +131,7 @@ impl Port {
             rung: BTreeMap::new(),
             asked: BTreeMap::new(),
             answers: VecDeque::new(),
+            mixed: false,
             streams_waiting: 0,
             register_flow: config
                 .parts
@@ -136,6 +139,14 @@ impl Port {
                 .find(|part| matches!(part.protocol, ProtocolConfig::Enumerate { .. }))
                 .map_or(0, |part| part.flow),
         }
+    }
+
+    /// Asks for the lines that every packet of type 9 touches.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.mixed);
+        prefetch(&self.streams);
+        prefetch(&self.reassembly);
     }
 
     /// What the requester of register accesses counted.
@@ -154,6 +165,7 @@ impl Port {
         let priority = Priority::new(send.priority, false).expect("priorities are 0 to 3");
         let destination = send.to;
         let payload = send.payload;
+        self.mixed |= !matches!(send.conveyance, Conveyance::Stream { .. });
         let taken = match send.conveyance {
             Conveyance::Message { mailbox, segment } => self.messages.submit(message::Message {
                 destination,
@@ -191,6 +203,7 @@ impl Port {
     /// A packet of an agent was delivered.
     pub fn handle(&mut self, now: u64, host: &mut Host, arrival: Arrival, out: &mut Vec<Event>) {
         let Arrival { destination, source, priority, way, body, label } = arrival;
+        self.mixed |= !matches!(body, Body::Stream(_));
         let room = host.has_room(self.reserved());
         let flow = way.flow;
         let own = Transport::new(
@@ -290,11 +303,13 @@ impl Port {
 
     /// Tells what the engines have ended.
     pub fn poll_events(&mut self, out: &mut Vec<Event>) {
-        while let Some(event) = self.messages.poll_event() {
-            out.push(match event {
-                message::SenderEvent::Sent { token } => Event::Outcome(token, Outcome::Sent),
-                message::SenderEvent::Failed { token, .. } => Event::Outcome(token, Outcome::Failed),
-            });
+        if self.mixed {
+            while let Some(event) = self.messages.poll_event() {
+                out.push(match event {
+                    message::SenderEvent::Sent { token } => Event::Outcome(token, Outcome::Sent),
+                    message::SenderEvent::Failed { token, .. } => Event::Outcome(token, Outcome::Failed),
+                });
+            }
         }
         while let Some(event) = self.streams.poll_event() {
             match event {
@@ -302,6 +317,9 @@ impl Port {
                 stream::SenderEvent::Aborted { token } => out.push(Event::Outcome(token, Outcome::Failed)),
                 stream::SenderEvent::Managed { .. } => {}
             }
+        }
+        if !self.mixed {
+            return;
         }
         while let Some(event) = self.bells.poll_event() {
             out.push(match event {
@@ -358,6 +376,24 @@ impl Port {
 
     /// The next packet. Answers first; packets of type 9 only while there is room for them.
     pub fn poll_transmit(&mut self, now: u64) -> Option<Outgoing> {
+        if self.mixed
+            && let Some(packet) = self.poll_mixed(now)
+        {
+            return Some(packet);
+        }
+        if self.streams_waiting < STREAM_ROOM
+            && let Some(pdu) = self.streams.poll_transmit()
+        {
+            self.streams_waiting += 1;
+            let label = Label { flow: pdu.segment.payload().label.flow, ..Label::default() };
+            let body = Body::Stream(pdu.segment);
+            return Some(Outgoing::new(pdu.destination, pdu.flow.priority, body, label));
+        }
+        None
+    }
+
+    /// The next packet that is not of type 9.
+    fn poll_mixed(&mut self, now: u64) -> Option<Outgoing> {
         if let Some(answer) = self.answers.pop_front() {
             return Some(answer);
         }
@@ -386,14 +422,6 @@ impl Port {
             let body = Body::Message(message.segment);
             return Some(Outgoing::new(message.destination, message.priority, body, label));
         }
-        if self.streams_waiting < STREAM_ROOM
-            && let Some(pdu) = self.streams.poll_transmit()
-        {
-            self.streams_waiting += 1;
-            let label = Label { flow: pdu.segment.payload().label.flow, ..Label::default() };
-            let body = Body::Stream(pdu.segment);
-            return Some(Outgoing::new(pdu.destination, pdu.flow.priority, body, label));
-        }
         None
     }
 
@@ -403,22 +431,28 @@ impl Port {
     }
 
     pub fn handle_timeout(&mut self, now: u64, first_flow: u16, out: &mut Vec<Event>) {
+        self.reassembly.handle_timeout(now);
+        while self.reassembly.poll_event().is_some() {
+            out.push(Event::Fact(first_flow, ProtocolFact::Discarded));
+        }
+        if !self.mixed {
+            return;
+        }
         self.messages.handle_timeout(now);
         self.bells.handle_timeout(now);
         self.io.handle_timeout(now);
         self.registers.handle_timeout(now);
         self.inbox.handle_timeout(now);
-        self.reassembly.handle_timeout(now);
         while let Some(event) = self.inbox.poll_event() {
             debug_assert!(matches!(event, message::ReceiverEvent::Abandoned { .. }));
             out.push(Event::Fact(first_flow, ProtocolFact::Abandoned));
         }
-        while self.reassembly.poll_event().is_some() {
-            out.push(Event::Fact(first_flow, ProtocolFact::Discarded));
-        }
     }
 
     pub fn poll_timeout(&self) -> Option<u64> {
+        if !self.mixed {
+            return self.reassembly.poll_timeout();
+        }
         [
             self.messages.poll_timeout(),
             self.bells.poll_timeout(),

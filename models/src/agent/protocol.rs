@@ -8,7 +8,7 @@ use super::session::Session;
 use super::transfer::Transfer;
 use super::workload::Workload;
 use super::{Order, Report};
-use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact};
+use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact, Signal, SignalKind};
 use logical::wire::Payload;
 use logical::wire::maintenance::Access;
 use logical::wire::message::SegmentSize;
@@ -195,6 +195,17 @@ impl Cx<'_> {
     /// [`Protocol::outcome`].
     pub fn send(&mut self, send: Send) -> Token {
         self.order(send, None)
+    }
+
+    /// Tells observers of something that happens now.
+    pub fn tell(&mut self, kind: SignalKind) {
+        self.tell_at(Time(self.fabric_now), kind);
+    }
+
+    /// Tells observers of something that happened at `at`.
+    pub fn tell_at(&mut self, at: Time, kind: SignalKind) {
+        let (flow, device) = (self.flow, self.device);
+        self.reports.push(Report::Signal(Box::new(Signal { at, flow, device, kind })));
     }
 
     /// Sends an answer to what was received, on the same way.

@@ -35,6 +35,10 @@ pub struct TransferConfig {
     pub program: Option<ProgramConfig>,
     /// Name of its random streams.
     pub stream: String,
+    /// Whether every operation is told to observers, in words.
+    pub charted: bool,
+    /// Whether every frame that leaves is told to observers, octet for octet.
+    pub captured: bool,
 }
 
 /// A rank of a program.

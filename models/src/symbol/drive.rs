@@ -35,7 +35,12 @@ impl<P: Probe> Fabric<P> {
         let bits = self.ports[port as usize].rx.special;
         if bits & special::SYMBOLS != 0 {
             self.launch(cx, port, packet, flight);
-        } else {
+            return;
+        }
+        if bits & special::WATCHED != 0 {
+            self.note_packet(cx.now().0, port, packet, flight);
+        }
+        if bits & special::CHECK != 0 {
             let number = self.ports[port as usize].tx.packets_sent;
             self.check_packet(port, packet, number as u8);
         }
@@ -98,6 +103,10 @@ impl<P: Probe> Fabric<P> {
                 end.last = rx.wire.last_packet();
             }
         }
+        if end.link.is_down() {
+            // What becomes due meanwhile gets its place when the link is back.
+            return;
+        }
         // The acknowledgement of a packet that is being taken in becomes due when it is in.
         while end.due.len() + usize::from(end.judged) < end.link.due() {
             let slot = rx.wire.due(from, Function::Stype0, timing.wire);
@@ -117,7 +126,7 @@ impl<P: Probe> Fabric<P> {
         }
         let mut next = end.places.first().copied();
         let starts = end.link.can_start() || (end.calls && !end.link.is_up());
-        if end.committed.is_none() && end.on_wire.is_none() && starts && !end.link.is_down() {
+        if end.committed.is_none() && end.on_wire.is_none() && starts {
             let free = rx.wire.free_at(from, timing.wire);
             next = Some(next.map_or(free, |next| next.min(free)));
         }
@@ -139,6 +148,9 @@ impl<P: Probe> Fabric<P> {
     /// A place on the wire of `port`, if it is one: the link port says what leaves.
     pub(super) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
+        if !self.is_symbolic(port) {
+            return;
+        }
         let Fabric { ports, ends, timings, keys, .. } = &mut *self;
         let rx = &mut ports[port as usize].rx;
         let timing = &timings[rx.timing as usize];
@@ -167,7 +179,13 @@ impl<P: Probe> Fabric<P> {
         let arrives = Time(now + timing.wire.symbol + timing.propagation);
         // What has its place on a later symbol does not leave with this one.
         let holding = end.due.front().is_some_and(|key| key.time() > arrives);
-        let Some(mut sent) = end.link.poll_transmit(now, Opportunity { place, starting, holding }) else {
+        let opportunity = Opportunity { place, starting, holding };
+        let mut offered = end.link.poll_transmit(now, opportunity);
+        if offered.is_none() && (sop || end.message.is_some()) {
+            // The packet committed cannot start any more: its start-of-packet is a status.
+            offered = end.link.poll_transmit(now, Opportunity { starting: Starting::Not, ..opportunity });
+        }
+        let Some(mut sent) = offered else {
             end.calls = false;
             self.arrange(cx, port);
             return;
@@ -200,7 +218,9 @@ impl<P: Probe> Fabric<P> {
         let sent_symbol = sent.symbol;
         end.flying.push_back(Flying { key, start: now, symbol: sent.symbol, starts, ends: ending, damaged });
         let peer = rx.peer;
-        cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+        if end.woken != Some(key) {
+            cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+        }
         let message = end.message.take();
         let committed = if sop { end.committed.take().map(|(serial, _)| serial) } else { None };
         if let Some(serial) = committed.filter(|serial| starts != Some(*serial)) {

@@ -86,6 +86,12 @@ impl Errors {
         self.draw();
     }
 
+    /// No damage is left over from before `now`, or bound to come by number.
+    pub fn is_over(&self, now: u64) -> bool {
+        let done = |scheduled: &Scheduled| scheduled.at == scheduled.wanted.len();
+        self.until <= now && done(&self.packets) && done(&self.symbols)
+    }
+
     /// A symbol leaves now; whether it is damaged already.
     pub fn symbol(&mut self, now: u64) -> bool {
         self.symbols.count() | (now < self.until)
@@ -117,6 +123,7 @@ impl<P: Probe> Fabric<P> {
             self.observers_pending += 1;
             schedule(Event { key, target: port, payload: Payload::new(Kind::Link, step::ERROR, 0, 0) });
         }
+        self.bootstrap_changes(schedule);
         for (n, fault) in self.config.clone().faults.iter().enumerate() {
             let key = self.observer.make(fault.at, class::HOST);
             let payload = Payload::new(Kind::Link, step::FAULT, 0, 0);
@@ -139,11 +146,18 @@ impl<P: Probe> Fabric<P> {
             step::TIMER => self.deadline(cx, target, payload.extra()),
             step::ERROR => self.error(cx, target),
             step::IDLE => self.idle_damage(cx, target),
+            step::ENTER => {
+                self.enter(cx, target);
+                for port in [target, self.ports[target as usize].rx.peer] {
+                    self.end(port).stay_until = cx.now().0 + 1;
+                }
+            }
             step::TELL => {
+                self.count(cx, target, false);
                 let end = self.end(target);
                 end.told_again = false;
                 end.link.tell();
-                self.met(cx, target);
+                self.met(cx, target, false);
             }
             _ => self.fault(cx, target),
         }
@@ -154,9 +168,13 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         self.observers_pending -= 1;
         // Errors alone do not keep a run going.
-        if self.is_idle(cx) {
-            return;
+        if cx.pending() == self.observers_pending {
+            self.settle(cx, cx.key());
+            if self.is_idle(cx) && !self.whispers(now) {
+                return;
+            }
         }
+        self.enter(cx, port);
         let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
         let (peer, device) = (self.ports[port as usize].tx.peer, self.ports[port as usize].rx.device);
@@ -197,6 +215,7 @@ impl<P: Probe> Fabric<P> {
         }
         if idle {
             let key = self.key(device, now + way, class::SYMBOL);
+            self.end(peer).idle_errors += 1;
             cx.post(key, peer, Payload::new(Kind::Link, step::IDLE, 0, 0));
         }
     }
@@ -228,7 +247,7 @@ impl<P: Probe> Fabric<P> {
                 if told {
                     self.end(port).link.tell();
                 }
-                self.met(cx, port);
+                self.met(cx, port, false);
             }
         }
     }
@@ -264,7 +283,7 @@ impl<P: Probe> Fabric<P> {
             self.link_lost(port);
         }
         for port in ports {
-            self.met(cx, port);
+            self.met(cx, port, false);
         }
     }
 

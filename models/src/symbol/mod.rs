@@ -8,6 +8,7 @@
 //! - `receive` takes symbols and packets in and keeps the fabric's view of the credit;
 //! - `message` carries what Part 12 adds;
 //! - `fault` damages things, and takes links down and up;
+//! - `granularity` takes links from packet granularity here, and back;
 //! - `check` writes and reads bytes, if that was asked for: on any link.
 //!
 //! *Order within an instant.* What arrives and what is decided comes first; then, at [`POLL`], the symbols of
@@ -20,6 +21,7 @@
 mod check;
 mod drive;
 mod fault;
+mod granularity;
 mod message;
 mod receive;
 
@@ -32,6 +34,7 @@ use crate::port::special;
 use crate::probe::Probe;
 use crate::stats::LinkStats;
 use fault::Errors;
+use granularity::Logged;
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Stype0};
 use lp_serial::cost::{SymbolSize, Watermarks};
@@ -64,6 +67,8 @@ pub(crate) mod step {
     pub const TELL: u16 = 7;
     /// A scheduled fault; the target is its number.
     pub const FAULT: u16 = 8;
+    /// The link of this port runs in symbol granularity from now on.
+    pub const ENTER: u16 = 9;
 }
 
 /// A packet that the fabric has handed to the link port and that the partner has not acknowledged.
@@ -166,6 +171,16 @@ pub(crate) struct End {
     lanes_now: u8,
     down_since: Option<u64>,
     errors: Errors,
+    /// The link runs in packet granularity except around errors.
+    changes: bool,
+    /// In packet granularity: packets that may be outstanding, and perhaps some before them.
+    log: VecDeque<Logged>,
+    /// Not back to packet granularity up to this instant.
+    stay_until: u64,
+    /// The key of a symbol for whose arrival a wake is posted at the partner.
+    woken: Option<EventKey>,
+    /// Damaged characters of the idle sequence on their way here.
+    idle_errors: u32,
     pub(crate) stats: LinkStats,
 }
 
@@ -201,10 +216,19 @@ impl<P: Probe> Fabric<P> {
             let index = |(device, port): (u32, u8)| self.first_port[device as usize] + u32::from(port);
             let ports = [index(link.a), index(link.b)];
             self.ends.resize_with(self.ports.len(), || None);
+            let stores = ports.iter().all(|&port| {
+                let tx = &self.ports[port as usize].tx;
+                self.timings[tx.timing as usize].header == 0
+            });
+            let changes = stores && !detail.throughout && detail.flow == FlowControl::Transmitter;
+            let by_number = detail.damage.iter().any(|d| !(d.packets.is_empty() && d.symbols.is_empty()));
+            let at_once = config.faults.iter().any(|fault| fault.link == detail.link && fault.at.0 == 0);
             for (side, port) in ports.into_iter().enumerate() {
                 self.ends[port as usize] = Some(Box::new(End::new(&config, detail, side)));
+                self.end(port).changes = changes;
                 let rx = &mut self.ports[port as usize].rx;
-                rx.special |= special::SYMBOLS;
+                rx.special |=
+                    if changes && !by_number && !at_once { special::WATCHED } else { special::SYMBOLS };
                 if detail.flow == FlowControl::Receiver {
                     self.ports[port as usize].tx.free = i16::MAX / 2;
                 }
@@ -294,6 +318,11 @@ impl End {
             lanes_now: link.lanes,
             down_since: None,
             errors: Errors::new(config.seed, &detail.damage[side], link.char_ps),
+            changes: false,
+            log: VecDeque::new(),
+            stay_until: 0,
+            woken: None,
+            idle_errors: 0,
             stats: LinkStats::default(),
         }
     }

@@ -9,7 +9,7 @@ use sim_core::{EventList, Time};
 
 impl<P: Probe> Fabric<P> {
     /// A symbol reaches `port`.
-    pub(super) fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub(crate) fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
         let peer = self.ports[port as usize].rx.peer;
         let sender = self.end(peer);
@@ -39,7 +39,8 @@ impl<P: Probe> Fabric<P> {
                 cx.post(key, port, Payload::new(Kind::Link, step::CONTROL, 0, 0));
             }
         }
-        self.met(cx, port);
+        self.met(cx, port, true);
+        self.try_leave(now, port);
     }
 
     /// The input side gets to a symbol that is damaged, or whose second function is no mere delimiter. (Those
@@ -49,10 +50,12 @@ impl<P: Probe> Fabric<P> {
         let Some(n) = end.controls.iter().position(|control| control.key == cx.key()) else { return };
         let control = end.controls.remove(n).expect("found");
         self.take_in(cx, port, &control);
-        self.met(cx, port);
+        self.met(cx, port, false);
     }
 
     fn take_in<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, control: &Control) {
+        // A link-response is followed by what buffers are free.
+        self.count(cx, port, false);
         let end = self.end(port);
         match control.symbol {
             Some(symbol) => {
@@ -72,9 +75,10 @@ impl<P: Probe> Fabric<P> {
     /// The input side gets to a damaged character of the idle sequence.
     pub(super) fn idle_damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let end = self.end(port);
+        end.idle_errors -= 1;
         end.absorb();
         end.link.handle_error(Cause::IllegalCharacter);
-        self.met(cx, port);
+        self.met(cx, port, false);
     }
 
     /// A deadline of the link port.
@@ -95,12 +99,12 @@ impl<P: Probe> Fabric<P> {
             let end = self.end(port);
             end.link.handle_timeout(now.0);
             end.calls = true;
-            self.met(cx, port);
+            self.met(cx, port, false);
         }
     }
 
     /// The input side of `port` gets to a packet.
-    pub(super) fn packet_arrives<L: EventList<Payload>>(
+    pub(crate) fn packet_arrives<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: u32,
@@ -139,7 +143,7 @@ impl<P: Probe> Fabric<P> {
         if !matches!(reception, Reception::Accepted { .. }) {
             self.count(cx, port, false);
             self.end(port).retell_mute();
-            self.met(cx, port);
+            self.met(cx, port, false);
             return;
         }
         end.judged = true;
@@ -173,7 +177,7 @@ impl<P: Probe> Fabric<P> {
         }
         self.count(cx, port, false);
         self.end(port).link.retell(0);
-        self.met(cx, port);
+        self.met(cx, port, false);
         self.tell_releases(cx, port);
     }
 
@@ -195,7 +199,7 @@ impl<P: Probe> Fabric<P> {
             end.link.occupy(0, in_use);
             end.link.tell();
         }
-        self.met(cx, port);
+        self.met(cx, port, false);
         self.tell_releases(cx, port);
     }
 
@@ -226,8 +230,9 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// The link port of `port` has met something: what follows from it.
-    pub(super) fn met<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    /// The link port of `port` has met something: what follows from it. `heard`: a symbol, which may change
+    /// the credit that somebody waits for.
+    pub(super) fn met<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, heard: bool) {
         self.drain(cx, port);
         let opened = self.sync(cx, port);
         self.arrange(cx, port);
@@ -235,7 +240,7 @@ impl<P: Probe> Fabric<P> {
         let advertised = self.ends[port as usize].as_ref().map(|end| end.link.buffers(0).advertised());
         rx.advertised = advertised.expect("the link runs in symbol granularity") as u8;
         let tx = &mut self.ports[port as usize].tx;
-        if tx.credit_waiting || opened {
+        if (heard && tx.credit_waiting) || opened {
             tx.credit_waiting = false;
             if self.is_switch(port) {
                 self.try_output(cx, port);

@@ -415,6 +415,31 @@ fn xoff_takes_effect_between_pdus() {
     assert_eq!(drain(&mut sender).len(), 2);
 }
 
+/// A short PDU that is alone has no queue; it waits, counts and is stopped like any other.
+#[test]
+fn a_lone_pdu_is_like_any_other() {
+    let mut sender = sender(32, Policy::Sequential);
+    assert!(sender.is_idle() && !sender.wants_transmit());
+    sender.submit(pdu(2, 0, 9, bytes(20, 0))).unwrap();
+    assert!(!sender.is_idle() && sender.wants_transmit());
+    assert_eq!((sender.waiting(2, 1, 9), sender.waiting(2, 1, 8)), (1, 0));
+    assert!(sender.submit(pdu(2, 1, 9, bytes(20, 0))).is_err(), "a stream has one priority");
+    sender.handle_management(2, management(Operand::Destination, XOFF));
+    assert!(sender.poll_transmit().is_none());
+    assert_eq!(sender.waiting(2, 1, 9), 1);
+    // What comes while the stream is stopped does not pass it.
+    sender.submit(pdu(2, 0, 9, bytes(10, 1))).unwrap();
+    sender.submit(pdu(3, 0, 9, bytes(30, 2))).unwrap();
+    let sent = |sender: &mut Sender<Vec<u8>>| -> Vec<(u32, usize)> {
+        drain(sender).iter().map(|packet| (packet.destination, packet.segment.payload().len())).collect()
+    };
+    assert_eq!(sent(&mut sender), [(3, 30)]);
+    sender.handle_management(2, management(Operand::Destination, XON));
+    assert_eq!(sent(&mut sender), [(2, 20), (2, 10)]);
+    assert!(sender.is_idle());
+    assert_eq!((sender.counters().segments, sender.counters().pdus), (3, 3));
+}
+
 /// The narrowest order that is in force decides; a wider one overrides those inside it.
 #[test]
 fn exceptions_to_wider_orders() {

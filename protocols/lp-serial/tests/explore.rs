@@ -44,6 +44,8 @@ struct Link {
     embed: bool,
     /// Packets that have gone from A to B before, so that ackIDs wrap.
     before: u8,
+    /// Packets may be retried.
+    retries: bool,
 }
 
 impl Link {
@@ -192,6 +194,9 @@ impl Model for Link {
                 state.pair.sides.iter().all(|side| !side.report.fatal)
             }),
             Property::sometimes("all packets arrive", |model: &Link, state: &State| model.is_good(state)),
+            Property::sometimes("a retry, if the receiver controls", |model: &Link, state: &State| {
+                !model.retries || state.pair.sides.iter().any(|side| side.report.output_retries > 0)
+            }),
             Property::sometimes("recovery ends", |_, state: &State| {
                 state.pair.sides.iter().any(|side| side.report.recovered > 0)
             }),
@@ -205,6 +210,7 @@ impl Model for Link {
 /// Explores with `stateright`, then builds the graph and looks for states from which no good state can be
 /// reached. Returns the number of states.
 fn explore(name: &str, model: Link, retries: bool) -> usize {
+    let model = Link { retries, ..model };
     let graph = Graph::of(&model);
     println!(
         "{name}: {} states, {} transitions, {} good states",
@@ -322,7 +328,7 @@ fn both(config: Config) -> [Config; 2] {
 }
 
 fn link(config: Config, packets: &[(usize, PacketMeta)], faults: u8) -> Link {
-    Link { configs: both(config), packets: packets.to_vec(), faults, embed: false, before: 0 }
+    Link { configs: both(config), packets: packets.to_vec(), faults, embed: false, before: 0, retries: false }
 }
 
 fn vc(prio: u8) -> PacketMeta {

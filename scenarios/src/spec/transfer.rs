@@ -92,6 +92,9 @@ pub struct StSpec {
     /// The longest delay of frames that are late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<String>,
+    /// Whether results show a message sequence chart (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chart: Option<bool>,
 }
 
 /// A program: a GOAL file, or a collective operation of all ranks. Its connections are set up at `at` and

@@ -258,7 +258,7 @@ impl Linx {
                 self.ledger.stats.muted += 1;
                 if self.config.charted {
                     let words = words::frame_words(frame.octets);
-                    words::tell(cx, SignalKind::Lost { to: frame.destination, words });
+                    cx.tell(SignalKind::Lost { to: frame.destination, words });
                 }
                 continue;
             }
@@ -283,7 +283,7 @@ impl Linx {
     /// Tells observers of something, if they want to know.
     fn note(&self, cx: &mut Cx<'_>, words: impl FnOnce() -> String) {
         if self.config.charted {
-            words::tell(cx, SignalKind::Note { words: words() });
+            cx.tell(SignalKind::Note { words: words() });
         }
     }
 
@@ -322,7 +322,7 @@ impl Protocol for Linx {
         };
         if self.config.charted {
             let token = received.payload.label.token;
-            words::tell(cx, SignalKind::Arrived { token, source: received.leg.source });
+            cx.tell(SignalKind::Arrived { token, source: received.leg.source });
         }
         let frame = received.payload.as_bytes().expect("LINX sends bytes");
         let connection = node.handle_frame(cx.now, frame);
@@ -380,7 +380,7 @@ fn send_frame(cx: &mut Cx<'_>, charted: bool, since: u64, send: Send) {
     let words = charted.then(|| send.payload.as_bytes().map(words::frame_words)).flatten();
     let token = cx.send(send);
     if let Some(words) = words {
-        words::tell(cx, SignalKind::Sent { token, to, since: Time(since), words });
+        cx.tell(SignalKind::Sent { token, to, since: Time(since), words });
     }
 }
 

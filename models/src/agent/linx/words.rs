@@ -1,11 +1,7 @@
 //! What happens, in the words of charts.
 
-use crate::agent::Report;
-use crate::agent::protocol::Cx;
-use crate::probe::{Signal, SignalKind};
 use linx_riocm::wire::{Frame, Packet};
 use linx_riocm::{Link, Reason};
-use sim_core::Time;
 
 /// A frame in words.
 pub(super) fn frame_words(octets: &[u8]) -> String {
@@ -34,10 +30,4 @@ pub(super) fn up_words(link: &Link) -> String {
 /// A connection that is not any more, in words.
 pub(super) fn down_words(reason: Reason) -> String {
     format!("ended: {reason}")
-}
-
-/// Tells observers.
-pub(super) fn tell(cx: &mut Cx<'_>, kind: SignalKind) {
-    let (at, flow, device) = (Time(cx.fabric_now), cx.flow, cx.device);
-    cx.reports.push(Report::Signal(Box::new(Signal { at, flow, device, kind })));
 }

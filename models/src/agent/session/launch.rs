@@ -2,11 +2,10 @@
 
 use super::names;
 use super::{Action, Session};
-use crate::agent::Report;
 use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Cx, Send};
 use crate::config::{Fate, MessageFault, SessionConfig};
-use crate::probe::{Signal, SignalKind};
+use crate::probe::SignalKind;
 use logical::wire::message::SegmentSize;
 use session_management::endpoint::Transmit;
 use session_management::message::{Class, Command, Message as Parsed, Mode};
@@ -162,8 +161,7 @@ impl Session {
         }
         if let Some(words) = words {
             let kind = SignalKind::Sent { token, to: transmit.destination, since: Time(since), words };
-            let (at, flow, device) = (Time(cx.fabric_now), cx.flow, cx.device);
-            cx.reports.push(Report::Signal(Box::new(Signal { at, flow, device, kind })));
+            cx.tell(kind);
         }
     }
 
@@ -171,8 +169,7 @@ impl Session {
     pub(super) fn lost(&mut self, cx: &mut Cx<'_>, message: &Message) {
         if self.config.charted {
             let kind = SignalKind::Lost { to: message.transmit.destination, words: words(message) };
-            let (at, flow, device) = (Time(message.since), cx.flow, cx.device);
-            cx.reports.push(Report::Signal(Box::new(Signal { at, flow, device, kind })));
+            cx.tell_at(Time(message.since), kind);
         }
     }
 }

@@ -16,13 +16,13 @@ mod reader;
 
 pub(crate) use audit::audit;
 
+use super::Service;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
-use super::{Report, Service};
 use crate::config::{
     Announcement, ContactSource, ScriptStep, SessionConfig, SessionData, SessionProtocol, Wanted,
 };
-use crate::probe::{ProtocolFact, Signal, SignalKind};
+use crate::probe::{ProtocolFact, SignalKind};
 use crate::stats::SessionStats;
 use launch::Launcher;
 use reader::Reader;
@@ -519,9 +519,7 @@ impl Session {
     /// Tells observers of something, if they want to know.
     fn note(&self, cx: &mut Cx<'_>, words: impl FnOnce() -> String) {
         if self.config.charted {
-            let (at, flow, device) = (Time(cx.fabric_now), cx.flow, cx.device);
-            let kind = SignalKind::Note { words: words() };
-            cx.reports.push(Report::Signal(Box::new(Signal { at, flow, device, kind })));
+            cx.tell(SignalKind::Note { words: words() });
         }
     }
 
@@ -565,8 +563,7 @@ impl Protocol for Session {
         if self.config.charted {
             let kind =
                 SignalKind::Arrived { token: received.payload.label.token, source: received.leg.source };
-            let (at, flow, device) = (Time(cx.fabric_now), cx.flow, cx.device);
-            cx.reports.push(Report::Signal(Box::new(Signal { at, flow, device, kind })));
+            cx.tell(kind);
         }
         let octets = received.payload.as_bytes().expect("session management sends bytes");
         match received.conveyance {

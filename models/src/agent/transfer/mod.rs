@@ -23,14 +23,15 @@ pub(crate) use audit::audit;
 use super::data::Data;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
 use crate::config::TransferConfig;
-use crate::probe::ProtocolFact;
+use crate::probe::{ProtocolFact, SignalKind};
 use crate::stats::TransferStats;
 use ledger::{Ledger, Running};
 use medium::{Fate, Medium};
 use program::{Program, Want};
 use scheduled_transfer::event::Event;
 use scheduled_transfer::llp::ethernet;
-use scheduled_transfer::wire::{DataChannel, HEADER_BYTES, Op};
+use scheduled_transfer::wire::operation::name_of;
+use scheduled_transfer::wire::{DataChannel, HEADER_BYTES, Header, Op};
 use scheduled_transfer::{
     Config, ConnectionId, Endpoint, ExposeOptions, Extras, Outcome as Ended, TransferOptions, Ula,
 };
@@ -108,6 +109,16 @@ fn address_of(node: u16) -> Ula {
 /// The node with this address.
 fn node_of(Ula([.., high, low]): Ula) -> u16 {
     u16::from_be_bytes([high, low])
+}
+
+/// An operation, in the words of charts.
+fn words(header: &Header) -> String {
+    let name = name_of(header);
+    match header.op {
+        op if op == Op::Data as u8 => format!("{name} Block {} STU {}", header.b_num, header.param),
+        op if op == Op::ClearToSend as u8 => format!("{name} Block {}", header.b_num),
+        _ => name.into(),
+    }
 }
 
 impl Transfer {
@@ -411,8 +422,15 @@ impl Transfer {
         self.ledger.sent(&transmit, frame.len(), self.octets.len() - HEADER_BYTES);
         let TransferConfig { priority, cos, stream_id, .. } = *self.config;
         let conveyance = Conveyance::Stream { cos, stream_id };
-        let to = u32::from(node_of(transmit.to));
-        let token = cx.send(Send { to, priority, conveyance, payload: Data::bytes(frame) });
+        let to = node_of(transmit.to);
+        if self.config.captured {
+            cx.tell(SignalKind::Frame { octets: frame.clone() });
+        }
+        let token = cx.send(Send { to: to.into(), priority, conveyance, payload: Data::bytes(frame) });
+        if self.config.charted {
+            let words = words(&transmit.header);
+            cx.tell(SignalKind::Sent { token, to, since: Time(cx.fabric_now), words });
+        }
         if transmit.channel != 0 {
             self.under_way.insert(token);
         }
@@ -467,10 +485,19 @@ impl Protocol for Transfer {
 
     fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
         let frame = received.payload.as_bytes().expect("Scheduled Transfer sends bytes");
+        if self.config.charted {
+            let token = received.payload.label.token;
+            cx.tell(SignalKind::Arrived { token, source: received.leg.source });
+        }
         let is_data = frame.get(ethernet::OVERHEAD_BYTES).is_some_and(|octet| octet >> 3 == Op::Data as u8);
         let copies = self.medium.copies(is_data);
         match copies {
-            [None, _] => self.ledger.stats.lost += 1,
+            [None, _] => {
+                self.ledger.stats.lost += 1;
+                if self.config.charted {
+                    cx.tell(SignalKind::Note { words: "which is lost".into() });
+                }
+            }
             [_, Some(_)] => self.ledger.stats.doubled += 1,
             _ => {}
         }

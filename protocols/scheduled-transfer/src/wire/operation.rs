@@ -19,6 +19,19 @@ pub const fn name(op: u8) -> &'static str {
     NAMES[(op & 0x1F) as usize]
 }
 
+/// Name of an operation: Get, FetchOp and FetchOp_Complete share an Op, and differ in F.
+#[must_use]
+pub const fn name_of(header: &Header) -> &'static str {
+    if header.op & 0x1F != Op::Get as u8 {
+        return name(header.op);
+    }
+    match header.flags.function() {
+        0b000 => "Get",
+        COMPLETE => "FetchOp_Complete",
+        _ => "FetchOp",
+    }
+}
+
 /// Op codes of table 2.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[repr(u8)]

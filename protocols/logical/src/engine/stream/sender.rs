@@ -5,6 +5,7 @@ use super::{Flow, Mtu, Pdu};
 use crate::engine::{Divisible, insert_by_priority};
 use crate::wire::Error;
 use crate::wire::stream::{Part, Segment};
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
@@ -122,6 +123,9 @@ struct FlowState<P> {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Sender<P> {
     options: Options,
+    /// A PDU of one segment that came while there was nothing else to send: it needs no queue. With it there
+    /// are no streams.
+    lone: Option<Box<Pdu<P>>>,
     streams: BTreeMap<StreamKey, Stream<P>>,
     flows: BTreeMap<FlowKey, FlowState<P>>,
     /// Flows with something to send, by priority, then in turn.
@@ -137,6 +141,7 @@ impl<P: Divisible> Sender<P> {
     pub fn new(options: Options) -> Self {
         Self {
             options,
+            lone: None,
             streams: BTreeMap::new(),
             flows: BTreeMap::new(),
             ready: VecDeque::new(),
@@ -153,6 +158,23 @@ impl<P: Divisible> Sender<P> {
     /// between them would be lost (Part 10 §2.4). Nothing is taken then.
     pub fn submit(&mut self, pdu: Pdu<P>) -> Result<(), Error> {
         pdu.check()?;
+        let short = pdu.payload.octets() <= self.options.mtu.octets();
+        if short && self.is_idle() && !self.is_stopped(pdu.destination, pdu.cos, pdu.stream_id) {
+            self.lone = Some(Box::new(pdu));
+            return Ok(());
+        }
+        self.file_lone();
+        self.file(pdu)
+    }
+
+    /// Gives the PDU that has no queue one.
+    fn file_lone(&mut self) {
+        if let Some(pdu) = self.lone.take() {
+            self.file(*pdu).expect("it is the only one of its stream");
+        }
+    }
+
+    fn file(&mut self, pdu: Pdu<P>) -> Result<(), Error> {
         let key = (pdu.destination, pdu.cos, pdu.stream_id);
         let stream = self.streams.entry(key).or_insert_with(|| Stream {
             flow: pdu.flow,
@@ -184,6 +206,7 @@ impl<P: Divisible> Sender<P> {
 
     /// A traffic management message from `source`. What it orders concerns the streams to `source`.
     pub fn handle_management(&mut self, source: u32, message: Management) {
+        self.file_lone();
         self.events.push_back(Event::Managed { source, message });
         let stopped = match message.action {
             Action::Xoff { .. } => true,
@@ -212,6 +235,18 @@ impl<P: Divisible> Sender<P> {
 
     /// The next packet.
     pub fn poll_transmit(&mut self) -> Option<Transmit<P>> {
+        if let Some(pdu) = self.lone.take() {
+            let Pdu { destination, flow, cos, stream_id, payload, token } = *pdu;
+            let segment = Segment::new(cos, Part::Single { stream_id }, payload);
+            self.counters.segments += 1;
+            self.counters.pdus += 1;
+            self.events.push_back(Event::Sent { token });
+            return Some(Transmit {
+                destination,
+                flow,
+                segment: segment.expect("checked when it was taken"),
+            });
+        }
         let &key @ (destination, flow) = self.ready.front()?;
         let state = self.flows.get_mut(&key).expect("a ready flow is known");
         if state.open.is_none() {
@@ -250,19 +285,21 @@ impl<P: Divisible> Sender<P> {
     /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit).
     #[must_use]
     pub fn wants_transmit(&self) -> bool {
-        !self.ready.is_empty()
+        self.lone.is_some() || !self.ready.is_empty()
     }
 
     /// PDUs of a stream that wait, the open one not counted: what a queue status message speaks of.
     #[must_use]
     pub fn waiting(&self, destination: u32, cos: u8, stream_id: u16) -> usize {
-        self.streams.get(&(destination, cos, stream_id)).map_or(0, |stream| stream.waiting.len())
+        let key = (destination, cos, stream_id);
+        let lone = self.lone.as_ref().is_some_and(|pdu| (pdu.destination, pdu.cos, pdu.stream_id) == key);
+        self.streams.get(&key).map_or(0, |stream| stream.waiting.len()) + usize::from(lone)
     }
 
     /// Whether there is nothing to send, stopped or not.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.streams.is_empty()
+        self.lone.is_none() && self.streams.is_empty()
     }
 
     /// What happened so far.

@@ -1,0 +1,329 @@
+//! From packet granularity to symbol granularity and back, while the link works.
+//!
+//! A link that may change its granularity starts in packet granularity. What its ports would need for the
+//! change is noted as it happens (`special::WATCHED`): the packets committed, and the places of symbols on
+//! the wire. When an error strikes, or a moment before a scheduled fault, both ends become what they would be
+//! by then if the link had always run in symbol granularity: the state of a [`LinkPort`] follows from credit,
+//! records and wire. The link goes back when both ends are clean and quiet.
+//!
+//! *Nothing that was posted is revoked.* Arrivals, deliveries and wakes on the way keep their keys; in symbol
+//! granularity they are taken for what they would be there.
+
+use super::{Air, End, Flying, Held, STRIKE, step};
+use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::port::{CreditRecord, special};
+use crate::probe::Probe;
+use crate::symbol::Flight;
+use lp_serial::control_symbol::{ControlSymbol, Stype0, Stype1};
+use lp_serial::cost::SymbolSize;
+use lp_serial::link::{FlowControl, Handover, LinkPort, PacketMeta, Unsent};
+use sim_core::{Event, EventKey, EventList};
+
+/// Most places that are kept without a look at which of them are over.
+const PLACES_MAX: usize = 64;
+
+/// A packet committed in packet granularity.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Logged {
+    packet: u32,
+    meta: PacketMeta,
+    flight: Flight,
+    until: u64,
+}
+
+impl End {
+    /// In packet granularity: a symbol has its place at `at`.
+    pub(crate) fn note_place(&mut self, now: u64, at: u64) {
+        self.place(at);
+        if self.places.len() > PLACES_MAX {
+            // The last one that has begun may still be on the wire.
+            if let Some(&begun) = self.places.range(..=now).next_back() {
+                self.places = self.places.split_off(&begun);
+            }
+        }
+    }
+
+    /// In packet granularity: whether a symbol is on its way that would be an event in symbol granularity.
+    fn speaks(&self, now: u64, way: u64) -> bool {
+        self.places.last().is_some_and(|&place| place + way > now)
+    }
+
+    /// The output side: packets that are outstanding, `begun` of them on the wire or beyond it. What the link
+    /// port has to know of these.
+    fn take_over(
+        &mut self,
+        key: EventKey,
+        own: &[Logged],
+        begun: usize,
+        next_ack_id: u8,
+    ) -> Vec<(u32, PacketMeta, u64)> {
+        let mut outstanding = Vec::with_capacity(begun);
+        self.held.clear();
+        (self.on_wire, self.committed) = (None, None);
+        for (n, &Logged { packet, meta, flight, until }) in own.iter().enumerate() {
+            let serial = self.serial;
+            self.serial = serial.wrapping_add(1);
+            let sent = n < begun;
+            self.held.push(Held { serial, packet, start: flight.start, stored: flight.stored, sent });
+            if sent {
+                outstanding.push((serial, meta, flight.start));
+                self.on_wire = Some((serial, until)).filter(|_| until > key.time().0);
+            } else {
+                self.committed = Some((serial, flight.start));
+            }
+            if flight.arrival > key {
+                let ack_id = next_ack_id.wrapping_sub(begun.saturating_sub(n) as u8);
+                let ack_id = ack_id & self.link.config().form.parameter_max();
+                self.air.push_back(Air { ack_id, ..Air::new(flight.arrival, serial, meta) });
+            }
+        }
+        outstanding
+    }
+
+    /// A symbol that has left is on its way.
+    fn fly(&mut self, key: EventKey, start: u64, stype0: Stype0) {
+        let form = self.link.config().form;
+        let symbol = ControlSymbol::new(form, stype0, Stype1::Nop).expect("every field is within its width");
+        self.flying.push_back(Flying { key, start, symbol, starts: None, ends: None, damaged: false });
+    }
+
+    /// This end alone has no reason to stay in symbol granularity.
+    fn is_quiet(&self, now: u64) -> bool {
+        let silent = self.held.is_empty()
+            && self.committed.is_none()
+            && self.on_wire.is_none()
+            && self.message.is_none()
+            && !self.is_busy()
+            && self.controls.is_empty()
+            && self.unjudged.is_empty()
+            && self.places.range(now..).next().is_none();
+        silent
+            && !(self.suspect || self.judged || self.told_again || self.mute)
+            && self.idle_errors == 0
+            && self.down_since.is_none()
+            && now > self.stay_until
+            && self.errors.is_over(now)
+            && self.link.flow() == FlowControl::Transmitter
+            && self.link.handover().is_some_and(|state| state.outstanding.is_empty())
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// A packet was committed in packet granularity to a wire that is watched.
+    pub(super) fn note_packet(&mut self, now: u64, port: u32, packet: u32, flight: Flight) {
+        let record = &self.packets[packet];
+        let meta = PacketMeta::new(record.priority, record.wire);
+        let rx = &self.ports[port as usize].rx;
+        let window = usize::from(self.timings[rx.timing as usize].ack_window);
+        let last = rx.wire.last_packet();
+        let until = last.expect("a packet was committed").1;
+        let end = self.end(port);
+        end.note_place(now, flight.start);
+        end.note_place(now, until);
+        end.before = std::mem::replace(&mut end.last, last);
+        end.stats.packets += 1;
+        end.log.push_back(Logged { packet, meta, flight, until });
+        if end.log.len() > window {
+            end.log.pop_front();
+        }
+    }
+
+    /// Links that change their granularity for scheduled faults do so a moment before.
+    pub(super) fn bootstrap_changes(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
+        for fault in &self.config.clone().faults {
+            let (device, port) = self.config.links[fault.link as usize].a;
+            let port = self.first_port[device as usize] + u32::from(port);
+            if self.ends[port as usize].as_ref().is_some_and(|end| end.changes) {
+                let key = self.key(device, fault.at.0.saturating_sub(1), STRIKE);
+                schedule(Event { key, target: port, payload: Payload::new(Kind::Link, step::ENTER, 0, 0) });
+            }
+        }
+    }
+
+    /// Whether symbols are on their way on links in packet granularity.
+    pub(super) fn whispers(&self, now: u64) -> bool {
+        self.ends.iter().enumerate().any(|(port, end)| {
+            let rx = &self.ports[port].rx;
+            let timing = &self.timings[rx.timing as usize];
+            let way = timing.wire.symbol + timing.propagation;
+            rx.special & special::WATCHED != 0 && end.as_ref().is_some_and(|end| end.speaks(now, way))
+        })
+    }
+
+    /// The link of `port` runs in symbol granularity from now on; all symbols of this instant have left.
+    pub(super) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        if self.ports[port as usize].rx.special & special::WATCHED == 0 {
+            return;
+        }
+        let ports = [port, self.ports[port as usize].rx.peer];
+        for port in ports {
+            if !self.is_switch(port) {
+                let e = !self.owner[port as usize] as usize;
+                self.materialise(cx, e, cx.now().0);
+                self.flush(cx, port, cx.key());
+            }
+        }
+        for port in ports {
+            self.consume(cx, port, cx.key());
+        }
+        let records = ports.map(|port| self.take_records(port));
+        let entered = ports.map(|port| self.take_log(cx, port));
+        for (side, port) in ports.into_iter().enumerate() {
+            let rx = &mut self.ports[port as usize].rx;
+            rx.special = rx.special & !special::WATCHED | special::SYMBOLS;
+            // What this end says is what the other one has records of.
+            self.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
+        }
+        for port in ports {
+            if self.is_switch(port) && self.ports[port as usize].tx.done > cx.key() {
+                self.post_done(cx, port);
+            }
+            self.count(cx, port, false);
+            self.sync(cx, port);
+            self.arrange(cx, port);
+        }
+    }
+
+    /// Records that `port` has not seen yet.
+    fn take_records(&mut self, port: u32) -> Vec<CreditRecord> {
+        let tx = &mut self.ports[port as usize].tx;
+        let mut records = Vec::with_capacity(tx.pending.into());
+        while tx.pending > 0 {
+            records.push(tx.pop_record(&mut self.cold, port));
+        }
+        let (peer, woken) = (tx.peer, tx.wake_posted);
+        self.end(peer).woken = records.first().filter(|_| woken).map(|record| record.key);
+        records
+    }
+
+    /// Packets of `port` that are outstanding, oldest first; arrivals of those under way that are no events
+    /// become events.
+    fn take_log<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Vec<Logged> {
+        let tx = &self.ports[port as usize].tx;
+        let (outstanding, peer) = (usize::from(tx.outstanding), tx.peer);
+        let posted = self.ports[peer as usize].rx.deliver_posted;
+        for (key, packet) in self.cold[peer as usize].in_flight.split_off(usize::from(posted)) {
+            cx.post(key, peer, Payload::new(Kind::Link, step::ARRIVE, packet, 0));
+        }
+        let mut log = std::mem::take(&mut self.end(port).log);
+        let acknowledged = log.len().checked_sub(outstanding).expect("what is outstanding was noted");
+        log.drain(..acknowledged);
+        log.into()
+    }
+
+    /// The end of a link at `port`, out of what is known of it: `own` packets outstanding, those of its
+    /// partner, and the records that the partner has not seen of what this end says.
+    fn resume<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        own: &[Logged],
+        records: &[CreditRecord],
+        partners: &[Logged],
+    ) {
+        let now = cx.now().0;
+        let rx = &self.ports[port as usize].rx;
+        let timing = &self.timings[rx.timing as usize];
+        let (symbol, way) = (timing.wire.symbol, timing.wire.symbol + timing.propagation);
+        let (peer, device) = (rx.peer, rx.device);
+        let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
+        let advertised = u16::from(rx.advertised);
+        let told_to = |port: u32| {
+            let tx = &self.ports[port as usize].tx;
+            (tx.free + tx.outstanding as i16) as u16
+        };
+        let (hears, says) = (told_to(port), told_to(peer));
+        let sent = |port: u32| self.ports[port as usize].tx.packets_sent as u8;
+        let (own_sent, partner_sent) = (sent(port), sent(peer));
+        let end = self.end(port);
+        let form = end.link.config().form;
+        let mask = form.parameter_max();
+        let begun = own.partition_point(|logged| logged.flight.start <= now);
+        let next_ack_id = own_sent.wrapping_sub((own.len() - begun) as u8) & mask;
+        let outstanding = end.take_over(cx.key(), own, begun, next_ack_id);
+        let unjudged = partners.iter().filter(|logged| logged.flight.arrival > cx.key()).count();
+        let expected_ack_id = partner_sent.wrapping_sub(unjudged as u8) & mask;
+        // Functions that have left are flying, the others are due.
+        let start_of = |record: &CreditRecord| record.key.time().0 - way;
+        let (left, due) = records.split_at(records.partition_point(|record| start_of(record) <= now));
+        let report = |free: u16| SymbolSize::from(form).report_free(free.into()) as u8;
+        let accepted = records.iter().filter(|record| record.acknowledged != 0).count();
+        let mut ack_id = expected_ack_id.wrapping_sub(accepted as u8) & mask;
+        end.told = report(says);
+        for record in left {
+            let buf_status = report(record.buffers.into());
+            end.told = buf_status;
+            let mut stype0 = Stype0::Status { ack_id_status: expected_ack_id, buf_status };
+            if record.acknowledged != 0 {
+                stype0 = Stype0::PacketAccepted { ack_id, buf_status };
+                ack_id = ack_id.wrapping_add(1) & mask;
+            }
+            end.fly(record.key, start_of(record), stype0);
+            if end.woken != Some(record.key) {
+                cx.post(record.key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+            }
+        }
+        end.due = due.iter().map(|record| record.key).collect();
+        let unsent = |record: &CreditRecord| {
+            let free = record.buffers.into();
+            if record.acknowledged == 0 { Unsent::Status { free } } else { Unsent::Accepted { free } }
+        };
+        let state = Handover {
+            flow: FlowControl::Transmitter,
+            next_ack_id,
+            outstanding,
+            transmitting: end.on_wire.is_some(),
+            told: hears,
+            expected_ack_id,
+            occupied: in_use,
+            advertised,
+            arriving: false,
+            unsent: due.iter().map(unsent).collect(),
+        };
+        let settings = end.link.config().clone();
+        end.link = LinkPort::resume(settings, state).expect("the port has been set up like this before");
+        if let Some((serial, _)) = end.committed {
+            let meta = own[own.len() - 1].meta;
+            end.link.submit(serial, meta).expect("the queue has no limit");
+        }
+        // The symbol on the wire can still be damaged, whatever it says.
+        let last = end.places.range(..=now).next_back().copied();
+        end.places = end.places.split_off(&(now + 1));
+        (end.polled, end.posted) = (now + 1, u64::MAX);
+        if let Some(at) = last.filter(|&at| at + symbol > now) {
+            let serial_of = |what: fn(&Logged) -> u64| {
+                let n = own.iter().position(|logged| what(logged) == at);
+                n.map(|n| end.held[n].serial)
+            };
+            let (starts, ends) = (serial_of(|logged| logged.flight.start), serial_of(|logged| logged.until));
+            if end.flying.back().is_none_or(|flying| flying.start != at) {
+                let says = Stype0::Status { ack_id_status: expected_ack_id, buf_status: end.told };
+                let key = self.key(device, at + way, class::SYMBOL);
+                self.end(port).fly(key, at, says);
+                cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+            }
+            let flying = self.end(port).flying.back_mut().expect("a symbol is on the wire");
+            (flying.starts, flying.ends) = (starts, ends);
+        }
+    }
+
+    /// The link of `port` goes back to packet granularity if nothing happens on it that only symbol
+    /// granularity knows.
+    pub(super) fn try_leave(&mut self, now: u64, port: u32) {
+        let end = self.end(port);
+        if !end.changes || !end.is_quiet(now) {
+            return;
+        }
+        let ports = [port, self.ports[port as usize].rx.peer];
+        let [own, partner] = ports.map(|port| self.ends[port as usize].as_ref().expect("both are symbolic"));
+        let agree = |a: &End, b: &End| a.link.credit(0).last_told() == b.link.buffers(0).advertised();
+        if !partner.is_quiet(now) || !agree(own, partner) || !agree(partner, own) {
+            return;
+        }
+        for port in ports {
+            let rx = &mut self.ports[port as usize].rx;
+            rx.special = rx.special & !special::SYMBOLS | special::WATCHED;
+            self.end(port).log.clear();
+        }
+    }
+}
