@@ -6,7 +6,7 @@ pub(crate) mod transfer;
 use crate::probe::FACTS;
 pub use linx::{GAP_CLASSES, GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
 use sim_core::Time;
-pub use transfer::{FrameCount, TransferEnd, TransferStats, TransferTotals};
+pub use transfer::{FrameCount, RankStats, TransferEnd, TransferStats, TransferTotals};
 
 /// Totals of one port of one device since the start of the run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

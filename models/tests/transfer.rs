@@ -2,6 +2,7 @@
 mod common;
 use common::*;
 use models::config::*;
+use models::goal::{Action, Event, Rank, Schedule, collective};
 use models::path::Roads;
 use models::run::{ListKind, PipelineMode};
 use models::stats::TransferTotals;
@@ -65,6 +66,7 @@ fn ends(
                 receives: None,
                 faults: [TransferFaults::default(); 2],
                 delay: Duration(0),
+                program: None,
                 stream: format!("e{node:03}/transfer"),
                 charted: false,
                 captured: false,
@@ -236,4 +238,81 @@ fn a_dead_medium_ends_in_failure() {
     let stats = &totals.stats;
     assert_eq!((stats.wanted, stats.begun, stats.opened, stats.closed), (5, 0, 0, [0, 1]), "{totals:?}");
     assert_eq!((stats.control.frames, stats.timeouts, stats.exhausted), (4, 4, 1), "{totals:?}");
+}
+
+/// A program on as many ends as it has ranks, rank n on node n.
+fn program(schedule: Schedule, change: impl Fn(&mut TransferConfig)) -> Net {
+    let schedule = Arc::new(schedule);
+    let count = schedule.ranks.len() as u16;
+    let nodes: Arc<Vec<u16>> = Arc::new((0..count).collect());
+    let all = |node| (0..count).filter(|&peer| peer != node).collect();
+    ends(count, job(1 << 16, 1), all, |node| {
+        let (schedule, nodes) = (Arc::clone(&schedule), Arc::clone(&nodes));
+        let program = ProgramConfig { schedule, nodes, rank: node.node.into(), eager: 4096 };
+        node.program = Some(program);
+        change(node);
+    })
+}
+
+/// Programs end, on a sound medium and on one that loses frames; and earlier on the sound one.
+#[test]
+fn programs_come_to_their_end() {
+    for schedule in [
+        collective::allreduce_halving(8, 65_536),
+        collective::all_to_all(5, 3_000),
+        collective::broadcast(7, 20_000),
+        collective::barrier(6),
+    ] {
+        let (ranks, messages, octets) = (schedule.ranks.len(), schedule.messages(), schedule.octets());
+        let mut ends = Vec::new();
+        for lost in [0, 5_000] {
+            let net = program(schedule.clone(), |node| node.faults = [faults(lost, 0, 0); 2]);
+            let totals = totals(&net, 20_000 * MICROSECOND);
+            let stats = &totals.stats;
+            assert_eq!((stats.wanted, stats.completed, stats.verified), (messages, messages, messages));
+            assert!(stats.verified_octets >= octets);
+            assert_eq!(totals.ranks.len(), ranks);
+            let end = totals.ranks.iter().map(|rank| rank.end.expect("over")).max();
+            ends.push((end, stats.lost > 0));
+        }
+        assert!(ends[0].0 <= ends[1].0, "{ends:?}");
+    }
+}
+
+/// Two ranks in turn: computing and one way of a message, many times.
+#[test]
+fn a_program_takes_what_its_parts_take() {
+    let mut schedule = Schedule::new(2);
+    let (rounds, time, octets) = (50, Duration(MICROSECOND), 1_024);
+    for (own, other) in [(0, 1), (1, 0)] {
+        let rank = &mut schedule.ranks[own];
+        let mut before = None;
+        for _ in 0..rounds {
+            let turn = |rank: &mut Rank, action, before: Option<u32>| {
+                let op = rank.push(action);
+                before.into_iter().for_each(|before| rank.wait(op, Event::End, before));
+                Some(op)
+            };
+            let (from, to) = (other as u32, other as u32);
+            let send = [Action::Calculate(time), Action::Send { octets, to, tag: 1 }];
+            let receive = [Action::Receive { octets, from, tag: 1 }];
+            let (first, second) =
+                if own == 0 { (&send[..], &receive[..]) } else { (&receive[..], &send[..]) };
+            for &action in first.iter().chain(second) {
+                before = turn(rank, action, before);
+            }
+        }
+    }
+    schedule.check().unwrap();
+    let net = program(schedule, |_| ());
+    let way = way(&net, 0, 1);
+    let totals = totals(&net, 1_000 * MICROSECOND);
+    // Request, permission, Data: then the message is there.
+    let message = way.question() + way.round_trip() - way.question() / 2;
+    let law = 2 * rounds * (MICROSECOND + message);
+    let ends: Vec<u64> = totals.ranks.iter().map(|rank| rank.end.expect("over").0).collect();
+    let (last, computed) = (ends.iter().max().unwrap(), totals.ranks[0].computed.0);
+    let set_up = 3 * way.round_trip();
+    assert!((law..law + set_up + law / 50).contains(last), "{last} ps, the law says {law}");
+    assert_eq!(computed, rounds * MICROSECOND);
 }

@@ -317,6 +317,7 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("linx-reboot-storm.json", "half of 32 nodes in a full mesh restart at once"),
         ("linx-reorder.json", "frames that overtake each other, windows and crashes: the ledger of messages"),
         ("linx-fragmentation.json", "simple against patch fragmentation: frames, time and copies"),
+        ("st-collectives.json", "collective operations of 16 ranks over Scheduled Transfer"),
         ("st-cts-window.json", "Scheduled Transfer: throughput against CTS_req and the round trip"),
         (
             "st-incast.json",

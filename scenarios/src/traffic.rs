@@ -122,14 +122,23 @@ impl Traffic<'_> {
             );
             return;
         }
-        let Some(to) = &flow.to else {
+        let has_program = flow.st.as_ref().is_some_and(|st| st.program.is_some());
+        let Some(to) = flow.to.as_ref().or(has_program.then_some(&To::Id(0))) else {
             c.out.push(
                 Diagnostic::error("SC005", at, "field \"to\" is missing").help("only a trace does without"),
             );
             return;
         };
         let (Some(sizes), Some(sources)) = (sizes, sources) else { return };
-        let Some(places) = self.places(c, &at, flow, to, index, &sources) else { return };
+        let mut program = None;
+        let places = if has_program {
+            let Some((schedule, places)) = crate::transfer::program(c, &at, flow, &sources) else { return };
+            program = Some(schedule);
+            places
+        } else {
+            let Some(places) = self.places(c, &at, flow, to, index, &sources) else { return };
+            places
+        };
         let Some(ends) = protocols::ends(c, &at, flow, &places) else { return };
         let devices = protocols::devices(c);
         let nodes = if flow.session.is_some() {
@@ -137,7 +146,7 @@ impl Traffic<'_> {
         } else if flow.linx.is_some() {
             crate::linx::nodes(c, &at, flow, &places, &devices)
         } else if flow.st.is_some() {
-            crate::transfer::ends(c, config, (&at, index), flow, &places, &devices)
+            crate::transfer::ends(c, config, (&at, index), flow, &places, (&devices, program.as_ref()))
         } else {
             Some(BTreeMap::new())
         };

@@ -113,3 +113,40 @@ fn st_incast() {
     let latency = |variant| study.flow(variant, "writers").network.mean.value;
     assert!(3.0 * latency("st-paced") < latency("st-all"), "little waits on the way");
 }
+
+/// When the last rank of a program was done, ps.
+fn done(study: &Study, variant: &str) -> f64 {
+    let ranks = &transfers(study, variant).ranks;
+    assert_eq!(ranks.len(), 16);
+    ranks.iter().map(|rank| rank.end.expect("every rank is done").0).max().unwrap() as f64
+}
+
+/// Collective operations take what their rounds and their octets take, and a little more.
+#[test]
+fn st_collectives() {
+    let study = Study::run("st-collectives");
+    let config = &study.of("barrier").run.config;
+    let roads = Roads::new(config);
+    let agents = &config.agents;
+    let AgentConfig { mtu, ids, idle3, .. } = agents[0];
+    let way = |from: usize, to: usize| {
+        let path = |from: usize, to: usize| roads.path(agents[from].device, agents[to].id).unwrap();
+        TransferPath::new(path(from, to), path(to, from), 1024, mtu, ids, idle3)
+    };
+    // Neighbours share a leaf, others are two levels apart: request, permission and a short frame, 4 times.
+    let rounds = |to: usize| 4.0 * 1.5 * way(0, to).question() as f64;
+    let barrier = done(&study, "barrier") - 2.0 * way(0, 15).question() as f64;
+    assert!((0.8 * rounds(1)..1.1 * rounds(15)).contains(&barrier), "{barrier} ps");
+    // Octets that each rank has to send, at the rate of its link.
+    let frame = way(0, 15).block_time(1024) as f64;
+    for (variant, octets, most) in [
+        ("allreduce-halving", 2.0 * 262_144.0 * 15.0 / 16.0, 1.15),
+        ("allreduce-ring", 2.0 * 262_144.0 * 15.0 / 16.0, 1.3),
+        ("all-to-all", 15.0 * 16_384.0, 1.25),
+    ] {
+        let times = done(&study, variant) / (octets / 1_024.0 * frame);
+        assert!((1.0..most).contains(&times), "{variant}: {times} times the least");
+    }
+    assert!(done(&study, "all-to-all-lossy") > done(&study, "all-to-all"));
+    assert!(transfers(&study, "all-to-all-lossy").stats.lost > 0);
+}

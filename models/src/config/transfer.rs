@@ -1,6 +1,8 @@
 //! Scheduled Transfers on endpoints: what the compiler says about each end.
 
+use crate::goal::{Action, Schedule};
 use sim_core::{Duration, Time};
+use std::sync::Arc;
 
 /// Scheduled Transfer on an endpoint, over type 9 streams.
 #[derive(Clone, Debug)]
@@ -29,12 +31,35 @@ pub struct TransferConfig {
     pub faults: [TransferFaults; 2],
     /// A delayed frame is up to this much late, drawn uniformly.
     pub delay: Duration,
+    /// A rank of a program that it runs instead of `job`, whose connections stay.
+    pub program: Option<ProgramConfig>,
     /// Name of its random streams.
     pub stream: String,
     /// Whether every operation is told to observers, in words.
     pub charted: bool,
     /// Whether every frame that leaves is told to observers, octet for octet.
     pub captured: bool,
+}
+
+/// A rank of a program.
+#[derive(Clone, Debug)]
+pub struct ProgramConfig {
+    /// The whole program, which can run.
+    pub schedule: Arc<Schedule>,
+    /// Device ids by rank.
+    pub nodes: Arc<Vec<u16>>,
+    /// Its own number.
+    pub rank: u32,
+    /// Sends of more octets are over when they are confirmed.
+    pub eager: u64,
+}
+
+impl ProgramConfig {
+    /// Messages that the rank sends.
+    pub fn sends(&self) -> u64 {
+        let ops = self.schedule.ranks[self.rank as usize].ops();
+        ops.iter().filter(|op| matches!(op.action, Action::Send { .. })).count() as u64
+    }
 }
 
 /// The Transfers that an end asks each of its peers for.

@@ -1,6 +1,6 @@
 //! Totals of Scheduled Transfers.
 
-use sim_core::Time;
+use sim_core::{Duration, Time};
 
 /// Why a Transfer came to nothing.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,6 +150,17 @@ impl TransferStats {
     }
 }
 
+/// What a rank of a program has come to.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct RankStats {
+    /// Which.
+    pub rank: u32,
+    /// When its last operation was over; `None`: something still waits.
+    pub end: Option<Time>,
+    /// Time that its processors computed or have begun to compute.
+    pub computed: Duration,
+}
+
 /// What the ends of one flow of Scheduled Transfer have come to at the end of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransferTotals {
@@ -165,6 +176,8 @@ pub struct TransferTotals {
     pub repeated: u64,
     /// Nothing went wrong on purpose, and the lower layer kept the order.
     pub clean: bool,
+    /// Ranks of the program that they run, in order.
+    pub ranks: Vec<RankStats>,
     /// What the ends counted; times in rising order.
     pub stats: TransferStats,
 }

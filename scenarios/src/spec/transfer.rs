@@ -13,9 +13,14 @@ pub struct StSpec {
     /// What is done with each endpoint of `to` (default write).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<TransferKind>,
-    /// Octets of a Transfer, 8 to 1073741824.
+    /// Octets of a Transfer, 8 to 1073741824 (not for a program).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 8, max = 1_073_741_824))]
-    pub bytes: u64,
+    pub bytes: Option<u64>,
+    /// What is sent is what a program sends: the endpoints of `from` are its ranks, in the order of their
+    /// names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramSpec>,
     /// Transfers for each pair (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -90,6 +95,50 @@ pub struct StSpec {
     /// Whether results show a message sequence chart (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chart: Option<bool>,
+}
+
+/// A program: a GOAL file, or a collective operation of all ranks. Its connections are set up at `at` and
+/// stay; what it sends before they are open waits.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramSpec {
+    /// GOAL file beside the scenario file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The lines of a GOAL file themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Vec<String>>,
+    /// A collective operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collective: Option<CollectiveKind>,
+    /// Octets of the collective operation: of the vector, or for each pair of an all-to-all (default 65536).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_073_741_824))]
+    pub octets: Option<u64>,
+    /// A send of more octets is over when the receiver has confirmed it, a shorter one when the protocol has
+    /// it (default 65536).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eager: Option<u64>,
+}
+
+/// A collective operation.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CollectiveKind {
+    /// Reduces a vector and gives it to all: halves of it, then halves of these; a power of two of ranks.
+    AllreduceHalving,
+    /// The same in a ring.
+    AllreduceRing,
+    /// Each rank sends to each other.
+    AllToAll,
+    /// Rank 0 sends to all, along a tree.
+    Broadcast,
+    /// All reduce into rank 0, along a tree.
+    Reduce,
+    /// Nobody goes on before all are there.
+    Barrier,
+    /// All send to rank 0.
+    Gather,
 }
 
 /// What is asked of the other end.

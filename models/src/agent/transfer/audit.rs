@@ -13,6 +13,7 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
         totals.stats.add(&node.totals());
         totals.under_way += node.own_running();
         totals.clean &= node.config.faults.iter().all(|faults| faults.is_none());
+        totals.ranks.extend(node.program.as_ref().map(|program| program.stats()));
         for &tag in &node.ledger.verified {
             *verified.entry(tag).or_default() += 1;
         }
@@ -21,5 +22,6 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
     let confirmed = nodes.iter().flat_map(|node| &node.ledger.confirmed);
     totals.unverified = confirmed.filter(|tag| !verified.contains_key(tag)).count() as u64;
     totals.stats.times.sort_unstable();
+    totals.ranks.sort_unstable_by_key(|rank| rank.rank);
     totals
 }

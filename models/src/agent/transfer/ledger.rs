@@ -19,6 +19,8 @@ pub(super) struct Running {
     pub placed: bool,
     /// Of what goes out.
     pub tag: u64,
+    /// The operation of the program that it is, if it is one.
+    pub op: Option<u32>,
 }
 
 /// The books of an end.
@@ -50,12 +52,15 @@ impl Ledger {
     }
 
     /// A Transfer is over at this end.
-    pub fn finished(&mut self, running: &Running, outcome: Outcome, store: &Store, now: u64) {
+    /// What it brought, if that is right: its tag.
+    pub fn finished(&mut self, running: &Running, outcome: Outcome, store: &Store, now: u64) -> Option<u64> {
+        let mut tag = None;
         let stats = &mut self.stats;
         match outcome {
             Outcome::Complete => {
                 if running.incoming {
-                    match store.verify(running.span) {
+                    tag = store.verify(running.span);
+                    match tag {
                         Some(tag) => {
                             stats.verified += 1;
                             stats.verified_octets += running.span.bytes;
@@ -77,6 +82,7 @@ impl Ledger {
             }
             Outcome::Failed(_) => {}
         }
+        tag
     }
 
     /// Counts entries of the logs. Whether an Op_timeout was among them.

@@ -15,6 +15,7 @@
 mod audit;
 mod ledger;
 mod medium;
+mod program;
 mod store;
 
 pub(crate) use audit::audit;
@@ -26,6 +27,7 @@ use crate::probe::{ProtocolFact, SignalKind};
 use crate::stats::TransferStats;
 use ledger::{Ledger, Running};
 use medium::{Fate, Medium};
+use program::{Program, Want};
 use scheduled_transfer::event::Event;
 use scheduled_transfer::llp::ethernet;
 use scheduled_transfer::wire::operation::name_of;
@@ -57,13 +59,15 @@ enum Action {
     Connect(u16),
     /// A late frame arrives.
     Arrive(Vec<u8>),
+    /// The program has computed.
+    Computed(u32),
 }
 
 /// A connection at this end.
 #[derive(Debug)]
 struct Link {
-    /// Whether this end asked for it.
-    own: bool,
+    /// The peer, if this end asked for it.
+    own: Option<u16>,
     /// Of its own Transfers: begun so far.
     begun: u64,
     /// Not over, by sequence id.
@@ -83,6 +87,10 @@ pub(crate) struct Transfer {
     agenda: BTreeMap<(u64, u64), Action>,
     entries: u64,
     medium: Medium,
+    program: Option<Box<Program>>,
+    /// Open connections that the program sends on, by node, and what waits for one.
+    lines: BTreeMap<u16, ConnectionId>,
+    waiting: BTreeMap<u16, Vec<Want>>,
     ledger: Ledger,
     /// Data frames between here and the link.
     under_way: BTreeSet<Token>,
@@ -129,6 +137,9 @@ impl Transfer {
             agenda: BTreeMap::new(),
             entries: 0,
             medium: Medium::new(seed, config),
+            program: config.program.as_ref().map(|program| Box::new(Program::new(program))),
+            lines: BTreeMap::new(),
+            waiting: BTreeMap::new(),
             ledger: Ledger::default(),
             under_way: BTreeSet::new(),
             named: 0,
@@ -141,7 +152,10 @@ impl Transfer {
             let later = if config.spread.0 == 0 { 0 } else { phases.uniform_between(0, config.spread.0) };
             transfer.plan(config.connect_at.0.saturating_add(later), Action::Connect(peer));
         }
-        transfer.ledger.stats.wanted = config.peers.len() as u64 * config.job.count;
+        transfer.ledger.stats.wanted = match &config.program {
+            Some(program) => program.sends(),
+            None => config.peers.len() as u64 * config.job.count,
+        };
         transfer
     }
 
@@ -174,9 +188,12 @@ impl Transfer {
 
     /// Begins own Transfers up to the limit; takes the connection down when all are over.
     fn begin(&mut self, cx: &mut Cx<'_>, id: ConnectionId) {
+        if self.program.is_some() {
+            return;
+        }
         let job = self.config.job;
         loop {
-            let Some(link) = self.links.get(&id).filter(|link| link.own) else { return };
+            let Some(link) = self.links.get(&id).filter(|link| link.own.is_some()) else { return };
             let own = link.running.values().filter(|running| running.begun.is_some()).count();
             if link.begun == job.count {
                 if own == 0 && job.disconnect {
@@ -203,12 +220,48 @@ impl Transfer {
                 return;
             };
             let begun = Some(cx.fabric_now);
-            let running = Running { span, incoming: job.read, begun, placed: false, tag };
+            let running = Running { span, incoming: job.read, begun, placed: false, tag, op: None };
             self.ledger.begun(cx.fabric_now);
             if let Some(link) = self.links.get_mut(&id) {
                 link.begun += 1;
                 link.running.insert(sequence, running);
             }
+        }
+    }
+
+    /// The program goes on as far as it can.
+    fn advance(&mut self, cx: &mut Cx<'_>) {
+        while let Some(want) = self.program.as_mut().and_then(|program| program.poll(cx.fabric_now)) {
+            self.fulfil(cx, want);
+        }
+    }
+
+    fn fulfil(&mut self, cx: &mut Cx<'_>, want: Want) {
+        let (op, node, octets, name) = match want {
+            Want::Compute { op, time } => {
+                return self.plan(cx.fabric_now.saturating_add(time), Action::Computed(op));
+            }
+            Want::Send { op, node, octets, name } => (op, node, octets.max(TAG_OCTETS), name),
+        };
+        let Some(&line) = self.lines.get(&node) else {
+            self.waiting.entry(node).or_default().push(want);
+            return;
+        };
+        let span = self.endpoint.memory_mut().source(name, octets);
+        let Some(sequence) = self.endpoint.write(cx.now, line, span, self.options()) else {
+            self.endpoint.memory_mut().free(span);
+            return;
+        };
+        self.ledger.begun(cx.fabric_now);
+        let begun = Some(cx.fabric_now);
+        let running = Running { span, incoming: false, begun, placed: false, tag: name, op: Some(op) };
+        if let Some(link) = self.links.get_mut(&line) {
+            link.running.insert(sequence, running);
+        }
+        if let Some(program) = &mut self.program
+            && program.is_over(op, false)
+        {
+            program.ended(op);
         }
     }
 
@@ -234,7 +287,7 @@ impl Transfer {
             self.endpoint.memory_mut().free(span);
             return;
         }
-        let running = Running { span, incoming: true, begun: None, placed: true, tag: 0 };
+        let running = Running { span, incoming: true, begun: None, placed: true, tag: 0, op: None };
         if let Some(link) = self.links.get_mut(&connection) {
             link.running.insert(sequence, running);
             self.receiving += 1;
@@ -249,7 +302,7 @@ impl Transfer {
         let tag = self.name();
         let span = self.endpoint.memory_mut().source(tag, octets);
         let served = self.endpoint.serve(now, connection, sequence, span, self.options());
-        let running = Running { span, incoming: false, begun: None, placed: false, tag };
+        let running = Running { span, incoming: false, begun: None, placed: false, tag, op: None };
         match self.links.get_mut(&connection).filter(|_| served) {
             Some(link) => _ = link.running.insert(sequence, running),
             None => self.endpoint.memory_mut().free(span),
@@ -259,13 +312,23 @@ impl Transfer {
     fn finished(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, sequence: u32, outcome: Ended) {
         let link = self.links.get_mut(&connection);
         let Some(running) = link.and_then(|link| link.running.remove(&sequence)) else { return };
-        self.ledger.finished(&running, outcome, self.endpoint.memory(), cx.fabric_now);
+        let tag = self.ledger.finished(&running, outcome, self.endpoint.memory(), cx.fabric_now);
         self.endpoint.memory_mut().free(running.span);
         if running.begun.is_some() {
             if outcome != Ended::Complete {
                 cx.emit(ProtocolFact::Failed);
             }
             self.begin(cx, connection);
+        }
+        if let Some(program) = &mut self.program {
+            if let Some(op) = running.op.filter(|&op| outcome == Ended::Complete && program.is_over(op, true))
+            {
+                program.ended(op);
+            }
+            if let Some(name) = tag {
+                program.arrived(name);
+            }
+            self.advance(cx);
         }
         if running.placed {
             self.receiving -= 1;
@@ -280,14 +343,18 @@ impl Transfer {
     fn heard(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, event: Event) {
         match event {
             Event::Incoming { .. } => {
-                self.links.insert(connection, Link { own: false, begun: 0, running: BTreeMap::new() });
+                self.links.insert(connection, Link { own: None, begun: 0, running: BTreeMap::new() });
                 self.endpoint.accept(cx.now, connection, Extras::default());
             }
             Event::Opened => {
                 cx.emit(ProtocolFact::Connected);
-                if self.links.get(&connection).is_some_and(|link| link.own) {
+                if let Some(peer) = self.links.get(&connection).and_then(|link| link.own) {
                     self.ledger.stats.opened += 1;
+                    self.lines.insert(peer, connection);
                     self.begin(cx, connection);
+                    for want in self.waiting.remove(&peer).unwrap_or_default() {
+                        self.fulfil(cx, want);
+                    }
                 }
             }
             Event::Closed(outcome) => {
@@ -300,6 +367,7 @@ impl Transfer {
                     self.finished(cx, connection, sequence, outcome);
                 }
                 self.links.remove(&connection);
+                self.lines.retain(|_, line| *line != connection);
             }
             Event::WriteOffered { id, t_len, .. } => self.offered(cx.now, connection, id, t_len),
             Event::ReadRequested { id, t_len } => self.serve(cx.now, connection, id, t_len),
@@ -411,6 +479,10 @@ impl Transfer {
 }
 
 impl Protocol for Transfer {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        self.advance(cx);
+    }
+
     fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
         let frame = received.payload.as_bytes().expect("Scheduled Transfer sends bytes");
         if self.config.charted {
@@ -466,9 +538,15 @@ impl Protocol for Transfer {
                     let to = (address_of(peer), 0);
                     let id = self.endpoint.connect(cx.now, to, (PORT, 0), Extras::default());
                     self.ledger.stats.connects += 1;
-                    self.links.insert(id, Link { own: true, begun: 0, running: BTreeMap::new() });
+                    self.links.insert(id, Link { own: Some(peer), begun: 0, running: BTreeMap::new() });
                 }
                 Action::Arrive(frame) => self.handle(cx, &frame),
+                Action::Computed(op) => {
+                    if let Some(program) = &mut self.program {
+                        program.computed(op);
+                    }
+                    self.advance(cx);
+                }
             }
             self.drain(cx);
         }

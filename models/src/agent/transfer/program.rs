@@ -1,0 +1,166 @@
+//! A rank of a program on an end of Scheduled Transfer: its operations, their dependencies, its processors.
+//!
+//! A send is a Write; its octets begin with a name from which the receiver knows which send of which rank it
+//! is, and what comes before it: a message of fewer than 8 octets takes 8. A send up to the eager limit is
+//! over when the protocol has it, a longer one when the receiver has confirmed it. A receive is over when the
+//! oldest unmatched message of its sender and tag is there whole. A processor computes one thing at a time;
+//! messages take none of its time.
+
+use crate::config::ProgramConfig;
+use crate::goal::{Action, Matching, Op, Progress};
+use crate::stats::RankStats;
+use sim_core::{Duration, Time};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Bits of a name: operation, position among those of its receiver and tag, node.
+const OP_BITS: u32 = 24;
+const POSITION_BITS: u32 = 24;
+
+/// What the rank wants now.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Want {
+    /// A Write of so many octets with this name.
+    Send { op: u32, node: u16, octets: u64, name: u64 },
+    /// To be told after this time.
+    Compute { op: u32, time: u64 },
+}
+
+/// One processor.
+#[derive(Clone, Debug, Default)]
+struct Processor {
+    busy: bool,
+    waiting: VecDeque<(u32, u64)>,
+}
+
+/// A rank under way.
+#[derive(Debug)]
+pub(super) struct Program {
+    config: ProgramConfig,
+    progress: Progress,
+    matching: Matching<()>,
+    /// Messages that overtook others, by sender and tag: the position that comes next, and who waits.
+    early: BTreeMap<(u32, u32), (u64, BTreeSet<u64>)>,
+    /// Messages sent so far, by receiver and tag.
+    sent: BTreeMap<(u32, u32), u64>,
+    processors: Vec<Processor>,
+    wants: VecDeque<Want>,
+    computed: u64,
+    end: Option<Time>,
+}
+
+impl Program {
+    pub fn new(config: &ProgramConfig) -> Self {
+        let rank = &config.schedule.ranks[config.rank as usize];
+        let processors = rank.ops().iter().map(|op| usize::from(op.cpu) + 1).max().unwrap_or(1);
+        Program {
+            progress: Progress::new(rank),
+            matching: Matching::default(),
+            early: BTreeMap::new(),
+            sent: BTreeMap::new(),
+            processors: vec![Processor::default(); processors],
+            wants: VecDeque::new(),
+            computed: 0,
+            end: None,
+            config: config.clone(),
+        }
+    }
+
+    /// What the rank wants next, if anything.
+    pub fn poll(&mut self, now: u64) -> Option<Want> {
+        let schedule = self.config.schedule.clone();
+        let rank = &schedule.ranks[self.config.rank as usize];
+        while let Some(op) = self.progress.poll_ready() {
+            let Op { action, cpu } = rank.ops()[op as usize];
+            match action {
+                Action::Send { octets, to, tag } => {
+                    self.progress.begun(rank, op);
+                    let position = self.sent.entry((to, tag)).or_default();
+                    let node = u64::from(self.config.nodes[self.config.rank as usize]);
+                    let name = (node << POSITION_BITS | *position) << OP_BITS | u64::from(op);
+                    *position += 1;
+                    let node = self.config.nodes[to as usize];
+                    self.wants.push_back(Want::Send { op, node, octets, name });
+                }
+                Action::Receive { from, tag, .. } => {
+                    self.progress.begun(rank, op);
+                    if self.matching.post(from, tag, op).is_some() {
+                        self.progress.ended(rank, op);
+                    }
+                }
+                Action::Calculate(Duration(time)) => {
+                    self.processors[usize::from(cpu)].waiting.push_back((op, time));
+                    self.compute(usize::from(cpu));
+                }
+            }
+        }
+        if self.progress.is_done() && self.end.is_none() {
+            self.end = Some(Time(now));
+        }
+        self.wants.pop_front()
+    }
+
+    /// Takes up what a processor has to compute next.
+    fn compute(&mut self, cpu: usize) {
+        let processor = &mut self.processors[cpu];
+        if processor.busy {
+            return;
+        }
+        let Some((op, time)) = processor.waiting.pop_front() else { return };
+        processor.busy = true;
+        self.computed += time;
+        let schedule = self.config.schedule.clone();
+        self.progress.begun(&schedule.ranks[self.config.rank as usize], op);
+        self.wants.push_back(Want::Compute { op, time });
+    }
+
+    /// The time of a computation is over.
+    pub fn computed(&mut self, op: u32) {
+        let cpu = self.config.schedule.ranks[self.config.rank as usize].ops()[op as usize].cpu;
+        self.processors[usize::from(cpu)].busy = false;
+        self.ended(op);
+        self.compute(usize::from(cpu));
+    }
+
+    /// A send is the protocol's, or confirmed. Whether the operation is over with that.
+    pub fn is_over(&self, op: u32, confirmed: bool) -> bool {
+        match self.config.schedule.ranks[self.config.rank as usize].ops()[op as usize].action {
+            Action::Send { octets, .. } => (octets > self.config.eager) == confirmed,
+            _ => false,
+        }
+    }
+
+    /// An operation is over.
+    pub fn ended(&mut self, op: u32) {
+        let schedule = self.config.schedule.clone();
+        self.progress.ended(&schedule.ranks[self.config.rank as usize], op);
+    }
+
+    /// A message with this name is there whole.
+    pub fn arrived(&mut self, name: u64) {
+        let op = (name & ((1 << OP_BITS) - 1)) as usize;
+        let position = name >> OP_BITS & ((1 << POSITION_BITS) - 1);
+        let node = (name >> (OP_BITS + POSITION_BITS)) as u16;
+        let from = self.config.nodes.iter().position(|&other| other == node);
+        let from = from.expect("only ranks send") as u32;
+        let Action::Send { tag, .. } = self.config.schedule.ranks[from as usize].ops()[op].action else {
+            unreachable!("only sends have names")
+        };
+        // Transfers of one connection overtake each other; messages of one tag must not.
+        let (next, early) = self.early.entry((from, tag)).or_default();
+        early.insert(position);
+        let mut there = 0;
+        while early.remove(next) {
+            *next += 1;
+            there += 1;
+        }
+        for _ in 0..there {
+            if let Some((receive, ())) = self.matching.arrive(from, tag, ()) {
+                self.ended(receive);
+            }
+        }
+    }
+
+    pub fn stats(&self) -> RankStats {
+        RankStats { rank: self.config.rank, end: self.end, computed: Duration(self.computed) }
+    }
+}
