@@ -279,7 +279,8 @@ fn every_error_is_accounted_for() {
     let runs = (0..seeds).map(|seed| bits_with_errors(bits, seed));
     let (errors, repeated) = runs.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     println!("{seeds} seeds, {bits} bits each way: {errors} errors, {repeated} packets repeated");
-    // A run is over when only errors are left: after the traffic, which takes nine tenths of the time or more.
+    // A run is over when only errors are left: after the traffic, which takes nine tenths of the time or
+    // more.
     let most = (2 * seeds * bits) as f64 * 1e-6;
     let slack = 5.0 * most.sqrt();
     assert!((0.9 * most - slack..=most + slack).contains(&(errors as f64)), "{errors}");
