@@ -2,9 +2,10 @@
 
 use crate::compile::{Compiler, Settings};
 use crate::diagnostic::Diagnostic;
+use crate::protocols;
 use crate::session::member;
 use crate::spec::*;
-use crate::units;
+use crate::units::picoseconds;
 use models::config::*;
 use models::linx_riocm::Options;
 use models::linx_riocm::fragment::Fragmentation;
@@ -82,10 +83,6 @@ pub(crate) fn periods(node: &LinxNodeSpec) -> [(&'static str, Option<&String>); 
     ]
 }
 
-fn picoseconds(text: Option<&String>) -> u64 {
-    text.and_then(|text| units::time(text).ok()).unwrap_or(0)
-}
-
 /// Whether the settings of the flow go together.
 pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let before = c.out.len();
@@ -93,14 +90,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
-    let others = [
-        flow.messages.is_some(),
-        flow.streams.is_some(),
-        flow.rpc.is_some(),
-        flow.session.is_some(),
-        flow.packet.is_some(),
-    ];
-    if others.contains(&true) {
+    if protocols::kinds(flow) > 1 {
         let help = "what carries frames is a setting of the endpoints: endpoint.linx.carrier";
         mixed("linx", "the flow makes LINX connections and sends something else", help);
     }

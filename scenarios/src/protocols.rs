@@ -21,14 +21,27 @@ pub(crate) struct Placed {
     pub(crate) node: Option<ProtocolConfig>,
 }
 
+/// How many kinds of protocols a flow names.
+fn protocol_kinds(flow: &FlowSpec) -> usize {
+    let named = [
+        flow.messages.is_some(),
+        flow.streams.is_some(),
+        flow.rpc.is_some(),
+        flow.linx.is_some(),
+        flow.session.is_some(),
+        flow.st.is_some(),
+    ];
+    named.into_iter().filter(|is_named| *is_named).count()
+}
+
+/// How many kinds of traffic a flow names, bare packets included.
+pub(crate) fn kinds(flow: &FlowSpec) -> usize {
+    protocol_kinds(flow) + usize::from(flow.packet.is_some())
+}
+
 /// Whether the flow runs on hosts and not on links alone.
 pub(crate) fn is_protocol(flow: &FlowSpec) -> bool {
-    flow.messages.is_some()
-        || flow.streams.is_some()
-        || flow.rpc.is_some()
-        || flow.linx.is_some()
-        || flow.session.is_some()
-        || flow.st.is_some()
+    protocol_kinds(flow) > 0
 }
 
 /// What carries a flow.

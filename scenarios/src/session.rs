@@ -2,10 +2,10 @@
 
 use crate::compile::{Compiler, Settings};
 use crate::diagnostic::Diagnostic;
-use crate::protocols::service;
+use crate::protocols::{self, service};
 use crate::spec::*;
 use crate::topology::shortened;
-use crate::units;
+use crate::units::{self, picoseconds};
 use models::config::*;
 use models::session_management::conduit::Algorithm;
 use models::session_management::message::{Command, Mode};
@@ -106,10 +106,6 @@ pub(crate) fn periods(node: &SessionNodeSpec) -> [(&'static str, Option<&String>
     ]
 }
 
-fn picoseconds(text: Option<&String>) -> u64 {
-    text.and_then(|text| units::time(text).ok()).unwrap_or(0)
-}
-
 /// Whether the settings of the flow go together.
 pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let before = c.out.len();
@@ -117,7 +113,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
-    if flow.messages.is_some() || flow.streams.is_some() || flow.rpc.is_some() || flow.packet.is_some() {
+    if protocols::kinds(flow) > 1 {
         let help = "what carries messages and data is a setting of the endpoints: endpoint.session";
         mixed("session", "the flow opens conduits and sends something else", help);
     }

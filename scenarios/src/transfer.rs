@@ -2,6 +2,7 @@
 
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::protocols;
 use crate::spec::*;
 use crate::traffic;
 use crate::units;
@@ -73,10 +74,6 @@ pub(crate) fn times(st: &StSpec) -> [(&'static str, Option<&String>, &'static [&
     ]
 }
 
-fn picoseconds(text: Option<&String>) -> Option<u64> {
-    text.and_then(|text| units::time(text).ok())
-}
-
 /// Whether the settings of the flow go together.
 pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let before = c.out.len();
@@ -84,15 +81,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
-    let others = [
-        flow.messages.is_some(),
-        flow.streams.is_some(),
-        flow.rpc.is_some(),
-        flow.session.is_some(),
-        flow.linx.is_some(),
-        flow.packet.is_some(),
-    ];
-    if others.contains(&true) {
+    if protocols::kinds(flow) > 1 {
         let help = "one flow, one kind: Scheduled Transfer always runs over type 9 streams";
         mixed("st", "the flow makes Transfers and sends something else", help);
     }
@@ -126,7 +115,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         mixed("to", "ranks send where the program says", "leave \"to\" out");
     }
     let delayed = st.delayed.as_ref().is_some_and(|shares| shares.control.is_some() || shares.data.is_some());
-    if delayed && picoseconds(st.delay.as_ref()).unwrap_or(0) == 0 {
+    if delayed && units::picoseconds(st.delay.as_ref()) == 0 {
         mixed("st/delayed", "frames are late by no time", "add \"delay\", for example \"10 us\"");
     }
     let mut range = |key: &str, message: String, help: &str| {
@@ -147,14 +136,14 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     if ![256, 512, 1_024].contains(&stu) {
         range("st/stu", format!("STUs of {stu} octets are not possible"), "allowed: 256, 512 or 1024");
     }
-    if picoseconds(st.op_timeout.as_ref()) == Some(0) {
+    if units::given(st.op_timeout.as_ref()) == Some(0) {
         range(
             "st/op_timeout",
             "an Op_timeout of 0 is not possible".into(),
             "use \"auto\" or a positive time",
         );
     }
-    if picoseconds(st.missing_timeout.as_ref()) == Some(0) {
+    if units::given(st.missing_timeout.as_ref()) == Some(0) {
         let help = "use \"auto\", \"off\" or a positive time";
         range("st/missing_timeout", "Blocks cannot be missing at once".into(), help);
     }
@@ -235,7 +224,7 @@ pub(crate) fn ends(
     };
     let most = connections.values().copied().max().unwrap_or(1);
     let protocol = protocol(c, config, st, &job, &peers, most);
-    let (begin, offset) = (picoseconds(st.at.as_ref()), picoseconds(st.offset.as_ref()));
+    let (begin, offset) = (units::given(st.at.as_ref()), units::given(st.offset.as_ref()));
     let nodes: Arc<Vec<u16>> = Arc::new(places.iter().map(|(device, _)| c.ids[*device] as u16).collect());
     let rank = |position: u64| {
         let (schedule, nodes) = (Arc::clone(program?), Arc::clone(&nodes));
@@ -255,10 +244,10 @@ pub(crate) fn ends(
             job,
             peers: peers.get(&device).into_iter().flatten().map(|&id| id as u16).collect(),
             connect_at: Time(begin.unwrap_or(0).saturating_add(later)),
-            spread: Duration(picoseconds(st.spread.as_ref()).unwrap_or(0)),
+            spread: Duration(units::picoseconds(st.spread.as_ref())),
             receives: st.receives,
             faults: [faults(st, |shares| shares.control.as_ref()), faults(st, |shares| shares.data.as_ref())],
-            delay: Duration(picoseconds(st.delay.as_ref()).unwrap_or(0)),
+            delay: Duration(units::picoseconds(st.delay.as_ref())),
             program: rank(position),
             stream: format!("{}/{}/st", c.graph.nodes[device].name, flow.name),
             charted: st.chart == Some(true),
@@ -360,7 +349,7 @@ fn protocol(
     let longest = longest(c, config, peers, stu);
     let round_trip = longest.as_ref().map_or(0, TransferPath::round_trip);
     let op_timeout =
-        picoseconds(st.op_timeout.as_ref()).unwrap_or(TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip)).max(1);
+        units::given(st.op_timeout.as_ref()).unwrap_or(TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip)).max(1);
     // At both ends, Blocks of all their connections may be in front.
     let enabled = connections.saturating_mul(2).saturating_mul(job.enabled());
     let patience = longest.map(|way| way.patience(op_timeout, enabled, 1 << job.blocksize));
