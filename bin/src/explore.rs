@@ -11,7 +11,7 @@ use analysis::chart::Chart;
 use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault};
 use analysis::explore::script::Walk;
 use analysis::explore::sequence::{Conversation, chart, sentence};
-use analysis::explore::{Graph, Order, conduit_table};
+use analysis::explore::{Graph, Order, conduit_row};
 use session_management::conduit::Algorithm;
 use std::fmt::Write;
 use std::path::Path;
@@ -125,7 +125,8 @@ fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
             model.order.name()
         );
         text.push_str(&label);
-        match conduit_table(model, MAX_STATES) {
+        let graph = Graph::explore(model, MAX_STATES);
+        match graph.as_ref().map(conduit_row).transpose() {
             Ok(Some(row)) => {
                 let _ = write!(text, " {:>10} {:>16}", row.states, row.interleavings());
                 for class in Class::ALL {
@@ -145,8 +146,8 @@ fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
         if !variants.is_empty() {
             let _ = writeln!(text, "  {}", variants.join(", "));
         }
-        if let Some(folder) = &args.out {
-            written += &bad_endings(folder, model)?;
+        if let (Some(folder), Some(graph)) = (&args.out, &graph) {
+            written += &bad_endings(folder, model, graph)?;
         }
     }
     text.push_str(
@@ -156,8 +157,7 @@ fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
 }
 
 /// Writes a shortest path to each bad ending of a model; says which.
-fn bad_endings(folder: &Path, model: &Conduit) -> Result<String, String> {
-    let Some(graph) = Graph::explore(model, MAX_STATES) else { return Ok(String::new()) };
+fn bad_endings(folder: &Path, model: &Conduit, graph: &Graph<'_, Conduit>) -> Result<String, String> {
     let mut text = String::new();
     for class in Class::ALL.into_iter().filter(|class| !matches!(class, Class::One | Class::None)) {
         let Some(path) = graph.shortest(|end| end.spent && end.class() == class) else { continue };
@@ -173,23 +173,26 @@ fn bad_endings(folder: &Path, model: &Conduit) -> Result<String, String> {
     Ok(text)
 }
 
-/// A shortest path that ends in what is wanted, in sentences; with `--out` also as a chart.
+/// A shortest path that ends in what is wanted, in sentences; with `--out` also in files, by `write`.
 fn shortest<M: Conversation>(
     args: &ExploreArgs,
     model: &M,
     max_states: usize,
-    (name, title): (&str, &str),
+    ending: &str,
     wanted: impl Fn(&M::Outcome) -> bool,
-) -> Result<(String, Vec<M::Event>), String> {
+    write: impl Fn(&Path, &[M::Event]) -> io::Result<()>,
+) -> Result<String, String> {
     let graph = Graph::explore(model, max_states).ok_or_else(|| format!("more than {max_states} states"))?;
-    let Some(path) = graph.shortest(wanted) else {
-        return Ok((format!("no run ends in: {name}\n"), Vec::new()));
-    };
+    let Some(path) = graph.shortest(wanted) else { return Ok(format!("no run ends in: {ending}\n")) };
     if let Some(folder) = &args.out {
-        let chart = chart(model, &path, title, "").expect("it is a path of this model");
-        draw(folder, &chart).map_err(|error| format!("--out: {}: {error}", folder.display()))?;
+        write(folder, &path).map_err(|error| format!("--out: {}: {error}", folder.display()))?;
     }
-    Ok((path.iter().map(|event| sentence::<M>(event) + "\n").collect(), path))
+    Ok(path.iter().map(|event| sentence::<M>(event) + "\n").collect())
+}
+
+/// The path as a chart.
+fn draw_path<M: Conversation>(folder: &Path, model: &M, path: &[M::Event], title: &str) -> io::Result<()> {
+    draw(folder, &chart(model, path, title, "").expect("it is a path of this model"))
 }
 
 fn draw(folder: &Path, chart: &Chart) -> io::Result<()> {
@@ -218,14 +221,14 @@ fn path(args: &ExploreArgs, models: &[Selected], class: &str) -> Result<String, 
         let problem = "--path: takes one algorithm, fault, configuration and order";
         return Err(format!("{problem}; {} are selected", models.len()));
     };
-    let (text, path) = shortest(args, model, MAX_STATES, (class.name(), class.name()), |end| {
-        end.spent && end.class() == class
-    })?;
-    if let Some(folder) = args.out.as_ref().filter(|_| !path.is_empty()) {
-        write(folder, model, &path, class)
-            .map_err(|error| format!("--out: {}: {error}", folder.display()))?;
-    }
-    Ok(text)
+    shortest(
+        args,
+        model,
+        MAX_STATES,
+        class.name(),
+        |end| end.spent && end.class() == class,
+        |folder, path| write(folder, model, path, class).map(|_| ()),
+    )
 }
 
 #[cfg(test)]

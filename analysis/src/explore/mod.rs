@@ -32,4 +32,4 @@ pub mod transfer;
 
 pub use channel::{Channel, Order};
 pub use graph::{Cyclic, Graph, Model, Tally};
-pub use table::{Row, conduit_table};
+pub use table::{Row, conduit_row, conduit_table};

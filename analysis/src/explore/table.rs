@@ -27,7 +27,14 @@ impl Row {
 /// # Errors
 /// [`Cyclic`].
 pub fn conduit_table(model: &Conduit, max_states: usize) -> Result<Option<Row>, Cyclic> {
-    let Some(graph) = Graph::explore(model, max_states) else { return Ok(None) };
+    Graph::explore(model, max_states).as_ref().map(conduit_row).transpose()
+}
+
+/// The row of a graph.
+///
+/// # Errors
+/// [`Cyclic`].
+pub fn conduit_row(graph: &Graph<'_, Conduit>) -> Result<Row, Cyclic> {
     let mut row = Row { states: graph.len(), ..Row::default() };
     for (ending, tally) in graph.tally()? {
         if ending.spent {
@@ -37,5 +44,5 @@ pub fn conduit_table(model: &Conduit, max_states: usize) -> Result<Option<Row>, 
             class.2 += tally.probability;
         }
     }
-    Ok(Some(row))
+    Ok(row)
 }

@@ -1,11 +1,12 @@
 //! `riosim explore linx`: two nodes of the LINX RapidIO connection manager.
 
-use super::{MAX_STATES, select, shortest};
+use super::{MAX_STATES, draw_path, select, shortest};
 use crate::cli::ExploreArgs;
 use analysis::explore::Order;
-use analysis::explore::linx::{Ending, FAULTS, Fault, Linx, linx_table};
+use analysis::explore::linx::{Ending, Event, FAULTS, Fault, Linx, linx_table};
 use linx_riocm::Options;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Everything that the flags select.
 fn models(args: &ExploreArgs) -> Result<Vec<Linx>, String> {
@@ -62,8 +63,8 @@ pub(super) fn path(args: &ExploreArgs, ending: &str) -> Result<String, String> {
         return Err(format!("--path: takes one fault and order; {} are selected", models.len()));
     };
     let title = format!("LINX, {}, {}: {}", model.fault.name, model.order.name(), ending.name());
-    let names = (ending.name(), title.as_str());
-    Ok(shortest(args, model, MAX_STATES / 4, names, |known| *known == ending)?.0)
+    let draw = |folder: &Path, path: &[Event]| draw_path(folder, model, path, &title);
+    shortest(args, model, MAX_STATES / 4, ending.name(), |known| *known == ending, draw)
 }
 
 #[cfg(test)]

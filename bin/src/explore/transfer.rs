@@ -1,10 +1,11 @@
 //! `riosim explore transfer`: two Scheduled Transfer endpoints.
 
-use super::{select, shortest};
+use super::{draw_path, select, shortest};
 use crate::cli::ExploreArgs;
 use analysis::explore::Order;
-use analysis::explore::transfer::{Ending, FAULTS, Fault, Subject, Transfer, transfer_table};
+use analysis::explore::transfer::{Ending, Event, FAULTS, Fault, Subject, Transfer, transfer_table};
 use std::fmt::Write;
+use std::path::Path;
 
 /// States beyond which an exploration is given up: each holds two endpoints and their memories.
 const MAX_STATES: usize = 300_000;
@@ -67,8 +68,8 @@ pub(super) fn path(args: &ExploreArgs, ending: &str) -> Result<String, String> {
     };
     let title =
         format!("{}, {}, {}: {}", model.subject.name(), model.fault.name, model.order.name(), ending.name());
-    let names = (ending.name(), title.as_str());
-    Ok(shortest(args, model, MAX_STATES, names, |known| *known == ending)?.0)
+    let draw = |folder: &Path, path: &[Event]| draw_path(folder, model, path, &title);
+    shortest(args, model, MAX_STATES, ending.name(), |known| *known == ending, draw)
 }
 
 #[cfg(test)]
