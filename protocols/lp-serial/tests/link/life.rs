@@ -214,6 +214,7 @@ fn a_port_can_take_over_in_the_middle_of_its_work() {
         advertised: 4,
         arriving: true,
         unsent: vec![Unsent::Accepted { free: 5 }, Unsent::Accepted { free: 4 }],
+        channels: vec![],
     };
     let mut resumed = Bench(LinkPort::resume(bench.0.config().clone(), handover).unwrap());
     for bench in [&mut bench, &mut resumed] {
