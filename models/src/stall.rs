@@ -98,7 +98,10 @@ impl<P: Probe> View<'_, P> {
             .filter(|(id, p)| {
                 // A virtual channel waits for no other but VC0.
                 let same = matches!(vc_of(p.priority), vc if vc == 0 || vc == vc_of(record.priority));
-                same && *id != packet && p.flags & WAITING != 0 && p.flags & AT_INPUT == 0 && f.port_of(*id) == port
+                same && *id != packet
+                    && p.flags & WAITING != 0
+                    && p.flags & AT_INPUT == 0
+                    && f.port_of(*id) == port
             })
             .min_by_key(|(_, p)| p.stamp);
         match ahead {

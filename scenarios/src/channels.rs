@@ -54,7 +54,9 @@ impl Compiler<'_> {
         }
         if let Some(n) = shares.iter().position(|&share| share == 0) {
             let message = "a channel with a share of 0 would never send";
-            self.once(Diagnostic::error("SC008", format!("{pointer}/shares/{n}"), message).help("at least 1"));
+            self.once(
+                Diagnostic::error("SC008", format!("{pointer}/shares/{n}"), message).help("at least 1"),
+            );
             return None;
         }
         let continuous = usize::from(spec.continuous.unwrap_or(0));
@@ -104,7 +106,9 @@ impl Compiler<'_> {
             }
             if config.enumeration.is_some() {
                 let message = "the registers of virtual channels are not modelled: no host can set them up";
-                self.once(Diagnostic::error("SC069", pointer, message).help("use \"configure\": \"builder\""));
+                self.once(
+                    Diagnostic::error("SC069", pointer, message).help("use \"configure\": \"builder\""),
+                );
             }
             for (device, _) in [config.links[link].a, config.links[link].b] {
                 if let DeviceModel::Switch(switch) = &config.devices[device as usize].model {
@@ -143,14 +147,18 @@ impl Compiler<'_> {
     fn check_channel_flows(&mut self) {
         let spec = self.spec;
         let lacks = self.wires.iter().position(|wire| wire.channels.is_none());
-        for (i, flow) in spec.traffic.iter().enumerate().filter(|(_, flow)| flow.vc.is_some()) {
+        for (i, flow) in spec.traffic.iter().enumerate().filter(|(_, flow)| flow.vc.is_some_and(|vc| vc != 0))
+        {
             let at = format!("/traffic/{i}/vc");
             let mut refuse = |message: String, help: &str| {
                 let finding = Diagnostic::error("SC069", at.clone(), message);
                 self.out.push(if help.is_empty() { finding } else { finding.help(help) });
             };
             if crate::protocols::is_protocol(flow) {
-                refuse("protocols send in VC0: its requests and responses belong there".into(), "leave it out");
+                refuse(
+                    "protocols send in VC0: its requests and responses belong there".into(),
+                    "leave it out",
+                );
             }
             if matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
                 refuse("the packets of a trace have priorities, and travel in VC0".into(), "leave it out");
@@ -159,8 +167,14 @@ impl Compiler<'_> {
                 refuse("a packet in a virtual channel has no priority".into(), "give one of the two");
             }
             if let Some(group) = self.groups.iter().find(|(name, id)| goes_to(flow.to.as_ref(), name, **id)) {
-                refuse(format!("the members of \"{}\" get copies: multicast in virtual channels is not \
-                    modelled", group.0), "send in VC0");
+                refuse(
+                    format!(
+                        "the members of \"{}\" get copies: multicast in virtual channels is not \
+                    modelled",
+                        group.0
+                    ),
+                    "send in VC0",
+                );
             }
             if let Some(link) = lacks {
                 let edge = &self.graph.edges[link];

@@ -880,10 +880,10 @@ pub struct FlowSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 3))]
     pub priority: Option<u8>,
-    /// Virtual channel, 1 to 8: VC1 to VC8 instead of VC0. All links need `vcs`; those that have fewer
+    /// Virtual channel: 0 (default) or VC1 to VC8, for which all links need `vcs`. Links that have fewer
     /// channels ignore the low bits of the name: with 2 channels VC1 to VC4 are VC1, the others VC5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 8))]
+    #[schemars(range(max = 8))]
     pub vc: Option<u8>,
     /// First instant (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -23,7 +23,9 @@ use crate::packet::{List, NIL, Packet, UNSTAGED};
 use crate::port::{NONE, reading};
 use crate::probe::{DropReason, Probe};
 use crate::transmit::{Pick, next_after, wait_for};
-use lp_serial::link::{Channels, Config, FlowControl, InputState, OpenChannel, PacketMeta, Reception, Schedule};
+use lp_serial::link::{
+    Channels, Config, FlowControl, InputState, OpenChannel, PacketMeta, Reception, Schedule,
+};
 use sim_core::EventList;
 
 /// VC1 to VC8 and, in place 0, VC0.
@@ -94,10 +96,7 @@ impl VirtualChannels {
 /// The channels of a link that begins: nothing is in use.
 pub(super) fn open(settings: &ChannelsConfig) -> Vec<OpenChannel> {
     let active = &settings.vcs[..usize::from(settings.channels.count())];
-    active
-        .iter()
-        .map(|vc| OpenChannel { told: vc.buffers, occupied: 0, advertised: vc.buffers })
-        .collect()
+    active.iter().map(|vc| OpenChannel { told: vc.buffers, occupied: 0, advertised: vc.buffers }).collect()
 }
 
 impl Packet {
@@ -350,7 +349,8 @@ impl<P: Probe> Fabric<P> {
         let s = self.owner[port as usize] as usize;
         let switch = &mut self.switches[s];
         let record = &mut self.packets[packet];
-        let hop = switch.routes.get(record.destination as usize).filter(|hop| u32::from(hop.egress) < switch.ports);
+        let hop =
+            switch.routes.get(record.destination as usize).filter(|hop| u32::from(hop.egress) < switch.ports);
         let Some(&hop) = hop else {
             let flow = record.flow;
             self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
@@ -386,7 +386,12 @@ impl<P: Probe> Fabric<P> {
 
     /// A receive buffer of a channel of `port` is free again.
     #[cold]
-    pub(crate) fn release_channel<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, channel: u8) {
+    pub(crate) fn release_channel<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        channel: u8,
+    ) {
         let in_use = &mut self.channels_mut(port).occupied[usize::from(channel)];
         *in_use -= 1;
         let in_use = *in_use;
