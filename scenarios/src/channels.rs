@@ -1,7 +1,7 @@
 //! Virtual channels VC1 to VC8: settings of links, and what goes with them.
 
 use crate::compile::Compiler;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::spec::*;
 use crate::units;
 use models::config::*;
@@ -137,7 +137,7 @@ impl Compiler<'_> {
             (switch.slot.is_none(), "slot", "\"slot\": \"off\""),
         ];
         for (_, field, wanted) in rules.into_iter().filter(|rule| !rule.0) {
-            let message = format!("\"{name}\" is no switch of this kind at a link with virtual channels");
+            let message = format!("\"{name}\" has links with virtual channels, which do not go with this");
             let pointer = format!("{}/{field}", self.origins[device]);
             self.once(Diagnostic::error("SC069", pointer, message).help(format!("use {wanted} for it")));
         }
@@ -146,7 +146,9 @@ impl Compiler<'_> {
     /// Flows in virtual channels: packets of traffic sources, to endpoints, over links that have channels.
     fn check_channel_flows(&mut self) {
         let spec = self.spec;
-        let lacks = self.wires.iter().position(|wire| wire.channels.is_none());
+        // Links whose settings are wrong are reported already.
+        let broken = self.out.iter().any(|found| found.severity == Severity::Error);
+        let lacks = self.wires.iter().position(|wire| wire.channels.is_none() && !broken);
         for (i, flow) in spec.traffic.iter().enumerate().filter(|(_, flow)| flow.vc.is_some_and(|vc| vc != 0))
         {
             let at = format!("/traffic/{i}/vc");
