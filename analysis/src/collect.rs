@@ -289,8 +289,9 @@ pub struct FlowData {
     pub offered: Vec<OfferedBin>,
     /// Distributions; index = segment.
     pub segments: Vec<Segment>,
-    /// Packets dropped by reason: not routed, empty multicast mask.
-    pub dropped: [u64; 2],
+    /// Packets dropped by reason: not routed, empty multicast mask, continuous traffic without room, the same
+    /// lost by an error.
+    pub dropped: [u64; 4],
     /// Messages handed to protocols, if there was one.
     pub messages: Option<Box<JourneyData>>,
     /// Answers handed to who had asked, if there was one.
@@ -350,7 +351,7 @@ impl Collector {
             bins: vec![Bin::default(); bins],
             offered: vec![OfferedBin::default(); bins],
             segments: vec![Segment::new(); SEGMENTS],
-            dropped: [0; 2],
+            dropped: [0; 4],
             messages: None,
             round_trips: None,
         };
@@ -550,8 +551,9 @@ impl FlowData {
         for (segment, theirs) in self.segments.iter_mut().zip(&other.segments) {
             segment.merge(theirs);
         }
-        self.dropped[0] += other.dropped[0];
-        self.dropped[1] += other.dropped[1];
+        for (sum, count) in self.dropped.iter_mut().zip(other.dropped) {
+            *sum += count;
+        }
         let pairs = [(&mut self.messages, &other.messages), (&mut self.round_trips, &other.round_trips)];
         for (mine, theirs) in pairs {
             match (mine, theirs) {
@@ -614,6 +616,8 @@ impl Probe for Collector {
         let reason = match dropped.reason {
             DropReason::Unroutable => 0,
             DropReason::EmptyMask => 1,
+            DropReason::NoRoom => 2,
+            DropReason::LinkError => 3,
         };
         self.flows[usize::from(dropped.flow)].dropped[reason] += 1;
     }

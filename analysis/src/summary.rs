@@ -192,7 +192,17 @@ pub struct LinkSummary {
     recovery_us: Num,
     downs: u64,
     down_us: Num,
+    #[serde(skip_serializing_if = "is_zero")]
+    lost_no_room: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    lost_on_link: u64,
     failed: u64,
+}
+
+/// Only continuous traffic is lost.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl LinksSummary {
@@ -234,6 +244,8 @@ impl LinkSummary {
             recovery_us: us(stats.recovery_ps),
             downs: stats.downs,
             down_us: us(stats.down_ps),
+            lost_no_room: stats.lost_no_room,
+            lost_on_link: stats.lost_on_link,
             failed,
         }
     }

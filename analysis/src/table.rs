@@ -107,9 +107,13 @@ fn links(report: &VariantReport) -> Option<String> {
         return None;
     }
     let damaged = total.damaged_packets + total.damaged_symbols + total.damaged_idle;
+    let lost = match (total.lost_no_room, total.lost_on_link) {
+        (0, 0) => String::new(),
+        (room, link) => format!("; continuous traffic lost {room} without room, {link} by errors"),
+    };
     Some(format!(
         "links: {damaged} damaged ({} packets, {} symbols, {} idle), {} packet-retry, {} recoveries, \
-         {} timeouts, {} down; {} of {} packets repeated",
+         {} timeouts, {} down; {} of {} packets repeated{lost}",
         total.damaged_packets,
         total.damaged_symbols,
         total.damaged_idle,

@@ -10,7 +10,7 @@ mod text;
 
 pub use life::{Census, Life};
 
-use models::config::FabricConfig;
+use models::config::{FabricConfig, vc_of};
 use models::probe::{
     Delivery, DropReason, Dropped, Journey, PacketId, PacketStep, ProtocolEvent, ProtocolFact, RegisterEvent,
     RegisterStep, StagingEdge,
@@ -374,9 +374,19 @@ fn fact_name(fact: ProtocolFact) -> &'static str {
     }
 }
 
+/// Priority or virtual channel of a packet.
+fn class(priority: u8) -> String {
+    match vc_of(priority) {
+        0 => format!("priority {priority}"),
+        vc => format!("VC{vc}"),
+    }
+}
+
 fn reason(reason: DropReason) -> &'static str {
     match reason {
         DropReason::Unroutable => "no route",
         DropReason::EmptyMask => "empty multicast mask",
+        DropReason::NoRoom => "no receive buffer of its virtual channel",
+        DropReason::LinkError => "lost by an error on a link",
     }
 }

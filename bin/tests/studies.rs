@@ -60,7 +60,8 @@ fn report(variant: &Variant, (collector, outcome): (Collector, Outcome)) -> Vari
     });
     let (name, outcome) = (&report.run.name, &report.run.outcome);
     assert_eq!(report.broken, Vec::<String>::new(), "{name}");
-    assert_eq!(outcome.dropped, 0, "{name}");
+    let lost: u64 = outcome.links.iter().map(|(.., end)| end.lost_no_room + end.lost_on_link).sum();
+    assert_eq!(outcome.dropped, lost, "{name}: only continuous traffic is lost");
     for flow in &report.flows {
         let parts: u128 = flow.spread.parts_ps.iter().sum();
         assert_eq!(parts, flow.delivered.latency_ps, "{name}: the parts of {} do not add up", flow.name);
@@ -1117,6 +1118,54 @@ fn link_errors() {
         }
         assert!(last.1 > 0.05);
     }
+}
+
+/// Channels of their own keep a victim from an overload, shares divide a trunk, continuous traffic is lost and
+/// counted.
+#[test]
+fn vc_isolation() {
+    let study = Study::run("vc-isolation");
+    let load = |variant, flow| study.load(variant, flow);
+    // Three inputs of far compete for hot. In one channel the trunk moves at that pace, and the victim is one
+    // of four inputs there.
+    let hot = 1.0 / 3.0;
+    near("one-channel: victim", load("one-channel", "victim"), hot / 3.0, 0.01 * hot / 3.0);
+    let share = |variant, cause| study.flow(variant, "victim").share(cause);
+    assert!(share("one-channel", Cause::SourceQueue) > 0.9);
+    for variant in ["one-channel", "two-channels", "errors-rt", "errors-ct", "overload-ct"] {
+        near(&format!("{variant}: overload"), load(variant, "overload"), hot / 3.0, 0.01 * hot / 3.0);
+        near(&format!("{variant}: local"), load(variant, "local"), hot, 0.01 * hot);
+    }
+    for variant in ["two-channels", "errors-rt", "overload-ct"] {
+        let offered = study.flow(variant, "victim").offered_load;
+        near(&format!("{variant}: victim"), load(variant, "victim"), offered, 0.002);
+        assert_eq!(share(variant, Cause::NoBuffer), 0.0, "{variant}");
+    }
+    // Where the trunk is short each channel gets its share: three sources divide that of the overload.
+    for (variant, share) in [("shares-1-1", 1.0 / 2.0), ("shares-3-1", 3.0 / 4.0), ("shares-7-1", 7.0 / 8.0)]
+    {
+        near(&format!("{variant}: victim"), load(variant, "victim"), share, 0.01 * share);
+        let rest = (1.0 - share) / 3.0;
+        near(&format!("{variant}: overload"), load(variant, "overload"), rest, 0.01 * rest);
+    }
+    let total = |variant, what: fn(&LinkStats) -> u64| {
+        study.of(variant).run.outcome.links.iter().map(|end| what(&end.2)).sum::<u64>()
+    };
+    let dropped = |variant, flow| study.flow(variant, flow).dropped;
+    // The same errors strike: what is sent again in one is lost in the other.
+    let (again, lost) = (total("errors-rt", |end| end.repeated), total("errors-ct", |end| end.lost_on_link));
+    println!("{again} packets repeated, {lost} lost");
+    assert_eq!(total("errors-rt", |end| end.lost_on_link), 0);
+    let flows = |variant| ["victim", "overload", "local"].map(|flow| dropped(variant, flow));
+    assert!(lost > 10 && flows("errors-ct").iter().sum::<u64>() == lost);
+    let longest = |variant| study.flow(variant, "victim").latency.max;
+    println!("longest: {} and {} ps", longest("errors-rt"), longest("errors-ct"));
+    assert!(longest("errors-ct") < longest("errors-rt"));
+    // A flow that never waits for credit: what hot does not take is lost, and nothing of the victim's.
+    let [victim, overload, local] = flows("overload-ct");
+    println!("lost: {overload} and {local} packets");
+    assert_eq!((victim, overload + local), (0, total("overload-ct", |end| end.lost_no_room)));
+    assert!(share("overload-ct", Cause::Recovery) == 0.0);
 }
 
 /// Refused packets come again; the hot output does not notice.

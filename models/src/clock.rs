@@ -7,6 +7,12 @@
 use crate::config::PRIORITIES;
 use std::collections::VecDeque;
 
+/// Bit of [`TransmitClock::blocked`] that is always set at a port with virtual channels: whoever finds any bit
+/// has to look closer anyway, and does the rest by channels.
+pub(crate) const CHANNELS: u16 = 1 << 15;
+/// Bits of the four priorities of VC0.
+const VC0: u16 = 0b1111;
+
 /// Integrals of one priority's credit.
 #[derive(Copy, Clone, Debug, Default)]
 struct Credit {
@@ -76,8 +82,9 @@ pub(crate) struct TransmitClock {
     busy: u64,
     busy_from: u64,
     busy_until: u64,
-    /// Priorities without credit (while the link recovers: that may not start), one bit each.
-    blocked: u8,
+    /// Priorities without credit (while the link recovers: that may not start), one bit each; above them
+    /// VC1 to VC8, and [`CHANNELS`].
+    blocked: u16,
     /// The link has recovered from something, or does so now.
     recovered: bool,
     cold: Option<Box<Cold>>,
@@ -86,6 +93,8 @@ pub(crate) struct TransmitClock {
 #[derive(Clone, Debug, Default)]
 struct Cold {
     credit: [Credit; PRIORITIES],
+    /// Of VC1 to VC8, if the port has virtual channels.
+    channels: Vec<Credit>,
     queues: Vec<QueueClock>,
     ports: Vec<PortClock>,
     recovery: Recovery,
@@ -138,30 +147,40 @@ impl TransmitClock {
         self.busy + t.min(self.busy_until).saturating_sub(self.busy_from)
     }
 
-    /// Priorities without credit.
+    /// Priorities and virtual channels without credit.
     #[inline]
-    pub fn blocked(&self) -> u8 {
+    pub fn blocked(&self) -> u16 {
         self.blocked
     }
 
     /// The set of priorities without credit changes at `t`.
     #[inline(always)]
     pub fn set_blocked(&mut self, t: u64, blocked: u8) {
-        if blocked != self.blocked {
-            self.flip_blocked(t, blocked);
+        if u16::from(blocked) != self.blocked {
+            self.flip_blocked(t, u16::from(blocked) | self.blocked & !VC0);
+        }
+    }
+
+    /// The set of priorities and virtual channels without credit changes at `t`.
+    pub fn set_gate(&mut self, t: u64, gate: u16) {
+        if gate != self.blocked {
+            self.flip_blocked(t, gate);
         }
     }
 
     #[cold]
-    fn flip_blocked(&mut self, t: u64, blocked: u8) {
+    fn flip_blocked(&mut self, t: u64, blocked: u16) {
         let busy = self.busy_at(t);
         let cold = self.cold.get_or_insert_default();
         if cold.recovery.since.is_some() {
             self.blocked = blocked;
             return;
         }
-        for (p, credit) in cold.credit.iter_mut().enumerate() {
-            let bit = 1u8 << p;
+        if (self.blocked | blocked) & CHANNELS != 0 {
+            cold.channels.resize_with(8, Credit::default);
+        }
+        for (p, credit) in cold.credit.iter_mut().chain(&mut cold.channels).enumerate() {
+            let bit = 1u16 << p;
             if (self.blocked ^ blocked) & bit == 0 {
                 continue;
             }
@@ -181,7 +200,8 @@ impl TransmitClock {
     fn credit_at(&self, t: u64, priority: usize) -> (u64, u64) {
         let busy = self.busy_at(t);
         let Some(cold) = &self.cold else { return (0, busy) };
-        let credit = &cold.credit[priority];
+        let channel = || cold.channels.get(priority - PRIORITIES);
+        let Some(credit) = cold.credit.get(priority).or_else(channel) else { return (0, busy) };
         let (mut none, mut covered) = (credit.none, credit.busy);
         if self.blocked & (1 << priority) != 0 && cold.recovery.since.is_none() {
             none += t - credit.since;
@@ -252,7 +272,7 @@ impl TransmitClock {
     /// The link begins to recover at `t`.
     pub fn begin_recovery(&mut self, t: u64) {
         let gate = self.blocked;
-        self.set_blocked(t, 0);
+        self.set_gate(t, 0);
         self.busy_until = self.busy_until.min(t.max(self.busy_from));
         self.recovered = true;
         let cold = self.cold.get_or_insert_default();
@@ -286,7 +306,7 @@ impl TransmitClock {
         let stopped: Vec<u8> = held(&mut cold.queues, |queue| std::mem::take(&mut queue.held));
         let congested: Vec<u8> = held(&mut cold.ports, |port| std::mem::take(&mut port.held));
         let gate = std::mem::take(&mut self.blocked);
-        self.set_blocked(t, gate);
+        self.set_gate(t, gate);
         for &queue in &stopped {
             self.set_stopped(t, queue, true);
         }

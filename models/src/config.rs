@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub use linx::*;
 pub use logical::engine::stream::Mtu;
 pub use lp_serial::cost::IdSize;
-pub use lp_serial::link::FlowControl;
+pub use lp_serial::link::{Channels, FlowControl, Traffic, VcConfig};
 pub use session::*;
 pub use transfer::*;
 
@@ -22,6 +22,17 @@ pub use transfer::*;
 pub const PORTS_MAX: usize = 64;
 /// Most priorities: RapidIO has four (Part 6 §5.6.3).
 pub const PRIORITIES: usize = 4;
+
+/// What stands in the place of a priority for packets of VC1 to VC8: their VCID, 0 to 7, above the priorities
+/// of VC0. `vc` is 1 to 8.
+pub const fn vc_priority(vc: u8) -> u8 {
+    PRIORITIES as u8 + vc - 1
+}
+
+/// The VC, 1 to 8, that stands in the place of a priority; 0 for VC0.
+pub const fn vc_of(priority: u8) -> u8 {
+    (priority + 1).saturating_sub(PRIORITIES as u8)
+}
 
 /// A whole fabric.
 #[derive(Clone, Debug)]
@@ -329,7 +340,7 @@ pub struct SourceConfig {
     pub flow: u16,
     /// Name of the source's random streams, unique: `<device path>/<flow name>/<n>`.
     pub stream: String,
-    /// Priority 0..=3.
+    /// Priority 0..=3; or [`vc_priority`], if all links on the way have virtual channels.
     pub priority: u8,
     /// First instant at which packets may be created.
     pub start: sim_core::Time,
@@ -486,8 +497,24 @@ pub struct SymbolicLink {
     /// Symbol granularity from beginning to end. Otherwise it is used around errors and faults only, if flow
     /// control is the transmitter's and neither device cuts through.
     pub throughout: bool,
+    /// Virtual channels beside VC0: the link runs in symbol granularity throughout.
+    pub channels: Option<Box<ChannelsConfig>>,
     /// Damage on the way from `a` to `b`, and from `b` to `a`.
     pub damage: [Damage; 2],
+}
+
+/// VC1 to VC8 of a link (Part 6 §5.4.2); both ends are alike. Switches at such a link read input buffers
+/// directly, one queue for each output, and store and forward; no message of Part 12 crosses it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelsConfig {
+    /// How many there are.
+    pub channels: Channels,
+    /// Traffic, receive buffers at each end and share of each.
+    pub vcs: [VcConfig; 8],
+    /// Share of VC0; `None`: it goes before the others.
+    pub vc0_share: Option<u16>,
+    /// Period in which VC_status is repeated; `None`: only when a symbol was lost.
+    pub refresh: Option<Duration>,
 }
 
 /// Damage in one direction of a link.

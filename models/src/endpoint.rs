@@ -5,7 +5,7 @@
 //! their keys until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
 
 use crate::agents::origin;
-use crate::config::PacketSize;
+use crate::config::{PRIORITIES, PacketSize};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::packet::{NIL, Packet, UNSTAGED};
@@ -170,7 +170,7 @@ impl<P: Probe> Fabric<P> {
         let mut queue = UNSTAGED;
         let mut next_hop = crate::config::NO_PORT;
         let mut ports = 0;
-        if endpoint.staged {
+        if endpoint.staged && usize::from(draw.priority) < PRIORITIES {
             next_hop = endpoint.next_hop.get(draw.destination as usize).copied().unwrap_or(next_hop);
             let multicast = endpoint.multicast.iter().find(|m| m.0 == draw.destination).copied();
             queue = self.queue_of(port, next_hop);
@@ -230,6 +230,10 @@ impl<P: Probe> Fabric<P> {
             // Credit changes up to the creation come first, later ones belong to the wait.
             let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);
             self.consume(cx, port, upto.min(cx.key()));
+            if usize::from(self.packets[packet].priority) >= PRIORITIES {
+                self.queue_in_channel(port, packet, at);
+                return;
+            }
         }
         self.begin_wait_at(port, packet, at, false);
         let lane = u32::from(queue.min(self.ports[port as usize].tx.queue_lanes));

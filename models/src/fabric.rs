@@ -658,6 +658,9 @@ impl<P: Probe> Fabric<P> {
         sample.at = cx.now();
         sample.input_occupancy.clear();
         sample.input_occupancy.extend(self.ports.iter().map(|p| u32::from(p.rx.occupied)));
+        for (port, in_use) in sample.input_occupancy.iter_mut().enumerate().take(self.ends.len()) {
+            *in_use += self.channels(port as u32).map_or(0, |channels| u32::from(channels.held()));
+        }
         sample.output_waiting.clear();
         sample.output_waiting.extend(self.ports.iter().map(|p| p.tx.waiting));
         sample.injected = self.ledger.injected;

@@ -134,8 +134,8 @@ pub(crate) struct Tx {
     pub timing: u16,
     /// The staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
     pub identity_queues: u8,
-    /// The packet being read is one of several copies: `Cold::reading_share` says of which group.
-    pub reading_shared: bool,
+    /// What is being read: see [`reading`].
+    pub reading_kind: u8,
     pub packets_sent: u32,
     pub high_water: u32,
 
@@ -212,7 +212,7 @@ impl Tx {
             peer: NONE,
             timing: 0,
             identity_queues: 0,
-            reading_shared: false,
+            reading_kind: reading::ORDINARY,
             packets_sent: 0,
             high_water: 0,
             done: EventKey::MIN,
@@ -347,6 +347,18 @@ pub(crate) struct Rx {
     pub deliver_posted: bool,
     /// The link needs more than the closed form: see [`special`].
     pub special: u8,
+}
+
+/// Values of [`Tx::reading_kind`].
+pub(crate) mod reading {
+    /// A packet of VC0.
+    pub const ORDINARY: u8 = 0;
+    /// One of several copies: `Cold::reading_share` says of which group.
+    pub const COPY: u8 = 0xFF;
+    /// A packet in a buffer of this channel, 1 to 8.
+    pub const fn channel(channel: u8) -> u8 {
+        channel
+    }
 }
 
 /// Bits of [`Rx::special`].

@@ -120,7 +120,7 @@ pub struct Delivery {
     pub created: Time,
     /// Flow index.
     pub flow: u16,
-    /// Priority.
+    /// Priority; of packets of VC1 to VC8 it is [`vc_priority`](crate::config::vc_priority).
     pub priority: u8,
     /// Device index of the source.
     pub source: u32,
@@ -241,6 +241,10 @@ pub enum DropReason {
     Unroutable,
     /// A multicast mask without a port.
     EmptyMask,
+    /// Continuous traffic that found no receive buffer of its virtual channel.
+    NoRoom,
+    /// Continuous traffic that an error on a link took; it is not sent again.
+    LinkError,
 }
 
 /// Something that belongs into a message sequence chart.
@@ -344,7 +348,7 @@ pub enum PacketStep {
         destination: u32,
         /// Flow index.
         flow: u16,
-        /// Priority.
+        /// Priority; of packets of VC1 to VC8 it is [`vc_priority`](crate::config::vc_priority).
         priority: u8,
         /// Payload octets.
         payload: u16,

@@ -5,6 +5,7 @@
 //! the neighbour), or for a buffer of the neighbour (and so for a packet that holds one). A walk that reaches
 //! a transmitter at work is no stall; one that comes back is a deadlock; one that ends elsewhere is a stall.
 
+use crate::config::vc_of;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class};
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
 use crate::port::NONE;
@@ -67,7 +68,10 @@ impl<P: Probe> View<'_, P> {
             let holder = f
                 .packets
                 .iter()
-                .filter(|(id, p)| p.flags & WAITING != 0 && *id != packet && f.input_of(*id) == peer)
+                .filter(|(id, p)| {
+                    let same = vc_of(p.priority) == vc_of(record.priority);
+                    same && p.flags & WAITING != 0 && *id != packet && f.input_of(*id) == peer
+                })
                 .min_by_key(|(_, p)| p.stamp)
                 .map_or(NIL, |(id, _)| id);
             return Reason::NoCredit(holder);
@@ -92,7 +96,12 @@ impl<P: Probe> View<'_, P> {
             .packets
             .iter()
             .filter(|(id, p)| {
-                *id != packet && p.flags & WAITING != 0 && p.flags & AT_INPUT == 0 && f.port_of(*id) == port
+                // A virtual channel waits for no other but VC0.
+                let same = matches!(vc_of(p.priority), vc if vc == 0 || vc == vc_of(record.priority));
+                same && *id != packet
+                    && p.flags & WAITING != 0
+                    && p.flags & AT_INPUT == 0
+                    && f.port_of(*id) == port
             })
             .min_by_key(|(_, p)| p.stamp);
         match ahead {
@@ -201,7 +210,10 @@ impl<P: Probe> Fabric<P> {
                 if id == NIL {
                     format!("{peer} advertises no free buffer, though no packet holds one")
                 } else {
-                    format!("{peer} has no free buffer for priority {}", record.priority)
+                    match vc_of(record.priority) {
+                        0 => format!("{peer} has no free buffer for priority {}", record.priority),
+                        vc => format!("{peer} has no free buffer for VC{vc}"),
+                    }
                 }
             }
         };

@@ -86,6 +86,10 @@ pub struct LinkStats {
     pub recovery_ps: u64,
     /// Packets sent from here.
     pub packets: u64,
+    /// Packets of continuous traffic that found no receive buffer here.
+    pub lost_no_room: u64,
+    /// Packets of continuous traffic sent from here that an error took.
+    pub lost_on_link: u64,
     /// The output side has given up: the two ends disagree, or no answer came.
     pub failed: bool,
 }
@@ -108,6 +112,8 @@ impl LinkStats {
         self.down_ps += other.down_ps;
         self.recovery_ps += other.recovery_ps;
         self.packets += other.packets;
+        self.lost_no_room += other.lost_no_room;
+        self.lost_on_link += other.lost_on_link;
         self.failed |= other.failed;
     }
 }

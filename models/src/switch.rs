@@ -5,7 +5,7 @@ use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, DROP, FROM_WIRE, Fabric, Kind, MASK, Payload, Share, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
-use crate::port::{NONE, Port};
+use crate::port::{NONE, Port, reading};
 use crate::probe::{DropReason, Dropped, PacketStep, Probe};
 use crate::transmit::{list_index, next_after, put, wait_for};
 use sim_core::{Duration, EventKey, EventList, Time};
@@ -454,7 +454,7 @@ impl<P: Probe> Fabric<P> {
             let tx = &mut self.ports[output as usize].tx;
             tx.reading = port;
             if share != NONE {
-                tx.reading_shared = true;
+                tx.reading_kind = reading::COPY;
                 self.cold[output as usize].reading_share = share;
             }
             if low || share != NONE {

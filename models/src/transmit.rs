@@ -1,10 +1,10 @@
 //! A transmitter: credits, choice of the next packet, start of a transmission, buffer releases.
 
-use crate::clock::TransmitClock;
+use crate::clock::{CHANNELS, TransmitClock};
 use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
-use crate::port::{Cold, CreditRecord, LinkTiming, NONE, Port, Tx, special};
+use crate::port::{Cold, CreditRecord, LinkTiming, NONE, Port, Tx, reading, special};
 use crate::probe::{Cause, PacketStep, Probe};
 use crate::symbol::Flight;
 use crate::wire::Function;
@@ -24,6 +24,13 @@ pub(crate) struct Pick {
 
 /// The packet is in the main list of its lane.
 const MAIN: u16 = u16::MAX;
+
+impl Pick {
+    /// Nothing may start.
+    pub const NONE: Self = Pick { packet: NIL, parked: MAIN, priority: 0, lane: 0 };
+    /// In `parked`: the packet is in the list of a virtual channel, and `priority` is that channel.
+    pub const IN_CHANNEL: u16 = MAIN - 1;
+}
 
 impl<P: Probe> Fabric<P> {
     // --- credits ---------------------------------------------------------------------------------
@@ -200,13 +207,13 @@ impl<P: Probe> Fabric<P> {
         let tx = &mut self.ports[output as usize].tx;
         let input = tx.reading;
         tx.reading = NONE;
-        let shared = std::mem::take(&mut tx.reading_shared);
+        let kind = std::mem::take(&mut tx.reading_kind);
         let s = self.owner[output as usize] as usize;
         let switch = &mut self.switches[s];
         let base = switch.base;
         switch.reading &= !(1 << (input - base));
         switch.readers[(input - base) as usize] &= !(1 << (output - base));
-        if shared && !self.last_of_group(self.cold[output as usize].reading_share) {
+        if kind != reading::ORDINARY && !self.finish_special_read(cx, output, input, kind) {
             return;
         }
         if tell {
@@ -214,6 +221,22 @@ impl<P: Probe> Fabric<P> {
         } else {
             self.ports[input as usize].rx.occupied -= 1;
         }
+    }
+
+    /// Whether the end of such a read frees a buffer of VC0.
+    #[cold]
+    fn finish_special_read<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        output: u32,
+        input: u32,
+        kind: u8,
+    ) -> bool {
+        if kind == reading::COPY {
+            return self.last_of_group(self.cold[output as usize].reading_share);
+        }
+        self.release_channel(cx, input, kind);
+        false
     }
 
     /// One copy of a group no longer needs their common buffer; whether it was the last.
@@ -237,7 +260,7 @@ impl<P: Probe> Fabric<P> {
             let tx = &mut self.ports[output as usize].tx;
             if tx.done < key && tx.reading == base + input {
                 debug_assert!(!tx.done_posted);
-                debug_assert!(!tx.reading_shared, "reads of copies end with an event");
+                debug_assert!(tx.reading_kind == reading::ORDINARY, "special reads end with an event");
                 tx.reading = NONE;
                 self.switches[s].readers[input as usize] &= !(1 << (output - base));
                 self.ports[(base + input) as usize].rx.occupied -= 1;
@@ -290,6 +313,7 @@ impl<P: Probe> Fabric<P> {
         let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
         main & bit != 0
             || self.cold[output as usize].parked.iter().any(|p| p.mask.iter().any(|m| m & bit != 0))
+            || self.channels(output).is_some_and(|channels| channels.uses(lane))
     }
 
     /// Index of the main list of (output, priority, lane).
@@ -456,9 +480,32 @@ impl<P: Probe> Fabric<P> {
     pub fn select<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Pick {
         if self.ports[port as usize].tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
+            if self.ports[port as usize].tx.clock.blocked() & CHANNELS != 0 {
+                return self.select_channels(cx, port);
+            }
         }
         let mut no_credit = false;
         let mut busy = 0u64;
+        let pick = self.select_priority(cx, port, &mut busy, &mut no_credit);
+        if pick.packet == NIL {
+            self.await_inputs(cx, port, busy);
+            if no_credit {
+                self.await_credit(cx, port);
+            }
+        }
+        pick
+    }
+
+    /// The choice among what waits in VC0: lanes whose inputs are `busy` and packets without credit do not
+    /// take part.
+    #[inline(always)]
+    pub fn select_priority<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        busy: &mut u64,
+        no_credit: &mut bool,
+    ) -> Pick {
         let tx = &self.ports[port as usize].tx;
         let mut priorities = if tx.parked_any { 0b1111 } else { tx.priorities() };
         while priorities != 0 {
@@ -469,21 +516,17 @@ impl<P: Probe> Fabric<P> {
                 continue;
             }
             if self.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
-                no_credit = true;
+                *no_credit = true;
                 continue;
             }
             let free = self.readable(cx, port, lanes);
-            busy |= lanes & !free;
+            *busy |= lanes & !free;
             if free != 0 {
                 let lane = self.arbitrate(port, priority, free);
                 return self.head_of(port, priority, lane);
             }
         }
-        self.await_inputs(cx, port, busy);
-        if no_credit {
-            self.await_credit(cx, port);
-        }
-        Pick { packet: NIL, parked: MAIN, priority: 0, lane: 0 }
+        Pick::NONE
     }
 
     /// Candidates exist, but their inputs are being read: the ends of those reads become events.
@@ -557,9 +600,9 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     pub fn take(&mut self, port: u32, pick: Pick) {
         let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
-        let index = self.list_of(port, priority, lane);
         let tx = &mut self.ports[port as usize].tx;
         if pick.parked == MAIN {
+            let index = list_index(tx.lists, &self.cold, port, priority, lane);
             let list = &mut self.lists[index];
             self.packets.pop_front(list);
             if list.head == NIL {
@@ -568,6 +611,8 @@ impl<P: Probe> Fabric<P> {
                 // Probably the next one, and long out of the first-level cache.
                 self.packets.prefetch(list.head);
             }
+        } else if pick.parked == Pick::IN_CHANNEL {
+            self.take_from_channel(port, pick);
         } else {
             let cold = &mut self.cold[port as usize];
             let parked = &mut cold.parked[pick.parked as usize];
@@ -584,6 +629,7 @@ impl<P: Probe> Fabric<P> {
                 tx.parked_any = !cold.parked.is_empty();
             }
         }
+        let tx = &mut self.ports[port as usize].tx;
         tx.stored -= 1;
         tx.waiting -= 1;
     }

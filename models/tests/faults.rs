@@ -20,6 +20,7 @@ fn symbolic(link: u32) -> SymbolicLink {
         timeout: Duration(100 * ROUND),
         status_period: Duration(4_096 * CHAR_PS),
         throughout: false,
+        channels: None,
         damage: Default::default(),
     }
 }

@@ -454,6 +454,7 @@ proptest! {
                 timeout: Duration(1_000 * T),
                 status_period: Duration(100 * T),
                 throughout: true,
+                channels: None,
                 damage: Default::default(),
             })
             .collect();
@@ -519,6 +520,7 @@ fn changing(seed: u64, voq: bool, agents: bool, links: u64) -> Result<(), TestCa
             timeout: Duration(1_000 * T),
             status_period: Duration(100 * T),
             throughout: false,
+            channels: None,
             damage: [damaged(d, format!("there {link}")), damaged(d, format!("back {link}"))],
         });
         for _ in 0..d.below(4) {

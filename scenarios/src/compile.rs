@@ -77,6 +77,7 @@ pub(crate) struct Wire {
     pub(crate) receiver: bool,
     pub(crate) symbolic: bool,
     pub(crate) timeout: Option<u64>,
+    pub(crate) channels: Option<ChannelsConfig>,
     /// Where the settings of the link stand.
     pub(crate) pointer: String,
 }
@@ -362,6 +363,10 @@ impl Compiler<'_> {
             let message = "length and phy_latency are both 0: a link must have a delay";
             self.once(Diagnostic::error("SC008", pointer.to_owned(), message).help("even 1 cm takes 50 ps"));
         }
+        let lane = rate.character_ps(Width::X1);
+        let lane = (lane.numerator, lane.denominator);
+        let channels = settings.vcs.as_ref();
+        let channels = channels.and_then(|vcs| self.channels(vcs, &format!("{pointer}/vcs"), symbol, lane));
         Wire {
             rate,
             width,
@@ -370,6 +375,7 @@ impl Compiler<'_> {
             receiver: settings.flow_control == Some(FlowControlKind::Receiver),
             symbolic: settings.granularity == Some(GranularityKind::Symbol),
             timeout: settings.timeout.as_deref().and_then(|t| units::time(t).ok()),
+            channels,
             pointer: pointer.to_owned(),
         }
     }
@@ -594,6 +600,7 @@ impl Compiler<'_> {
         };
         config.stop_on_stall = run.on_stall == Some(OnStall::Stop);
         self.losses(&mut config);
+        self.check_channels(&config);
         self.faults(&mut config);
         crate::check::physics(self, &config);
         let warmup = match &run.warmup {

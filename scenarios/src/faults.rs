@@ -33,7 +33,7 @@ impl Compiler<'_> {
     pub(crate) fn faults(&mut self, config: &mut FabricConfig) {
         let mut details: BTreeMap<usize, Detail> = BTreeMap::new();
         for (link, wire) in self.wires.iter().enumerate() {
-            if wire.receiver || wire.symbolic {
+            if wire.receiver || wire.symbolic || wire.channels.is_some() {
                 let detail = need(&mut details, link, &wire.pointer);
                 detail.refuses |= wire.receiver;
             }
@@ -74,6 +74,7 @@ impl Compiler<'_> {
                 timeout: Duration(wire.timeout.unwrap_or(timeout)),
                 status_period: Duration(char_ps(STATUS_CODE_GROUPS * u64::from(own.lanes)) as u64),
                 throughout: wire.symbolic,
+                channels: wire.channels.clone().map(Box::new),
                 damage: detail.damage,
             });
         }

@@ -15,6 +15,7 @@
 //! Nothing here looks at the environment: a file that is valid here is valid everywhere. The only files that
 //! are read besides the scenario are the traces that it names, through a function that the caller gives.
 
+mod channels;
 mod check;
 mod compile;
 mod configure;

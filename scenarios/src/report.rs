@@ -299,6 +299,7 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("link-errors.json", "goodput and latency tails against the bit error rate, both flow controls"),
         ("retry-storm.json", "receiver-controlled flow control under a hotspot"),
         ("priority-inversion.json", "high priority behind refused packets of low priority"),
+        ("vc-isolation.json", "victim and overload in one channel and in two; shares; continuous traffic"),
         ("message-retry-storm.json", "many senders into one mailbox: goodput, RETRY and the host's queue"),
         ("stream-segmentation.json", "what is left of a link for PDUs, by their size and the MTU"),
         ("rpc-latency.json", "round trips by size, carrier and priority, with their parts"),

@@ -1,10 +1,12 @@
 //! The scenario language: what a file may say. Doc comments here are the reference manual: they become the
 //! JSON Schema.
 
+mod channels;
 mod linx;
 mod session;
 mod transfer;
 
+pub use channels::*;
 pub use linx::*;
 pub use session::*;
 pub use transfer::*;
@@ -271,6 +273,9 @@ pub struct LinkSpec {
     /// and at least what 128 packets and 4 round trips take).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
+    /// Virtual channels beside VC0 (default none). With them the link runs in symbol granularity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vcs: Option<VcsSpec>,
 }
 
 /// Who looks after the receive buffers of a link.
@@ -875,6 +880,11 @@ pub struct FlowSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 3))]
     pub priority: Option<u8>,
+    /// Virtual channel: 0 (default) or VC1 to VC8, for which all links need `vcs`. Links that have fewer
+    /// channels ignore the low bits of the name: with 2 channels VC1 to VC4 are VC1, the others VC5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 8))]
+    pub vc: Option<u8>,
     /// First instant (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,

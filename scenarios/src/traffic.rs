@@ -181,7 +181,10 @@ impl Traffic<'_> {
                 endpoint: source as u32,
                 flow: index,
                 stream: format!("{}/{}/0", c.graph.nodes[source].name, flow.name),
-                priority: flow.priority.unwrap_or(0),
+                priority: match flow.vc {
+                    Some(vc @ 1..) => vc_priority(vc),
+                    _ => flow.priority.unwrap_or(0),
+                },
                 start,
                 stop,
                 limit: if flow.arrivals.is_some() { flow.limit.unwrap_or(u64::MAX) } else { 0 },

@@ -1,6 +1,7 @@
 //! One packet, from its creation to its end.
 
 use super::Born;
+use super::class;
 use super::text::{Names, exact, instant};
 use models::config::FabricConfig;
 use models::probe::{Cause, PacketId, PacketStep};
@@ -93,7 +94,8 @@ impl Life {
                     }
                     line(format_args!(
                         "packet {number} of {flow}: {source} to id {destination:#x}, {payload} octets, \
-                         {wire} on the wire, priority {priority}\n"
+                         {wire} on the wire, {}\n",
+                        class(*priority)
                     ));
                     line(format_args!("{:>17}  {source}  created", instant(*at)));
                 }

@@ -1,6 +1,6 @@
 //! Events as text and as JSON.
 
-use super::{Entry, Tracer, What, fact_name, reason};
+use super::{Entry, Tracer, What, class, fact_name, reason};
 use crate::num::time_text;
 use models::config::FabricConfig;
 use models::sim_core::Time;
@@ -70,12 +70,12 @@ impl Tracer {
                 format!("  {value} at {from}, after {}", exact(*took))
             }
             What::Delivered { packet, delivery } => format!(
-                "gets packet {} of {} from {}: {} octets, priority {}, {}",
+                "gets packet {} of {} from {}: {} octets, {}, {}",
                 self.number(*packet),
                 names.flow(delivery.flow),
                 names.device(delivery.source),
                 delivery.payload,
-                delivery.priority,
+                class(delivery.priority),
                 time_text(delivery.latency() as f64)
             ),
             What::Dropped { packet, dropped } => format!(

@@ -59,7 +59,9 @@ impl<P: Probe> Fabric<P> {
         // The other end.
         check(sealed).expect("wire check: CRC");
         let view = View::new(sealed).expect("a packet has a header");
-        assert_eq!((view.ack_id(), view.prio()), (ack_id & 63, record.priority), "wire check: header");
+        let meta = record.meta();
+        assert_eq!((view.ack_id(), view.prio()), (ack_id & 63, meta.prio), "wire check: header");
+        assert_eq!((view.vc(), view.crf()), (meta.vc, meta.crf), "wire check: virtual channel");
         let mut read = [0; BODY_MAX_BYTES];
         unseal(sealed, length, &mut read).expect("wire check: packet");
         // CRCs do not cover the ackID, and the body has none.
@@ -135,7 +137,9 @@ fn write_cargo(
 /// Writes what a traffic source sends: a header, what names the packet, and filler.
 fn write_filler(record: &packet::Packet, body: &mut [u8]) {
     body.fill(FILLER);
-    let header = Header::new(record.priority, 1, 5).expect("every field is within its width");
+    let meta = record.meta();
+    let header = Header::new(meta.prio, 1, 5).expect("every field is within its width");
+    let header = header.with_channel(meta.vc, meta.crf);
     header.emit(body).expect("a header fits");
     let name = record.destination.to_be_bytes().into_iter().chain(record.sequence.to_be_bytes());
     body[2..].iter_mut().zip(name).for_each(|(place, byte)| *place = byte);

@@ -6,7 +6,7 @@ use crate::port::special;
 use crate::probe::{Cause, Probe};
 use crate::wire::Function;
 use lp_serial::control_symbol::Stype1;
-use lp_serial::link::{Opportunity, PacketMeta, Place, Start, Starting};
+use lp_serial::link::{Opportunity, Place, Start, Starting};
 use sim_core::{EventKey, EventList, Time};
 
 /// A packet on its way, as the fabric has committed it.
@@ -48,15 +48,17 @@ impl<P: Probe> Fabric<P> {
 
     /// The fabric has committed a packet to the wire of a symbolic link.
     fn launch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, flight: Flight) {
-        let record = &self.packets[packet];
-        let meta = PacketMeta::new(record.priority, record.wire);
+        let meta = self.packets[packet].meta();
         let peer = self.ports[port as usize].tx.peer;
         let last = self.ports[port as usize].rx.wire.last_packet();
         let end = self.end(port);
         let serial = end.serial;
         end.serial = end.serial.wrapping_add(1);
         end.link.submit(serial, meta).expect("the queue has no limit");
-        end.held.push(Held { serial, packet, start: flight.start, stored: flight.stored, sent: false });
+        let config = end.link.config();
+        let unsettled = config.is_continuous(config.channel(meta));
+        let (start, stored) = (flight.start, flight.stored);
+        end.held.push(Held { serial, packet, start, stored, sent: false, unsettled });
         end.committed = Some((serial, flight.start));
         let until = last.expect("a packet was committed").1;
         end.place(flight.start);
@@ -71,6 +73,10 @@ impl<P: Probe> Fabric<P> {
             self.post_done(cx, port);
         }
         self.ledger.symbol_hops += 1;
+        if self.end(port).channels.is_some() {
+            self.count(cx, port, false);
+            self.launched_with_channels(port, packet, cx.now().0);
+        }
         self.sync(cx, port);
         self.arrange(cx, port);
     }
@@ -180,6 +186,7 @@ impl<P: Probe> Fabric<P> {
         // What has its place on a later symbol does not leave with this one.
         let holding = end.due.front().is_some_and(|key| key.time() > arrives);
         let opportunity = Opportunity { place, starting, holding };
+        let of = end.link.next_tells_of();
         let mut offered = end.link.poll_transmit(now, opportunity);
         if offered.is_none() && (sop || end.message.is_some()) {
             // The packet committed cannot start any more: its start-of-packet is a status.
@@ -190,7 +197,7 @@ impl<P: Probe> Fabric<P> {
             self.arrange(cx, port);
             return;
         };
-        end.tell(&mut sent.symbol, holding);
+        end.tell(&mut sent.symbol, holding, of);
         let keys = &mut keys[rx.device as usize];
         let mut key = None;
         if end.link.due() < due {

@@ -156,7 +156,7 @@ impl<P: Probe> Fabric<P> {
                 self.count(cx, target, false);
                 let end = self.end(target);
                 end.told_again = false;
-                end.link.tell();
+                end.tell_all();
                 self.met(cx, target, false);
             }
             _ => self.fault(cx, target),
@@ -245,7 +245,7 @@ impl<P: Probe> Fabric<P> {
                 self.end(port).mute = !told;
                 self.count(cx, port, false);
                 if told {
-                    self.end(port).link.tell();
+                    self.end(port).tell_all();
                 }
                 self.met(cx, port, false);
             }

@@ -64,7 +64,8 @@ impl End {
             let serial = self.serial;
             self.serial = serial.wrapping_add(1);
             let sent = n < begun;
-            self.held.push(Held { serial, packet, start: flight.start, stored: flight.stored, sent });
+            let (start, stored) = (flight.start, flight.stored);
+            self.held.push(Held { serial, packet, start, stored, sent, unsettled: false });
             if sent {
                 outstanding.push((serial, meta, flight.start));
                 self.on_wire = Some((serial, until)).filter(|_| until > key.time().0);
@@ -279,6 +280,7 @@ impl<P: Probe> Fabric<P> {
             advertised,
             arriving: false,
             unsent: due.iter().map(unsent).collect(),
+            channels: Vec::new(),
         };
         let settings = end.link.config().clone();
         end.link = LinkPort::resume(settings, state).expect("the port has been set up like this before");

@@ -8,6 +8,7 @@
 //! - `receive` takes symbols and packets in and keeps the fabric's view of the credit;
 //! - `message` carries what Part 12 adds;
 //! - `fault` damages things, and takes links down and up;
+//! - `channels` is what VC1 to VC8 add;
 //! - `granularity` takes links from packet granularity here, and back;
 //! - `check` writes and reads bytes, if that was asked for: on any link.
 //!
@@ -18,6 +19,7 @@
 //! *Who owns a packet.* A packet is the transmitter's until the receiver has accepted it. Its serial number
 //! at the transmitter, not its place among the packets, is what the link port keeps for a repetition.
 
+mod channels;
 mod check;
 mod drive;
 mod fault;
@@ -28,17 +30,19 @@ mod receive;
 pub use check::WireChecked;
 pub(crate) use drive::Flight;
 
+use crate::clock::CHANNELS;
 use crate::config::{FabricConfig, FlowControl, SymbolicLink};
 use crate::fabric::Fabric;
 use crate::port::special;
 use crate::probe::Probe;
 use crate::stats::LinkStats;
+pub(crate) use channels::VirtualChannels;
 use fault::Errors;
 use granularity::Logged;
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Stype0};
 use lp_serial::cost::{SymbolSize, Watermarks};
-use lp_serial::link::{Config, Handover, LinkPort, PacketMeta};
+use lp_serial::link::{Channels, Config, Handover, LinkPort, PacketMeta, VcConfig};
 use sim_core::{Class, Duration, EventKey, TimerSlot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -81,6 +85,8 @@ struct Held {
     stored: u64,
     /// Its start-of-packet has left at least once.
     sent: bool,
+    /// Continuous traffic of which nobody knows yet what becomes of it.
+    unsettled: bool,
 }
 
 /// A transmission of a packet under way.
@@ -171,6 +177,7 @@ pub(crate) struct End {
     lanes_now: u8,
     down_since: Option<u64>,
     errors: Errors,
+    channels: Option<Box<VirtualChannels>>,
     /// The link runs in packet granularity except around errors.
     changes: bool,
     /// In packet granularity: packets that may be outstanding, and perhaps some before them.
@@ -226,11 +233,18 @@ impl<P: Probe> Fabric<P> {
                 let tx = &self.ports[port as usize].tx;
                 self.timings[tx.timing as usize].header == 0
             });
-            let changes = stores && !detail.throughout && detail.flow == FlowControl::Transmitter;
+            let changes = stores
+                && !detail.throughout
+                && detail.flow == FlowControl::Transmitter
+                && detail.channels.is_none();
             let by_number = detail.damage.iter().any(|d| !(d.packets.is_empty() && d.symbols.is_empty()));
             let at_once = config.faults.iter().any(|fault| fault.link == detail.link && fault.at.0 == 0);
             for (side, port) in ports.into_iter().enumerate() {
-                self.ends[port as usize] = Some(Box::new(End::new(&config, detail, side)));
+                let lanes = self.cold[port as usize].lane_count;
+                self.ends[port as usize] = Some(Box::new(End::new(&config, detail, side, lanes)));
+                if detail.channels.is_some() {
+                    self.ports[port as usize].tx.clock.set_gate(0, CHANNELS);
+                }
                 self.end(port).changes = changes;
                 let rx = &mut self.ports[port as usize].rx;
                 rx.special |=
@@ -263,14 +277,18 @@ impl<P: Probe> Fabric<P> {
 }
 
 impl End {
-    fn new(config: &FabricConfig, detail: &SymbolicLink, side: usize) -> Self {
+    fn new(config: &FabricConfig, detail: &SymbolicLink, side: usize, lanes: u32) -> Self {
         let link = &config.links[detail.link as usize];
         let (own, partner) = if side == 0 { (link.a, link.b) } else { (link.b, link.a) };
         let port = |(device, port): (u32, u8)| &config.devices[device as usize].ports[port as usize];
         let (own, partner) = (port(own), port(partner));
         let watermarks = |w: [u8; 3]| Watermarks::new(w.map(u16::from)).expect("watermarks fall");
         let form = if link.symbol_chars == 4 { Form::Short } else { Form::Long };
+        let multiple = detail.channels.as_deref();
         let settings = Config {
+            channels: multiple.map_or(Channels::None, |multiple| multiple.channels),
+            vcs: multiple.map_or([VcConfig::default(); 8], |multiple| multiple.vcs),
+            vc0_share: multiple.and_then(|multiple| multiple.vc0_share),
             hold: link.ack_window,
             queue: u16::MAX,
             watermarks: watermarks(partner.watermarks),
@@ -291,7 +309,9 @@ impl End {
             advertised: own.buffers.into(),
             arriving: false,
             unsent: Vec::new(),
+            channels: multiple.map_or(Vec::new(), channels::open),
         };
+        let channels = multiple.map(|multiple| Box::new(VirtualChannels::new(multiple, &settings, lanes)));
         End {
             link: LinkPort::resume(settings, clean).expect("the compiler checks buffers and windows"),
             held: Vec::new(),
@@ -324,6 +344,7 @@ impl End {
             lanes_now: link.lanes,
             down_since: None,
             errors: Errors::new(config.seed, &detail.damage[side], link.char_ps),
+            channels,
             changes: false,
             log: VecDeque::new(),
             stay_until: 0,
@@ -382,8 +403,9 @@ impl End {
         }
     }
 
-    /// A symbol tells of free buffers; `holding`: nothing new, what there is to tell is due later.
-    fn tell(&mut self, symbol: &mut ControlSymbol, holding: bool) {
+    /// A symbol tells of free buffers; `holding`: nothing new, what there is to tell is due later; `of`: the
+    /// channel of which it tells.
+    fn tell(&mut self, symbol: &mut ControlSymbol, holding: bool, of: Option<u8>) {
         let stype0 = match symbol.stype0() {
             Stype0::Status { ack_id_status, .. } if holding => {
                 Stype0::Status { ack_id_status, buf_status: self.told }
@@ -391,7 +413,9 @@ impl End {
             Stype0::Status { buf_status, .. }
             | Stype0::PacketAccepted { buf_status, .. }
             | Stype0::PacketRetry { buf_status, .. } => {
-                self.told = buf_status;
+                if of.is_none_or(|channel| channel == 0) {
+                    self.told = buf_status;
+                }
                 return;
             }
             _ => return,

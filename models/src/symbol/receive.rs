@@ -130,6 +130,7 @@ impl<P: Probe> Fabric<P> {
         if air.damaged {
             end.absorb();
         }
+        let before = end.link.input();
         let reception = if air.headless {
             end.link.handle_error(Cause::IllegalCharacter);
             Reception::Discarded
@@ -140,6 +141,10 @@ impl<P: Probe> Fabric<P> {
             end.link.handle_stype1(Stype1::EndOfPacket);
             reception
         };
+        if air.meta.vc {
+            self.judged_in_channel(cx, port, (packet, air.serial), (before, reception));
+            return;
+        }
         if !matches!(reception, Reception::Accepted { .. }) {
             self.count(cx, port, false);
             self.end(port).retell_mute();
@@ -212,7 +217,9 @@ impl<P: Probe> Fabric<P> {
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let total = u16::from(rx.buffers);
         let end = self.end(port);
-        end.link.occupy(0, if end.mute && !truly { total } else { in_use });
+        let mute = end.mute && !truly;
+        end.link.occupy(0, if mute { total } else { in_use });
+        end.count_channels(mute);
     }
 
     /// Creations come before what changes the credit that they would find: those before now, or also those of
@@ -253,7 +260,14 @@ impl<P: Probe> Fabric<P> {
         while let Some(event) = self.end(port).link.poll_event() {
             let end = self.end(port);
             match event {
-                LinkEvent::Acknowledged(serial) => end.held.retain(|held| held.serial != serial),
+                LinkEvent::Acknowledged(serial) => {
+                    let lost = end.held.iter().find(|held| held.serial == serial && held.unsettled);
+                    let lost = lost.map(|held| held.packet);
+                    end.held.retain(|held| held.serial != serial);
+                    if let Some(packet) = lost {
+                        self.lost_on_link(cx, port, packet);
+                    }
+                }
                 LinkEvent::InputRetry => end.stats.retries += 1,
                 LinkEvent::InputError(_) => {
                     end.stats.not_accepted += 1;
@@ -290,15 +304,18 @@ impl<P: Probe> Fabric<P> {
         let end = self.ends[port as usize].as_ref().expect("the link runs in symbol granularity");
         let normal = end.is_normal();
         let outstanding = (end.link.outstanding() + end.link.waiting()) as u16;
+        let in_vc0 = end.outstanding_in_vc0();
         let credit = end.link.credit(0);
         let receiver = end.link.flow() == FlowControl::Receiver;
-        let free = if receiver { i16::MAX / 2 } else { credit.last_told() as i16 - outstanding as i16 };
+        let free = if receiver { i16::MAX / 2 } else { credit.last_told() as i16 - in_vc0 as i16 };
+        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
         let gate = if normal {
-            self.timings[self.ports[port as usize].tx.timing as usize].blocked(free, outstanding)
+            timing.blocked(free, outstanding)
         } else {
             let may = |p: u8| end.link.would_start(PacketMeta::new(p, 0));
             (0..4).fold(0, |gate, p| if may(p) { gate } else { gate | 1 << p })
         };
+        let gate = u16::from(gate) | end.channel_gate(normal, timing.ack_window);
         let idle = normal && end.link.outstanding() == 0;
         let recovering = self.ports[port as usize].tx.clock.is_recovering();
         if recovering == normal || gate != self.ports[port as usize].tx.clock.blocked() {
@@ -315,7 +332,7 @@ impl<P: Probe> Fabric<P> {
         } else if !recovering && !normal {
             tx.clock.begin_recovery(now);
         }
-        tx.clock.set_blocked(now, gate);
+        tx.clock.set_gate(now, gate);
         before & !gate != 0
     }
 

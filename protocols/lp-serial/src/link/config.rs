@@ -195,11 +195,14 @@ impl Config {
     }
 
     /// The channel (0 for VC0) of a packet.
-    pub(super) fn channel(&self, meta: PacketMeta) -> u8 {
-        if meta.vc { self.channels.channel_of(meta.prio << 1 | u8::from(meta.crf)) } else { 0 }
+    #[must_use]
+    pub const fn channel(&self, meta: PacketMeta) -> u8 {
+        if meta.vc { self.channels.channel_of(meta.prio << 1 | meta.crf as u8) } else { 0 }
     }
 
-    pub(super) fn is_continuous(&self, channel: u8) -> bool {
+    /// Whether a channel, 0 for VC0, runs continuous traffic.
+    #[must_use]
+    pub fn is_continuous(&self, channel: u8) -> bool {
         channel != 0 && self.vcs[usize::from(channel) - 1].traffic == Traffic::Continuous
     }
 
@@ -274,6 +277,12 @@ impl PacketMeta {
     #[must_use]
     pub const fn new(prio: u8, octets: u16) -> Self {
         Self { vc: false, prio: prio & 3, crf: false, octets }
+    }
+
+    /// A packet of the optional VC with this VCID, 0..=7.
+    #[must_use]
+    pub const fn of_vc(vcid: u8, octets: u16) -> Self {
+        Self { vc: true, prio: vcid >> 1 & 3, crf: vcid & 1 == 1, octets }
     }
 
     /// What a header says.

@@ -141,7 +141,8 @@ pub use config::{Channels, Config, ConfigError, FlowControl, PacketMeta, Traffic
 pub use event::{Fatal, LinkEvent, OutputError, Reception};
 pub use flow::{Buffers, Credit};
 pub use init::{STATUS_RECEIVED, STATUS_SENT};
-pub use port::{Handover, LinkPort, Unsent};
+pub use port::{Handover, LinkPort, OpenChannel, Unsent};
+pub use schedule::Schedule;
 pub use state::{InputAction, InputEvent, InputState, OutputAction, OutputEvent, OutputState};
 pub use timer::LinkTimer;
 pub use transmit::{Full, Opportunity, Place, Start, Starting, Transmit};

@@ -73,6 +73,10 @@ impl Outbox {
         self.0.pop_front()
     }
 
+    pub(super) fn first(&self) -> Option<Due> {
+        self.0.front().copied()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -97,8 +97,18 @@ pub enum Unsent {
     },
 }
 
-/// A link in operation without any exchange open, as the closed form of its error-free path knows it. Single
-/// VC only.
+/// One of VC1 to VC8 of a link in operation.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct OpenChannel {
+    /// buf_status that the partner told last.
+    pub told: u16,
+    /// Receive buffers in use by accepted packets.
+    pub occupied: u16,
+    /// Free buffers that the partner was told last.
+    pub advertised: u16,
+}
+
+/// A link in operation without any exchange open, as the closed form of its error-free path knows it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Handover<P> {
     /// Flow control in use.
@@ -119,8 +129,10 @@ pub struct Handover<P> {
     pub advertised: u16,
     /// A packet is arriving: its start-of-packet came, its end did not.
     pub arriving: bool,
-    /// Functions that are due, oldest first.
+    /// Functions that are due, oldest first; all of them are of VC0.
     pub unsent: Vec<Unsent>,
+    /// The active channels beside VC0, in their order.
+    pub channels: Vec<OpenChannel>,
 }
 
 impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
@@ -166,10 +178,10 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
     /// What [`Config::check`] finds.
     ///
     /// # Panics
-    /// If the configuration has several VCs, or `handover` has more packets or buffers than fit.
+    /// If `handover` has other channels than the configuration, or more packets or buffers than fit.
     pub fn resume(config: Config, handover: Handover<P>) -> Result<Self, ConfigError> {
         let mut port = Self::new(config)?;
-        assert!(port.credits.len() == 1, "the closed form is for single-VC links");
+        assert!(port.credits.len() == 1 + handover.channels.len(), "other channels than there are");
         assert!(handover.outstanding.len() <= usize::from(port.config.hold), "more outstanding than held");
         assert!(
             handover.occupied.max(handover.advertised) <= port.config.buffers,
@@ -181,8 +193,17 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         port.expected = handover.expected_ack_id & port.config.form.parameter_max();
         port.oldest = handover.next_ack_id.wrapping_sub(outstanding as u8) & port.config.form.parameter_max();
         port.buffers[0] = Buffers::resume(port.config.buffers, handover.occupied, handover.advertised);
+        for (channel, open) in (1..).zip(&handover.channels) {
+            let total = port.config.vcs[channel - 1].buffers;
+            assert!(open.occupied.max(open.advertised) <= total, "more buffers than there are");
+            port.buffers[channel] = Buffers::resume(total, open.occupied, open.advertised);
+        }
         if port.is_transmitter_controlled() {
-            port.credits[0] = Credit::new(handover.told, outstanding);
+            let told = core::iter::once(handover.told).chain(handover.channels.iter().map(|open| open.told));
+            for (channel, told) in (0..).zip(told) {
+                let own = handover.outstanding.iter().filter(|sent| port.config.channel(sent.1) == channel);
+                port.credits[usize::from(channel)] = Credit::new(told, own.count() as u16);
+            }
         }
         port.sent = handover
             .outstanding
@@ -207,13 +228,12 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         Ok(port)
     }
 
-    /// The state for the closed form, if there is nothing that it does not know: the link is up with a single
-    /// VC, no side is stopped, no exchange is open, no packet waits or is on the wire in either direction,
-    /// and no symbol is due. Packets may be outstanding. Waiting events do not matter.
+    /// The state for the closed form, if there is nothing that it does not know: the link is up, no side is
+    /// stopped, no exchange is open, no packet waits or is on the wire in either direction, and no symbol is
+    /// due. Packets may be outstanding. Waiting events do not matter.
     #[must_use]
     pub fn handover(&self) -> Option<Handover<P>> {
         let clean = self.phase.is_up()
-            && self.credits.len() == 1
             && self.input == InputState::Normal
             && self.output == OutputState::Normal
             && self.request == Request::None
@@ -232,6 +252,13 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
             advertised: self.buffers[0].advertised(),
             arriving: false,
             unsent: Vec::new(),
+            channels: (1..self.credits.len())
+                .map(|channel| OpenChannel {
+                    told: self.credits[channel].last_told(),
+                    occupied: self.buffers[channel].occupied(),
+                    advertised: self.buffers[channel].advertised(),
+                })
+                .collect(),
         })
     }
 
@@ -448,6 +475,21 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.iter().map(VecDeque::len).sum()
+    }
+
+    /// Packets of `channel`, 0 for VC0, that wait to be sent, or sent again.
+    #[must_use]
+    pub fn waiting_in(&self, channel: u8) -> usize {
+        match channel {
+            0 => self.waiting[..CLASSES].iter().map(VecDeque::len).sum(),
+            _ => self.waiting[CLASSES + usize::from(channel) - 1].len(),
+        }
+    }
+
+    /// The channel of whose buffers the next stype0 function tells that is due, if it tells of any.
+    #[must_use]
+    pub fn next_tells_of(&self) -> Option<u8> {
+        self.outbox.first().and_then(Due::tells_of)
     }
 
     /// What the port knows of the partner's buffers of `channel`, 0 for VC0.

@@ -191,6 +191,13 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         }
     }
 
+    /// VC_status of every active VC beside VC0 becomes due, for an owner that sees to them itself.
+    pub fn tell_channels(&mut self) {
+        if self.phase.is_up() {
+            self.tell_optional_vcs();
+        }
+    }
+
     /// The last function that is due and tells of `channel` tells the free buffers of this instant, if there
     /// is one: called in the instant in which it became due.
     pub fn retell(&mut self, channel: u8) {

@@ -11,8 +11,11 @@ use alloc::vec::Vec;
 const QUANTUM: u32 = PACKET_MAX_BYTES as u32;
 
 /// The state of the round; empty for a single-VC port.
+///
+/// Whoever keeps packets before the port (a switch with its own queues) chooses among them by a schedule of
+/// its own, made of the same configuration.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
-pub(super) struct Schedule {
+pub struct Schedule {
     /// Share of each channel, 0 for a VC0 that goes before all.
     shares: Vec<u16>,
     /// Bytes that each channel may still send in its turn.
@@ -21,7 +24,9 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(config: &Config) -> Self {
+    /// The beginning of a round of the channels of `config`.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
         let count = usize::from(config.channels.count());
         if count == 0 {
             return Self::default();
@@ -34,7 +39,7 @@ impl Schedule {
 
     /// The channel to serve, of those with a demand (bytes of the packet that would be sent). Without any
     /// demand nothing changes.
-    pub(super) fn choose(&mut self, demand: impl Fn(u8) -> Option<u16>) -> Option<u8> {
+    pub fn choose(&mut self, demand: impl Fn(u8) -> Option<u16>) -> Option<u8> {
         let reserved_vc0 = self.shares.first().is_some_and(|&share| share != 0);
         if !reserved_vc0 && demand(0).is_some() {
             return Some(0);
@@ -65,7 +70,7 @@ impl Schedule {
     }
 
     /// A packet of `channel` is sent.
-    pub(super) fn sent(&mut self, channel: u8, octets: u16) {
+    pub fn sent(&mut self, channel: u8, octets: u16) {
         if let Some(deficit) = self.deficit.get_mut(usize::from(channel)) {
             *deficit = deficit.saturating_sub(octets.into());
         }

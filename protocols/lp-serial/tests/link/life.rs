@@ -4,8 +4,8 @@ use super::common::{config, meta, symbol};
 use super::{Bench, EOP, NOP, REQUEST, SOP, accept, pna, quiet, status, vcs};
 use lp_serial::control_symbol::{Cause, LinkRequest, PortStatus, Stype0, Stype1};
 use lp_serial::link::{
-    Config, FlowControl, Handover, InputState, LinkEvent, LinkPort, Opportunity, OutputState, Reception,
-    STATUS_RECEIVED, STATUS_SENT, Traffic, Unsent, VcConfig,
+    Config, FlowControl, Handover, InputState, LinkEvent, LinkPort, OpenChannel, Opportunity, OutputState,
+    PacketMeta, Reception, STATUS_RECEIVED, STATUS_SENT, Traffic, Unsent, VcConfig,
 };
 
 /// Shows: R2.2p6s5.5.3.1c0409, R2.2p6s5.5.3.1c0410, R2.2p6s5.5.3.1c0411, R2.2p6s5.5.3.1c0415,
@@ -214,6 +214,7 @@ fn a_port_can_take_over_in_the_middle_of_its_work() {
         advertised: 4,
         arriving: true,
         unsent: vec![Unsent::Accepted { free: 5 }, Unsent::Accepted { free: 4 }],
+        channels: vec![],
     };
     let mut resumed = Bench(LinkPort::resume(bench.0.config().clone(), handover).unwrap());
     for bench in [&mut bench, &mut resumed] {
@@ -225,6 +226,44 @@ fn a_port_can_take_over_in_the_middle_of_its_work() {
         bench.accepted(1, 5);
         assert_eq!(bench.events(), [LinkEvent::Acknowledged(0), LinkEvent::Acknowledged(9)]);
         assert_eq!((bench.0.credit(0).free(), bench.0.outstanding()), (5, 0));
+    }
+}
+
+/// Credit, buffers and packets of every channel go over.
+#[test]
+fn a_port_with_channels_can_be_handed_over_and_resumed() {
+    let mut bench = Bench::up(vcs(2, VcConfig { buffers: 3, ..VcConfig::default() }), 5);
+    for (vcid, buf_status) in [(0, 3), (4, 2)] {
+        bench.hear(Stype0::VcStatus { vcid, buf_status }, NOP);
+    }
+    let (one, five) = (PacketMeta::of_vc(0, 40), PacketMeta::of_vc(4, 40));
+    for (packet, meta) in [(7, five), (8, meta(0)), (9, five)] {
+        bench.0.submit(packet, meta).unwrap();
+    }
+    assert_eq!((bench.0.waiting_in(0), bench.0.waiting_in(1), bench.0.waiting_in(2)), (1, 0, 2));
+    assert!(bench.left().is_some());
+    while bench.end().2.is_some() {}
+    assert_eq!(bench.packet(five, 0, Ok(())), Reception::Accepted { channel: 2 });
+    assert_eq!(bench.0.next_tells_of(), Some(2));
+    bench.due();
+    bench.events();
+    let handover = bench.0.handover().unwrap();
+    assert_eq!((handover.told, handover.outstanding.len()), (5, 3));
+    let channel = |told, occupied, advertised| OpenChannel { told, occupied, advertised };
+    assert_eq!(handover.channels, [channel(3, 0, 3), channel(2, 1, 2)]);
+    let mut resumed = Bench(LinkPort::resume(bench.0.config().clone(), handover).unwrap());
+    for channel in 0..3 {
+        assert_eq!(resumed.0.credit(channel), bench.0.credit(channel));
+        assert_eq!(resumed.0.buffers(channel), bench.0.buffers(channel));
+    }
+    assert_eq!(resumed.0.credit(2).free(), 0);
+    for bench in [&mut bench, &mut resumed] {
+        assert!(bench.0.would_start(one) && !bench.0.would_start(five));
+        bench.accepted(0, 5);
+        assert_eq!((bench.0.credit(0).free(), bench.0.outstanding()), (5, 2));
+        bench.0.tell_channels();
+        let vc_status = |vcid, buf_status| Stype0::VcStatus { vcid, buf_status };
+        assert_eq!(bench.due(), [vc_status(0, 3), vc_status(4, 2)]);
     }
 }
 
