@@ -289,8 +289,8 @@ pub struct FlowData {
     pub offered: Vec<OfferedBin>,
     /// Distributions; index = segment.
     pub segments: Vec<Segment>,
-    /// Packets dropped by reason: not routed, empty multicast mask.
-    pub dropped: [u64; 2],
+    /// Packets dropped by reason: not routed, empty multicast mask, no receive buffer.
+    pub dropped: [u64; 3],
     /// Messages handed to protocols, if there was one.
     pub messages: Option<Box<JourneyData>>,
     /// Answers handed to who had asked, if there was one.
@@ -350,7 +350,7 @@ impl Collector {
             bins: vec![Bin::default(); bins],
             offered: vec![OfferedBin::default(); bins],
             segments: vec![Segment::new(); SEGMENTS],
-            dropped: [0; 2],
+            dropped: [0; 3],
             messages: None,
             round_trips: None,
         };
@@ -550,8 +550,9 @@ impl FlowData {
         for (segment, theirs) in self.segments.iter_mut().zip(&other.segments) {
             segment.merge(theirs);
         }
-        self.dropped[0] += other.dropped[0];
-        self.dropped[1] += other.dropped[1];
+        for (sum, more) in self.dropped.iter_mut().zip(other.dropped) {
+            *sum += more;
+        }
         let pairs = [(&mut self.messages, &other.messages), (&mut self.round_trips, &other.round_trips)];
         for (mine, theirs) in pairs {
             match (mine, theirs) {
@@ -614,6 +615,7 @@ impl Probe for Collector {
         let reason = match dropped.reason {
             DropReason::Unroutable => 0,
             DropReason::EmptyMask => 1,
+            DropReason::NoRoom => 2,
         };
         self.flows[usize::from(dropped.flow)].dropped[reason] += 1;
     }

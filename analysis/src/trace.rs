@@ -378,5 +378,6 @@ fn reason(reason: DropReason) -> &'static str {
     match reason {
         DropReason::Unroutable => "no route",
         DropReason::EmptyMask => "empty multicast mask",
+        DropReason::NoRoom => "no receive buffer",
     }
 }

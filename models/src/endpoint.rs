@@ -247,6 +247,7 @@ impl<P: Probe> Fabric<P> {
                 self.make_packet(cx, e, from as usize, now);
             }
             None if from == origin::STREAM => self.stream_started(cx, e),
+            None if from == origin::FRAME => self.frame_left(cx, e),
             _ => {}
         }
         self.await_next(cx, e);
@@ -315,7 +316,7 @@ impl<P: Probe> Fabric<P> {
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         self.outcome.record(mark::DELIVERED, at, u64::from(port), id ^ u64::from(record.origin) << 52);
         self.ledger.delivered += 1;
-        let cargo = record.origin >= origin::REGISTERS;
+        let cargo = record.origin >= origin::FRAME;
         let to = record.destination & !MAINTENANCE;
         let name = record.id();
         self.packets.remove(packet);

@@ -241,6 +241,8 @@ pub enum DropReason {
     Unroutable,
     /// A multicast mask without a port.
     EmptyMask,
+    /// No receive buffer, where senders do not wait for one.
+    NoRoom,
 }
 
 /// Something that belongs into a message sequence chart.

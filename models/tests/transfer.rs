@@ -51,6 +51,7 @@ fn ends(
         .map(|node| {
             let mut config = TransferConfig {
                 node,
+                medium: None,
                 priority: 0,
                 cos: 0,
                 stream_id: 7,

@@ -513,6 +513,7 @@ impl Compiler<'_> {
             agents: Vec::new(),
             enumeration: self.host.as_ref().map(|host| host.config),
             symbol_losses: Vec::new(),
+            media: Vec::new(),
             symbolic: Vec::new(),
             faults: Vec::new(),
             sample_every: None,

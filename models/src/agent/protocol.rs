@@ -38,6 +38,8 @@ pub(crate) enum Conveyance {
         /// The 16 bits.
         info: u16,
     },
+    /// On other media than RapidIO: a frame, not answered. [`Outcome::Sent`]: it starts to leave.
+    Frame,
     /// Type 2, NREAD: the payload stands for what is read; [`Outcome::Answer`] brings it.
     Read,
     /// Type 5, NWRITE_R: up to 256 octets, answered.

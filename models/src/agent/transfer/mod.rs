@@ -1,9 +1,10 @@
-//! Scheduled Transfer over RapidIO: the protocol crate, the application above it, and what goes wrong on
+//! Scheduled Transfer over RapidIO, and over links of the media that it was made for: the protocol crate, the application above it, and what goes wrong on
 //! purpose.
 //!
 //! The machine is [`scheduled_transfer::Endpoint`], the code that a product would link. An operation is an
 //! 802.3/SNAP frame without check sequence, and that is one PDU of type 9: the Ethernet encapsulation of
-//! session management (ProtoID 0x0102), DATA3. The stream is static, as if its conduit had been opened.
+//! session management (ProtoID 0x0102), DATA3. The stream is static, as if its conduit had been opened. On
+//! other media it is a frame of theirs ([`lower`]).
 //!
 //! The application connects to its peers, asks each for its Transfers, a few at a time, and takes the
 //! connection down. The octets of a Transfer follow from its name, and the end that received them looks at
@@ -14,6 +15,7 @@
 
 mod audit;
 mod ledger;
+pub(crate) mod lower;
 mod medium;
 mod program;
 mod store;
@@ -29,7 +31,6 @@ use ledger::{Ledger, Running};
 use medium::{Fate, Medium};
 use program::{Program, Want};
 use scheduled_transfer::event::Event;
-use scheduled_transfer::llp::ethernet;
 use scheduled_transfer::wire::operation::name_of;
 use scheduled_transfer::wire::{DataChannel, HEADER_BYTES, Header, Op};
 use scheduled_transfer::{
@@ -415,13 +416,14 @@ impl Transfer {
             return false;
         };
         let (d_ula, s_ula) = (transmit.to, address_of(self.config.node));
-        let mut frame = Vec::with_capacity(ethernet::OVERHEAD_BYTES + self.octets.len());
-        ethernet::Frame { d_ula, s_ula, operation: &self.octets }
-            .emit(&mut frame)
-            .expect("the compiler keeps STUs within a frame");
+        let medium = self.config.medium;
+        let frame = lower::emit(medium, (d_ula, s_ula), &self.octets);
         self.ledger.sent(&transmit, frame.len(), self.octets.len() - HEADER_BYTES);
         let TransferConfig { priority, cos, stream_id, .. } = *self.config;
-        let conveyance = Conveyance::Stream { cos, stream_id };
+        let (conveyance, priority) = match medium {
+            None => (Conveyance::Stream { cos, stream_id }, priority),
+            Some(medium) => (Conveyance::Frame, medium.priority(transmit.channel)),
+        };
         let to = node_of(transmit.to);
         if self.config.captured {
             cx.tell(SignalKind::Frame { octets: frame.clone() });
@@ -439,10 +441,10 @@ impl Transfer {
 
     /// A frame has come to the protocol.
     fn handle(&mut self, cx: &mut Cx<'_>, frame: &[u8]) {
-        match ethernet::Frame::parse(frame) {
-            Ok(found) if found.d_ula == address_of(self.config.node) => {
+        match lower::parse(self.config.medium, frame) {
+            Some(found) if found.to == address_of(self.config.node) => {
                 self.frames += 1;
-                self.endpoint.handle(cx.now, (found.s_ula, 0), found.operation);
+                self.endpoint.handle(cx.now, (found.from, 0), found.operation);
             }
             _ => self.ledger.stats.foreign += 1,
         }
@@ -489,7 +491,7 @@ impl Protocol for Transfer {
             let token = received.payload.label.token;
             cx.tell(SignalKind::Arrived { token, source: received.leg.source });
         }
-        let is_data = frame.get(ethernet::OVERHEAD_BYTES).is_some_and(|octet| octet >> 3 == Op::Data as u8);
+        let is_data = frame.get(lower::overhead(self.config.medium)).is_some_and(|octet| octet >> 3 == Op::Data as u8);
         let copies = self.medium.copies(is_data);
         match copies {
             [None, _] => {
