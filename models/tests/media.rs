@@ -3,9 +3,11 @@ mod common;
 use common::*;
 use models::config::*;
 use models::path::Roads;
+use models::probe::{ProtocolEvent, ProtocolFact};
+use models::run::{ListKind, PipelineMode};
 use models::stats::TransferTotals;
 use models::transfer_rate::TransferPath;
-use models::{Progress, RunOptions, Simulation};
+use models::{Probe, Progress, RunOptions, Simulation};
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
@@ -130,4 +132,132 @@ fn a_write_fills_each_medium() {
         assert_eq!(outcome.dropped, 0);
         assert!(outcome.wire_checked.packets > 0 && outcome.wire_checked.symbols == 0);
     }
+}
+
+/// Writers into one endpoint, each with a window that nobody slows down.
+fn incast(medium: Medium, model: SwitchConfig, buffers: u8, change: impl Fn(&mut TransferConfig)) -> Net {
+    let (stu, blocksize) = sizes(medium);
+    let mut net = ends(medium, 5, stu, job(1 << 20, 8, blocksize), change);
+    let routes = net.switch_mut(0).routes.clone();
+    *net.switch_mut(0) = SwitchConfig { routes, reads_per_input: 4, ..model };
+    for device in &mut net.config.devices {
+        device.ports.iter_mut().for_each(|port| port.buffers = buffers);
+    }
+    net
+}
+
+/// However a switch queues, nothing is lost where senders wait for room.
+#[test]
+fn senders_wait_for_room() {
+    let models = [
+        SwitchConfig { input: InputQueueing::Fifo, ..switch(5) },
+        SwitchConfig { buffering: Buffering::Crosspoint { depth: 1 }, ..switch(5) },
+        SwitchConfig { buffering: Buffering::Output { packets: 2 }, ..switch(5) },
+        SwitchConfig { arbitration: Arbitration::Islip { iterations: 2 }, ..switch(5) },
+        SwitchConfig { forwarding: Forwarding::CutThrough { header: 3 }, ..switch(5) },
+    ];
+    for medium in Medium::ALL.into_iter().filter(|medium| medium.is_lossless()) {
+        for model in &models {
+            let net = incast(medium, model.clone(), 4, |node| node.protocol.missing_timeout = None);
+            let (totals, outcome) = totals(&net, 4_000_000 * MICROSECOND);
+            let stats = &totals.stats;
+            assert_eq!((stats.completed, stats.verified, outcome.dropped), (4, 4, 0), "{medium:?} {model:?}");
+            assert_eq!(stats.payload, 4 << 20, "{medium:?} {model:?}");
+        }
+    }
+}
+
+/// Where they do not wait, frames are dropped when the buffers of a switch are full, and only then; what is
+/// missing is sent again. A destination that takes one Transfer of one Block at a time loses nothing.
+#[test]
+fn ethernet_drops_what_finds_no_room() {
+    let small = |change: fn(&mut TransferConfig)| {
+        let net = incast(Medium::Ethernet, switch(5), 6, |node| {
+            node.protocol.missing_timeout = Some(2_000 * MICROSECOND);
+            node.protocol.op_timeout = 1_000 * MICROSECOND;
+            node.protocol.max_retry = 20;
+            change(node);
+        });
+        totals(&net, 4_000_000 * MICROSECOND)
+    };
+    let (free, outcome) = small(|_| ());
+    assert_eq!((free.stats.completed, free.stats.verified), (4, 4));
+    assert!(outcome.dropped > 100, "{} dropped", outcome.dropped);
+    assert!(free.stats.payload > 4 << 20);
+    let (paced, outcome) = small(|node| {
+        node.receives = Some(1);
+        node.job.cts_req = 1;
+    });
+    assert_eq!((paced.stats.completed, paced.stats.verified, outcome.dropped), (4, 4, 0));
+    assert_eq!(paced.stats.payload, 4 << 20);
+}
+
+/// The same numbers whatever the event list and the pipeline, with frames lost, doubled and late besides.
+#[test]
+fn results_do_not_depend_on_the_kernel() {
+    for medium in Medium::ALL {
+        let net = incast(medium, switch(5), 4, |node| {
+            node.faults = [TransferFaults { lost: 50_000, doubled: 50_000, delayed: 50_000 }; 2];
+            node.delay = Duration(100 * MICROSECOND);
+            node.protocol.ordered = false;
+            node.protocol.op_timeout *= 4;
+            node.protocol.max_retry = 20;
+            node.job.blocksize = sizes(medium).0.trailing_zeros() as u16;
+            node.job.bytes = 1 << 18;
+        });
+        let config = Arc::new(net.config.clone());
+        let mut found = Vec::new();
+        let base = RunOptions::default();
+        let heap = RunOptions { list: ListKind::Heap, ..base };
+        let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..base };
+        for options in [base, heap, unfolded] {
+            let mut simulation = Simulation::new(Arc::clone(&config), options, ());
+            simulation.run(Time(4_000_000 * MICROSECOND), u64::MAX);
+            let ((), outcome) = simulation.finish();
+            let totals = &outcome.transfers[0];
+            assert_eq!((totals.stats.completed, totals.stats.corrupt), (4, 0), "{medium:?} {totals:?}");
+            assert!(totals.stats.lost > 0 && totals.stats.doubled > 0 && totals.stats.delayed > 0);
+            found.push((outcome.outcome, outcome.trajectory, totals.stats.clone()));
+        }
+        assert!(found.windows(2).all(|two| two[0] == two[1]), "{medium:?}");
+    }
+}
+
+/// When the last endpoint was connected.
+#[derive(Default)]
+struct Connected(Option<u64>);
+
+impl Probe for Connected {
+    fn protocol_event(&mut self, event: &ProtocolEvent) {
+        if event.fact == ProtocolFact::Connected && event.device == 4 {
+            self.0.get_or_insert(event.at.0);
+        }
+    }
+}
+
+/// Proves: ST-A.1-6
+///
+/// Data that stands still does not keep Control waiting: each channel has buffers of its own.
+#[test]
+fn control_passes_data_on_four_channels() {
+    // All links into the switch are fast, that of the destination is slow: Data fills all buffers.
+    let connect = |medium| {
+        let mut net = incast(medium, switch(5), 4, |_| ());
+        net.config.links[0].char_ps.0 *= 50;
+        // The last end connects when the buffers are full, and wants nothing but a small Transfer.
+        let late = 3_000 * MICROSECOND;
+        let ProtocolConfig::Transfer(last) = &mut net.agent(4).parts[0].protocol else { unreachable!() };
+        (last.connect_at, last.job.bytes) = (Time(late), 8);
+        for id in 0..5 {
+            let ProtocolConfig::Transfer(node) = &mut net.agent(id).parts[0].protocol else { unreachable!() };
+            (node.protocol.op_timeout, node.protocol.missing_timeout) = (1 << 50, None);
+        }
+        let config = Arc::new(net.config.clone());
+        let mut simulation = Simulation::new(config, RunOptions::default(), Connected::default());
+        simulation.run(Time(2_000_000 * MICROSECOND), u64::MAX);
+        let (Connected(at), _) = simulation.finish();
+        at.expect("it connects") - late
+    };
+    let (apart, together) = (connect(Medium::Hippi6400), connect(Medium::HippiFp));
+    assert!(apart * 4 < together, "{apart} ps beside {together} ps");
 }
