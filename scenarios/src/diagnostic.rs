@@ -372,6 +372,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC066", "endpoint that the host cannot set up"),
     ("SC067", "fault that the link cannot have"),
     ("SC068", "damaged packets and cut-through"),
+    ("SC080", "something that a medium does not have"),
     ("SC070", "endpoint offered more than its link carries"),
     ("SC071", "fewer buffers than the round trip wants"),
     ("SC072", "threshold that is never reached"),
