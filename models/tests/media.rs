@@ -32,7 +32,8 @@ fn way(net: &Net, medium: Medium, stu: u32) -> TransferPath {
 
 /// Every end but the first wants `job` of the first, or the second of the first alone.
 fn ends(medium: Medium, count: u16, stu: u32, job: TransferJob, change: impl Fn(&mut TransferConfig)) -> Net {
-    let mut net = on_medium(medium, usize::from(count), SwitchConfig { reads_per_input: 4, ..switch(count as u8) });
+    let mut net =
+        on_medium(medium, usize::from(count), SwitchConfig { reads_per_input: 4, ..switch(count as u8) });
     let way = way(&net, medium, stu);
     let timeout = 10 * way.round_trip();
     let patience = way.patience(timeout, 2 * u64::from(count) * job.enabled(), 1 << job.blocksize);
@@ -124,7 +125,11 @@ fn a_write_fills_each_medium() {
         let analytic = u128::from(way.block_time(block)) * (16 << 20) / u128::from(block);
         let (totals, outcome) = totals(&net, analytic as u64 * 2);
         let stats = &totals.stats;
-        assert_eq!((stats.completed, stats.verified, stats.timeouts, stats.logged), (1, 1, 0, 0), "{medium:?}");
+        assert_eq!(
+            (stats.completed, stats.verified, stats.timeouts, stats.logged),
+            (1, 1, 0, 0),
+            "{medium:?}"
+        );
         assert_eq!(stats.payload, 16 << 20, "nothing is sent twice");
         let took = stats.last_done.unwrap().0 - stats.first_begun.unwrap().0;
         assert!(u128::from(took) >= analytic, "{medium:?} is faster than its link");

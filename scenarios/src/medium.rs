@@ -126,8 +126,10 @@ pub(crate) fn check(c: &mut Compiler<'_>) {
         let other = named.iter().find(|(_, name)| *name != named[0].1);
         if let Some((port, other)) = other {
             let path = &c.graph.nodes[device].name;
-            let message =
-                format!("\"{path}\" has a link of {} at port {} and one of {other} at port {port}", named[0].1, named[0].0);
+            let message = format!(
+                "\"{path}\" has a link of {} at port {} and one of {other} at port {port}",
+                named[0].1, named[0].0
+            );
             let pointer = c.graph.nodes[device].pointer.clone();
             let help = "all links of a device are of one medium: nothing translates between media";
             c.once(Diagnostic::error("SC080", pointer, message).help(help));
@@ -137,7 +139,11 @@ pub(crate) fn check(c: &mut Compiler<'_>) {
     let spec = c.spec;
     let whole = [
         ("/voq/enabled", c.voq_enabled(), "VoQ backpressure is a part of RapidIO"),
-        ("/multicast", spec.multicast.iter().flatten().next().is_some(), "multicast masks are a part of RapidIO"),
+        (
+            "/multicast",
+            spec.multicast.iter().flatten().next().is_some(),
+            "multicast masks are a part of RapidIO",
+        ),
         ("/configure", configure::setup(spec).is_some(), "the registers of a fabric are a part of RapidIO"),
     ];
     for (pointer, given, what) in whole {
@@ -166,7 +172,8 @@ pub(crate) fn check_flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, source
         1 => "there is one channel for everything",
         _ => "Control goes on virtual channel 0, Data on 1",
     };
-    for (key, given) in [("priority", flow.priority.unwrap_or(0) != 0), ("st/cos", st.cos.unwrap_or(0) != 0)] {
+    for (key, given) in [("priority", flow.priority.unwrap_or(0) != 0), ("st/cos", st.cos.unwrap_or(0) != 0)]
+    {
         if given {
             let message = format!("{name} knows no such thing");
             c.once(Diagnostic::error("SC080", format!("{at}/{key}"), message).help(channels));

@@ -337,6 +337,11 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
             "st-lossy.json",
             "Scheduled Transfer over a medium that loses, doubles and delays: every octet compared",
         ),
+        ("st-media.json", "Scheduled Transfer over HIPPI-6400, HIPPI-FP, Ethernet, ATM and Fibre Channel"),
+        (
+            "st-media-incast.json",
+            "writers into one endpoint: frames that Ethernet drops, and pacing against it",
+        ),
         ("st-slots.json", "Scheduled Transfer: starving for Slots"),
         ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
     ]

@@ -137,7 +137,11 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let stu = st.stu.unwrap_or(1_024);
     let carried = c.wires.iter().filter_map(|wire| wire.medium).map(|(medium, _)| medium.stu_max()).max();
     if !(stu.is_power_of_two() && (256..=carried.unwrap_or(1_024).max(1_024)).contains(&stu)) {
-        range("st/stu", format!("STUs of {stu} octets are not possible"), "allowed: 256, 512 or 1024");
+        let help = match carried.filter(|&most| most > 1_024) {
+            None => "allowed: 256, 512 or 1024".to_owned(),
+            Some(most) => format!("allowed: powers of two from 256 to {most}"),
+        };
+        range("st/stu", format!("STUs of {stu} octets are not possible"), &help);
     }
     if units::given(st.op_timeout.as_ref()) == Some(0) {
         range(

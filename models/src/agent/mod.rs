@@ -155,10 +155,7 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub fn is_empty(&self) -> bool {
-        self.out.is_empty()
-            && self.reports.is_empty()
-            && self.orders.is_empty()
-            && self.frames.is_empty()
+        self.out.is_empty() && self.reports.is_empty() && self.orders.is_empty() && self.frames.is_empty()
     }
 }
 

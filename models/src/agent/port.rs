@@ -504,7 +504,13 @@ impl Port {
     }
 }
 
-pub(super) fn received(from: u32, priority: u8, conveyance: Conveyance, payload: Data, leg: Journey) -> Received {
+pub(super) fn received(
+    from: u32,
+    priority: u8,
+    conveyance: Conveyance,
+    payload: Data,
+    leg: Journey,
+) -> Received {
     Received { from, priority, conveyance, payload: payload.without_padding(), leg }
 }
 

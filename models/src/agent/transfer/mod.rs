@@ -491,7 +491,8 @@ impl Protocol for Transfer {
             let token = received.payload.label.token;
             cx.tell(SignalKind::Arrived { token, source: received.leg.source });
         }
-        let is_data = frame.get(lower::overhead(self.config.medium)).is_some_and(|octet| octet >> 3 == Op::Data as u8);
+        let is_data =
+            frame.get(lower::overhead(self.config.medium)).is_some_and(|octet| octet >> 3 == Op::Data as u8);
         let copies = self.medium.copies(is_data);
         match copies {
             [None, _] => {
