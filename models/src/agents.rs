@@ -161,7 +161,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Whether deliveries to this endpoint are events.
     pub(crate) fn listens(&self, e: usize) -> bool {
-        matches!(self.agents.get(e), Some(Some(_))) || !self.spaces.is_empty()
+        matches!(self.agents.get(e), Some(Some(_))) || !self.spaces.is_empty() || self.stripes.is_joined(e)
     }
 
     /// A packet that an agent made has reached the sink behind `port`.
@@ -236,13 +236,18 @@ impl<P: Probe> Fabric<P> {
         for packet in work.out.drain(..) {
             self.inject(cx, e, packet);
         }
+        let mut others = 0u64;
         for frame in work.frames.drain(..) {
-            self.inject_frame(cx, e, frame);
+            others |= 1 << self.inject_frame(cx, e, frame);
         }
         // It goes back empty, but with the memory that it has taken.
         self.workspace = work;
         if turn {
             self.endpoint_turn(cx, e);
+        }
+        // The first is this endpoint.
+        if others & !1 != 0 {
+            self.interfaces_turn(cx, e, others & !1);
         }
         if wakes {
             self.lend(e).wake(now.0);

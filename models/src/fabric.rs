@@ -15,7 +15,7 @@ use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
     StagingConfig, Verdict,
 };
-use crate::medium::Frames;
+use crate::medium::{Frames, Stripes};
 use crate::packet::{List, Packets};
 use crate::port::{Cold, LinkTiming, NONE, Port, Rx, Tx, special};
 use crate::probe::{Probe, Sample};
@@ -289,6 +289,7 @@ pub(crate) struct Fabric<P> {
     pub agents: Vec<Option<Box<Agent>>>,
     pub cargoes: Cargoes,
     pub frames: Frames,
+    pub stripes: Stripes,
     /// For whichever agent is called.
     pub workspace: Workspace,
     /// Ends of symbolic links, by port; empty if there are none.
@@ -359,6 +360,7 @@ impl<P: Probe> Fabric<P> {
             agents: Vec::new(),
             cargoes: Cargoes::default(),
             frames: Frames::default(),
+            stripes: Stripes::default(),
             workspace: Workspace::default(),
             ends: Vec::new(),
             late: Late::default(),
@@ -401,6 +403,7 @@ impl<P: Probe> Fabric<P> {
         }
         fabric.set_up_agents();
         fabric.set_up_media();
+        fabric.set_up_stripes();
         fabric.set_up_links();
         fabric.set_up_registers();
         fabric.set_up_staging();

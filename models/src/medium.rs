@@ -9,9 +9,9 @@
 //! Where nobody waits for room (Ethernet) a frame that finds none is dropped.
 
 use crate::agent::data::Data;
-use crate::agent::protocol::Send;
+use crate::agent::protocol::{Conveyance, Send};
 use crate::agents::origin;
-use crate::config::{Medium, PacketSize};
+use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};
 use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class};
 use crate::port::special;
@@ -19,6 +19,7 @@ use crate::probe::{Delivery, DropReason, Probe};
 use crate::symbol::{Flight, step};
 use logical::wire::Payload as _;
 use sim_core::EventList;
+use std::collections::BTreeMap;
 
 /// Credits beyond any use: what blocks is [`Channels`].
 const PLENTY: i16 = i16::MAX / 2;
@@ -93,7 +94,60 @@ impl Frames {
     }
 }
 
+/// Endpoints that are interfaces of one host.
+#[derive(Debug, Default)]
+pub(crate) struct Stripes {
+    /// Host and number of each endpoint that is one; empty if no host has more than one.
+    host: Vec<Option<(u32, u8)>>,
+    /// Interfaces of a host.
+    of: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Stripes {
+    /// These endpoints are interfaces of the first of them.
+    fn join(&mut self, interfaces: Vec<u32>, endpoints: usize) {
+        self.host.resize(endpoints, None);
+        for (&e, number) in interfaces.iter().zip(0..) {
+            self.host[e as usize] = Some((interfaces[0], number));
+        }
+        self.of.insert(interfaces[0], interfaces);
+    }
+
+    /// The endpoint whose agent an endpoint belongs to, and its number there.
+    fn host(&self, e: usize) -> (usize, u8) {
+        match self.host.get(e) {
+            Some(&Some((host, number))) => (host as usize, number),
+            _ => (e, 0),
+        }
+    }
+
+    fn interface(&self, e: usize, number: u8) -> usize {
+        self.of.get(&(e as u32)).map_or(e, |interfaces| interfaces[usize::from(number)] as usize)
+    }
+
+    /// Whether the agent of another endpoint listens to this one.
+    pub fn is_joined(&self, e: usize) -> bool {
+        matches!(self.host.get(e), Some(Some(_)))
+    }
+}
+
 impl<P: Probe> Fabric<P> {
+    /// Joins the interfaces of hosts.
+    pub(crate) fn set_up_stripes(&mut self) {
+        let config = self.config.clone();
+        for part in config.agents.iter().flat_map(|agent| &agent.parts) {
+            let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
+            if end.interfaces.len() > 1 {
+                let endpoint = |&id: &u16| {
+                    let device = config.owners[usize::from(id)];
+                    !self.owner[self.first_port[device as usize] as usize] as u32
+                };
+                let interfaces = end.interfaces.iter().map(endpoint).collect();
+                self.stripes.join(interfaces, self.endpoints.len());
+            }
+        }
+    }
+
     /// Makes links what the configuration says.
     pub(crate) fn set_up_media(&mut self) {
         let config = self.config.clone();
@@ -150,8 +204,8 @@ impl<P: Probe> Fabric<P> {
         }
         if from == origin::FRAME && !self.is_switch(port) {
             let token = self.frames.get(packet).expect("a frame has octets").payload.label.token;
-            let e = !self.owner[port as usize] as usize;
-            self.agents[e].as_mut().expect("only agents send frames").frame_started(token);
+            let (host, _) = self.stripes.host(!self.owner[port as usize] as usize);
+            self.agents[host].as_mut().expect("only agents send frames").frame_started(token);
         }
     }
 
@@ -225,14 +279,26 @@ impl<P: Probe> Fabric<P> {
         self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
     }
 
-    /// One frame of an agent joins the injection queue.
-    pub(crate) fn inject_frame<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, send: Send) {
-        let Send { to, priority, payload, .. } = send;
+    /// One frame of an agent joins the injection queue of an interface, whose number comes back.
+    pub(crate) fn inject_frame<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        host: usize,
+        send: Send,
+    ) -> u8 {
+        let Send { to, priority, payload, conveyance } = send;
+        let Conveyance::Frame { interface } = conveyance else { unreachable!("it is a frame") };
+        let e = self.stripes.interface(host, interface);
         let medium = self.channels(self.endpoints[e].port).medium;
         let octets = payload.octets() as u32;
         let wire = medium.wire_octets(octets);
-        let agent = self.agents[e].as_mut().expect("only agents make frames");
-        let (source, sequence) = (agent.id, agent.packets);
+        let device = self.endpoints[e].device as usize;
+        let DeviceModel::Endpoint(EndpointConfig { ids, .. }) = &self.config.devices[device].model else {
+            unreachable!("only endpoints make frames")
+        };
+        let source = ids[0];
+        let agent = self.agents[host].as_mut().expect("only agents make frames");
+        let sequence = agent.packets;
         agent.packets += 1;
         let flow = payload.label.flow;
         agent.count_packet(flow, false, wire.into());
@@ -242,14 +308,30 @@ impl<P: Probe> Fabric<P> {
         let packet = self.admit_packet(e, now, made);
         self.queue_packet(cx, e, packet, now);
         self.frames.put(packet, Frame { source, payload });
+        interface
+    }
+
+    /// Frames have joined the queues of further interfaces of a host, one bit for each: they may start.
+    pub(crate) fn interfaces_turn<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        host: usize,
+        mut interfaces: u64,
+    ) {
+        while interfaces != 0 {
+            let e = self.stripes.interface(host, interfaces.trailing_zeros() as u8);
+            interfaces &= interfaces - 1;
+            self.endpoint_turn(cx, e);
+        }
     }
 
     /// A frame of this endpoint has started to leave: its protocol may have more.
     pub(crate) fn frame_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         let now = cx.now().0;
-        self.lend(e).make_stream(now);
-        // The transmitter is busy from now on; who called arranges what comes after.
-        self.carry_out(cx, e, false);
+        let (host, _) = self.stripes.host(e);
+        self.lend(host).make_stream(now);
+        // This transmitter is busy from now on; who called arranges what comes after.
+        self.carry_out(cx, host, host != e);
     }
 
     /// A frame has reached the endpoint behind `port`.
@@ -261,13 +343,13 @@ impl<P: Probe> Fabric<P> {
         delivery: &Delivery,
     ) {
         let frame = self.frames.take(packet).expect("a packet of an agent has a body or is a frame");
-        let e = !self.owner[port as usize] as usize;
-        if !matches!(self.agents.get(e), Some(Some(_))) {
+        let (host, interface) = self.stripes.host(!self.owner[port as usize] as usize);
+        if !matches!(self.agents.get(host), Some(Some(_))) {
             return;
         }
         let Frame { source, payload } = *frame;
-        self.lend(e).deliver_frame(source, delivery, payload);
-        self.carry_out(cx, e, true);
+        self.lend(host).deliver_frame(source, delivery, payload, interface);
+        self.carry_out(cx, host, true);
     }
 
     /// `--wire-check`: a frame is written again from what is read of it.

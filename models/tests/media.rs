@@ -42,6 +42,7 @@ fn ends(medium: Medium, count: u16, stu: u32, job: TransferJob, change: impl Fn(
             let mut config = TransferConfig {
                 node,
                 medium: Some(medium),
+                interfaces: vec![node],
                 priority: 0,
                 cos: 0,
                 stream_id: 0,
@@ -265,4 +266,72 @@ fn control_passes_data_on_four_channels() {
     };
     let (apart, together) = (connect(Medium::Hippi6400), connect(Medium::HippiFp));
     assert!(apart * 4 < together, "{apart} ps beside {together} ps");
+}
+
+/// Two hosts with so many interfaces each; the second has the ids behind those of the first, and writes.
+fn striped(medium: Medium, into: u16, from: u16, bytes: u64, change: impl Fn(&mut TransferConfig)) -> Net {
+    let (stu, blocksize) = sizes(medium);
+    let hosts = [(0..into).collect::<Vec<u16>>(), (into..into + from).collect()];
+    let mut net = ends(medium, into + from, stu, job(bytes, 24, blocksize), |node| {
+        node.peers = if node.node == into { vec![0] } else { vec![] };
+        if let Some(host) = hosts.iter().find(|host| host[0] == node.node) {
+            node.interfaces.clone_from(host);
+            node.protocol.interfaces = host.len() as u8;
+        }
+        node.protocol.missing_timeout = node.protocol.missing_timeout.map(|time| 4 * time);
+        change(node);
+    });
+    // The other interfaces have no agents.
+    net.config.agents.retain(|agent| hosts.iter().any(|host| u32::from(host[0]) == agent.id));
+    net
+}
+
+/// Proves: ST-A.5-9
+///
+/// A Write over several interfaces is as fast as the narrower of its ends, octet for octet right.
+#[test]
+fn stripes_add_up() {
+    for medium in [Medium::FibreChannel, Medium::Hippi6400, Medium::Ethernet] {
+        for (into, from) in [(1, 1), (2, 2), (4, 4), (1, 2), (2, 1), (3, 2)] {
+            let (stu, blocksize) = sizes(medium);
+            let bytes = 64 << blocksize;
+            let net =
+                striped(medium, into, from, bytes, |node| node.job.cts_req = if into == 1 { 4 } else { 24 });
+            let time = way(&net, medium, stu).block_time(1 << blocksize);
+            let (totals, outcome) = totals(&net, 64 * 8 * time);
+            let stats = &totals.stats;
+            let case = format!("{medium:?}, {from} to {into}");
+            assert_eq!((stats.completed, stats.verified, stats.payload), (1, 1, bytes), "{case} {totals:?}");
+            assert_eq!(outcome.dropped, 0, "{case}");
+            let took = stats.last_done.unwrap().0 - stats.first_begun.unwrap().0;
+            let analytic = 64 * time / u64::from(into.min(from));
+            assert!(took >= analytic * 99 / 100, "{case}: {took} ps, {analytic} at least");
+            // Of many to many, two may write to one for a while, and another has nothing to do.
+            let least = if into.min(from) > 1 { 75 } else { 98 };
+            assert!(took * least <= analytic * 100, "{case}: {took} ps instead of {analytic}");
+        }
+    }
+}
+
+/// Frames of one stripe are lost, doubled and late like those of all; results are those of any kernel.
+#[test]
+fn stripes_lose_nothing_for_good() {
+    let net = striped(Medium::FibreChannel, 3, 4, 4 << 20, |node| {
+        node.faults = [TransferFaults { lost: 20_000, doubled: 20_000, delayed: 0 }; 2];
+        node.protocol.max_retry = 20;
+    });
+    let mut found = Vec::new();
+    let base = RunOptions::default();
+    let heap = RunOptions { list: ListKind::Heap, ..base };
+    let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..base };
+    for options in [base, heap, unfolded] {
+        let mut simulation = Simulation::new(Arc::new(net.config.clone()), options, ());
+        simulation.run(Time(4_000_000 * MICROSECOND), u64::MAX);
+        let ((), outcome) = simulation.finish();
+        let stats = &outcome.transfers[0].stats;
+        assert_eq!((stats.completed, stats.verified, stats.corrupt), (1, 1, 0), "{stats:?}");
+        assert!(stats.lost > 0 && stats.doubled > 0);
+        found.push((outcome.outcome, outcome.trajectory, outcome.transfers));
+    }
+    assert!(found.windows(2).all(|two| two[0] == two[1]));
 }

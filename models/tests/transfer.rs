@@ -52,6 +52,7 @@ fn ends(
             let mut config = TransferConfig {
                 node,
                 medium: None,
+                interfaces: vec![node],
                 priority: 0,
                 cos: 0,
                 stream_id: 7,

@@ -246,6 +246,7 @@ pub(crate) fn ends(
         let end = TransferConfig {
             node: c.ids[device] as u16,
             medium,
+            interfaces: vec![c.ids[device] as u16],
             priority: flow.priority.unwrap_or(0),
             cos: st.cos.unwrap_or(0),
             stream_id: STREAM + index,

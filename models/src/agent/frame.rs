@@ -8,13 +8,20 @@ use crate::agents::journey;
 use crate::probe::{Delivery, ProtocolFact};
 
 impl Agent {
-    /// A frame arrived from the device with this id. It is lost if the host has no place for it.
-    pub fn deliver_frame(&mut self, source: u32, delivery: &Delivery, payload: Data) {
+    /// A frame arrived at an interface, from the device with this id. It is lost if the host has no place for
+    /// it.
+    pub fn deliver_frame(&mut self, source: u32, delivery: &Delivery, payload: Data, interface: u8) {
         let now = delivery.at.0;
         self.host.account(now);
         if self.host.has_room(self.port.reserved()) {
             let leg = self.port.leg(&payload.label, journey(delivery), Cause::SourceQueue);
-            self.host.take_in(received(source, delivery.priority, Conveyance::Frame, payload, leg));
+            self.host.take_in(received(
+                source,
+                delivery.priority,
+                Conveyance::Frame { interface },
+                payload,
+                leg,
+            ));
         } else if let Some(part) = self.part_of(delivery.flow) {
             self.fact(now, part, ProtocolFact::Discarded);
         }

@@ -441,7 +441,7 @@ impl Agent {
         // Labels are in fabric time, deadlines in that of the protocol clock.
         order.send.payload.label.ready = now;
         match order.send.conveyance {
-            Conveyance::Frame => self.work.frames.push(order.send),
+            Conveyance::Frame { .. } => self.work.frames.push(order.send),
             _ => self.port.submit(order),
         }
     }

@@ -180,7 +180,7 @@ impl Port {
                 let flow = stream::Flow { vc: false, priority };
                 self.streams.submit(stream::Pdu { destination, flow, cos, stream_id, payload, token })
             }
-            Conveyance::Frame => unreachable!("frames do not pass the port of RapidIO"),
+            Conveyance::Frame { .. } => unreachable!("frames do not pass the port of RapidIO"),
             Conveyance::Doorbell { info } => {
                 self.rung.insert((destination, info), payload.label);
                 self.bells.submit(doorbell::Ring { destination, info, priority, token })

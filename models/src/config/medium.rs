@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(Medium::Ethernet.octet_ps(10_000_000_000), (800, 1));
         assert_eq!(Medium::FibreChannel.octet_ps(1_062_500_000), (160_000, 17));
         // 149.76 Mbit/s of cells.
-        assert_eq!(Medium::AtmLane.octet_ps(155_520_000), (8_000_000_000 / 2_880, 149_760 / 2_880));
+        assert_eq!(Medium::AtmLane.octet_ps(155_520_000), (6_250_000, 117));
         for medium in Medium::ALL {
             let longest = medium.operation_octets(40 + medium.stu_max());
             assert!(longest <= u32::from(u16::MAX), "{medium:?}");

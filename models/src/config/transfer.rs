@@ -12,6 +12,9 @@ pub struct TransferConfig {
     pub node: u16,
     /// The medium of its link, `None` for RapidIO.
     pub medium: Option<Medium>,
+    /// Ids of its interfaces, `node` first: endpoints that are one host. More than one on other media than
+    /// RapidIO only; the others have no agent.
+    pub interfaces: Vec<u16>,
     /// Priority 0..=2 of all its packets on RapidIO: the lower layer is one FIFO.
     pub priority: u8,
     /// Class of service of its stream.
