@@ -44,7 +44,7 @@ fn golden_integers() {
     // the end of the run belongs to the last bin
     assert_eq!(hot.bins[1023].packets, 1);
     assert_eq!(hot.segments[SEGMENTS - 1].latency.max, 900_000);
-    assert_eq!(hot.dropped, [0, 1]);
+    assert_eq!(hot.dropped, [0, 1, 0]);
     let parts = victim.segments[0].parts_ps;
     assert_eq!(parts[Cause::HeadOfLine as usize], 120_000);
     assert_eq!(parts[Cause::OutputContention as usize], 1_000_000);
