@@ -24,10 +24,11 @@ pub(crate) fn named(kind: Option<MediumKind>) -> Option<Medium> {
 /// A rate as scenario files write it.
 fn rate_text(medium: Medium, rate: u64) -> String {
     let unit = if medium == Medium::FibreChannel { "baud" } else { "b/s" };
-    match rate {
-        1_000_000_000.. => format!("{} G{unit}", rate as f64 / 1e9),
-        _ => format!("{} M{unit}", rate as f64 / 1e6),
-    }
+    let (size, prefix) = if rate >= 1_000_000_000 { (1_000_000_000, 'G') } else { (1_000_000, 'M') };
+    let (whole, rest) = (rate / size, rate % size);
+    let width = size.ilog10() as usize;
+    let digits = format!("{whole}.{rest:0width$}");
+    format!("{} {prefix}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// What a link of a medium has if the file says nothing else.
