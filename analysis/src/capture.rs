@@ -5,7 +5,7 @@
 
 use crate::trace::Filter;
 use models::Probe;
-use models::config::{FabricConfig, ProtocolConfig};
+use models::config::{FabricConfig, Medium, ProtocolConfig};
 use models::probe::{Signal, SignalKind};
 use models::sim_core::Time;
 use std::collections::BTreeMap;
@@ -40,11 +40,14 @@ impl Capture {
         Self { filter, frames: Vec::new() }
     }
 
-    /// Lets the ends of Scheduled Transfer tell of their frames; whether there are any.
+    /// Lets the ends of Scheduled Transfer tell of their frames, if they are of Ethernet; whether there are
+    /// any.
     pub fn prepare(config: &mut FabricConfig) -> bool {
         let mut found = false;
         for part in config.agents.iter_mut().flat_map(|agent| &mut agent.parts) {
-            if let ProtocolConfig::Transfer(transfer) = &mut part.protocol {
+            if let ProtocolConfig::Transfer(transfer) = &mut part.protocol
+                && matches!(transfer.medium, None | Some(Medium::Ethernet))
+            {
                 transfer.captured = true;
                 found = true;
             }

@@ -289,8 +289,7 @@ pub struct FlowData {
     pub offered: Vec<OfferedBin>,
     /// Distributions; index = segment.
     pub segments: Vec<Segment>,
-    /// Packets dropped by reason: not routed, empty multicast mask, continuous traffic without room, the same
-    /// lost by an error.
+    /// Packets dropped by reason: not routed, empty multicast mask, no receive buffer, lost by an error.
     pub dropped: [u64; 4],
     /// Messages handed to protocols, if there was one.
     pub messages: Option<Box<JourneyData>>,

@@ -386,7 +386,7 @@ fn reason(reason: DropReason) -> &'static str {
     match reason {
         DropReason::Unroutable => "no route",
         DropReason::EmptyMask => "empty multicast mask",
-        DropReason::NoRoom => "no receive buffer of its virtual channel",
+        DropReason::NoRoom => "no receive buffer",
         DropReason::LinkError => "lost by an error on a link",
     }
 }

@@ -28,6 +28,8 @@ pub(crate) mod origin {
     pub const STREAM: u16 = u16::MAX - 1;
     /// Responses of registers.
     pub const REGISTERS: u16 = u16::MAX - 2;
+    /// Frames on other media than RapidIO: the agent makes the next when one starts.
+    pub const FRAME: u16 = u16::MAX - 3;
 }
 
 /// What a [`Kind::Host`] event means, in its field.
@@ -148,7 +150,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// An agent that is about to be called.
-    fn lend(&mut self, e: usize) -> &mut Agent {
+    pub(crate) fn lend(&mut self, e: usize) -> &mut Agent {
         let agent = self.agents[e].as_mut().expect("only agents are called");
         // What its protocols sent at the start of the run is still there.
         if agent.work.is_empty() {
@@ -159,7 +161,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Whether deliveries to this endpoint are events.
     pub(crate) fn listens(&self, e: usize) -> bool {
-        matches!(self.agents.get(e), Some(Some(_))) || !self.spaces.is_empty()
+        matches!(self.agents.get(e), Some(Some(_))) || !self.spaces.is_empty() || self.stripes.is_joined(e)
     }
 
     /// A packet that an agent made has reached the sink behind `port`.
@@ -171,24 +173,16 @@ impl<P: Probe> Fabric<P> {
         id: u32,
         delivery: &Delivery,
     ) {
-        let cargo = self.cargoes.take(packet).expect("a packet of an agent has a body");
+        let Some(cargo) = self.cargoes.take(packet) else {
+            return self.deliver_frame(cx, port, packet, delivery);
+        };
         let e = !self.owner[port as usize] as usize;
         let Some(cargo) = self.answer_at_endpoint(cx, e, cargo, id, delivery) else { return };
         if !matches!(self.agents.get(e), Some(Some(_))) {
             return;
         }
         let Cargo { source, body, label } = *cargo;
-        let way = Journey {
-            at: delivery.at,
-            created: delivery.created,
-            flow: delivery.flow,
-            priority: delivery.priority,
-            source: delivery.source,
-            destination: delivery.destination,
-            sequence: delivery.sequence,
-            payload: delivery.payload,
-            parts: delivery.parts,
-        };
+        let way = journey(delivery);
         let agent = self.lend(e);
         agent.deliver(Arrival { destination: id, source, priority: delivery.priority, way, body, label });
         self.carry_out(cx, e, true);
@@ -233,7 +227,7 @@ impl<P: Probe> Fabric<P> {
             self.report(port, report);
         }
         let wakes = self.write_own(cx, device, own);
-        if work.out.is_empty() && !wakes {
+        if work.out.is_empty() && work.frames.is_empty() && !wakes {
             self.workspace = work;
             return;
         }
@@ -242,10 +236,18 @@ impl<P: Probe> Fabric<P> {
         for packet in work.out.drain(..) {
             self.inject(cx, e, packet);
         }
+        let mut others = 0u64;
+        for frame in work.frames.drain(..) {
+            others |= 1 << self.inject_frame(cx, e, frame);
+        }
         // It goes back empty, but with the memory that it has taken.
         self.workspace = work;
         if turn {
             self.endpoint_turn(cx, e);
+        }
+        // The first is this endpoint.
+        if others & !1 != 0 {
+            self.interfaces_turn(cx, e, others & !1);
         }
         if wakes {
             self.lend(e).wake(now.0);
@@ -367,4 +369,19 @@ impl<P: Probe> Fabric<P> {
 
 fn timer(entry: TimerEntry) -> Payload {
     Payload::new(Kind::Host, ending::TIMER, 0, entry.generation)
+}
+
+/// The way of a packet that was delivered.
+pub(crate) fn journey(delivery: &Delivery) -> Journey {
+    Journey {
+        at: delivery.at,
+        created: delivery.created,
+        flow: delivery.flow,
+        priority: delivery.priority,
+        source: delivery.source,
+        destination: delivery.destination,
+        sequence: delivery.sequence,
+        payload: delivery.payload,
+        parts: delivery.parts,
+    }
 }

@@ -5,6 +5,7 @@
 //! All times are picoseconds, all lengths of packets are octets on the wire (8b/10b characters).
 
 mod linx;
+mod medium;
 mod session;
 mod transfer;
 
@@ -15,6 +16,7 @@ pub use linx::*;
 pub use logical::engine::stream::Mtu;
 pub use lp_serial::cost::IdSize;
 pub use lp_serial::link::{Channels, FlowControl, Traffic, VcConfig};
+pub use medium::*;
 pub use session::*;
 pub use transfer::*;
 
@@ -61,6 +63,8 @@ pub struct FabricConfig {
     pub enumeration: Option<EnumerationConfig>,
     /// Scheduled losses of stype2 messages.
     pub symbol_losses: Vec<SymbolLoss>,
+    /// Links of other media than RapidIO, at most one entry for each link.
+    pub media: Vec<MediumLink>,
     /// Links that need symbol granularity, at most one entry for each link.
     pub symbolic: Vec<SymbolicLink>,
     /// What happens to them when, in the order of time.

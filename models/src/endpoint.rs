@@ -251,6 +251,7 @@ impl<P: Probe> Fabric<P> {
                 self.make_packet(cx, e, from as usize, now);
             }
             None if from == origin::STREAM => self.stream_started(cx, e),
+            None if from == origin::FRAME => self.frame_left(cx, e),
             _ => {}
         }
         self.await_next(cx, e);
@@ -294,7 +295,7 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         at: Time,
     ) {
-        if self.packets[packet].origin >= origin::REGISTERS {
+        if self.packets[packet].origin >= origin::FRAME {
             self.hand_over(cx, port, packet, at);
         } else {
             self.deliver(port, packet, at);
@@ -333,7 +334,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Delivers a packet. Nothing of its [`Delivery`] is written down unless somebody looks at it: put together
     /// field by field and moved as a whole it cost 6 % of a hop.
-    fn deliver(&mut self, port: u32, packet: u32, at: Time) {
+    pub fn deliver(&mut self, port: u32, packet: u32, at: Time) {
         let record = &self.packets[packet];
         let device = self.ports[port as usize].rx.device;
         // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).

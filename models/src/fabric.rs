@@ -15,6 +15,7 @@ use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
     StagingConfig, Verdict,
 };
+use crate::medium::{Frames, Stripes};
 use crate::packet::{List, Packets};
 use crate::port::{Cold, LinkTiming, NONE, Port, Rx, Tx, special};
 use crate::probe::{Probe, Sample};
@@ -287,6 +288,8 @@ pub(crate) struct Fabric<P> {
     /// Beside `endpoints`; empty if there are none.
     pub agents: Vec<Option<Box<Agent>>>,
     pub cargoes: Cargoes,
+    pub frames: Frames,
+    pub stripes: Stripes,
     /// For whichever agent is called.
     pub workspace: Workspace,
     /// Ends of symbolic links, by port; empty if there are none.
@@ -356,6 +359,8 @@ impl<P: Probe> Fabric<P> {
             endpoints: Vec::new(),
             agents: Vec::new(),
             cargoes: Cargoes::default(),
+            frames: Frames::default(),
+            stripes: Stripes::default(),
             workspace: Workspace::default(),
             ends: Vec::new(),
             late: Late::default(),
@@ -397,6 +402,8 @@ impl<P: Probe> Fabric<P> {
             endpoint.next = endpoint.sources.iter().map(|s| s.next).min().unwrap_or(u64::MAX);
         }
         fabric.set_up_agents();
+        fabric.set_up_media();
+        fabric.set_up_stripes();
         fabric.set_up_links();
         fabric.set_up_registers();
         fabric.set_up_staging();

@@ -52,6 +52,7 @@
 //!     agents: vec![],
 //!     enumeration: None,
 //!     symbol_losses: vec![],
+//!     media: vec![],
 //!     symbolic: vec![],
 //!     faults: vec![],
 //!     sample_every: None,
@@ -74,6 +75,7 @@ pub mod enumeration;
 mod fabric;
 pub mod goal;
 mod maintenance;
+mod medium;
 mod packet;
 pub mod path;
 mod port;

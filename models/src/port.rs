@@ -1,6 +1,7 @@
 //! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
 
 use crate::clock::TransmitClock;
+use crate::medium::Channels;
 use crate::packet::{List, UNSTAGED};
 use crate::stats::PortStats;
 use crate::wire::{Wire, WireTiming};
@@ -188,6 +189,8 @@ pub(crate) struct Cold {
     pub refresh_every: u64,
     /// Packets on their way to this sink that nobody needs to see arrive yet.
     pub in_flight: VecDeque<(EventKey, u32)>,
+    /// What the sender knows of buffers on links of other media than RapidIO.
+    pub channels: Option<Box<Channels>>,
     /// VoQ messages sent from this port that have not arrived.
     pub messages_on_wire: u32,
     pub stats: PortStats,
@@ -369,4 +372,8 @@ pub(crate) mod special {
     pub const CHECK: u8 = 2;
     /// The link runs in packet granularity for now, and will have to change.
     pub const WATCHED: u8 = 4;
+    /// The link is of another medium than RapidIO.
+    pub const MEDIUM: u8 = 8;
+    /// Buffers of the port are not told by records.
+    pub const APART: u8 = SYMBOLS | MEDIUM;
 }

@@ -53,6 +53,9 @@ impl<P: Probe> View<'_, P> {
         }
         if tx.clock.blocked() & (1 << record.priority) != 0 {
             let peer = tx.peer;
+            if f.cold[port as usize].channels.as_ref().is_some_and(|channels| channels.coming > 0) {
+                return Reason::Moving;
+            }
             if tx.wake_posted || tx.pending > 0 || !f.cold[peer as usize].in_flight.is_empty() {
                 return Reason::Moving;
             }

@@ -4,8 +4,9 @@ use crate::agents::origin;
 use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, DROP, FROM_WIRE, Fabric, Kind, MASK, Payload, Share, class, mark};
 use crate::maintenance::MAINTENANCE;
+use crate::medium::Freed;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
-use crate::port::{NONE, Port, reading};
+use crate::port::{NONE, Port, reading, special};
 use crate::probe::{DropReason, Dropped, PacketStep, Probe};
 use crate::transmit::{list_index, next_after, put, wait_for};
 use sim_core::{Duration, EventKey, EventList, Time};
@@ -116,8 +117,10 @@ impl<P: Probe> Fabric<P> {
         let device = self.ports[port as usize].rx.device;
         let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
         self.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
-        if self.packets[packet].origin >= origin::REGISTERS {
-            self.cargoes.take(packet);
+        match self.packets[packet].origin {
+            origin::FRAME => drop(self.frames.take(packet)),
+            origin::REGISTERS.. => drop(self.cargoes.take(packet)),
+            _ => {}
         }
         if P::FOLLOWS_PACKETS {
             let name = self.packets[packet].id();
@@ -240,10 +243,9 @@ impl<P: Probe> Fabric<P> {
         let rx = &mut self.ports[port as usize].rx;
         rx.occupied += 1;
         let fits = rx.occupied <= rx.buffers;
-        assert!(
-            fits || self.overlapping_reads(s, port, cx.key()),
-            "a receive buffer overflows: transmitter-controlled flow control failed"
-        );
+        if !(fits || self.overlapping_reads(s, port, cx.key())) {
+            return self.overflows(cx, port, packet);
+        }
         self.enqueue_copy(cx, s, port, output, packet);
     }
 
@@ -361,8 +363,9 @@ impl<P: Probe> Fabric<P> {
         if share != NIL && !self.last_of_group(share) {
             return;
         }
-        if tell {
-            self.release(cx, port);
+        if tell || self.ports[port as usize].rx.special & special::MEDIUM != 0 {
+            let priority = self.packets[packet].priority;
+            self.release(cx, port, Freed::Moved(priority));
         } else {
             self.ports[port as usize].rx.occupied -= 1;
         }

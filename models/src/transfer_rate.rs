@@ -1,5 +1,6 @@
-//! What Scheduled Transfer over type 9 streams comes to on a path without competition.
+//! What Scheduled Transfer comes to, over type 9 streams or another medium, on a path without competition.
 
+use crate::config::Medium;
 use crate::path::{Path, pdu_packets};
 use logical::engine::stream::Mtu;
 use lp_serial::cost::IdSize;
@@ -29,6 +30,14 @@ impl TransferPath {
     pub fn new(there: Path, back: Path, stu: u32, mtu: Mtu, ids: IdSize, idle3: bool) -> Self {
         let data = pdu_packets(FRAME_OCTETS + stu, mtu, ids, idle3);
         let control = pdu_packets(FRAME_OCTETS, mtu, ids, idle3);
+        TransferPath { there, back, data, control, stu }
+    }
+
+    /// The same over links of another medium.
+    pub fn on_medium(there: Path, back: Path, stu: u32, medium: Medium) -> Self {
+        let header = HEADER_BYTES as u32;
+        let data = vec![medium.operation_octets(header + stu)];
+        let control = vec![medium.operation_octets(header)];
         TransferPath { there, back, data, control, stu }
     }
 

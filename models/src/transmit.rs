@@ -3,6 +3,7 @@
 use crate::clock::{CHANNELS, TransmitClock};
 use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::medium::Freed;
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
 use crate::port::{Cold, CreditRecord, LinkTiming, NONE, Port, Tx, reading, special};
 use crate::probe::{Cause, PacketStep, Probe};
@@ -108,8 +109,8 @@ impl<P: Probe> Fabric<P> {
     ) {
         let rx = &self.ports[port as usize].rx;
         let special = rx.special;
-        if special & special::SYMBOLS != 0 {
-            return self.acknowledge(cx, port);
+        if special & special::APART != 0 {
+            return self.status_apart(cx, port);
         }
         let Fabric { ports, cold, timings, keys, .. } = &mut *self;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
@@ -148,6 +149,15 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    /// Buffers are told in another way.
+    #[cold]
+    fn status_apart<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        // On other media than RapidIO only what becomes free is told.
+        if self.ports[port as usize].rx.special & special::SYMBOLS != 0 {
+            self.acknowledge(cx, port);
+        }
+    }
+
     /// A status of a link that needs more than the closed form has its place on the wire.
     #[cold]
     fn told_specially(&mut self, now: u64, port: u32, place: u64, acknowledged: u8, free: u8) {
@@ -178,15 +188,15 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A receive buffer of `port` is free again at the current event.
-    pub fn release<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub fn release<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, freed: Freed) {
         let now = cx.now().0;
         let rx = &mut self.ports[port as usize].rx;
         rx.occupied -= 1;
         if rx.advertised > rx.eager_at {
             return;
         }
-        if rx.special & special::SYMBOLS != 0 {
-            return self.release_told(cx, port);
+        if rx.special & special::APART != 0 {
+            return self.release_apart(cx, port, freed);
         }
         let timing = &self.timings[rx.timing as usize];
         if rx.wire.status_unsent(now, timing.wire) {
@@ -196,6 +206,16 @@ impl<P: Probe> Fabric<P> {
             self.ports[peer as usize].tx.amend_last(&mut self.cold[peer as usize], advertised);
         } else {
             self.make_status(cx, port, now, 0);
+        }
+    }
+
+    /// The same where buffers are told in another way.
+    #[cold]
+    fn release_apart<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, freed: Freed) {
+        if self.ports[port as usize].rx.special & special::SYMBOLS != 0 {
+            self.release_told(cx, port);
+        } else {
+            self.released_on_medium(cx, port, freed);
         }
     }
 
@@ -217,7 +237,7 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         if tell {
-            self.release(cx, input);
+            self.release(cx, input, Freed::Read(output));
         } else {
             self.ports[input as usize].rx.occupied -= 1;
         }

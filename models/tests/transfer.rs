@@ -51,6 +51,8 @@ fn ends(
         .map(|node| {
             let mut config = TransferConfig {
                 node,
+                medium: None,
+                interfaces: vec![node],
                 priority: 0,
                 cos: 0,
                 stream_id: 7,

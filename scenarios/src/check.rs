@@ -93,7 +93,11 @@ impl Quantities<'_> {
 
     fn link(&mut self, at: &str, link: Option<&LinkSpec>) {
         let Some(link) = link else { return };
-        if let Some(text) = &link.rate
+        // Whether it is one of its medium is seen when all settings of a link are together.
+        let foreign = link.medium.is_some() || link.rate.as_ref().is_some_and(|text| text.ends_with("b/s"));
+        if let Some(text) = link.rate.as_ref().filter(|_| foreign) {
+            self.report(&format!("{at}/rate"), units::data_rate(text));
+        } else if let Some(text) = &link.rate
             && let Some(baud) = self.report(&format!("{at}/rate"), units::rate(text))
             && !LaneRate::ALL.iter().any(|rate| rate.kbaud() * 1_000 == baud)
         {
@@ -280,26 +284,41 @@ impl Quantities<'_> {
 
 /// Packets on the way and back that a link holds, in packets of maximum size: fewer buffers idle the link.
 pub fn round_trip_packets(link: &LinkConfig) -> u64 {
-    const PACKET_CHARS: u128 = 276;
+    round_trip(link, 276)
+}
+
+/// The same in packets of so many octets.
+fn round_trip(link: &LinkConfig, octets: u32) -> u64 {
     let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
-    let chars = PACKET_CHARS + u128::from(link.symbol_chars);
+    let chars = u128::from(octets) + u128::from(link.symbol_chars);
     // The packet there, the symbol that frees its buffer back behind a packet of the other direction.
     let packet = chars * num;
     let round = 2 * packet + u128::from(link.symbol_chars) * num + 2 * u128::from(link.propagation.0) * den;
     round.div_ceil(packet) as u64
 }
 
+/// Octets of an operation with an STU of 1 024.
+const WHOLE_OPERATION: u32 = 1_064;
+
 /// Warnings about what is possible but probably not meant.
 pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     let mut tight: Option<(String, u64, u64)> = None;
     let mut rates = std::collections::BTreeSet::new();
-    for link in &config.links {
+    for (number, link) in (0..).zip(&config.links) {
         rates.insert(link.char_ps);
-        let needed = round_trip_packets(link);
+        let medium = config.media.iter().find(|media| media.link == number).map(|media| media.medium);
+        let needed = match medium {
+            None => round_trip_packets(link),
+            Some(medium) => round_trip(link, medium.operation_octets(WHOLE_OPERATION)),
+        };
+        if medium.is_some_and(|medium| !medium.is_lossless()) {
+            continue;
+        }
         for end in [link.a, link.b] {
             let port = &config.devices[end.0 as usize].ports[usize::from(end.1)];
             // Packets of priority 0 may use what is above the highest watermark, and that one.
-            let usable = u64::from(port.buffers + 1).saturating_sub(u64::from(port.watermarks[0]));
+            let lowest = if medium.is_some() { 1 } else { port.watermarks[0] };
+            let usable = u64::from(port.buffers + 1).saturating_sub(u64::from(lowest));
             if usable > 0 && usable < needed && tight.as_ref().is_none_or(|(_, old, _)| usable < *old) {
                 tight = Some((c.graph.port_name((end.0 as usize, end.1)), usable, needed));
             }

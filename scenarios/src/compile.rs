@@ -3,6 +3,7 @@
 use crate::configure::{self, Enumeration};
 use crate::diagnostic::Diagnostic;
 use crate::expand::Layer;
+use crate::medium;
 use crate::names;
 use crate::plan::{Labels, Variant, Warmup};
 use crate::presets::{self, Preset};
@@ -70,6 +71,8 @@ impl Settings {
 /// Timing of one link.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
+    /// Another medium than RapidIO, and its rate.
+    pub(crate) medium: Option<(Medium, u64)>,
     pub(crate) rate: LaneRate,
     pub(crate) width: Width,
     pub(crate) symbol: SymbolSize,
@@ -132,6 +135,7 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
     };
     c.settings();
     c.links();
+    medium::check(&mut c);
     c.identifiers();
     let staging = c.staging();
     let ports = c.ports();
@@ -142,6 +146,7 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
         None => c.routes()?,
     };
     let mut config = c.fabric(ports, &staging, &tables);
+    medium::apply(&mut c, &mut config);
     c.multicast(&mut config);
     tables::next_hops(&mut config);
     let walk = c.follow(&config);
@@ -264,7 +269,7 @@ impl Compiler<'_> {
             let mut settings = common.clone();
             let mut pointer = "/links".to_owned();
             if let Some(own) = &edge.set {
-                settings = own.over(&settings);
+                settings = medium::over(own, &settings);
                 pointer = format!("{}/set", edge.pointer);
             }
             for (i, change) in spec.overrides.iter().flatten().enumerate() {
@@ -275,7 +280,7 @@ impl Compiler<'_> {
                 });
                 if ends[0] || ends[1] {
                     hit[i] = true;
-                    settings = own.over(&settings);
+                    settings = medium::over(own, &settings);
                     pointer = format!("/overrides/{i}/links");
                 }
             }
@@ -299,7 +304,22 @@ impl Compiler<'_> {
 
     fn wire(&mut self, edge: &topology::Edge, settings: &LinkSpec, pointer: &str) -> Wire {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        let propagation = units::length(&text(&settings.length)).unwrap_or(10_000)
+            + units::time(&text(&settings.phy_latency)).unwrap_or(30_000);
+        if propagation == 0 {
+            let message = "length and phy_latency are both 0: a link must have a delay";
+            self.once(Diagnostic::error("SC008", pointer.to_owned(), message).help("even 1 cm takes 50 ps"));
+        }
+        if let Some(medium) = medium::named(settings.medium) {
+            let ends = [edge.a.0, edge.b.0];
+            return medium::wire(self, ends, medium, settings, propagation.max(1), pointer);
+        }
         let baud = units::rate(&text(&settings.rate)).unwrap_or(6_250_000_000);
+        if let Some(text) = settings.rate.as_ref().filter(|text| units::rate(text).is_err()) {
+            let message = format!("\"{text}\" is not a lane rate of RapidIO");
+            let help = "give the rate in Gbaud, or the \"medium\"";
+            self.once(Diagnostic::error("SC038", format!("{pointer}/rate"), message).help(help));
+        }
         let rate =
             LaneRate::ALL.into_iter().find(|r| r.kbaud() * 1_000 == baud).unwrap_or(LaneRate::Gbaud6_25);
         let lanes = units::width(&text(&settings.width)).unwrap_or(4);
@@ -357,17 +377,12 @@ impl Compiler<'_> {
                 SymbolKind::Long | SymbolKind::Auto => SymbolSize::Long,
             }
         };
-        let propagation = units::length(&text(&settings.length)).unwrap_or(10_000)
-            + units::time(&text(&settings.phy_latency)).unwrap_or(30_000);
-        if propagation == 0 {
-            let message = "length and phy_latency are both 0: a link must have a delay";
-            self.once(Diagnostic::error("SC008", pointer.to_owned(), message).help("even 1 cm takes 50 ps"));
-        }
         let lane = rate.character_ps(Width::X1);
         let lane = (lane.numerator, lane.denominator);
         let channels = settings.vcs.as_ref();
         let channels = channels.and_then(|vcs| self.channels(vcs, &format!("{pointer}/vcs"), symbol, lane));
         Wire {
+            medium: None,
             rate,
             width,
             symbol,
@@ -519,6 +534,7 @@ impl Compiler<'_> {
             agents: Vec::new(),
             enumeration: self.host.as_ref().map(|host| host.config),
             symbol_losses: Vec::new(),
+            media: Vec::new(),
             symbolic: Vec::new(),
             faults: Vec::new(),
             sample_every: None,

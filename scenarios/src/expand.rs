@@ -35,7 +35,7 @@ macro_rules! layer {
 
 layer! {
     RunSpec { until, warmup, sample_every, stall_after, on_stall }
-    LinkSpec { rate, width, symbol, length, phy_latency, flow_control, granularity, timeout, vcs }
+    LinkSpec { medium, rate, width, symbol, length, phy_latency, flow_control, granularity, timeout, vcs }
     SwitchSpec {
         device, input, buffering, buffer_packets, arbitration, iterations, slot, reads_per_input, forwarding,
         pipeline, input_buffers, watermarks, staging; voq
@@ -146,7 +146,12 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     full.seed.get_or_insert(1);
     full.shake.get_or_insert(0);
     full.run = Some(spec.run.clone().unwrap_or_default().over(&run_defaults()));
-    full.links = Some(spec.links.clone().unwrap_or_default().over(&link_defaults()));
+    let links = spec.links.clone().unwrap_or_default();
+    let lower = match crate::medium::named(links.medium) {
+        Some(medium) => crate::medium::defaults(medium, &link_defaults()),
+        None => link_defaults(),
+    };
+    full.links = Some(links.over(&lower));
     full.switch = Some(with_switch_preset(&spec.switch.clone().unwrap_or_default(), &switch_defaults()));
     full.endpoint =
         Some(with_endpoint_preset(&spec.endpoint.clone().unwrap_or_default(), &endpoint_defaults()));

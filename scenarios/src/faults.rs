@@ -305,7 +305,11 @@ impl Compiler<'_> {
     fn check_symbolic(&mut self, config: &FabricConfig, link: usize, detail: &Detail) {
         let own = &config.links[link];
         let ends = [own.a, own.b].map(|(device, _)| &config.devices[device as usize]);
-        if self.wires[link].symbol == SymbolSize::Idle3 {
+        if let Some((medium, _)) = self.wires[link].medium {
+            let message = format!("links of {} have no such faults", medium.name());
+            let help = "frames of a flow can be lost, doubled and late: st.loss, st.doubled, st.delayed";
+            self.once(Diagnostic::error("SC080", detail.pointer.clone(), message).help(help));
+        } else if self.wires[link].symbol == SymbolSize::Idle3 {
             let names = ends.map(|device| device.path.clone());
             let message =
                 format!("the 64b/67b link {} - {} runs in packet granularity only", names[0], names[1]);

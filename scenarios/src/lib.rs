@@ -26,6 +26,7 @@ pub mod fabric;
 mod faults;
 pub mod goal;
 mod linx;
+mod medium;
 pub mod names;
 pub mod plan;
 mod pointer;

@@ -185,9 +185,19 @@ fn lookahead(link: &LinkConfig) -> u64 {
 
 fn link_lines(variant: &Variant) -> Vec<(String, String)> {
     let named = variant.config.links.iter().zip(&variant.labels.links);
+    let media = &variant.config.media;
     named
-        .map(|(link, name)| {
+        .zip(0..)
+        .map(|((link, name), number)| {
             let gigabits = 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64;
+            if let Some(media) = media.iter().find(|media| media.link == number) {
+                let text = format!(
+                    "{}, {gigabits:.3} Gb/s with all that is between frames, one way {}",
+                    media.medium.name(),
+                    time_text(link.propagation.0)
+                );
+                return (name.clone(), text);
+            }
             let text = format!(
                 "{}x, {gigabits:.3} Gb/s, {}-character symbols, one way {}, {} packets of 276 octets in a \
                  round trip",
@@ -327,6 +337,11 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         (
             "st-lossy.json",
             "Scheduled Transfer over a medium that loses, doubles and delays: every octet compared",
+        ),
+        ("st-media.json", "Scheduled Transfer over HIPPI-6400, HIPPI-FP, Ethernet, ATM and Fibre Channel"),
+        (
+            "st-media-incast.json",
+            "writers into one endpoint: frames that Ethernet drops, and pacing against it",
         ),
         ("st-slots.json", "Scheduled Transfer: starving for Slots"),
         ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),

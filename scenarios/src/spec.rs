@@ -245,8 +245,13 @@ pub enum OnStall {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
+    /// What the link is (default rapidio). Over other media runs Scheduled Transfer alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub medium: Option<MediumKind>,
     /// Lane rate: "1.25", "2.5", "3.125", "5" or "6.25 Gbaud" (8b/10b), "10.3125", "12.5" or "25.78125 Gbaud"
-    /// (64b/67b). Default "6.25 Gbaud".
+    /// (64b/67b). Default "6.25 Gbaud". Other media: "6.4 Gb/s" (hippi-6400); "800 Mb/s" (hippi-fp); "10",
+    /// "100 Mb/s", "1" (default), "2.5", "10", "25", "40", "100 Gb/s" (ethernet); "155.52 Mb/s", "622.08 Mb/s"
+    /// (default), "2.48832 Gb/s" (atm-lane); "1.0625" (default), "2.125", "4.25", "8.5 Gbaud" (fibre-channel).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<String>,
     /// Lanes: "1x", "2x", "4x", "8x", "16x". Default "4x".
@@ -276,6 +281,29 @@ pub struct LinkSpec {
     /// Virtual channels beside VC0 (default none). With them the link runs in symbol granularity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vcs: Option<VcsSpec>,
+}
+
+/// What a link is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum MediumKind {
+    /// LP-Serial.
+    #[serde(rename = "rapidio")]
+    RapidIo,
+    /// HIPPI-6400-PH: micropackets, four virtual channels with buffers of their own.
+    #[serde(rename = "hippi-6400")]
+    Hippi6400,
+    /// HIPPI-FP on HIPPI-800: bursts of 256 words.
+    #[serde(rename = "hippi-fp")]
+    HippiFp,
+    /// Ethernet, full duplex: switches drop frames that find no buffer.
+    #[serde(rename = "ethernet")]
+    Ethernet,
+    /// ATM with LAN emulation of 802.3: AAL5 in cells.
+    #[serde(rename = "atm-lane")]
+    AtmLane,
+    /// Fibre Channel, 8b/10b: one Sequence for each operation.
+    #[serde(rename = "fibre-channel")]
+    FibreChannel,
 }
 
 /// Who looks after the receive buffers of a link.

@@ -107,12 +107,17 @@ impl Traffic<'_> {
             return;
         }
         if let Some(ArrivalSpec::Trace(trace)) = &flow.arrivals {
+            let endpoints = c.graph.endpoints.clone();
+            crate::medium::check_flow(c, &at, flow, &endpoints);
             self.trace(c, &at, index, flow, trace);
             return;
         }
         let protocol = protocols::is_protocol(flow);
         let sizes = if protocol { protocols::sizes(c, &at, flow) } else { sizes(c, &at, flow) };
         let sources = self.senders(c, &at, flow);
+        if let Some(sources) = &sources {
+            crate::medium::check_flow(c, &at, flow, sources);
+        }
         let (start, stop) = window(c, &at, flow);
         let does_without = flow.linx.is_some() || flow.session.is_some() || flow.st.is_some();
         if flow.arrivals.is_none() && !does_without {

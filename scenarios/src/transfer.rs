@@ -2,6 +2,7 @@
 
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::medium;
 use crate::protocols;
 use crate::spec::*;
 use crate::traffic;
@@ -11,6 +12,7 @@ use models::goal::{Action, Schedule, collective};
 use models::lp_serial::cost::SymbolSize;
 use models::path::Roads;
 use models::scheduled_transfer::Config;
+use models::scheduled_transfer::llp::Medium as Layer;
 use models::sim_core::{Duration, Time};
 use models::transfer_rate::TransferPath;
 use std::collections::{BTreeMap, BTreeSet};
@@ -133,8 +135,13 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         );
     }
     let stu = st.stu.unwrap_or(1_024);
-    if ![256, 512, 1_024].contains(&stu) {
-        range("st/stu", format!("STUs of {stu} octets are not possible"), "allowed: 256, 512 or 1024");
+    let carried = c.wires.iter().filter_map(|wire| wire.medium).map(|(medium, _)| medium.stu_max()).max();
+    if !(stu.is_power_of_two() && (256..=carried.unwrap_or(1_024).max(1_024)).contains(&stu)) {
+        let help = match carried.filter(|&most| most > 1_024) {
+            None => "allowed: 256, 512 or 1024".to_owned(),
+            Some(most) => format!("allowed: powers of two from 256 to {most}"),
+        };
+        range("st/stu", format!("STUs of {stu} octets are not possible"), &help);
     }
     if units::given(st.op_timeout.as_ref()) == Some(0) {
         range(
@@ -223,6 +230,7 @@ pub(crate) fn ends(
         disconnect: st.disconnect != Some(false),
     };
     let most = connections.values().copied().max().unwrap_or(1);
+    let medium = places.first().and_then(|(device, _)| medium::of(c, *device));
     let protocol = protocol(c, config, st, &job, &peers, most);
     let (begin, offset) = (units::given(st.at.as_ref()), units::given(st.offset.as_ref()));
     let nodes: Arc<Vec<u16>> = Arc::new(places.iter().map(|(device, _)| c.ids[*device] as u16).collect());
@@ -237,6 +245,8 @@ pub(crate) fn ends(
         let later = position.saturating_mul(offset.unwrap_or(0));
         let end = TransferConfig {
             node: c.ids[device] as u16,
+            medium,
+            interfaces: vec![c.ids[device] as u16],
             priority: flow.priority.unwrap_or(0),
             cos: st.cos.unwrap_or(0),
             stream_id: STREAM + index,
@@ -360,6 +370,8 @@ fn protocol(
     let exponent = stu.trailing_zeros();
     let [_, (_, doubled), (_, delayed)] = shares(st);
     let ordered = [doubled, delayed].iter().all(|shares| shares.control.is_none() && shares.data.is_none());
+    let device = peers.keys().next().copied();
+    let layer = device.and_then(|device| medium::of(c, device)).map_or(Layer::Ethernet, Medium::layer);
     let checked = st.checksum != Some(false);
     Config {
         op_timeout,
@@ -372,6 +384,7 @@ fn protocol(
         check: checked,
         compute: checked,
         missing_timeout,
+        medium: layer,
         ordered,
         ..Config::default()
     }
@@ -393,7 +406,10 @@ fn longest(
             c.neighbours[from][0].is_some_and(|(link, _, _)| c.wires[link].symbol == SymbolSize::Idle3);
         let there = roads.path(from as u32, id)?;
         let back = roads.path(owner(id)?, c.ids[from])?;
-        Some(TransferPath::new(there, back, stu, crate::protocols::mtu(c.spec), ids, idle3))
+        Some(match medium::of(c, from) {
+            Some(medium) => TransferPath::on_medium(there, back, stu, medium),
+            None => TransferPath::new(there, back, stu, crate::protocols::mtu(c.spec), ids, idle3),
+        })
     });
     ways.max_by_key(TransferPath::round_trip)
 }
@@ -410,7 +426,10 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<(TransferPath,
                 let (out, home) = (roads.path(agent.device, peer.into())?, roads.path(owner, agent.id)?);
                 let (there, back) = if end.job.read { (home, out) } else { (out, home) };
                 let stu = 1 << end.protocol.cut_stu;
-                let way = TransferPath::new(there, back, stu, agent.mtu, agent.ids, agent.idle3);
+                let way = match end.medium {
+                    Some(medium) => TransferPath::on_medium(there, back, stu, medium),
+                    None => TransferPath::new(there, back, stu, agent.mtu, agent.ids, agent.idle3),
+                };
                 ways.push((way, &**end));
             }
         }

@@ -178,6 +178,18 @@ pub fn rate(text: &str) -> Result<u64, String> {
     baud.exact().ok_or_else(|| format!("\"{text}\" is not a whole number of baud"))
 }
 
+/// Rate of a link of another medium: `1 Gb/s`, `1.0625 Gbaud`.
+pub fn data_rate(text: &str) -> Result<u64, String> {
+    let units = [
+        ("Gb/s", Ratio::whole(1_000_000_000)),
+        ("Mb/s", Ratio::whole(1_000_000)),
+        ("Gbaud", Ratio::whole(1_000_000_000)),
+        ("Mbaud", Ratio::whole(1_000_000)),
+    ];
+    let rate = scaled(text, &units, "rate")?;
+    rate.exact().ok_or_else(|| format!("\"{text}\" is not a whole number of bits in a second"))
+}
+
 /// Number of lanes: `4x`.
 pub fn width(text: &str) -> Result<u8, String> {
     match text.trim() {

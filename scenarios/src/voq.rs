@@ -124,7 +124,8 @@ impl Compiler<'_> {
 
     pub(crate) fn ports(&mut self) -> Vec<Vec<PortConfig>> {
         let registers = self.registers();
-        let enabled = self.voq_enabled();
+        // Links of other media have said that they know nothing of it.
+        let enabled = self.voq_enabled() && self.wires.iter().all(|wire| wire.medium.is_none());
         let common = self.voq_spec().staging.unwrap_or(Staging::PerPort);
         let honours = |c: &Self, device: usize, port: u8| {
             registers[device][usize::from(port)].0.rx_sup == Some(true)

@@ -105,6 +105,7 @@ pub fn fabric(seed: u64) -> FabricConfig {
         agents: Vec::new(),
         enumeration: None,
         symbol_losses: Vec::new(),
+        media: Vec::new(),
         symbolic: Vec::new(),
         faults: Vec::new(),
         sample_every: Some(Duration(1_000_000)),

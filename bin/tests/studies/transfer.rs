@@ -24,7 +24,11 @@ fn way(study: &Study, variant: &str) -> (TransferPath, TransferConfig) {
     let (there, back) = if end.job.read { (path(1, 0), path(0, 1)) } else { (path(0, 1), path(1, 0)) };
     let stu = 1 << end.protocol.cut_stu;
     let AgentConfig { mtu, ids, idle3, .. } = agents[0];
-    (TransferPath::new(there, back, stu, mtu, ids, idle3), (**end).clone())
+    let way = match end.medium {
+        Some(medium) => TransferPath::on_medium(there, back, stu, medium),
+        None => TransferPath::new(there, back, stu, mtu, ids, idle3),
+    };
+    (way, (**end).clone())
 }
 
 /// W Blocks in the time from the Clear_To_Send of a Block to its last octet, until the path is full.
@@ -85,6 +89,38 @@ fn st_lossy() {
     assert!(stats.doubled > 1_000 && stats.delayed > 1_000 && stats.lost == 0, "{stats:?}");
     let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
     assert!(rate("0") > rate("0.1") && rate("0.1") > rate("1") && rate("1") > rate("3"));
+}
+
+/// On every medium a Write comes to what its frames leave of the link; `results/reference` has the integers.
+#[test]
+fn st_media() {
+    let study = Study::run("st-media");
+    for report in &study.reports {
+        let name = report.run.name.as_str();
+        let (way, end) = way(&study, name);
+        let block = 1u64 << end.job.blocksize;
+        let analytic = 8_000.0 * block as f64 / way.block_time(block) as f64;
+        let totals = transfers(&study, name);
+        let found = goodput_gbps(totals).unwrap();
+        let least = if totals.clean { 0.98 } else { 0.85 };
+        assert!((least..=1.0).contains(&(found / analytic)), "{name}: {found} of {analytic} Gb/s");
+        assert_eq!(totals.stats.payload == totals.stats.verified_octets, totals.clean, "{name}");
+    }
+}
+
+/// What is enabled has to fit into the buffers where nobody waits for room.
+#[test]
+fn st_media_incast() {
+    let study = Study::run("st-media-incast");
+    let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
+    for variant in ["ethernet-1", "ethernet-paced", "hippi-6400"] {
+        let (way, _) = way(&study, variant);
+        near(variant, rate(variant), 8_000.0 * 1_024.0 / way.block_time(1_024) as f64, 0.02);
+        assert_eq!(study.of(variant).run.outcome.dropped, 0, "{variant}");
+    }
+    for variant in ["ethernet-16", "ethernet-4"] {
+        assert!(study.of(variant).run.outcome.dropped > 1_000 && rate(variant) < 1.0, "{variant}");
+    }
 }
 
 /// Pacing keeps the bystander free, and so does backpressure; neither costs the writers anything.

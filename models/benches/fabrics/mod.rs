@@ -144,6 +144,7 @@ fn build(
         agents: Vec::new(),
         enumeration: None,
         symbol_losses: Vec::new(),
+        media: Vec::new(),
         symbolic: Vec::new(),
         faults: Vec::new(),
         sample_every: None,

@@ -32,6 +32,7 @@
 mod clock;
 pub(crate) mod data;
 mod enumerator;
+mod frame;
 mod host;
 pub(crate) mod linx;
 pub(crate) mod port;
@@ -147,12 +148,14 @@ pub(crate) struct Workspace {
     pub reports: Vec<Report>,
     /// What protocols have sent and the host has not seen yet.
     orders: Vec<Order>,
+    /// Frames for a link of another medium.
+    pub frames: Vec<Send>,
     events: Vec<Event>,
 }
 
 impl Workspace {
     pub fn is_empty(&self) -> bool {
-        self.out.is_empty() && self.reports.is_empty() && self.orders.is_empty()
+        self.out.is_empty() && self.reports.is_empty() && self.orders.is_empty() && self.frames.is_empty()
     }
 }
 
@@ -178,6 +181,8 @@ pub(crate) struct Agent {
     parts: Vec<Part>,
     host: Host,
     port: Port,
+    /// Frames that have started to leave, of which their protocol has not been told.
+    frames_left: Vec<Token>,
     /// Things sent so far.
     sent: u64,
 }
@@ -238,6 +243,7 @@ impl Agent {
                 accounted: 0,
             },
             port: Port::new(config),
+            frames_left: Vec::new(),
             sent: 0,
         };
         for part in 0..agent.parts.len() {
@@ -419,6 +425,7 @@ impl Agent {
             }
             let mut events = std::mem::take(&mut self.work.events);
             self.port.poll_events(&mut events);
+            events.extend(self.frames_left.drain(..).map(|token| Event::Outcome(token, Outcome::Sent)));
             for event in events.drain(..) {
                 idle = false;
                 self.react(now, event);
@@ -433,7 +440,10 @@ impl Agent {
     fn submit(&mut self, now: u64, mut order: Order) {
         // Labels are in fabric time, deadlines in that of the protocol clock.
         order.send.payload.label.ready = now;
-        self.port.submit(order);
+        match order.send.conveyance {
+            Conveyance::Frame { .. } => self.work.frames.push(order.send),
+            _ => self.port.submit(order),
+        }
     }
 
     fn react(&mut self, now: u64, event: Event) {

@@ -155,7 +155,7 @@ impl Port {
     }
 
     /// Places of the host that messages in reassembly will need.
-    fn reserved(&self) -> usize {
+    pub(super) fn reserved(&self) -> usize {
         self.inbox.contexts() + self.reassembly.contexts()
     }
 
@@ -180,6 +180,7 @@ impl Port {
                 let flow = stream::Flow { vc: false, priority };
                 self.streams.submit(stream::Pdu { destination, flow, cos, stream_id, payload, token })
             }
+            Conveyance::Frame { .. } => unreachable!("frames do not pass the port of RapidIO"),
             Conveyance::Doorbell { info } => {
                 self.rung.insert((destination, info), payload.label);
                 self.bells.submit(doorbell::Ring { destination, info, priority, token })
@@ -478,7 +479,7 @@ impl Port {
 
     /// The way from the protocol to here: the host, the engine (whose time has the cause `engine`), and the
     /// last packet.
-    fn leg(&self, label: &Label, packet: Journey, engine: Cause) -> Journey {
+    pub(super) fn leg(&self, label: &Label, packet: Journey, engine: Cause) -> Journey {
         let mut parts = packet.parts;
         match packet.created.0.checked_sub(label.ready) {
             Some(waited) => {
@@ -503,7 +504,13 @@ impl Port {
     }
 }
 
-fn received(from: u32, priority: u8, conveyance: Conveyance, payload: Data, leg: Journey) -> Received {
+pub(super) fn received(
+    from: u32,
+    priority: u8,
+    conveyance: Conveyance,
+    payload: Data,
+    leg: Journey,
+) -> Received {
     Received { from, priority, conveyance, payload: payload.without_padding(), leg }
 }
 

@@ -38,6 +38,11 @@ pub(crate) enum Conveyance {
         /// The 16 bits.
         info: u16,
     },
+    /// On other media than RapidIO: a frame, not answered. [`Outcome::Sent`]: it starts to leave.
+    Frame {
+        /// Interface of the host, 0 for that of the agent's own endpoint.
+        interface: u8,
+    },
     /// Type 2, NREAD: the payload stands for what is read; [`Outcome::Answer`] brings it.
     Read,
     /// Type 5, NWRITE_R: up to 256 octets, answered.

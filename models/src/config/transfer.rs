@@ -1,15 +1,21 @@
 //! Scheduled Transfers on endpoints: what the compiler says about each end.
 
+use super::Medium;
 use crate::goal::{Action, Schedule};
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
-/// Scheduled Transfer on an endpoint, over type 9 streams.
+/// Scheduled Transfer on an endpoint, over type 9 streams or another medium.
 #[derive(Clone, Debug)]
 pub struct TransferConfig {
     /// Its device id, which its universal LAN address is made of.
     pub node: u16,
-    /// Priority 0..=2 of all its packets: the lower layer is one FIFO.
+    /// The medium of its link, `None` for RapidIO.
+    pub medium: Option<Medium>,
+    /// Ids of its interfaces, `node` first: endpoints that are one host. More than one on other media than
+    /// RapidIO only; the others have no agent.
+    pub interfaces: Vec<u16>,
+    /// Priority 0..=2 of all its packets on RapidIO: the lower layer is one FIFO.
     pub priority: u8,
     /// Class of service of its stream.
     pub cos: u8,

@@ -37,6 +37,12 @@ impl<P: Probe> Fabric<P> {
             self.launch(cx, port, packet, flight);
             return;
         }
+        if bits & special::MEDIUM != 0 {
+            if bits & special::CHECK != 0 {
+                self.check_frame(port, packet);
+            }
+            return self.started_on_medium(cx, port, packet, &flight);
+        }
         if bits & special::WATCHED != 0 {
             self.note_packet(cx.now().0, port, packet, flight);
         }

@@ -73,6 +73,8 @@ pub(crate) mod step {
     pub const FAULT: u16 = 8;
     /// The link of this port runs in symbol granularity from now on.
     pub const ENTER: u16 = 9;
+    /// On another medium than RapidIO: the neighbour has a place more on a channel.
+    pub const CREDIT: u16 = 10;
 }
 
 /// A packet that the fabric has handed to the link port and that the partner has not acknowledged.

@@ -253,6 +253,23 @@ fn lan_emulation() {
     }
 }
 
+/// Proves: ST-A.2-4
+#[test]
+fn only_the_last_burst_is_short() {
+    for payload in [0, 1, 943, 952, 960, 2_000, 8_192] {
+        let mut operation = data()[..40].to_vec();
+        operation.resize(40 + payload, 0x5A);
+        let mut packet = Vec::new();
+        let (d_ula, s_ula) = (Ula([1; 6]), Ula([2; 6]));
+        hippi_fp::Frame { d_ula, s_ula, operation: &operation }.emit(&mut packet).unwrap();
+        let bursts: Vec<&[u8]> = hippi_fp::bursts(&packet).collect();
+        let (last, whole) = bursts.split_last().unwrap();
+        assert!(whole.iter().all(|burst| burst.len() == hippi_fp::BURST_BYTES));
+        assert!((8..=hippi_fp::BURST_BYTES).contains(&last.len()) && last.len() % 8 == 0);
+        assert_eq!(bursts.concat(), packet);
+    }
+}
+
 /// Proves: ST-A.5-1, ST-A.5-2
 #[test]
 fn fibre_channel_le() {

@@ -1,9 +1,10 @@
-//! Scheduled Transfer over RapidIO: the protocol crate, the application above it, and what goes wrong on
+//! Scheduled Transfer over RapidIO, and over links of the media that it was made for: the protocol crate, the application above it, and what goes wrong on
 //! purpose.
 //!
 //! The machine is [`scheduled_transfer::Endpoint`], the code that a product would link. An operation is an
 //! 802.3/SNAP frame without check sequence, and that is one PDU of type 9: the Ethernet encapsulation of
-//! session management (ProtoID 0x0102), DATA3. The stream is static, as if its conduit had been opened.
+//! session management (ProtoID 0x0102), DATA3. The stream is static, as if its conduit had been opened. On
+//! other media it is a frame of theirs ([`lower`]).
 //!
 //! The application connects to its peers, asks each for its Transfers, a few at a time, and takes the
 //! connection down. The octets of a Transfer follow from its name, and the end that received them looks at
@@ -14,6 +15,7 @@
 
 mod audit;
 mod ledger;
+pub(crate) mod lower;
 mod medium;
 mod program;
 mod store;
@@ -29,14 +31,13 @@ use ledger::{Ledger, Running};
 use medium::{Fate, Medium};
 use program::{Program, Want};
 use scheduled_transfer::event::Event;
-use scheduled_transfer::llp::ethernet;
 use scheduled_transfer::wire::operation::name_of;
 use scheduled_transfer::wire::{DataChannel, HEADER_BYTES, Header, Op};
 use scheduled_transfer::{
     Config, ConnectionId, Endpoint, ExposeOptions, Extras, Outcome as Ended, TransferOptions, Ula,
 };
 use sim_core::{Purpose, Stream, Time};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use store::{Store, TAG_OCTETS};
 
 /// The well-known Port of the application.
@@ -58,7 +59,7 @@ const CHECK_EVERY: u64 = 64;
 enum Action {
     Connect(u16),
     /// A late frame arrives.
-    Arrive(Vec<u8>),
+    Arrive(Vec<u8>, u8),
     /// The program has computed.
     Computed(u32),
 }
@@ -92,8 +93,8 @@ pub(crate) struct Transfer {
     lines: BTreeMap<u16, ConnectionId>,
     waiting: BTreeMap<u16, Vec<Want>>,
     ledger: Ledger,
-    /// Data frames between here and the link.
-    under_way: BTreeSet<Token>,
+    /// Data frames between here and the link, with their interfaces.
+    under_way: BTreeMap<Token, u8>,
     /// Sources of octets named so far.
     named: u64,
     frames: u64,
@@ -141,7 +142,7 @@ impl Transfer {
             lines: BTreeMap::new(),
             waiting: BTreeMap::new(),
             ledger: Ledger::default(),
-            under_way: BTreeSet::new(),
+            under_way: BTreeMap::new(),
             named: 0,
             frames: 0,
             octets: Vec::new(),
@@ -409,19 +410,26 @@ impl Transfer {
 
     /// Sends one frame, if one may leave.
     fn send(&mut self, cx: &mut Cx<'_>) -> bool {
-        let room = self.under_way.len() < DATA_WINDOW;
+        (0..self.config.interfaces.len() as u8).any(|interface| self.send_through(cx, interface))
+    }
+
+    fn send_through(&mut self, cx: &mut Cx<'_>, interface: u8) -> bool {
+        let waiting = self.under_way.values().filter(|through| **through == interface).count();
+        let room = waiting < DATA_WINDOW;
         let channels = if room { ALL_CHANNELS } else { CONTROL };
-        let Some(transmit) = self.endpoint.poll_transmit(cx.now, 0, channels, &mut self.octets) else {
+        let Some(transmit) = self.endpoint.poll_transmit(cx.now, interface, channels, &mut self.octets)
+        else {
             return false;
         };
-        let (d_ula, s_ula) = (transmit.to, address_of(self.config.node));
-        let mut frame = Vec::with_capacity(ethernet::OVERHEAD_BYTES + self.octets.len());
-        ethernet::Frame { d_ula, s_ula, operation: &self.octets }
-            .emit(&mut frame)
-            .expect("the compiler keeps STUs within a frame");
+        let (d_ula, s_ula) = (transmit.to, address_of(self.config.interfaces[usize::from(interface)]));
+        let medium = self.config.medium;
+        let frame = lower::emit(medium, (d_ula, s_ula), &self.octets);
         self.ledger.sent(&transmit, frame.len(), self.octets.len() - HEADER_BYTES);
         let TransferConfig { priority, cos, stream_id, .. } = *self.config;
-        let conveyance = Conveyance::Stream { cos, stream_id };
+        let (conveyance, priority) = match medium {
+            None => (Conveyance::Stream { cos, stream_id }, priority),
+            Some(medium) => (Conveyance::Frame { interface }, medium.priority(transmit.channel)),
+        };
         let to = node_of(transmit.to);
         if self.config.captured {
             cx.tell(SignalKind::Frame { octets: frame.clone() });
@@ -432,17 +440,18 @@ impl Transfer {
             cx.tell(SignalKind::Sent { token, to, since: Time(cx.fabric_now), words });
         }
         if transmit.channel != 0 {
-            self.under_way.insert(token);
+            self.under_way.insert(token, interface);
         }
         true
     }
 
     /// A frame has come to the protocol.
-    fn handle(&mut self, cx: &mut Cx<'_>, frame: &[u8]) {
-        match ethernet::Frame::parse(frame) {
-            Ok(found) if found.d_ula == address_of(self.config.node) => {
+    fn handle(&mut self, cx: &mut Cx<'_>, frame: &[u8], interface: u8) {
+        let own = address_of(self.config.interfaces[usize::from(interface)]);
+        match lower::parse(self.config.medium, frame) {
+            Some(found) if found.to == own => {
                 self.frames += 1;
-                self.endpoint.handle(cx.now, (found.s_ula, 0), found.operation);
+                self.endpoint.handle(cx.now, (found.from, interface), found.operation);
             }
             _ => self.ledger.stats.foreign += 1,
         }
@@ -489,7 +498,12 @@ impl Protocol for Transfer {
             let token = received.payload.label.token;
             cx.tell(SignalKind::Arrived { token, source: received.leg.source });
         }
-        let is_data = frame.get(ethernet::OVERHEAD_BYTES).is_some_and(|octet| octet >> 3 == Op::Data as u8);
+        let is_data =
+            frame.get(lower::overhead(self.config.medium)).is_some_and(|octet| octet >> 3 == Op::Data as u8);
+        let interface = match received.conveyance {
+            Conveyance::Frame { interface } => interface,
+            _ => 0,
+        };
         let copies = self.medium.copies(is_data);
         match copies {
             [None, _] => {
@@ -503,10 +517,10 @@ impl Protocol for Transfer {
         }
         for fate in copies.into_iter().flatten() {
             match fate {
-                Fate::Now => self.handle(cx, frame),
+                Fate::Now => self.handle(cx, frame, interface),
                 Fate::Later(time) => {
                     self.ledger.stats.delayed += 1;
-                    self.plan(cx.fabric_now + time, Action::Arrive(frame.to_vec()));
+                    self.plan(cx.fabric_now + time, Action::Arrive(frame.to_vec(), interface));
                 }
             }
         }
@@ -514,7 +528,7 @@ impl Protocol for Transfer {
     }
 
     fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, _: Outcome) {
-        if self.under_way.remove(&token) {
+        if self.under_way.remove(&token).is_some() {
             self.drain(cx);
         }
     }
@@ -540,7 +554,7 @@ impl Protocol for Transfer {
                     self.ledger.stats.connects += 1;
                     self.links.insert(id, Link { own: Some(peer), begun: 0, running: BTreeMap::new() });
                 }
-                Action::Arrive(frame) => self.handle(cx, &frame),
+                Action::Arrive(frame, interface) => self.handle(cx, &frame, interface),
                 Action::Computed(op) => {
                     if let Some(program) = &mut self.program {
                         program.computed(op);

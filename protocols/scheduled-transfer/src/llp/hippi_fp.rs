@@ -10,6 +10,9 @@ pub const OVERHEAD_BYTES: usize = FP_BYTES + hippi6400::OVERHEAD_BYTES;
 /// ULP-id of Scheduled Transfer.
 pub const ULP_ID: u8 = 0x0C;
 
+/// Octets of a whole burst: 256 words of HIPPI-800.
+pub const BURST_BYTES: usize = 1024;
+
 const FP_BYTES: usize = 8;
 
 /// The fields in front of the operation, unjudged.
@@ -118,4 +121,9 @@ impl<'a> Frame<'a> {
         out.resize(start + (out.len() - start).next_multiple_of(8), 0);
         Ok(())
     }
+}
+
+/// The bursts of a packet: all are whole but the last, which may be short (A.2).
+pub fn bursts(packet: &[u8]) -> impl Iterator<Item = &[u8]> {
+    packet.chunks(BURST_BYTES)
 }

@@ -1,0 +1,59 @@
+//! The frames in which operations lie: on RapidIO that of Ethernet 802.3, on other media their own.
+
+use crate::config::Medium;
+use scheduled_transfer::Ula;
+use scheduled_transfer::llp::{ethernet, fibre_channel, hippi_fp, hippi6400, lane};
+
+/// What a frame brings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found<'a> {
+    pub to: Ula,
+    pub from: Ula,
+    pub operation: &'a [u8],
+}
+
+/// Octets in front of an operation.
+pub(crate) fn overhead(medium: Option<Medium>) -> usize {
+    medium.map_or(ethernet::OVERHEAD_BYTES, |medium| medium.layer().overhead_bytes())
+}
+
+/// The frame of an operation that the medium carries.
+pub(crate) fn emit(medium: Option<Medium>, (d_ula, s_ula): (Ula, Ula), operation: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(overhead(medium) + operation.len() + 64);
+    let written = match medium {
+        None | Some(Medium::Ethernet) => ethernet::Frame { d_ula, s_ula, operation }.emit(&mut out),
+        Some(Medium::Hippi6400) => hippi6400::Frame { d_ula, s_ula, operation }.emit(&mut out),
+        Some(Medium::HippiFp) => hippi_fp::Frame { d_ula, s_ula, operation }.emit(&mut out),
+        Some(Medium::FibreChannel) => fibre_channel::Frame { d_ula, s_ula, operation }.emit(&mut out),
+        Some(lan @ Medium::AtmLane) => {
+            let Ula([.., high, low]) = s_ula;
+            let lecid = u16::from_be_bytes([high, low]);
+            let frame = lane::Frame { lecid, d_ula, s_ula, operation, routing: &[], zero_length: false };
+            frame.emit(lan.layer(), &mut out)
+        }
+    };
+    written.expect("the compiler keeps STUs within a frame");
+    out
+}
+
+/// Reads a frame. `None` if it is none of this medium.
+pub(crate) fn parse(medium: Option<Medium>, frame: &[u8]) -> Option<Found<'_>> {
+    macro_rules! found {
+        ($read:expr) => {
+            $read.ok().map(|frame| Found { to: frame.d_ula, from: frame.s_ula, operation: frame.operation })
+        };
+    }
+    match medium {
+        None | Some(Medium::Ethernet) => found!(ethernet::Frame::parse(frame)),
+        Some(Medium::Hippi6400) => found!(hippi6400::Frame::parse(frame)),
+        Some(Medium::HippiFp) => found!(hippi_fp::Frame::parse(frame)),
+        Some(Medium::FibreChannel) => found!(fibre_channel::Frame::parse(frame)),
+        Some(lan @ Medium::AtmLane) => found!(lane::Frame::parse(lan.layer(), frame)),
+    }
+}
+
+/// A frame, written again from what is read of it.
+pub(crate) fn again(medium: Medium, frame: &[u8]) -> Option<Vec<u8>> {
+    let found = parse(Some(medium), frame)?;
+    Some(emit(Some(medium), (found.to, found.from), found.operation))
+}

@@ -1,0 +1,365 @@
+//! Links of other media than RapidIO in the fabric.
+//!
+//! Such a link has no symbols and no records of credit. Its sender knows how many places the neighbour has
+//! left on each channel ([`Channels`]), and a freed place comes back as an event, one propagation later. So
+//! nothing here is on the way of packets of RapidIO: their transmitters never look.
+//!
+//! The receiving device tells every release ([`crate::port::Rx::eager_at`] is above all counts); endpoints
+//! have no buffers of their own, so the place that a frame takes there is free as soon as it has arrived.
+//! Where nobody waits for room (Ethernet) a frame that finds none is dropped.
+
+use crate::agent::data::Data;
+use crate::agent::protocol::{Conveyance, Send};
+use crate::agents::origin;
+use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};
+use crate::endpoint::Made;
+use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::port::special;
+use crate::probe::{Delivery, DropReason, Probe};
+use crate::symbol::{Flight, step};
+use logical::wire::Payload as _;
+use sim_core::EventList;
+use std::collections::BTreeMap;
+
+/// Credits beyond any use: what blocks is [`Channels`].
+const PLENTY: i16 = i16::MAX / 2;
+
+/// What a sender knows of its neighbour's buffers.
+#[derive(Clone, Debug)]
+pub(crate) struct Channels {
+    pub medium: Medium,
+    /// Free places by priority; a medium of one channel has one number for all, the first.
+    free: [u8; 4],
+    /// Places that are free, of which the sender hears later.
+    pub coming: u32,
+    /// Channel of the packet that is being read for this output.
+    reading: u8,
+}
+
+impl Channels {
+    fn new(medium: Medium, places: u8) -> Self {
+        Channels { medium, free: [places; 4], coming: 0, reading: 0 }
+    }
+
+    fn of(&self, priority: u8) -> u8 {
+        if self.medium.channels() == 4 { priority } else { 0 }
+    }
+
+    /// Priorities that have to wait, as bits.
+    fn blocked(&self) -> u8 {
+        if !self.medium.is_lossless() {
+            return 0;
+        }
+        let empty = |channel: u8| self.free[usize::from(channel)] == 0;
+        (0..4).filter(|&priority| empty(self.of(priority))).fold(0, |bits, priority| bits | 1 << priority)
+    }
+}
+
+/// What gave a place free.
+#[derive(Copy, Clone, Debug)]
+pub(crate) enum Freed {
+    /// The read for this output is over.
+    Read(u32),
+    /// A packet of this priority moved on.
+    Moved(u8),
+}
+
+/// Frames under way, by packet.
+#[derive(Debug, Default)]
+pub(crate) struct Frames(Vec<Option<Box<Frame>>>);
+
+/// What a packet carries on such links.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// Id of its sender.
+    source: u32,
+    payload: Data,
+}
+
+impl Frames {
+    fn put(&mut self, packet: u32, frame: Frame) {
+        let index = packet as usize;
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, || None);
+        }
+        self.0[index] = Some(Box::new(frame));
+    }
+
+    fn get(&self, packet: u32) -> Option<&Frame> {
+        self.0.get(packet as usize)?.as_deref()
+    }
+
+    pub fn take(&mut self, packet: u32) -> Option<Box<Frame>> {
+        self.0.get_mut(packet as usize)?.take()
+    }
+}
+
+/// Endpoints that are interfaces of one host.
+#[derive(Debug, Default)]
+pub(crate) struct Stripes {
+    /// Host and number of each endpoint that is one; empty if no host has more than one.
+    host: Vec<Option<(u32, u8)>>,
+    /// Interfaces of a host.
+    of: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Stripes {
+    /// These endpoints are interfaces of the first of them.
+    fn join(&mut self, interfaces: Vec<u32>, endpoints: usize) {
+        self.host.resize(endpoints, None);
+        for (&e, number) in interfaces.iter().zip(0..) {
+            self.host[e as usize] = Some((interfaces[0], number));
+        }
+        self.of.insert(interfaces[0], interfaces);
+    }
+
+    /// The endpoint whose agent an endpoint belongs to, and its number there.
+    fn host(&self, e: usize) -> (usize, u8) {
+        match self.host.get(e) {
+            Some(&Some((host, number))) => (host as usize, number),
+            _ => (e, 0),
+        }
+    }
+
+    fn interface(&self, e: usize, number: u8) -> usize {
+        self.of.get(&(e as u32)).map_or(e, |interfaces| interfaces[usize::from(number)] as usize)
+    }
+
+    /// Whether the agent of another endpoint listens to this one.
+    pub fn is_joined(&self, e: usize) -> bool {
+        matches!(self.host.get(e), Some(Some(_)))
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// Joins the interfaces of hosts.
+    pub(crate) fn set_up_stripes(&mut self) {
+        let config = self.config.clone();
+        for part in config.agents.iter().flat_map(|agent| &agent.parts) {
+            let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
+            if end.interfaces.len() > 1 {
+                let endpoint = |&id: &u16| {
+                    let device = config.owners[usize::from(id)];
+                    !self.owner[self.first_port[device as usize] as usize] as u32
+                };
+                let interfaces = end.interfaces.iter().map(endpoint).collect();
+                self.stripes.join(interfaces, self.endpoints.len());
+            }
+        }
+    }
+
+    /// Makes links what the configuration says.
+    pub(crate) fn set_up_media(&mut self) {
+        let config = self.config.clone();
+        for media in &config.media {
+            let link = &config.links[media.link as usize];
+            for (device, number) in [link.a, link.b] {
+                let port = self.first_port[device as usize] + u32::from(number);
+                let rx = &mut self.ports[port as usize].rx;
+                let (own, peer) = (rx.buffers, rx.peer);
+                rx.special |= special::MEDIUM;
+                rx.eager_at = u8::MAX;
+                rx.buffers = own * media.medium.channels();
+                rx.advertised = rx.buffers;
+                self.cold[peer as usize].channels = Some(Box::new(Channels::new(media.medium, own)));
+                self.ports[port as usize].tx.free = PLENTY;
+                if !self.is_switch(port) {
+                    self.deliver_by_events(port);
+                }
+            }
+        }
+    }
+
+    fn channels_of(&mut self, port: u32) -> &mut Channels {
+        self.cold[port as usize].channels.as_mut().expect("the link of the port is of another medium")
+    }
+
+    /// A frame has been committed to the wire of `port`.
+    pub(crate) fn started_on_medium<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        flight: &Flight,
+    ) {
+        let record = &self.packets[packet];
+        let (priority, from) = (record.priority, record.origin);
+        // Its credit is counted here, not there.
+        let tx = &mut self.ports[port as usize].tx;
+        (tx.free, tx.outstanding) = (PLENTY, 0);
+        let channels = self.channels_of(port);
+        let channel = channels.of(priority);
+        channels.reading = channel;
+        if channels.medium.is_lossless() {
+            channels.free[usize::from(channel)] -= 1;
+            let blocked = channels.blocked();
+            let tx = &mut self.ports[port as usize].tx;
+            tx.clock.set_blocked(cx.now().0, blocked);
+            let timing = self.timings[tx.timing as usize];
+            if timing.to_sink {
+                let at = flight.arrival.time().0 + timing.propagation;
+                let peer = tx.peer;
+                self.return_credit(cx, peer, at, channel);
+            }
+        }
+        if from == origin::FRAME && !self.is_switch(port) {
+            let token = self.frames.get(packet).expect("a frame has octets").payload.label.token;
+            let (host, _) = self.stripes.host(!self.owner[port as usize] as usize);
+            self.agents[host].as_mut().expect("only agents send frames").frame_started(token);
+        }
+    }
+
+    /// Posts the news that the receiver of `port` has a place more, for `at` at its neighbour.
+    fn return_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64, channel: u8) {
+        let rx = &self.ports[port as usize].rx;
+        let (peer, device) = (rx.peer, rx.device);
+        self.channels_of(peer).coming += 1;
+        let key = self.key(device, at, class::SYMBOL);
+        cx.post(key, peer, Payload::new(Kind::Link, step::CREDIT, 0, channel.into()));
+    }
+
+    /// A receive buffer of `port` is free.
+    pub(crate) fn released_on_medium<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        freed: Freed,
+    ) {
+        let peer = self.ports[port as usize].rx.peer;
+        let sender = self.channels_of(peer);
+        if !sender.medium.is_lossless() {
+            return;
+        }
+        let channel = match freed {
+            Freed::Moved(priority) => sender.of(priority),
+            Freed::Read(output) => self.channels_of(output).reading,
+        };
+        let timing = &self.timings[self.ports[port as usize].rx.timing as usize];
+        let at = cx.now().0 + timing.propagation;
+        self.return_credit(cx, port, at, channel);
+    }
+
+    /// The sender of `port` hears of a free place.
+    pub(crate) fn credit_returned<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        channel: u32,
+    ) {
+        let now = cx.now().0;
+        let e = !self.owner[port as usize] as usize;
+        if !self.is_switch(port) {
+            self.materialise(cx, e, now);
+        }
+        let channels = self.channels_of(port);
+        channels.coming -= 1;
+        channels.free[channel as usize] += 1;
+        let blocked = channels.blocked();
+        let tx = &mut self.ports[port as usize].tx;
+        tx.clock.set_blocked(now, blocked);
+        if !std::mem::take(&mut tx.credit_waiting) {
+            return;
+        }
+        if self.is_switch(port) {
+            self.try_output(cx, port);
+        } else {
+            self.endpoint_turn(cx, e);
+        }
+    }
+
+    /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
+    #[cold]
+    pub(crate) fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
+        let rx = &mut self.ports[port as usize].rx;
+        let lossy = self.cold[rx.peer as usize].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
+        assert!(lossy, "a receive buffer overflows: transmitter-controlled flow control failed");
+        rx.occupied -= 1;
+        let flow = self.packets[packet].flow;
+        self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
+    }
+
+    /// One frame of an agent joins the injection queue of an interface, whose number comes back.
+    pub(crate) fn inject_frame<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        host: usize,
+        send: Send,
+    ) -> u8 {
+        let Send { to, priority, payload, conveyance } = send;
+        let Conveyance::Frame { interface } = conveyance else { unreachable!("it is a frame") };
+        let e = self.stripes.interface(host, interface);
+        let medium = self.channels_of(self.endpoints[e].port).medium;
+        let octets = payload.octets() as u32;
+        let wire = medium.wire_octets(octets);
+        let device = self.endpoints[e].device as usize;
+        let DeviceModel::Endpoint(EndpointConfig { ids, .. }) = &self.config.devices[device].model else {
+            unreachable!("only endpoints make frames")
+        };
+        let source = ids[0];
+        let agent = self.agents[host].as_mut().expect("only agents make frames");
+        let sequence = agent.packets;
+        agent.packets += 1;
+        let flow = payload.label.flow;
+        agent.count_packet(flow, false, wire.into());
+        let size = PacketSize { payload: octets as u16, wire: wire as u16 };
+        let made = Made { destination: to, flow, priority, size, sequence, origin: origin::FRAME };
+        let now = cx.now().0;
+        let packet = self.admit_packet(e, now, made);
+        self.queue_packet(cx, e, packet, now);
+        self.frames.put(packet, Frame { source, payload });
+        interface
+    }
+
+    /// Frames have joined the queues of further interfaces of a host, one bit for each: they may start.
+    pub(crate) fn interfaces_turn<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        host: usize,
+        mut interfaces: u64,
+    ) {
+        while interfaces != 0 {
+            let e = self.stripes.interface(host, interfaces.trailing_zeros() as u8);
+            interfaces &= interfaces - 1;
+            self.endpoint_turn(cx, e);
+        }
+    }
+
+    /// A frame of this endpoint has started to leave: its protocol may have more.
+    pub(crate) fn frame_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+        let now = cx.now().0;
+        let (host, _) = self.stripes.host(e);
+        self.lend(host).make_stream(now);
+        // This transmitter is busy from now on; who called arranges what comes after.
+        self.carry_out(cx, host, host != e);
+    }
+
+    /// A frame has reached the endpoint behind `port`.
+    pub(crate) fn deliver_frame<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        delivery: &Delivery,
+    ) {
+        let frame = self.frames.take(packet).expect("a packet of an agent has a body or is a frame");
+        let (host, interface) = self.stripes.host(!self.owner[port as usize] as usize);
+        if !matches!(self.agents.get(host), Some(Some(_))) {
+            return;
+        }
+        let Frame { source, payload } = *frame;
+        self.lend(host).deliver_frame(source, delivery, payload, interface);
+        self.carry_out(cx, host, true);
+    }
+
+    /// `--wire-check`: a frame is written again from what is read of it.
+    pub(crate) fn check_frame(&mut self, port: u32, packet: u32) {
+        let medium = self.channels_of(port).medium;
+        let wire = self.packets[packet].wire;
+        let frame = self.frames.get(packet).expect("links of other media carry frames");
+        let octets = frame.payload.as_bytes().expect("a frame has octets");
+        assert_eq!(medium.wire_octets(octets.len() as u32), wire.into(), "wire check: length of a frame");
+        let again = crate::agent::transfer::lower::again(medium, octets);
+        assert_eq!(again.as_deref(), Some(octets), "wire check: frame");
+        self.wire_checked.packets += 1;
+    }
+}
