@@ -200,8 +200,13 @@ impl TransmitClock {
     fn credit_at(&self, t: u64, priority: usize) -> (u64, u64) {
         let busy = self.busy_at(t);
         let Some(cold) = &self.cold else { return (0, busy) };
-        let channel = || cold.channels.get(priority - PRIORITIES);
-        let Some(credit) = cold.credit.get(priority).or_else(channel) else { return (0, busy) };
+        let credit = match cold.credit.get(priority) {
+            Some(credit) => credit,
+            None => match cold.channels.get(priority - PRIORITIES) {
+                Some(credit) => credit,
+                None => return (0, busy),
+            },
+        };
         let (mut none, mut covered) = (credit.none, credit.busy);
         if self.blocked & (1 << priority) != 0 && cold.recovery.since.is_none() {
             none += t - credit.since;

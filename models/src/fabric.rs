@@ -659,6 +659,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    #[inline(never)]
     fn take_sample<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         self.settle(cx, cx.key());
         let mut sample = std::mem::take(&mut self.sample);

@@ -134,6 +134,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Copies a multicast packet to every port of its mask but the one it came through; the copies share one
     /// receive buffer and are read one after the other.
+    #[inline(never)]
     fn replicate<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -313,6 +314,23 @@ impl<P: Probe> Fabric<P> {
             self.try_output(cx, output);
             return;
         }
+        self.enqueue_behind(cx, s, port, output, packet);
+    }
+
+    /// The same where there are buffers behind the inputs.
+    #[inline(never)]
+    fn enqueue_behind<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        port: u32,
+        output: u32,
+        packet: u32,
+    ) {
+        let base = self.switches[s].base;
+        let (input, out) = (port - base, output - base);
+        let record = &self.packets[packet];
+        let (priority, queue) = (record.priority as usize, record.queue);
         let (list, lane, fill) = self.depth_indices(s, priority, input, out);
         let switch = &self.switches[s];
         if switch.inputs[list].head == NIL && u32::from(switch.filled[fill]) < switch.depth {
@@ -486,6 +504,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// FIFO inputs read directly: the next head becomes a candidate at its output.
+    #[inline(never)]
     fn expose<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, priority: usize) {
         let switch = &mut self.switches[s];
         let base = switch.base;
@@ -505,6 +524,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// There is room behind the inputs for (priority, output, lane): the next packet moves in.
+    #[inline(never)]
     fn pull<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,

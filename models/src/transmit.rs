@@ -37,6 +37,7 @@ impl<P: Probe> Fabric<P> {
     // --- credits ---------------------------------------------------------------------------------
 
     /// Applies the credit records that are visible at `key` (inclusive: a wake reuses its record's key).
+    #[inline(never)]
     pub fn consume<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
         let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
         if timing.to_sink {
@@ -331,8 +332,15 @@ impl<P: Probe> Fabric<P> {
         let tx = &self.ports[output as usize].tx;
         let bit = 1u64 << lane;
         let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
-        main & bit != 0
-            || self.cold[output as usize].parked.iter().any(|p| p.mask.iter().any(|m| m & bit != 0))
+        let apart = tx.parked_any || tx.clock.blocked() & CHANNELS != 0;
+        main & bit != 0 || apart && self.lane_in_use_apart(output, lane)
+    }
+
+    /// The same of what waits beside the main lists.
+    #[cold]
+    fn lane_in_use_apart(&self, output: u32, lane: u32) -> bool {
+        let parked = &self.cold[output as usize].parked;
+        parked.iter().any(|queue| queue.mask.iter().any(|mask| mask >> lane & 1 == 1))
             || self.channels(output).is_some_and(|channels| channels.uses(lane))
     }
 
