@@ -7,8 +7,8 @@
 use crate::config::PRIORITIES;
 use std::collections::VecDeque;
 
-/// Bit of [`TransmitClock::blocked`] that is always set at a port with virtual channels: whoever finds any bit
-/// has to look closer anyway, and does the rest by channels.
+/// Bit of [`TransmitClock::blocked`] that is always set at a port with virtual channels: whoever finds any
+/// bit has to look closer anyway, and does the rest by channels.
 pub(crate) const CHANNELS: u16 = 1 << 15;
 /// Bits of the four priorities of VC0.
 const VC0: u16 = 0b1111;

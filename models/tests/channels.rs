@@ -99,8 +99,8 @@ fn a_full_channel_blocks_no_other() {
     assert!(together < 150, "{together}");
 }
 
-/// Receiver-controlled: continuous traffic that finds no buffer is acknowledged and lost, and nobody waits for
-/// it; reliable traffic is refused and comes again.
+/// Receiver-controlled: continuous traffic that finds no buffer is acknowledged and lost, and nobody waits
+/// for it; reliable traffic is refused and comes again.
 ///
 /// Shows: R2.2p6s5.8c0479, R2.2p6s5.9.1.1c0488
 #[test]

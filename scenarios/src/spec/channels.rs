@@ -3,8 +3,8 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// Virtual channels beside VC0 (Part 6 §5.4.2). Packets of flows with `vc` travel in them: in their order, and
-/// independent of all other channels. Both ends of the link are alike.
+/// Virtual channels beside VC0 (Part 6 §5.4.2). Packets of flows with `vc` travel in them: in their order,
+/// and independent of all other channels. Both ends of the link are alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VcsSpec {
