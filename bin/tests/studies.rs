@@ -113,7 +113,7 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 17] = [
+const FIGURES: [(&str, &str); 18] = [
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
     ("hol-saturation", "load"),
@@ -128,6 +128,7 @@ const FIGURES: [(&str, &str); 17] = [
     ("st-incast", "goodput"),
     ("st-media", "transfers"),
     ("st-slots", "transfers"),
+    ("st-striping", "transfers"),
     ("stream-segmentation", "efficiency"),
     ("voq-chatter", "load"),
     ("voq-unequal-neighbours", "load"),

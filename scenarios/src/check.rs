@@ -17,7 +17,8 @@ pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
         let message = format!("\"{}\" cannot be the name of a folder of results", spec.name);
         out.push(Diagnostic::error("SC009", "/name", message).help("use letters, digits, - and _"));
     }
-    let mut q = Quantities { out };
+    let media = spec.links.as_ref().is_some_and(|links| crate::medium::named(links.medium).is_some());
+    let mut q = Quantities { out, media };
     let run = spec.run.clone().unwrap_or_default();
     q.run(&run);
     q.link("/links", spec.links.as_ref());
@@ -43,6 +44,8 @@ pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
 
 struct Quantities<'a> {
     out: &'a mut Vec<Diagnostic>,
+    /// Links are of another medium than RapidIO unless they say what they are.
+    media: bool,
 }
 
 impl Quantities<'_> {
@@ -94,7 +97,8 @@ impl Quantities<'_> {
     fn link(&mut self, at: &str, link: Option<&LinkSpec>) {
         let Some(link) = link else { return };
         // Whether it is one of its medium is seen when all settings of a link are together.
-        let foreign = link.medium.is_some() || link.rate.as_ref().is_some_and(|text| text.ends_with("b/s"));
+        let other = self.media || link.medium.is_some();
+        let foreign = other || link.rate.as_ref().is_some_and(|text| text.ends_with("b/s"));
         if let Some(text) = link.rate.as_ref().filter(|_| foreign) {
             self.report(&format!("{at}/rate"), units::data_rate(text));
         } else if let Some(text) = &link.rate
@@ -305,8 +309,11 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     let mut tight: Option<(String, u64, u64)> = None;
     let mut rates = std::collections::BTreeSet::new();
     for (number, link) in (0..).zip(&config.links) {
-        rates.insert(link.char_ps);
         let medium = config.media.iter().find(|media| media.link == number).map(|media| media.medium);
+        // Flows over other media have no loads.
+        if medium.is_none() {
+            rates.insert(link.char_ps);
+        }
         let needed = match medium {
             None => round_trip_packets(link),
             Some(medium) => round_trip(link, medium.operation_octets(WHOLE_OPERATION)),

@@ -163,7 +163,15 @@ fn name(wire: &Wire) -> &'static str {
 
 /// Whether a flow can run between endpoints on such links.
 pub(crate) fn check_flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, sources: &[usize]) {
-    let Some(medium) = sources.iter().find_map(|&device| of(c, device)) else { return };
+    let stripes = flow.st.as_ref().and_then(|st| st.stripes);
+    let Some(medium) = sources.iter().find_map(|&device| of(c, device)) else {
+        if stripes.is_some() {
+            let message = "a type 9 stream of RapidIO belongs to one endpoint, and cannot be striped";
+            let help = "use another medium, for example \"links\": {\"medium\": \"hippi-6400\"}";
+            c.once(Diagnostic::error("SC080", format!("{at}/st/stripes"), message).help(help));
+        }
+        return;
+    };
     let name = medium.name();
     let Some(st) = &flow.st else {
         let message = format!("the endpoints have links of {name}");

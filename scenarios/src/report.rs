@@ -244,6 +244,10 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
 /// What a flow of Scheduled Transfer comes to without competition.
 fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     let (way, end) = crate::transfer::slowest(config, flow)?;
+    let stripes = match crate::transfer::stripes(config, flow, end) {
+        1 => String::new(),
+        n => format!(" on each of {n} stripes"),
+    };
     let block = 1u64 << end.job.blocksize;
     let (cts, time) = way.cts_share(block);
     let missing = match end.protocol.missing_timeout {
@@ -251,7 +255,7 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         None => "missing Blocks are not asked for".into(),
     };
     Some(format!(
-        "; analytic payload rate {:.3} Gb/s on the slowest path, Clear_To_Send takes {:.2} % of the way \
+        "; analytic payload rate {:.3} Gb/s on the slowest path{stripes}, Clear_To_Send takes {:.2} % of the way \
          back; round trip {}, a window of {} Blocks covers it; Op_timeout {}, {missing}",
         8_000.0 * block as f64 / time as f64,
         100.0 * cts as f64 / time as f64,
@@ -343,6 +347,7 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
             "st-media-incast.json",
             "writers into one endpoint: frames that Ethernet drops, and pacing against it",
         ),
+        ("st-striping.json", "Scheduled Transfer: Blocks over several interfaces of a host"),
         ("st-slots.json", "Scheduled Transfer: starving for Slots"),
         ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
     ]

@@ -250,8 +250,9 @@ pub struct LinkSpec {
     pub medium: Option<MediumKind>,
     /// Lane rate: "1.25", "2.5", "3.125", "5" or "6.25 Gbaud" (8b/10b), "10.3125", "12.5" or "25.78125 Gbaud"
     /// (64b/67b). Default "6.25 Gbaud". Other media: "6.4 Gb/s" (hippi-6400); "800 Mb/s" (hippi-fp); "10",
-    /// "100 Mb/s", "1" (default), "2.5", "10", "25", "40", "100 Gb/s" (ethernet); "155.52 Mb/s", "622.08 Mb/s"
-    /// (default), "2.48832 Gb/s" (atm-lane); "1.0625" (default), "2.125", "4.25", "8.5 Gbaud" (fibre-channel).
+    /// "100 Mb/s", "1" (default), "2.5", "10", "25", "40", "100 Gb/s" (ethernet); "155.52",
+    /// "622.08 Mb/s" (default), "2.48832 Gb/s" (atm-lane); "1.0625" (default), "2.125", "4.25",
+    /// "8.5 Gbaud" (fibre-channel).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<String>,
     /// Lanes: "1x", "2x", "4x", "8x", "16x". Default "4x".

@@ -136,7 +136,7 @@ impl Traffic<'_> {
         };
         let (Some(sizes), Some(sources)) = (sizes, sources) else { return };
         let mut program = None;
-        let places = if has_program {
+        let mut places = if has_program {
             let Some((schedule, places)) = crate::transfer::program(c, &at, flow, &sources) else { return };
             program = Some(schedule);
             places
@@ -144,14 +144,22 @@ impl Traffic<'_> {
             let Some(places) = self.places(c, &at, flow, to, index, &sources) else { return };
             places
         };
-        let Some(ends) = protocols::ends(c, &at, flow, &places) else { return };
         let devices = protocols::devices(c);
+        let Some(hosts) = crate::transfer::hosts(c, &at, flow, &mut places, &devices) else { return };
+        let Some(ends) = protocols::ends(c, &at, flow, &places) else { return };
         let nodes = if flow.session.is_some() {
             self.nodes(c, &at, flow, &places, &ends)
         } else if flow.linx.is_some() {
             crate::linx::nodes(c, &at, flow, &places, &devices)
         } else if flow.st.is_some() {
-            crate::transfer::ends(c, config, (&at, index), flow, &places, (&devices, program.as_ref()))
+            crate::transfer::ends(
+                c,
+                config,
+                (&at, index),
+                flow,
+                &places,
+                (&devices, &hosts, program.as_ref()),
+            )
         } else {
             Some(BTreeMap::new())
         };

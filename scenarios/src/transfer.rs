@@ -116,6 +116,13 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     if st.program.is_some() && flow.to.is_some() {
         mixed("to", "ranks send where the program says", "leave \"to\" out");
     }
+    if st.stripes.is_some() {
+        for (key, given) in [("st/program", st.program.is_some()), ("st/chart", st.chart == Some(true))] {
+            if given {
+                mixed(key, "hosts of several interfaces do not have this", "leave it out, or \"stripes\"");
+            }
+        }
+    }
     let delayed = st.delayed.as_ref().is_some_and(|shares| shares.control.is_some() || shares.data.is_some());
     if delayed && units::picoseconds(st.delay.as_ref()) == 0 {
         mixed("st/delayed", "frames are late by no time", "add \"delay\", for example \"10 us\"");
@@ -191,7 +198,7 @@ pub(crate) fn ends(
     (at, index): (&str, u16),
     flow: &FlowSpec,
     places: &[(usize, Destinations)],
-    (devices, program): (&BTreeMap<u32, usize>, Option<&Arc<Schedule>>),
+    (devices, hosts, program): (&BTreeMap<u32, usize>, &Hosts, Option<&Arc<Schedule>>),
 ) -> Option<BTreeMap<usize, ProtocolConfig>> {
     let st = flow.st.as_ref()?;
     let mut peers: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
@@ -231,7 +238,7 @@ pub(crate) fn ends(
     };
     let most = connections.values().copied().max().unwrap_or(1);
     let medium = places.first().and_then(|(device, _)| medium::of(c, *device));
-    let protocol = protocol(c, config, st, &job, &peers, most);
+    let protocol = protocol(c, config, st, &job, (&peers, hosts), most);
     let (begin, offset) = (units::given(st.at.as_ref()), units::given(st.offset.as_ref()));
     let nodes: Arc<Vec<u16>> = Arc::new(places.iter().map(|(device, _)| c.ids[*device] as u16).collect());
     let rank = |position: u64| {
@@ -239,6 +246,8 @@ pub(crate) fn ends(
         let eager = st.program.as_ref().and_then(|program| program.eager).unwrap_or(u64::MAX);
         Some(ProgramConfig { schedule, nodes, rank: position as u32, eager })
     };
+    let alone = |device: usize| vec![device];
+    let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| alone(device));
     let mut ends = BTreeMap::new();
     for &device in connections.keys().chain(positions.keys()).collect::<BTreeSet<_>>() {
         let position = positions.get(&device).copied().unwrap_or(0);
@@ -246,11 +255,11 @@ pub(crate) fn ends(
         let end = TransferConfig {
             node: c.ids[device] as u16,
             medium,
-            interfaces: vec![c.ids[device] as u16],
+            interfaces: interfaces(device).iter().map(|&device| c.ids[device] as u16).collect(),
             priority: flow.priority.unwrap_or(0),
             cos: st.cos.unwrap_or(0),
             stream_id: STREAM + index,
-            protocol,
+            protocol: Config { interfaces: interfaces(device).len() as u8, ..protocol },
             job,
             peers: peers.get(&device).into_iter().flatten().map(|&id| id as u16).collect(),
             connect_at: Time(begin.unwrap_or(0).saturating_add(later)),
@@ -266,6 +275,62 @@ pub(crate) fn ends(
         ends.insert(device, ProtocolConfig::Transfer(Box::new(end)));
     }
     Some(ends)
+}
+
+/// Interfaces of the hosts of a flow, by the device that is the first of each.
+pub(crate) type Hosts = BTreeMap<usize, Vec<usize>>;
+
+/// Joins endpoints to hosts: what is left are the first ones, which write to the first ones. `None` if
+/// something is wrong.
+pub(crate) fn hosts(
+    c: &mut Compiler<'_>,
+    at: &str,
+    flow: &FlowSpec,
+    places: &mut Vec<(usize, Destinations)>,
+    devices: &BTreeMap<u32, usize>,
+) -> Option<Hosts> {
+    let mut hosts = Hosts::new();
+    let Some(stripes) = flow.st.as_ref().and_then(|st| st.stripes) else { return Some(hosts) };
+    let mut wrong = |key: &str, message: String, help: &str| {
+        c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
+    };
+    let sources: Vec<usize> = places.iter().map(|(device, _)| *device).collect();
+    let mut targets = BTreeSet::new();
+    for (_, destinations) in places.iter() {
+        match destinations {
+            Destinations::Fixed(id) => targets.extend(devices.get(id).copied()),
+            Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => {
+                targets.extend(ids.iter().filter_map(|id| devices.get(id).copied()));
+            }
+            // Somebody else complains.
+            Destinations::Hotspot { .. } | Destinations::Replay => return Some(hosts),
+        }
+    }
+    let targets: Vec<usize> = targets.into_iter().collect();
+    if let Some(&both) = sources.iter().find(|device| targets.contains(device)) {
+        let name = c.graph.nodes[both].name.clone();
+        c.out.push(
+            Diagnostic::error("SC048", format!("{at}/to"), format!("\"{name}\" is on both sides"))
+                .help("hosts of several interfaces write to others"),
+        );
+        return None;
+    }
+    for (key, devices, number) in [("from", &sources, stripes.from), ("to", &targets, stripes.to)] {
+        let number = usize::from(number);
+        if devices.len() % number != 0 {
+            let message = format!("{} endpoints are no hosts of {number} interfaces", devices.len());
+            wrong(key, message, "name a multiple of the number of interfaces");
+            return None;
+        }
+        hosts.extend(devices.chunks(number).map(|host| (host[0], host.to_vec())));
+    }
+    let first = targets.chunks(usize::from(stripes.to)).map(|host| c.ids[host[0]]).collect();
+    let all = Arc::new(first);
+    *places = sources
+        .chunks(usize::from(stripes.from))
+        .map(|host| (host[0], Destinations::Cycle(Arc::clone(&all))))
+        .collect();
+    Some(hosts)
 }
 
 /// The longest message of a program, in octets.
@@ -352,11 +417,11 @@ fn protocol(
     config: &FabricConfig,
     st: &StSpec,
     job: &TransferJob,
-    peers: &BTreeMap<usize, BTreeSet<u32>>,
+    (peers, hosts): (&BTreeMap<usize, BTreeSet<u32>>, &Hosts),
     connections: u64,
 ) -> Config {
     let stu = st.stu.unwrap_or(1_024);
-    let longest = longest(c, config, peers, stu);
+    let longest = longest(c, config, (peers, hosts), stu);
     let round_trip = longest.as_ref().map_or(0, TransferPath::round_trip);
     let op_timeout =
         units::given(st.op_timeout.as_ref()).unwrap_or(TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip)).max(1);
@@ -394,13 +459,19 @@ fn protocol(
 fn longest(
     c: &Compiler<'_>,
     config: &FabricConfig,
-    peers: &BTreeMap<usize, BTreeSet<u32>>,
+    (peers, hosts): (&BTreeMap<usize, BTreeSet<u32>>, &Hosts),
     stu: u32,
 ) -> Option<TransferPath> {
     let roads = Roads::new(config);
     let ids = traffic::id_size(c);
     let owner = |id: u32| config.owners.get(id as usize).copied();
-    let pairs = peers.iter().flat_map(|(&from, ids)| ids.iter().map(move |&id| (from, id)));
+    let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| vec![device]);
+    let ends = peers.iter().flat_map(|(&from, ids)| ids.iter().map(move |&id| (from, id)));
+    let pairs = ends.flat_map(|(from, id)| {
+        let to = owner(id).map_or_else(Vec::new, |device| interfaces(device as usize));
+        let from = interfaces(from);
+        from.into_iter().flat_map(move |from| to.clone().into_iter().map(move |to| (from, c.ids[to])))
+    });
     let ways = pairs.take(PAIRS_MAX).filter_map(|(from, id)| {
         let idle3 =
             c.neighbours[from][0].is_some_and(|(link, _, _)| c.wires[link].symbol == SymbolSize::Idle3);
@@ -435,4 +506,16 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<(TransferPath,
         }
     }
     ways.into_iter().max_by_key(|(way, end)| way.block_time(1 << end.job.blocksize))
+}
+
+/// How many Blocks may be under way at once between an end and its first peer: the interfaces of the one that
+/// has fewer.
+pub(crate) fn stripes(config: &FabricConfig, flow: u16, end: &TransferConfig) -> usize {
+    let parts = config.agents.iter().flat_map(|agent| &agent.parts).filter(|part| part.flow == flow);
+    let mut ends = parts.filter_map(|part| match &part.protocol {
+        ProtocolConfig::Transfer(end) => Some(&**end),
+        _ => None,
+    });
+    let peer = ends.find(|other| end.peers.first() == Some(&other.node));
+    peer.map_or(1, |peer| end.interfaces.len().min(peer.interfaces.len()))
 }

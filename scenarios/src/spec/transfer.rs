@@ -93,6 +93,10 @@ pub struct StSpec {
     /// The longest delay of frames that are late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<String>,
+    /// Endpoints that are interfaces of one host: Blocks are striped over them (default 1 and 1). Over other
+    /// media than RapidIO.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripes: Option<StripesSpec>,
     /// Whether results show a message sequence chart (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chart: Option<bool>,
@@ -150,6 +154,18 @@ pub enum TransferKind {
     Write,
     /// The octets come here.
     Read,
+}
+
+/// How many endpoints are a host, in the order of their names. The first of each sets connections up.
+#[derive(Copy, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StripesSpec {
+    /// Of `from`.
+    #[schemars(range(min = 1, max = 16))]
+    pub from: u8,
+    /// Of `to`.
+    #[schemars(range(min = 1, max = 16))]
+    pub to: u8,
 }
 
 /// Shares of frames, by class.

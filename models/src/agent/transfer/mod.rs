@@ -1,5 +1,5 @@
-//! Scheduled Transfer over RapidIO, and over links of the media that it was made for: the protocol crate, the application above it, and what goes wrong on
-//! purpose.
+//! Scheduled Transfer over RapidIO and over the media that it was made for: the protocol crate, the
+//! application above it, and what goes wrong on purpose.
 //!
 //! The machine is [`scheduled_transfer::Endpoint`], the code that a product would link. An operation is an
 //! 802.3/SNAP frame without check sequence, and that is one PDU of type 9: the Ethernet encapsulation of
