@@ -33,8 +33,11 @@ pub struct TransferSummary {
     pub verified: u64,
     /// Octets of these.
     pub verified_octets: u64,
+    /// Written and read back, octet for octet as it was written, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_back: Option<u64>,
     /// Received whole with wrong octets; octets where none belong; complete but nowhere verified; verified
-    /// twice. 0 in a sound system.
+    /// twice; FetchOps that were not atomic. 0 in a sound system.
     pub unsound: u64,
     /// Verified octets over the time from the first beginning to the last completion.
     pub goodput_gbps: Option<Num>,
@@ -158,7 +161,7 @@ pub fn goodput_gbps(totals: &TransferTotals) -> Option<f64> {
 }
 
 fn unsound(totals: &TransferTotals) -> u64 {
-    totals.stats.corrupt + totals.stats.stray_octets + totals.unverified + totals.repeated
+    totals.stats.corrupt + totals.stats.stray_octets + totals.unverified + totals.repeated + totals.torn
 }
 
 impl TransferSummary {
@@ -173,7 +176,8 @@ impl TransferSummary {
         let stats = &totals.stats;
         let aborted = |end: TransferEnd| stats.aborted[end as usize];
         let octets = stats.cts.octets + stats.control.octets + stats.data.octets;
-        let verified = (stats.verified_octets > 0).then_some(stats.verified_octets as f64);
+        let compared = stats.verified_octets + stats.read_back_octets;
+        let verified = (compared > 0).then_some(compared as f64);
         Self {
             flow,
             ends: totals.nodes,
@@ -194,6 +198,7 @@ impl TransferSummary {
             },
             verified: stats.verified,
             verified_octets: stats.verified_octets,
+            read_back: (stats.read_back > 0).then_some(stats.read_back),
             unsound: unsound(totals),
             goodput_gbps: goodput_gbps(totals).map(Num),
             completion: CompletionSummary::new(&stats.times),
@@ -219,6 +224,9 @@ impl TransferSummary {
             count_text(self.wanted),
             count_text(self.verified_octets)
         );
+        if let Some(read_back) = self.read_back {
+            let _ = write!(out, ", {} read back as written", count_text(read_back));
+        }
         let aborted = &self.aborted;
         let reasons = [
             (self.wanted - self.begun, "not begun"),
@@ -291,7 +299,7 @@ pub(crate) fn broken(totals: &[TransferTotals]) -> Vec<String> {
         }
         // Section 2.4 of the requirements: if nothing is lost or overtaken, and nothing had to be said again,
         // nothing is logged.
-        let again = stats.timeouts > 0 || stats.payload != stats.verified_octets;
+        let again = stats.timeouts > 0 || stats.payload != stats.verified_octets + stats.read_back_octets;
         if totals.clean && !again && stats.logged > 0 {
             broken.push(format!(
                 "Scheduled Transfer logged {} errors although nothing went wrong (flow {})",

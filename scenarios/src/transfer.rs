@@ -20,7 +20,7 @@ use std::sync::Arc;
 const STREAM: u16 = 0x4000;
 /// Shares of frames are told in parts of this.
 const MILLION: u128 = 1_000_000;
-/// Op_timeout, in computed round trips.
+/// Op_timeout, in computed round trips, beside the time for what may be in front.
 const TIMEOUT_ROUND_TRIPS: u64 = 10;
 /// Most pairs whose round trips are computed.
 const PAIRS_MAX: usize = 4_096;
@@ -96,9 +96,10 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         mixed("limit", "the number of Transfers stands elsewhere", "use st.count");
     }
     match (&st.program, st.bytes) {
+        (None, None) if st.operation == Some(TransferKind::FetchOp) => {}
         (None, None) => {
             let finding = Diagnostic::error("SC005", format!("{at}/st"), "field \"bytes\" is missing");
-            c.out.push(finding.help("only a program does without"));
+            c.out.push(finding.help("only a program and \"fetch_op\" do without"));
         }
         (Some(_), Some(_)) => {
             c.out.push(
@@ -111,6 +112,9 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
+    if st.program.is_some() && st.operation.is_some_and(|kind| kind != TransferKind::Write) {
+        mixed("st/operation", "a program says what it does", "leave \"operation\" out: its sends are Writes");
+    }
     if st.program.is_some() && flow.to.is_some() {
         mixed("to", "ranks send where the program says", "leave \"to\" out");
     }
@@ -123,6 +127,15 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     };
     if flow.priority == Some(3) {
         range("priority", "Transfers cannot have priority 3".into(), "allowed: 0 to 2");
+    }
+    let longest = match st.operation {
+        Some(TransferKind::FetchOp) => (8, "allowed: 8, a word"),
+        Some(TransferKind::Get) => (65_535, "allowed: 8 to 65535, what T_len of a Get can say"),
+        Some(TransferKind::Put) => (1 << 24, "allowed: 8 to 16777216"),
+        _ => (u64::MAX, ""),
+    };
+    if let Some(bytes) = st.bytes.filter(|&bytes| bytes > longest.0) {
+        range("st/bytes", format!("{bytes} octets do not go into one such operation"), longest.1);
     }
     let block = st.block.unwrap_or(8_192);
     if !block.is_power_of_two() || !(256..=1 << 30).contains(&block) {
@@ -212,7 +225,14 @@ pub(crate) fn ends(
         return None;
     }
     let job = TransferJob {
-        read: st.operation == Some(TransferKind::Read),
+        operation: match st.operation {
+            Some(TransferKind::Read) => Operation::Read,
+            Some(TransferKind::ReadBack) => Operation::ReadBack,
+            Some(TransferKind::Put) => Operation::Put,
+            Some(TransferKind::Get) => Operation::Get,
+            Some(TransferKind::FetchOp) => Operation::FetchOp,
+            Some(TransferKind::Write) | None => Operation::Write,
+        },
         bytes: st.bytes.unwrap_or_else(|| longest_message(program)),
         count: st.count.unwrap_or(1),
         concurrent: st.concurrent.unwrap_or(1),
@@ -348,10 +368,14 @@ fn protocol(
     let stu = st.stu.unwrap_or(1_024);
     let longest = longest(c, config, peers, stu);
     let round_trip = longest.as_ref().map_or(0, TransferPath::round_trip);
-    let op_timeout =
-        units::given(st.op_timeout.as_ref()).unwrap_or(TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip)).max(1);
-    // At both ends, Blocks of all their connections may be in front.
+    let slots = st.slots.unwrap_or(64);
+    // At both ends, Blocks of all their connections may be in front; and of each no more Control operations
+    // than it has Slots.
     let enabled = connections.saturating_mul(2).saturating_mul(job.enabled());
+    let queued = connections.saturating_mul(2).saturating_mul(job.enabled().min(slots.into()));
+    let contention = longest.as_ref().map_or(0, |way| way.contention(queued));
+    let automatic = TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip).saturating_add(contention);
+    let op_timeout = units::given(st.op_timeout.as_ref()).unwrap_or(automatic).max(1);
     let patience = longest.map(|way| way.patience(op_timeout, enabled, 1 << job.blocksize));
     let missing_timeout = match st.missing_timeout.as_deref() {
         Some("off") => None,
@@ -366,7 +390,7 @@ fn protocol(
         max_retry: st.max_retry.unwrap_or(3),
         // A destination that lets others go first takes its time.
         pending_timeouts: 1_000_000,
-        slots: st.slots.unwrap_or(64),
+        slots,
         max_stu: exponent,
         cut_stu: exponent,
         check: checked,
@@ -408,7 +432,7 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<(TransferPath,
             for &peer in end.peers.iter().take(PAIRS_MAX) {
                 let owner = *config.owners.get(usize::from(peer))?;
                 let (out, home) = (roads.path(agent.device, peer.into())?, roads.path(owner, agent.id)?);
-                let (there, back) = if end.job.read { (home, out) } else { (out, home) };
+                let (there, back) = if end.job.operation.is_read() { (home, out) } else { (out, home) };
                 let stu = 1 << end.protocol.cut_stu;
                 let way = TransferPath::new(there, back, stu, agent.mtu, agent.ids, agent.idle3);
                 ways.push((way, &**end));

@@ -21,7 +21,7 @@ fn way(study: &Study, variant: &str) -> (TransferPath, TransferConfig) {
     let (roads, agents) = (Roads::new(config), &config.agents);
     let ProtocolConfig::Transfer(end) = &agents[0].parts[0].protocol else { panic!("Scheduled Transfer") };
     let path = |from: usize, to: usize| roads.path(agents[from].device, agents[to].id).unwrap();
-    let (there, back) = if end.job.read { (path(1, 0), path(0, 1)) } else { (path(0, 1), path(1, 0)) };
+    let (there, back) = if end.job.operation.is_read() { (path(1, 0), path(0, 1)) } else { (path(0, 1), path(1, 0)) };
     let stu = 1 << end.protocol.cut_stu;
     let AgentConfig { mtu, ids, idle3, .. } = agents[0];
     (TransferPath::new(there, back, stu, mtu, ids, idle3), (**end).clone())

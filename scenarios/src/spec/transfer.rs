@@ -13,7 +13,7 @@ pub struct StSpec {
     /// What is done with each endpoint of `to` (default write).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<TransferKind>,
-    /// Octets of a Transfer, 8 to 1073741824 (not for a program).
+    /// Octets of a Transfer, 8 to 1073741824 (not for a program, nor for fetch_op, which has 8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 8, max = 1_073_741_824))]
     pub bytes: Option<u64>,
@@ -58,7 +58,8 @@ pub struct StSpec {
     /// The connection is taken down after its last Transfer (default true).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disconnect: Option<bool>,
-    /// Op_timeout, by the protocol clock (default "auto": 10 times the longest round trip of a pair).
+    /// Op_timeout, by the protocol clock (default "auto": 10 times the longest round trip of a pair, and
+    /// the time that everything takes that may be in front of a Control operation).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op_timeout: Option<String>,
     /// Max_Retry: how often an operation is sent again (default 3).
@@ -149,6 +150,14 @@ pub enum TransferKind {
     Write,
     /// The octets come here.
     Read,
+    /// The octets go there, and come back: what is read is compared with what was written.
+    ReadBack,
+    /// The octets go into a persistent region of the other end.
+    Put,
+    /// The octets come from a persistent region of the other end; at most 65535.
+    Get,
+    /// A word of the other end is incremented, and its value before comes here.
+    FetchOp,
 }
 
 /// Shares of frames, by class.
