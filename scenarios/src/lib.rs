@@ -29,6 +29,7 @@ pub mod names;
 pub mod plan;
 mod pointer;
 pub mod presets;
+mod program;
 mod protocols;
 mod report;
 pub mod routing;

@@ -2,19 +2,18 @@
 
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::program::Program;
 use crate::protocols;
 use crate::spec::*;
 use crate::traffic;
 use crate::units;
 use models::config::*;
-use models::goal::{Action, Schedule, collective};
 use models::lp_serial::cost::SymbolSize;
 use models::path::Roads;
 use models::scheduled_transfer::Config;
 use models::sim_core::{Duration, Time};
 use models::transfer_rate::TransferPath;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// First of the type 9 streams for Scheduled Transfer; each flow has its own.
 const STREAM: u16 = 0x4000;
@@ -32,12 +31,6 @@ fn text(s: &str) -> Option<String> {
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
     let Some(st) = &mut flow.st else { return };
-    if let Some(program) = &mut st.program {
-        program.eager.get_or_insert(65_536);
-        if program.collective.is_some() {
-            program.octets.get_or_insert(65_536);
-        }
-    }
     let filled = StSpec {
         operation: st.operation.or(Some(TransferKind::Write)),
         count: st.count.or(Some(1)),
@@ -114,9 +107,6 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     };
     if st.program.is_some() && st.operation.is_some_and(|kind| kind != TransferKind::Write) {
         mixed("st/operation", "a program says what it does", "leave \"operation\" out: its sends are Writes");
-    }
-    if st.program.is_some() && flow.to.is_some() {
-        mixed("to", "ranks send where the program says", "leave \"to\" out");
     }
     let delayed = st.delayed.as_ref().is_some_and(|shares| shares.control.is_some() || shares.data.is_some());
     if delayed && units::picoseconds(st.delay.as_ref()) == 0 {
@@ -197,7 +187,7 @@ pub(crate) fn ends(
     (at, index): (&str, u16),
     flow: &FlowSpec,
     places: &[(usize, Destinations)],
-    (devices, program): (&BTreeMap<u32, usize>, Option<&Arc<Schedule>>),
+    (devices, program): (&BTreeMap<u32, usize>, Option<&Program>),
 ) -> Option<BTreeMap<usize, ProtocolConfig>> {
     let st = flow.st.as_ref()?;
     let mut peers: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
@@ -233,7 +223,7 @@ pub(crate) fn ends(
             Some(TransferKind::FetchOp) => Operation::FetchOp,
             Some(TransferKind::Write) | None => Operation::Write,
         },
-        bytes: st.bytes.unwrap_or_else(|| longest_message(program)),
+        bytes: st.bytes.unwrap_or_else(|| program.map_or(8, Program::longest_message)),
         count: st.count.unwrap_or(1),
         concurrent: st.concurrent.unwrap_or(1),
         cts_req: st.window.unwrap_or(8),
@@ -245,12 +235,6 @@ pub(crate) fn ends(
     let most = connections.values().copied().max().unwrap_or(1);
     let protocol = protocol(c, config, st, &job, &peers, most);
     let (begin, offset) = (units::given(st.at.as_ref()), units::given(st.offset.as_ref()));
-    let nodes: Arc<Vec<u16>> = Arc::new(places.iter().map(|(device, _)| c.ids[*device] as u16).collect());
-    let rank = |position: u64| {
-        let (schedule, nodes) = (Arc::clone(program?), Arc::clone(&nodes));
-        let eager = st.program.as_ref().and_then(|program| program.eager).unwrap_or(u64::MAX);
-        Some(ProgramConfig { schedule, nodes, rank: position as u32, eager })
-    };
     let mut ends = BTreeMap::new();
     for &device in connections.keys().chain(positions.keys()).collect::<BTreeSet<_>>() {
         let position = positions.get(&device).copied().unwrap_or(0);
@@ -268,7 +252,7 @@ pub(crate) fn ends(
             receives: st.receives,
             faults: [faults(st, |shares| shares.control.as_ref()), faults(st, |shares| shares.data.as_ref())],
             delay: Duration(units::picoseconds(st.delay.as_ref())),
-            program: rank(position),
+            program: None,
             stream: format!("{}/{}/st", c.graph.nodes[device].name, flow.name),
             charted: st.chart == Some(true),
             captured: false,
@@ -276,84 +260,6 @@ pub(crate) fn ends(
         ends.insert(device, ProtocolConfig::Transfer(Box::new(end)));
     }
     Some(ends)
-}
-
-/// The longest message of a program, in octets.
-fn longest_message(program: Option<&Arc<Schedule>>) -> u64 {
-    let ops = program.into_iter().flat_map(|schedule| schedule.ranks.iter().flat_map(|rank| rank.ops()));
-    let octets = ops.map(|op| if let Action::Send { octets, .. } = op.action { octets } else { 0 });
-    octets.max().unwrap_or(0).max(8)
-}
-
-/// A program, and where each of its ranks sends to.
-type Program = (Arc<Schedule>, Vec<(usize, Destinations)>);
-
-/// The program of a flow, and where each of its ranks sends to. `None` if something is wrong.
-pub(crate) fn program(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, ranks: &[usize]) -> Option<Program> {
-    let spec = flow.st.as_ref()?.program.as_ref()?;
-    let mut wrong = |key: &str, message: String, help: &str| {
-        c.out.push(Diagnostic::error("SC048", format!("{at}/st/program{key}"), message).help(help));
-        None
-    };
-    let number = ranks.len() as u32;
-    let octets = spec.octets.unwrap_or(65_536);
-    let schedule = match (&spec.text, spec.collective) {
-        (Some(lines), None) => match crate::goal::read(&lines.join("\n")) {
-            Ok(schedule) => schedule,
-            Err(error) => {
-                return wrong("", format!("the program cannot be read: {error}"), "see riosim goal");
-            }
-        },
-        (None, Some(CollectiveKind::AllreduceHalving)) if !number.is_power_of_two() => {
-            let message = format!("{number} ranks cannot halve a vector");
-            return wrong("/collective", message, "use a power of two of ranks, or \"allreduce_ring\"");
-        }
-        (None, Some(kind)) => match kind {
-            CollectiveKind::AllreduceHalving => collective::allreduce_halving(number, octets),
-            CollectiveKind::AllreduceRing => collective::allreduce_ring(number, octets),
-            CollectiveKind::AllToAll => collective::all_to_all(number, octets),
-            CollectiveKind::Broadcast => collective::broadcast(number, octets),
-            CollectiveKind::Reduce => collective::reduce(number, octets),
-            CollectiveKind::Barrier => collective::barrier(number),
-            CollectiveKind::Gather => collective::gather(number, octets),
-        },
-        _ => {
-            let help = "give one of \"file\" (a GOAL file) and \"collective\"";
-            return wrong("", "there is no program, or more than one".into(), help);
-        }
-    };
-    if schedule.ranks.len() != ranks.len() {
-        let message =
-            format!("the program has {} ranks, and there are {number} endpoints", schedule.ranks.len());
-        return wrong("", message, "name as many endpoints in \"from\" as the program has ranks");
-    }
-    let longest = schedule.ranks.iter().flat_map(|rank| rank.ops()).any(|op| match op.action {
-        Action::Send { octets, .. } => octets > 1 << 30,
-        _ => false,
-    });
-    if longest || schedule.ranks.iter().any(|rank| rank.ops().len() > 1 << 24) {
-        let message = "a message has more than 1073741824 octets, or a rank more than 16777216 operations";
-        return wrong("", message.into(), "divide it");
-    }
-    let mut places = Vec::new();
-    for (rank, &device) in schedule.ranks.iter().zip(ranks) {
-        let to: BTreeSet<u32> = rank
-            .ops()
-            .iter()
-            .filter_map(|op| match op.action {
-                Action::Send { to, .. } => Some(c.ids[ranks[to as usize]]),
-                _ => None,
-            })
-            .collect();
-        if to.contains(&c.ids[device]) {
-            let message = format!("\"{}\" would send to itself", c.graph.nodes[device].name);
-            let finding = Diagnostic::error("SC048", format!("{at}/st/program"), message);
-            c.out.push(finding.help("messages of a rank to itself have no way through the fabric"));
-            return None;
-        }
-        places.push((device, Destinations::Cycle(Arc::new(to.into_iter().collect()))));
-    }
-    Some((Arc::new(schedule), places))
 }
 
 /// Parameters of the protocol machine.

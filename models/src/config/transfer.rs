@@ -41,6 +41,15 @@ pub struct TransferConfig {
     pub captured: bool,
 }
 
+/// What carries the messages of a program that are not Writes of Scheduled Transfer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ProgramTransport {
+    /// Streams of session management.
+    Session,
+    /// LINX connections.
+    Linx,
+}
+
 /// A rank of a program.
 #[derive(Clone, Debug)]
 pub struct ProgramConfig {

@@ -98,8 +98,8 @@ pub struct StSpec {
     pub chart: Option<bool>,
 }
 
-/// A program: a GOAL file, or a collective operation of all ranks. Its connections are set up at `at` and
-/// stay; what it sends before they are open waits.
+/// A program: a GOAL file, or a collective operation of all ranks. Its connections or conduits are set up at
+/// `at` and stay; what it sends before they are open waits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramSpec {
@@ -116,7 +116,7 @@ pub struct ProgramSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_073_741_824))]
     pub octets: Option<u64>,
-    /// A send of more octets is over when the receiver has confirmed it, a shorter one when the protocol has
+    /// A send of more octets is over when the receiver has confirmed it, a shorter one when the transport has
     /// it (default 65536).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eager: Option<u64>,

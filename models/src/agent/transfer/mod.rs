@@ -15,20 +15,20 @@
 mod audit;
 mod ledger;
 mod medium;
-mod program;
 mod regions;
 mod store;
 
 pub(crate) use audit::audit;
+pub(super) use store::word;
 
 use super::data::Data;
+use super::program::{Program, Want};
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
 use crate::config::{Operation, TransferConfig};
 use crate::probe::{ProtocolFact, SignalKind};
 use crate::stats::TransferStats;
 use ledger::{Ledger, Running, Stage};
 use medium::{Fate, Medium};
-use program::{Program, Want};
 use regions::Regions;
 use scheduled_transfer::event::Event;
 use scheduled_transfer::llp::ethernet;
