@@ -111,7 +111,7 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 16] = [
+const FIGURES: [(&str, &str); 17] = [
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
     ("hol-saturation", "load"),
@@ -125,6 +125,7 @@ const FIGURES: [(&str, &str); 16] = [
     ("st-cts-window", "transfers"),
     ("st-incast", "goodput"),
     ("st-slots", "transfers"),
+    ("st-vs-voq", "victims"),
     ("stream-segmentation", "efficiency"),
     ("voq-chatter", "load"),
     ("voq-unequal-neighbours", "load"),
