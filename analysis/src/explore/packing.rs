@@ -4,6 +4,7 @@
 use crate::axes::{GREY, GRID, INK, LABEL, MARGIN, PAGE, PANEL, SHADE, TICK, WHITE, heading};
 use crate::scene::{Align, Scene, text_width};
 use plotters::style::RGBColor;
+use scheduled_transfer::llp::Medium;
 use scheduled_transfer::memory::Pattern;
 use scheduled_transfer::wire::{HEADER_BYTES, Op};
 use scheduled_transfer::{
@@ -70,6 +71,8 @@ impl Packing {
             bufsize: self.bufsize,
             max_stu: self.max_stu,
             slots: scheduled_transfer::slots::UNCOUNTED,
+            // Takes STUs of any size.
+            medium: Medium::Hippi6400,
             ..Config::default()
         };
         let memory = Pattern::new((self.offset + self.octets).next_multiple_of(1 << self.bufsize), 0);
@@ -193,6 +196,7 @@ fn draw(scene: &mut Scene, example: &Packing, top: f64) {
     let (edge, begin) = (x(0), x(example.offset));
     scene.line(&[(edge, rows[0] + ROW + 8.0), (begin, rows[0] + ROW + 8.0)], GREY, 1);
     scene.line(&[(begin, rows[0] + ROW), (begin, rows[1])], GREY, 1);
+    scene.text((left - 10.0, rows[0] + ROW + 12.0), "Offset", TICK, Align::Right);
     let mut block = 0;
     while let Some(first) = stus.iter().find(|stu| stu.block == block) {
         let octets: u64 = stus.iter().filter(|stu| stu.block == block).map(|stu| u64::from(stu.octets)).sum();
