@@ -124,7 +124,7 @@ impl<P: Probe> Fabric<P> {
             self.probe.packet(cx.now(), name, &PacketStep::Ended { device, parts: None });
         }
         self.packets.remove(packet);
-        self.late.take(packet);
+        self.late.forget(packet);
         self.ledger.dropped += 1;
         self.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
     }

@@ -195,8 +195,14 @@ impl Late {
         }
     }
 
-    pub fn take(&mut self, packet: u32) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.remove(&packet).unwrap_or(0) }
+    pub fn of(&self, packet: u32) -> u64 {
+        if self.0.is_empty() { 0 } else { self.0.get(&packet).copied().unwrap_or(0) }
+    }
+
+    pub fn forget(&mut self, packet: u32) {
+        if !self.0.is_empty() {
+            self.0.remove(&packet);
+        }
     }
 
     /// A multicast copy has been as late as the original.

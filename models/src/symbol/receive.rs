@@ -150,11 +150,7 @@ impl<P: Probe> Fabric<P> {
         if self.is_switch(port) {
             self.arrive(cx, port, packet, 0);
         } else {
-            let body = self.deliver(port, packet, cx.now());
-            self.make_status(cx, port, cx.now().0, 1);
-            if let Some((id, delivery)) = body {
-                self.deliver_cargo(cx, port, packet, id, &delivery);
-            }
+            self.reach_endpoint(cx, port, packet, cx.now());
         }
     }
 
