@@ -85,7 +85,8 @@ impl ProgramSummary {
         let ranks = self.ranks;
         match (self.completion_us, self.communication_share) {
             (Some(end), Some(share)) => format!(
-                "program of {ranks} ranks: done after {}, of which a rank does not compute {:.2} % on average",
+                "program of {ranks} ranks: done after {}, of which a rank does not compute {:.2} % \
+                 on average",
                 time_text(end.0 * 1e6),
                 100.0 * share.0
             ),

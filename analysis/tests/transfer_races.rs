@@ -65,7 +65,7 @@ fn puts_and_gets_are_carried_out_or_given_up() {
     }
 }
 
-/// A Transfer with few Slots that is given up on purpose: Slots are asked for, the end of it is agreed on, and
+/// A Transfer with few Slots that is given up: Slots are asked for, both ends agree on its end, and
 /// the connection is taken down although no Slot may be left for that.
 ///
 /// Proves: ST-6.1.1.4-1

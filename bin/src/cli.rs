@@ -123,8 +123,8 @@ impl FromStr for Subject {
 pub(crate) struct ExploreArgs {
     /// conduit: two nodes establish a conduit (session management); linx: two nodes connect, exchange
     /// messages, restart; transfer: two ends connect, write two Blocks or change a word, part (Scheduled
-    /// Transfer); packing: nothing is explored, but drawn where STUs lie in buffers (Scheduled Transfer); or a
-    /// scenario file: the conduit that it opens, with its accidents at any message
+    /// Transfer); packing: nothing is explored, but drawn where STUs lie in buffers (Scheduled Transfer); or
+    /// a scenario file: the conduit that it opens, with its accidents at any message
     #[arg(value_name = "SUBJECT")]
     pub(crate) subject: Subject,
     /// Of conduit: literal, minimal, corrected (default: all)

@@ -74,7 +74,10 @@ fn run(transport: &str, settings: &str, program: &str, ranks: usize) -> Done {
     done
 }
 
-const STREAMS: &str = r#""endpoint": {"session": {"data": "stream", "management": "stream"}, "linx": {"carrier": "stream", "mtu": 4096}},"#;
+const STREAMS: &str = r#""endpoint": {
+    "session": {"data": "stream", "management": "stream"},
+    "linx": {"carrier": "stream", "mtu": 4096}
+},"#;
 
 /// Transports: their key, and settings of endpoints.
 const TRANSPORTS: [(&str, &str); 5] =

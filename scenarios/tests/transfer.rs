@@ -42,7 +42,7 @@ fn neighbours(to: &str, st: &str) -> String {
 const NEIGHBOUR: &str = r#"{"neighbour": {}}"#;
 const LOSS: &str = r#", "loss": {"control": 0.005, "data": 0.005}"#;
 
-/// The automatic Op_timeout covers what the flow itself puts in front of an answer: with ten empty round trips
+/// The automatic Op_timeout covers what the flow puts in front of an answer. With ten empty round trips
 /// a Request_To_Send that waited for Slots was given up, and 8 of 64 Reads failed.
 #[test]
 fn no_timeout_where_nothing_is_lost() {
@@ -98,7 +98,7 @@ fn regions_are_put_into_and_got_from() {
     }
 }
 
-/// Three ends increment one word of the fourth: every value comes once, and none is missing, although requests
+/// Three ends increment one word of the fourth. Every value comes once, none is missing, although requests
 /// and answers are lost and repeated.
 #[test]
 fn fetch_op_is_atomic() {

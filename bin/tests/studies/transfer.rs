@@ -152,7 +152,7 @@ fn st_collectives() {
     assert!(transfers(&study, "all-to-all-lossy").stats.lost > 0);
 }
 
-/// Either keeps victims free of a hot endpoint: its own pacing, or backpressure; and the hot flow loses little.
+/// Either keeps victims free of a hot endpoint, its own pacing or backpressure; the hot flow loses little.
 #[test]
 fn st_vs_voq() {
     let study = Study::run("st-vs-voq");

@@ -1,10 +1,10 @@
 //! The messages of a rank of a program over a transport that carries PDUs: streams of session management, and
 //! LINX connections.
 //!
-//! A message is cut into PDUs of up to [`PDU_OCTETS`] octets of it, each after a header of its own: the name of
-//! the message, its octets, and where the PDU belongs. What a message carries follows from its name, and the
-//! receiver looks at every octet. A send that waits for it is confirmed by a PDU of which there is only the
-//! header, and whose message has no octets.
+//! A message is cut into PDUs of up to [`PDU_OCTETS`] octets of it, each after a header of its own: the name
+//! of the message, its octets, and where the PDU belongs. What a message carries follows from its name, and
+//! the receiver looks at every octet. A send that waits for it is confirmed by a PDU of which there is only
+//! the header, and whose message has no octets.
 
 use super::program::{Program, Want};
 use super::transfer::word;
