@@ -1,9 +1,11 @@
 //! The same programs over Scheduled Transfer, over sessions and over LINX.
 
 use models::run::{ListKind, PipelineMode};
+use models::sim_core::Duration;
 use models::stats::RankStats;
 use models::{Outcome, Progress, RunOptions, Simulation};
 use scenarios::load;
+use std::sync::Arc;
 
 /// What a program comes to.
 #[derive(Debug)]
@@ -42,7 +44,7 @@ fn done(outcome: &Outcome) -> Done {
     }
 }
 
-/// Runs a program over a transport in every mode of the kernel: the same comes out.
+/// Runs a program over a transport in every mode of the kernel, and with samples: the same comes out.
 fn run(transport: &str, settings: &str, program: &str, ranks: usize) -> Done {
     let text = format!(
         r#"{{
@@ -58,8 +60,13 @@ fn run(transport: &str, settings: &str, program: &str, ranks: usize) -> Done {
     let variant = &plan.variants[0];
     let heap = RunOptions { list: ListKind::Heap, ..RunOptions::default() };
     let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..RunOptions::default() };
-    let found = [RunOptions::default(), heap, unfolded].map(|options| {
-        let mut simulation = Simulation::new(variant.config.clone(), options, ());
+    let mut sampled = (*variant.config).clone();
+    sampled.sample_every = Some(Duration(1_000_000));
+    let (plain, sampled) = (&variant.config, Arc::new(sampled));
+    let modes =
+        [(plain, RunOptions::default()), (plain, heap), (plain, unfolded), (&sampled, RunOptions::default())];
+    let found = modes.map(|(config, options)| {
+        let mut simulation = Simulation::new(Arc::clone(config), options, ());
         assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
         simulation.finish().1
     });
@@ -136,5 +143,49 @@ fn a_program_of_its_own_ends_over_every_transport() {
         assert!(ends[2] > ends[0] + 600_000_000 && ends[2] > ends[1] + 600_000_000, "{transport}: {ends:?}");
         assert_eq!(done.ranks.iter().map(|rank| rank.computed.0).sum::<u64>(), 705_000_000);
         assert_eq!(done.confirmed, u64::from(transport != "st"), "one send waits for its receiver");
+    }
+}
+
+/// A sweep over a 2 x 2 grid of ranks, as transport codes do it: from each corner in turn, in several steps, a
+/// rank takes what its neighbours upstream have, computes, and passes it on.
+fn sweep(steps: u32) -> (Vec<String>, u64) {
+    let mut lines = vec!["num_ranks 4".to_owned()];
+    let mut sends = 0;
+    for rank in 0..4u32 {
+        lines.push(format!("rank {rank} {{"));
+        let mut ops: Vec<String> = Vec::new();
+        for corner in 0..4u32 {
+            for step in 0..steps {
+                let tag = corner * steps + step;
+                let neighbours = [1, 2].map(|axis| (rank ^ axis, (rank ^ corner) & axis == 0));
+                for (other, _) in neighbours.into_iter().filter(|(_, leads)| !leads) {
+                    ops.push(format!("recv 3000b from {other} tag {tag}"));
+                }
+                ops.push("calc 2000".into());
+                for (other, _) in neighbours.into_iter().filter(|(_, leads)| *leads) {
+                    ops.push(format!("send 3000b to {other} tag {tag}"));
+                    sends += 1;
+                }
+            }
+        }
+        lines.extend(ops.iter().enumerate().map(|(n, op)| format!("o{n}: {op}")));
+        lines.extend((1..ops.len()).map(|n| format!("o{n} requires o{}", n - 1)));
+        lines.push("}".into());
+    }
+    (lines, sends)
+}
+
+/// A wavefront takes at least its computations, one after the other along its way; whatever carries it.
+#[test]
+fn a_sweep_ends_over_every_transport() {
+    let (lines, sends) = sweep(6);
+    let program = format!(r#"{{"text": {lines:?}}}"#);
+    for (transport, settings) in TRANSPORTS {
+        let done = run(transport, settings, &program, 4);
+        assert_eq!((done.sent, done.octets), (sends, 3_000 * sends), "{transport}");
+        let end = done.ranks.iter().map(|rank| rank.end.unwrap().0).max().unwrap();
+        assert!(done.ranks.iter().all(|rank| rank.computed.0 == 24 * 2_000_000));
+        // From each corner six steps, and two more until the opposite corner is done.
+        assert!((4 * 6 * 2_000_000..4 * 8 * 2_000_000 * 3).contains(&end), "{transport}: {end} ps");
     }
 }
