@@ -146,8 +146,8 @@ fn a_program_of_its_own_ends_over_every_transport() {
     }
 }
 
-/// A sweep over a 2 x 2 grid of ranks, as transport codes do it: from each corner in turn, in several steps, a
-/// rank takes what its neighbours upstream have, computes, and passes it on.
+/// A sweep over a 2 x 2 grid of ranks, as transport codes do it: from each corner in turn, in several steps,
+/// a rank takes what its neighbours upstream have, computes, and passes it on.
 fn sweep(steps: u32) -> (Vec<String>, u64) {
     let mut lines = vec!["num_ranks 4".to_owned()];
     let mut sends = 0;
