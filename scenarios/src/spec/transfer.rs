@@ -42,9 +42,10 @@ pub struct StSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub receives: Option<u32>,
-    /// Slots of each end of a connection, 2 to 65534 (default 64); 65535: they are not counted.
+    /// Slots of each end of a connection, 3 to 65534 (default 64); 65535: they are not counted. With two, an
+    /// answer would never tell of more than one, and one stays for the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 2))]
+    #[schemars(range(min = 3))]
     pub slots: Option<u16>,
     /// Headers of Data are delivered, and take a Slot each (default false: Data is silent).
     #[serde(default, skip_serializing_if = "Option::is_none")]
