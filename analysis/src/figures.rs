@@ -14,6 +14,7 @@ use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, deco
 use std::collections::{BTreeMap, BTreeSet};
 
 mod bars;
+mod victims;
 
 /// Flows shown as lines or panels.
 const FLOWS_SHOWN: usize = 6;
@@ -134,6 +135,9 @@ fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Sc
     }
     if reports.iter().flat_map(|report| &report.flows).any(|flow| flow.transfer_gbps.is_some()) {
         scenes.push(("transfers", bars(caption, reports, &TRANSFERS)));
+    }
+    if let Some(scene) = victims::victims(caption, reports) {
+        scenes.push(("victims", scene));
     }
     if let Some(scene) = queues(caption, reports) {
         scenes.push(("queues", scene));

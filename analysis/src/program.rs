@@ -1,8 +1,12 @@
-//! Programs (GOAL) as text for a terminal.
+//! Programs (GOAL): what a run of one came to, for `summary.json` and the terminal.
 
-use crate::num::{count_text, time_text};
+use crate::num::{Num, count_text, time_text};
+use crate::report::VariantReport;
+use models::config::ProgramTransport;
 use models::goal::Schedule;
 use models::goal::loggops::Completion;
+use models::stats::{ProgramTotals, RankStats};
+use serde::Serialize;
 
 /// Share of the time until the last rank is done in which rank `n` does not compute.
 fn communication(done: &Completion, n: usize) -> Option<f64> {
@@ -35,4 +39,129 @@ pub fn text(schedule: &Schedule, done: &Completion) -> String {
         }
     }
     text
+}
+
+/// A program, rank by rank.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramSummary {
+    /// Number of ranks.
+    pub ranks: usize,
+    /// When the last operation of the last rank was over; `null`: something still waits.
+    pub completion_us: Option<Num>,
+    /// Share of the time until then in which a rank does not compute, mean over the ranks.
+    pub communication_share: Option<Num>,
+    /// Ranks that are not done.
+    pub unfinished: u64,
+    /// When each rank was done, of the first 64 ranks.
+    pub rank_us: Vec<Option<Num>>,
+    /// Share of the time until then in which it did not compute.
+    pub rank_communication_share: Vec<Option<Num>>,
+}
+
+/// Ranks that are listed one by one.
+const RANKS_LISTED: usize = 64;
+
+impl ProgramSummary {
+    pub(crate) fn new(ranks: &[RankStats]) -> Option<Self> {
+        let share = |computed: u64, end: u64| Num(1.0 - computed as f64 / end.max(1) as f64);
+        let us = |ps: u64| Num(ps as f64 / 1e6);
+        let own = |rank: &RankStats| rank.end.map(|end| share(rank.computed.0, end.0));
+        let last = ranks.iter().try_fold(0, |last: u64, rank| Some(last.max(rank.end?.0)));
+        let computed: u128 = ranks.iter().map(|rank| u128::from(rank.computed.0)).sum();
+        let mean = computed as f64 / ranks.len().max(1) as f64;
+        let listed = || ranks.iter().take(RANKS_LISTED);
+        (!ranks.is_empty()).then(|| Self {
+            ranks: ranks.len(),
+            completion_us: last.map(us),
+            communication_share: last.map(|last| Num(1.0 - mean / last.max(1) as f64)),
+            unfinished: ranks.iter().filter(|rank| rank.end.is_none()).count() as u64,
+            rank_us: listed().map(|rank| rank.end.map(|end| us(end.0))).collect(),
+            rank_communication_share: listed().map(own).collect(),
+        })
+    }
+
+    /// For a terminal.
+    pub(crate) fn line(&self) -> String {
+        let ranks = self.ranks;
+        match (self.completion_us, self.communication_share) {
+            (Some(end), Some(share)) => format!(
+                "program of {ranks} ranks: done after {}, of which a rank does not compute {:.2} % \
+                 on average",
+                time_text(end.0 * 1e6),
+                100.0 * share.0
+            ),
+            _ => format!("program of {ranks} ranks: {} not done", count_text(self.unfinished)),
+        }
+    }
+}
+
+/// A program over sessions or LINX.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowProgramSummary {
+    /// Flow.
+    pub flow: String,
+    /// What carries its messages: `session` or `linx`.
+    pub transport: &'static str,
+    /// Messages that the program sends.
+    pub messages: u64,
+    /// Of these, handed to the transport.
+    pub sent: u64,
+    /// There whole, with every octet compared.
+    pub received: u64,
+    /// Octets of messages that came, each compared.
+    pub octets: u64,
+    /// Confirmed by their receiver, of those that wait for it.
+    pub confirmed: u64,
+    /// What came and is not what it should be. 0 in a sound system.
+    pub corrupt: u64,
+    /// The ranks.
+    #[serde(flatten)]
+    pub program: ProgramSummary,
+}
+
+impl FlowProgramSummary {
+    /// Every such flow of a run.
+    pub fn all(report: &VariantReport) -> Vec<Self> {
+        let config = &report.run.config;
+        let one = |totals: &ProgramTotals| {
+            let ProgramTotals { flow, transport, ranks, stats } = totals;
+            Some(Self {
+                flow: config.flows[usize::from(*flow)].name.clone(),
+                transport: match transport {
+                    ProgramTransport::Session => "session",
+                    ProgramTransport::Linx => "linx",
+                },
+                messages: stats.wanted,
+                sent: stats.sent,
+                received: stats.received,
+                octets: stats.octets,
+                confirmed: stats.confirmed,
+                corrupt: stats.corrupt,
+                program: ProgramSummary::new(ranks)?,
+            })
+        };
+        report.run.outcome.programs.iter().filter_map(one).collect()
+    }
+}
+
+/// What the terminal shows of programs over sessions and LINX.
+pub(crate) fn lines(report: &VariantReport) -> Vec<String> {
+    let line = |flow: FlowProgramSummary| {
+        format!(
+            "  {} ({}): {} of {} messages received, {} octets compared\n    {}",
+            flow.flow,
+            flow.transport,
+            count_text(flow.received),
+            count_text(flow.messages),
+            count_text(flow.octets),
+            flow.program.line()
+        )
+    };
+    FlowProgramSummary::all(report).into_iter().map(line).collect()
+}
+
+/// Laws that programs of a run broke.
+pub(crate) fn broken(totals: &[ProgramTotals]) -> Vec<String> {
+    let wrong = totals.iter().filter(|totals| totals.stats.corrupt > 0);
+    wrong.map(|totals| format!("a program got octets that nobody sent (flow {})", totals.flow)).collect()
 }

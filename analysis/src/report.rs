@@ -647,5 +647,6 @@ fn broken_laws(run: &RunData) -> Vec<String> {
     }
     broken.extend(crate::linx::broken(&run.outcome.linx));
     broken.extend(crate::transfer::broken(&run.outcome.transfers));
+    broken.extend(crate::program::broken(&run.outcome.programs));
     broken
 }

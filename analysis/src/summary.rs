@@ -6,6 +6,7 @@
 use crate::enumeration::EnumerationSummary;
 use crate::linx::LinxSummary;
 use crate::num::{Num, ratio};
+use crate::program::FlowProgramSummary;
 use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
 use crate::session::SessionSummary;
 use crate::transfer::TransferSummary;
@@ -77,6 +78,9 @@ pub struct VariantSummary {
     /// Scheduled Transfers, flow by flow, if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<TransferSummary>,
+    /// Programs over sessions and LINX, flow by flow, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<FlowProgramSummary>,
     /// Conduits of session management, flow by flow, if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionSummary>,
@@ -477,6 +481,7 @@ impl VariantSummary {
             hosts: HostSummary::all(report),
             linx: LinxSummary::all(report),
             transfers: TransferSummary::all(report),
+            programs: FlowProgramSummary::all(report),
             sessions: SessionSummary::all(report),
             links: LinksSummary::new(report),
             fabric: fabric(report),

@@ -181,6 +181,9 @@ pub fn variant(report: &VariantReport) -> String {
     for lines in crate::transfer::lines(report) {
         say(format_args!("{lines}"));
     }
+    for lines in crate::program::lines(report) {
+        say(format_args!("{lines}"));
+    }
     for lines in crate::session::lines(report) {
         say(format_args!("{lines}"));
     }

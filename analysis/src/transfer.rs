@@ -1,8 +1,9 @@
 //! Scheduled Transfers: what a run came to, for `summary.json` and the terminal.
 
 use crate::num::{Num, count_text, time_text};
+use crate::program::ProgramSummary;
 use crate::report::VariantReport;
-use models::stats::{RankStats, TransferEnd, TransferTotals};
+use models::stats::{TransferEnd, TransferTotals};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -33,8 +34,11 @@ pub struct TransferSummary {
     pub verified: u64,
     /// Octets of these.
     pub verified_octets: u64,
+    /// Written and read back, octet for octet as it was written, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_back: Option<u64>,
     /// Received whole with wrong octets; octets where none belong; complete but nowhere verified; verified
-    /// twice. 0 in a sound system.
+    /// twice; FetchOps that were not atomic. 0 in a sound system.
     pub unsound: u64,
     /// Verified octets over the time from the first beginning to the last completion.
     pub goodput_gbps: Option<Num>,
@@ -59,46 +63,6 @@ pub struct TransferSummary {
     /// The program that was run, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSummary>,
-}
-
-/// A program, rank by rank.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProgramSummary {
-    /// Number of ranks.
-    pub ranks: usize,
-    /// When the last operation of the last rank was over; `null`: something still waits.
-    pub completion_us: Option<Num>,
-    /// Share of the time until then in which a rank does not compute, mean over the ranks.
-    pub communication_share: Option<Num>,
-    /// Ranks that are not done.
-    pub unfinished: u64,
-    /// When each rank was done, of the first 64 ranks.
-    pub rank_us: Vec<Option<Num>>,
-    /// Share of the time until then in which it did not compute.
-    pub rank_communication_share: Vec<Option<Num>>,
-}
-
-/// Ranks that are listed one by one.
-const RANKS_LISTED: usize = 64;
-
-impl ProgramSummary {
-    fn new(ranks: &[RankStats]) -> Option<Self> {
-        let share = |computed: u64, end: u64| Num(1.0 - computed as f64 / end.max(1) as f64);
-        let us = |ps: u64| Num(ps as f64 / 1e6);
-        let own = |rank: &RankStats| rank.end.map(|end| share(rank.computed.0, end.0));
-        let last = ranks.iter().try_fold(0, |last: u64, rank| Some(last.max(rank.end?.0)));
-        let computed: u128 = ranks.iter().map(|rank| u128::from(rank.computed.0)).sum();
-        let mean = computed as f64 / ranks.len().max(1) as f64;
-        let listed = || ranks.iter().take(RANKS_LISTED);
-        (!ranks.is_empty()).then(|| Self {
-            ranks: ranks.len(),
-            completion_us: last.map(us),
-            communication_share: last.map(|last| Num(1.0 - mean / last.max(1) as f64)),
-            unfinished: ranks.iter().filter(|rank| rank.end.is_none()).count() as u64,
-            rank_us: listed().map(|rank| rank.end.map(|end| us(end.0))).collect(),
-            rank_communication_share: listed().map(own).collect(),
-        })
-    }
 }
 
 /// Transfers that came to nothing.
@@ -158,7 +122,7 @@ pub fn goodput_gbps(totals: &TransferTotals) -> Option<f64> {
 }
 
 fn unsound(totals: &TransferTotals) -> u64 {
-    totals.stats.corrupt + totals.stats.stray_octets + totals.unverified + totals.repeated
+    totals.stats.corrupt + totals.stats.stray_octets + totals.unverified + totals.repeated + totals.torn
 }
 
 impl TransferSummary {
@@ -173,7 +137,8 @@ impl TransferSummary {
         let stats = &totals.stats;
         let aborted = |end: TransferEnd| stats.aborted[end as usize];
         let octets = stats.cts.octets + stats.control.octets + stats.data.octets;
-        let verified = (stats.verified_octets > 0).then_some(stats.verified_octets as f64);
+        let compared = stats.verified_octets + stats.read_back_octets;
+        let verified = (compared > 0).then_some(compared as f64);
         Self {
             flow,
             ends: totals.nodes,
@@ -194,6 +159,7 @@ impl TransferSummary {
             },
             verified: stats.verified,
             verified_octets: stats.verified_octets,
+            read_back: (stats.read_back > 0).then_some(stats.read_back),
             unsound: unsound(totals),
             goodput_gbps: goodput_gbps(totals).map(Num),
             completion: CompletionSummary::new(&stats.times),
@@ -219,6 +185,9 @@ impl TransferSummary {
             count_text(self.wanted),
             count_text(self.verified_octets)
         );
+        if let Some(read_back) = self.read_back {
+            let _ = write!(out, ", {} read back as written", count_text(read_back));
+        }
         let aborted = &self.aborted;
         let reasons = [
             (self.wanted - self.begun, "not begun"),
@@ -254,16 +223,7 @@ impl TransferSummary {
             let _ = write!(out, ", {:.2} % of the payload again", 100.0 * (ratio.0 - 1.0));
         }
         if let Some(program) = &self.program {
-            let _ = write!(out, "\n    program of {} ranks: ", program.ranks);
-            let _ = match (program.completion_us, program.communication_share) {
-                (Some(end), Some(share)) => write!(
-                    out,
-                    "done after {}, of which a rank does not compute {:.2} % on average",
-                    time_text(end.0 * 1e6),
-                    100.0 * share.0
-                ),
-                _ => write!(out, "{} not done", count_text(program.unfinished)),
-            };
+            let _ = write!(out, "\n    {}", program.line());
         }
         if self.unsound > 0 {
             let _ =
@@ -291,7 +251,7 @@ pub(crate) fn broken(totals: &[TransferTotals]) -> Vec<String> {
         }
         // Section 2.4 of the requirements: if nothing is lost or overtaken, and nothing had to be said again,
         // nothing is logged.
-        let again = stats.timeouts > 0 || stats.payload != stats.verified_octets;
+        let again = stats.timeouts > 0 || stats.payload != stats.verified_octets + stats.read_back_octets;
         if totals.clean && !again && stats.logged > 0 {
             broken.push(format!(
                 "Scheduled Transfer logged {} errors although nothing went wrong (flow {})",

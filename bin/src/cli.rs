@@ -95,6 +95,8 @@ pub(crate) enum Subject {
     Linx,
     /// Two ends connect, write two Blocks or change a word, part (Scheduled Transfer).
     Transfer,
+    /// Where STUs lie in buffers (Scheduled Transfer, Figure 11).
+    Packing,
     /// The conduit that a scenario opens.
     Scenario(PathBuf),
 }
@@ -107,10 +109,11 @@ impl FromStr for Subject {
             "conduit" => Ok(Self::Conduit),
             "linx" => Ok(Self::Linx),
             "transfer" => Ok(Self::Transfer),
+            "packing" => Ok(Self::Packing),
             file if Path::new(file).extension().is_some_and(|extension| extension == "json") => {
                 Ok(Self::Scenario(file.into()))
             }
-            _ => Err("expected conduit, linx, transfer, or a scenario file (*.json) with sessions"),
+            _ => Err("expected conduit, linx, transfer, packing, or a scenario file (*.json) with sessions"),
         }
     }
 }
@@ -120,7 +123,8 @@ impl FromStr for Subject {
 pub(crate) struct ExploreArgs {
     /// conduit: two nodes establish a conduit (session management); linx: two nodes connect, exchange
     /// messages, restart; transfer: two ends connect, write two Blocks or change a word, part (Scheduled
-    /// Transfer); or a scenario file: the conduit that it opens, with its accidents at any message
+    /// Transfer); packing: nothing is explored, but drawn where STUs lie in buffers (Scheduled Transfer); or
+    /// a scenario file: the conduit that it opens, with its accidents at any message
     #[arg(value_name = "SUBJECT")]
     pub(crate) subject: Subject,
     /// Of conduit: literal, minimal, corrected (default: all)
@@ -130,7 +134,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
     /// Of conduit: MS, PEERS, CROSS; of transfer: connection, write, read, put, get,
-    /// fetch-op (default: all)
+    /// fetch-op, common (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) configuration: Vec<String>,
     /// Order of delivery: fifo, any (default: both)

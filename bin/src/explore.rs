@@ -9,6 +9,7 @@ use crate::inspect;
 use crate::status::Failure;
 use analysis::chart::Chart;
 use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault};
+use analysis::explore::packing;
 use analysis::explore::script::Walk;
 use analysis::explore::sequence::{Conversation, chart, sentence};
 use analysis::explore::{Graph, Order, conduit_row};
@@ -26,6 +27,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
         (Subject::Linx | Subject::Transfer, None) if args.out.is_some() => {
             Err("--out: takes --path, but for conduits".into())
         }
+        (Subject::Packing, _) => packing(args),
         (Subject::Linx, None) => linx::table(args),
         (Subject::Linx, Some(ending)) => linx::path(args, ending),
         (Subject::Transfer, None) => transfer::table(args),
@@ -48,6 +50,25 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
     };
     print!("{}", text.map_err(Failure::bad_input)?);
     Ok(())
+}
+
+/// The packing examples of Scheduled Transfer.
+fn packing(args: &ExploreArgs) -> Result<String, String> {
+    let none = args.algorithm.is_empty() && args.fault.is_empty() && args.configuration.is_empty();
+    if !none || !args.order.is_empty() || args.path.is_some() {
+        return Err("packing: takes --out and nothing else".into());
+    }
+    let text = packing::table(&packing::EXAMPLES);
+    if let Some(folder) = &args.out {
+        let write = || -> io::Result<()> {
+            fs::create_dir_all(folder)?;
+            fs::write(folder.join("packing.svg"), packing::svg(&packing::EXAMPLES))?;
+            fs::write(folder.join("packing.png"), packing::png(&packing::EXAMPLES))?;
+            fs::write(folder.join("packing.txt"), &text)
+        };
+        write().map_err(|problem| format!("--out: {}: {problem}", folder.display()))?;
+    }
+    Ok(text)
 }
 
 /// What is explored, and the variants of a scenario that mean it.

@@ -113,7 +113,7 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 18] = [
+const FIGURES: [(&str, &str); 19] = [
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
     ("hol-saturation", "load"),
@@ -129,6 +129,7 @@ const FIGURES: [(&str, &str); 18] = [
     ("st-media", "transfers"),
     ("st-slots", "transfers"),
     ("st-striping", "transfers"),
+    ("st-vs-voq", "victims"),
     ("stream-segmentation", "efficiency"),
     ("voq-chatter", "load"),
     ("voq-unequal-neighbours", "load"),

@@ -4,17 +4,18 @@
 //! deadlines share one timer. Packets that it makes join the injection queue like those of traffic sources,
 //! after creations that are due by then.
 
+use crate::agent::courier::{Courier, audit as audit_program};
 use crate::agent::linx::{Linx, audit as audit_linx};
 use crate::agent::port::Arrival;
 use crate::agent::session::{Session, audit};
 use crate::agent::transfer::{Transfer, audit as audit_transfers};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
-use crate::config::PacketSize;
+use crate::config::{PacketSize, ProgramTransport};
 use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
-use crate::stats::{AgentStats, FlowStats, LinxTotals, SessionTotals, TransferTotals};
+use crate::stats::{AgentStats, FlowStats, LinxTotals, ProgramTotals, SessionTotals, TransferTotals};
 use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
@@ -353,6 +354,21 @@ impl<P: Probe> Fabric<P> {
             flows.entry(flow).or_default().push(node);
         }
         flows.iter().map(|(&flow, nodes)| audit_transfers(flow, nodes)).collect()
+    }
+
+    /// What programs over sessions and LINX have come to, flow by flow.
+    pub(crate) fn program_totals(&self) -> Vec<ProgramTotals> {
+        let mut flows: BTreeMap<u16, (ProgramTransport, Vec<&Courier>)> = BTreeMap::new();
+        for agent in self.agents.iter().flatten() {
+            let linx = agent.linx_nodes().map(|(flow, node)| (flow, ProgramTransport::Linx, node.courier()));
+            let nodes = agent.sessions();
+            let sessions = nodes.map(|(flow, node)| (flow, ProgramTransport::Session, node.courier()));
+            for (flow, transport, courier) in linx.chain(sessions) {
+                let Some(courier) = courier else { continue };
+                flows.entry(flow).or_insert((transport, Vec::new())).1.push(courier);
+            }
+        }
+        flows.iter().map(|(&flow, (transport, ranks))| audit_program(flow, *transport, ranks)).collect()
     }
 
     /// What the nodes of session management have come to, flow by flow.

@@ -726,6 +726,7 @@ impl<P: Probe> Fabric<P> {
         let sessions = self.session_totals();
         let linx = self.linx_totals(end.0);
         let transfers = self.transfer_totals();
+        let programs = self.program_totals();
         let links = self.link_totals(end.0);
         crate::run::Outcome {
             end,
@@ -735,6 +736,7 @@ impl<P: Probe> Fabric<P> {
             sessions,
             linx,
             transfers,
+            programs,
             links,
             symbol_hops: self.ledger.symbol_hops,
             wire_checked: self.wire_checked,

@@ -241,7 +241,8 @@ pub enum DropReason {
     Unroutable,
     /// A multicast mask without a port.
     EmptyMask,
-    /// No receive buffer where senders do not wait for one: Ethernet, and continuous traffic of virtual channels.
+    /// No receive buffer where senders do not wait for one: Ethernet, and continuous traffic of virtual
+    /// channels.
     NoRoom,
     /// Continuous traffic that an error on a link took; it is not sent again.
     LinkError,

@@ -4,7 +4,9 @@ use crate::config::FabricConfig;
 use crate::enumeration::EnumerationReport;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
-use crate::stats::{AgentStats, FlowStats, LinkStats, LinxTotals, PortStats, SessionTotals, TransferTotals};
+use crate::stats::{
+    AgentStats, FlowStats, LinkStats, LinxTotals, PortStats, ProgramTotals, SessionTotals, TransferTotals,
+};
 use crate::symbol::WireChecked;
 use sim_core::{
     BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
@@ -88,6 +90,8 @@ pub struct Outcome {
     pub linx: Vec<LinxTotals>,
     /// Transfers of every flow of Scheduled Transfer.
     pub transfers: Vec<TransferTotals>,
+    /// Programs of flows of session management and LINX.
+    pub programs: Vec<ProgramTotals>,
     /// Totals of every end of a link that runs in symbol granularity: (device, port, totals), in that order.
     pub links: Vec<(u32, u8, LinkStats)>,
     /// What the host that set the fabric up did, if there is one.

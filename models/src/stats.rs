@@ -1,10 +1,12 @@
 //! Totals that the fabric keeps for itself and hands out after a run.
 
 pub(crate) mod linx;
+pub(crate) mod program;
 pub(crate) mod transfer;
 
 use crate::probe::FACTS;
 pub use linx::{GAP_CLASSES, GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
+pub use program::{CourierStats, ProgramTotals};
 use sim_core::Time;
 pub use transfer::{FrameCount, RankStats, TransferEnd, TransferStats, TransferTotals};
 

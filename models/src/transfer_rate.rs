@@ -72,6 +72,12 @@ impl TransferPath {
         op_timeout.saturating_add(enabled.saturating_mul(self.block_time(block)))
     }
 
+    /// How long a Control operation may wait although nothing is lost, ps: `enabled` Blocks may be enabled
+    /// over the connections of its two ends, and the Clear_To_Send of each goes first, alternating with Data.
+    pub fn contention(&self, enabled: u64) -> u64 {
+        enabled.saturating_mul(self.there.busy(&self.data) + self.back.busy(&self.control))
+    }
+
     /// Share of the time in which the path of Data is busy with a Block that Clear_To_Send takes of the way
     /// back: numerator and denominator.
     pub fn cts_share(&self, block: u64) -> (u64, u64) {

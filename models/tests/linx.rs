@@ -35,6 +35,7 @@ fn node(own: u16, carrier: Carrier, hb_tmo: u8, peers: Vec<u16>) -> LinxConfig {
         faults: Vec::new(),
         outages: Arc::default(),
         reply: None,
+        program: None,
         charted: false,
         stream: format!("e{own:03}/linx"),
     }

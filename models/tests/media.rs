@@ -81,7 +81,7 @@ fn ends(medium: Medium, count: u16, stu: u32, job: TransferJob, change: impl Fn(
 
 fn job(bytes: u64, window: u16, blocksize: u16) -> TransferJob {
     TransferJob {
-        read: false,
+        operation: Operation::Write,
         bytes,
         count: 1,
         concurrent: 1,

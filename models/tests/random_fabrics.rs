@@ -279,6 +279,7 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 poll: 1_000_000,
                 announces: false,
                 asks_first: false,
+                program: None,
                 refuses: false,
                 wanted: Wanted::Conduits,
                 injections: Vec::new(),

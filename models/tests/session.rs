@@ -44,6 +44,7 @@ fn node(id: u16, nodes: u16) -> SessionConfig {
         poll: 1_000_000,
         announces: false,
         asks_first: false,
+        program: None,
         refuses: false,
         wanted: Wanted::Conduits,
         injections: Vec::new(),

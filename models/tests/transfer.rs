@@ -22,7 +22,7 @@ fn way(net: &Net, from: u32, to: u32) -> TransferPath {
 
 fn job(bytes: u64, count: u64) -> TransferJob {
     TransferJob {
-        read: false,
+        operation: Operation::Write,
         bytes,
         count,
         concurrent: 1,
@@ -119,9 +119,9 @@ fn faults(lost: u32, doubled: u32, delayed: u32) -> TransferFaults {
 
 #[test]
 fn writes_and_reads_arrive_octet_for_octet() {
-    for read in [false, true] {
+    for operation in [Operation::Write, Operation::Read] {
         for bytes in [8, 1_000, 100_001] {
-            let net = pair(TransferJob { read, concurrent: 3, ..job(bytes, 10) }, |_| ());
+            let net = pair(TransferJob { operation, concurrent: 3, ..job(bytes, 10) }, |_| ());
             let totals = totals(&net, 2_000 * MICROSECOND);
             let stats = &totals.stats;
             assert_eq!((stats.wanted, stats.completed, stats.verified), (10, 10, 10), "{totals:?}");
@@ -141,7 +141,9 @@ fn results_do_not_depend_on_the_kernel() {
         node.faults = [faults(10_000, 10_000, 0), faults(20_000, 10_000, 20_000)];
         node.protocol.ordered = false;
         node.job.blocksize = 10;
-        node.job.read = node.node == 2;
+        if node.node == 2 {
+            node.job.operation = Operation::Read;
+        }
         node.delay = Duration(MICROSECOND);
         node.receives = Some(3);
         node.spread = Duration(MICROSECOND);
@@ -171,8 +173,8 @@ fn options() -> Vec<RunOptions> {
 
 #[test]
 fn what_is_lost_is_sent_again() {
-    for read in [false, true] {
-        let net = pair(TransferJob { read, concurrent: 2, ..job(200_000, 10) }, |node| {
+    for operation in [Operation::Write, Operation::Read] {
+        let net = pair(TransferJob { operation, concurrent: 2, ..job(200_000, 10) }, |node| {
             node.faults = [faults(10_000, 0, 0); 2];
         });
         let totals = totals(&net, 20_000 * MICROSECOND);

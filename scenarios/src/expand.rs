@@ -231,20 +231,7 @@ fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut 
         flow.packet.get_or_insert(PacketKind::Nwrite);
         flow.address_bits.get_or_insert(34);
     }
-    if let Some(program) = flow.st.as_mut().and_then(|st| st.program.as_mut())
-        && let Some(file) = program.file.take()
-    {
-        match read(&file) {
-            Ok(text) => {
-                program.text.get_or_insert_default().extend(text.lines().map(str::to_owned));
-            }
-            Err(why) => {
-                let pointer = format!("/traffic/{index}/st/program/file");
-                let message = format!("\"{file}\" cannot be read: {why}");
-                out.push(Diagnostic::error("SC044", pointer, message));
-            }
-        }
-    }
+    crate::program::expand(flow, index, read, out);
     flow.priority.get_or_insert(0);
     flow.start.get_or_insert_with(|| "0 ps".into());
     if let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &mut flow.to {

@@ -31,6 +31,7 @@ pub mod names;
 pub mod plan;
 mod pointer;
 pub mod presets;
+mod program;
 mod protocols;
 mod report;
 pub mod routing;

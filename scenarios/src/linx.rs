@@ -46,7 +46,9 @@ pub(crate) fn defaults() -> LinxNodeSpec {
 
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
-    flow.size.get_or_insert(SizeSpec::Fixed(256));
+    if crate::program::of(flow).is_none() {
+        flow.size.get_or_insert(SizeSpec::Fixed(256));
+    }
     let Some(linx) = &mut flow.linx else { return };
     for time in [&mut linx.at, &mut linx.offset, &mut linx.spread] {
         time.get_or_insert_with(|| "0 ps".into());
@@ -260,6 +262,7 @@ pub(crate) fn nodes(
             faults: faults.get(&device).cloned().unwrap_or_default(),
             outages: Arc::clone(&outages),
             reply: linx.reply.map(u32::from),
+            program: None,
             charted: linx.chart == Some(true),
             stream: format!("{}/{}/linx", c.graph.nodes[device].name, flow.name),
         };

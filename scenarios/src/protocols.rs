@@ -101,6 +101,11 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
 
 /// Whether the settings go together.
 pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+    let before = c.out.len();
+    crate::program::check(c, at, flow);
+    if c.out.len() > before {
+        return false;
+    }
     if flow.linx.is_some() {
         return crate::linx::check(c, at, flow);
     }
@@ -165,8 +170,8 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
 
 /// Sizes of messages with their weights; the wire has nothing to say about them.
 pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> {
-    if flow.st.is_some() {
-        // Transfers have a length of their own.
+    if flow.st.is_some() || crate::program::of(flow).is_some() {
+        // Transfers have a length of their own, and so have the messages of programs.
         return Some(vec![(1, PacketSize { payload: 0, wire: 0 })]);
     }
     let kind = kind(flow);
@@ -292,7 +297,9 @@ pub(crate) fn devices(c: &Compiler<'_>) -> BTreeMap<u32, usize> {
 /// Mean time that a message with all delimiters keeps the injection link busy, in picoseconds, exactly; its
 /// responses go the other way.
 pub(crate) fn mean_time(c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes: &[Sized]) -> Ratio {
-    let Some((link, _, _)) = c.neighbours[source][0].filter(|_| flow.st.is_none()) else {
+    let Some((link, _, _)) =
+        c.neighbours[source][0].filter(|_| flow.st.is_none() && crate::program::of(flow).is_none())
+    else {
         return Ratio::whole(1);
     };
     let wire = &c.wires[link];

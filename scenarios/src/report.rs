@@ -332,6 +332,7 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ("linx-reboot-storm.json", "half of 32 nodes in a full mesh restart at once"),
         ("linx-reorder.json", "frames that overtake each other, windows and crashes: the ledger of messages"),
         ("linx-fragmentation.json", "simple against patch fragmentation: frames, time and copies"),
+        ("goal-transports.json", "one allreduce over Scheduled Transfer, over sessions and over LINX"),
         ("st-collectives.json", "collective operations of 16 ranks over Scheduled Transfer"),
         ("st-cts-window.json", "Scheduled Transfer: throughput against CTS_req and the round trip"),
         (
@@ -349,6 +350,7 @@ pub fn list_studies() -> &'static [(&'static str, &'static str)] {
         ),
         ("st-striping.json", "Scheduled Transfer: Blocks over several interfaces of a host"),
         ("st-slots.json", "Scheduled Transfer: starving for Slots"),
+        ("st-vs-voq.json", "a hot endpoint: pacing by Clear_To_Send, VoQ backpressure, both"),
         ("ethernet-broadcast.json", "Ethernet frames over conduits, broadcasts without multicast"),
     ]
 }

@@ -50,7 +50,9 @@ pub(crate) fn defaults() -> SessionNodeSpec {
 
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
-    flow.size.get_or_insert(SizeSpec::Fixed(256));
+    if crate::program::of(flow).is_none() {
+        flow.size.get_or_insert(SizeSpec::Fixed(256));
+    }
     let Some(session) = &mut flow.session else { return };
     match &mut session.ethernet {
         Some(ethernet) => {
@@ -266,6 +268,7 @@ pub(crate) fn nodes(
             }),
             faults: faults.get(&device).cloned().unwrap_or_default(),
             script: session.script.is_some().then(|| scripts.get(&device).cloned().unwrap_or_default()),
+            program: None,
             charted: session.chart == Some(true),
         };
         (device, config)

@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::fabric::{Fate, Walk};
 use crate::names;
 use crate::plan::Offered;
+use crate::program::Program;
 use crate::protocols::{self, Placed};
 use crate::session::{self, Member};
 use crate::spec::*;
@@ -127,7 +128,7 @@ impl Traffic<'_> {
             );
             return;
         }
-        let has_program = flow.st.as_ref().is_some_and(|st| st.program.is_some());
+        let has_program = crate::program::of(flow).is_some();
         let Some(to) = flow.to.as_ref().or(has_program.then_some(&To::Id(0))) else {
             c.out.push(
                 Diagnostic::error("SC005", at, "field \"to\" is missing").help("only a trace does without"),
@@ -137,8 +138,9 @@ impl Traffic<'_> {
         let (Some(sizes), Some(sources)) = (sizes, sources) else { return };
         let mut program = None;
         let mut places = if has_program {
-            let Some((schedule, places)) = crate::transfer::program(c, &at, flow, &sources) else { return };
-            program = Some(schedule);
+            let Some(own) = Program::new(c, &at, flow, &sources) else { return };
+            let places = own.places.clone();
+            program = Some(own);
             places
         } else {
             let Some(places) = self.places(c, &at, flow, to, index, &sources) else { return };
@@ -164,6 +166,9 @@ impl Traffic<'_> {
             Some(BTreeMap::new())
         };
         let Some(mut nodes) = nodes else { return };
+        if let Some(program) = &program {
+            program.assign(&mut nodes);
+        }
         let mut used = 0;
         let mut load = None;
         for (source, destinations) in places {

@@ -3,12 +3,12 @@
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::medium;
+use crate::program::Program;
 use crate::protocols;
 use crate::spec::*;
 use crate::traffic;
 use crate::units;
 use models::config::*;
-use models::goal::{Action, Schedule, collective};
 use models::lp_serial::cost::SymbolSize;
 use models::path::Roads;
 use models::scheduled_transfer::Config;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 const STREAM: u16 = 0x4000;
 /// Shares of frames are told in parts of this.
 const MILLION: u128 = 1_000_000;
-/// Op_timeout, in computed round trips.
+/// Op_timeout, in computed round trips, beside the time for what may be in front.
 const TIMEOUT_ROUND_TRIPS: u64 = 10;
 /// Most pairs whose round trips are computed.
 const PAIRS_MAX: usize = 4_096;
@@ -34,12 +34,6 @@ fn text(s: &str) -> Option<String> {
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
     let Some(st) = &mut flow.st else { return };
-    if let Some(program) = &mut st.program {
-        program.eager.get_or_insert(65_536);
-        if program.collective.is_some() {
-            program.octets.get_or_insert(65_536);
-        }
-    }
     let filled = StSpec {
         operation: st.operation.or(Some(TransferKind::Write)),
         count: st.count.or(Some(1)),
@@ -98,9 +92,10 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         mixed("limit", "the number of Transfers stands elsewhere", "use st.count");
     }
     match (&st.program, st.bytes) {
+        (None, None) if st.operation == Some(TransferKind::FetchOp) => {}
         (None, None) => {
             let finding = Diagnostic::error("SC005", format!("{at}/st"), "field \"bytes\" is missing");
-            c.out.push(finding.help("only a program does without"));
+            c.out.push(finding.help("only a program and \"fetch_op\" do without"));
         }
         (Some(_), Some(_)) => {
             c.out.push(
@@ -113,11 +108,17 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
-    if st.program.is_some() && flow.to.is_some() {
-        mixed("to", "ranks send where the program says", "leave \"to\" out");
+    if st.program.is_some() && st.operation.is_some_and(|kind| kind != TransferKind::Write) {
+        mixed("st/operation", "a program says what it does", "leave \"operation\" out: its sends are Writes");
     }
     if st.stripes.is_some() {
-        for (key, given) in [("st/program", st.program.is_some()), ("st/chart", st.chart == Some(true))] {
+        let plain = matches!(st.operation, None | Some(TransferKind::Write | TransferKind::Read));
+        let foreign = [
+            ("st/program", st.program.is_some()),
+            ("st/operation", !plain),
+            ("st/chart", st.chart == Some(true)),
+        ];
+        for (key, given) in foreign {
             if given {
                 mixed(key, "hosts of several interfaces do not have this", "leave it out, or \"stripes\"");
             }
@@ -132,6 +133,15 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     };
     if flow.priority == Some(3) {
         range("priority", "Transfers cannot have priority 3".into(), "allowed: 0 to 2");
+    }
+    let longest = match st.operation {
+        Some(TransferKind::FetchOp) => (8, "allowed: 8, a word"),
+        Some(TransferKind::Get) => (65_535, "allowed: 8 to 65535, what T_len of a Get can say"),
+        Some(TransferKind::Put) => (1 << 24, "allowed: 8 to 16777216"),
+        _ => (u64::MAX, ""),
+    };
+    if let Some(bytes) = st.bytes.filter(|&bytes| bytes > longest.0) {
+        range("st/bytes", format!("{bytes} octets do not go into one such operation"), longest.1);
     }
     let block = st.block.unwrap_or(8_192);
     if !block.is_power_of_two() || !(256..=1 << 30).contains(&block) {
@@ -198,7 +208,7 @@ pub(crate) fn ends(
     (at, index): (&str, u16),
     flow: &FlowSpec,
     places: &[(usize, Destinations)],
-    (devices, hosts, program): (&BTreeMap<u32, usize>, &Hosts, Option<&Arc<Schedule>>),
+    (devices, hosts, program): (&BTreeMap<u32, usize>, &Hosts, Option<&Program>),
 ) -> Option<BTreeMap<usize, ProtocolConfig>> {
     let st = flow.st.as_ref()?;
     let mut peers: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
@@ -226,8 +236,15 @@ pub(crate) fn ends(
         return None;
     }
     let job = TransferJob {
-        read: st.operation == Some(TransferKind::Read),
-        bytes: st.bytes.unwrap_or_else(|| longest_message(program)),
+        operation: match st.operation {
+            Some(TransferKind::Read) => Operation::Read,
+            Some(TransferKind::ReadBack) => Operation::ReadBack,
+            Some(TransferKind::Put) => Operation::Put,
+            Some(TransferKind::Get) => Operation::Get,
+            Some(TransferKind::FetchOp) => Operation::FetchOp,
+            Some(TransferKind::Write) | None => Operation::Write,
+        },
+        bytes: st.bytes.unwrap_or_else(|| program.map_or(8, Program::longest_message)),
         count: st.count.unwrap_or(1),
         concurrent: st.concurrent.unwrap_or(1),
         cts_req: st.window.unwrap_or(8),
@@ -240,12 +257,6 @@ pub(crate) fn ends(
     let medium = places.first().and_then(|(device, _)| medium::of(c, *device));
     let protocol = protocol(c, config, st, &job, (&peers, hosts), most);
     let (begin, offset) = (units::given(st.at.as_ref()), units::given(st.offset.as_ref()));
-    let nodes: Arc<Vec<u16>> = Arc::new(places.iter().map(|(device, _)| c.ids[*device] as u16).collect());
-    let rank = |position: u64| {
-        let (schedule, nodes) = (Arc::clone(program?), Arc::clone(&nodes));
-        let eager = st.program.as_ref().and_then(|program| program.eager).unwrap_or(u64::MAX);
-        Some(ProgramConfig { schedule, nodes, rank: position as u32, eager })
-    };
     let alone = |device: usize| vec![device];
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| alone(device));
     let mut ends = BTreeMap::new();
@@ -267,7 +278,7 @@ pub(crate) fn ends(
             receives: st.receives,
             faults: [faults(st, |shares| shares.control.as_ref()), faults(st, |shares| shares.data.as_ref())],
             delay: Duration(units::picoseconds(st.delay.as_ref())),
-            program: rank(position),
+            program: None,
             stream: format!("{}/{}/st", c.graph.nodes[device].name, flow.name),
             charted: st.chart == Some(true),
             captured: false,
@@ -333,84 +344,6 @@ pub(crate) fn hosts(
     Some(hosts)
 }
 
-/// The longest message of a program, in octets.
-fn longest_message(program: Option<&Arc<Schedule>>) -> u64 {
-    let ops = program.into_iter().flat_map(|schedule| schedule.ranks.iter().flat_map(|rank| rank.ops()));
-    let octets = ops.map(|op| if let Action::Send { octets, .. } = op.action { octets } else { 0 });
-    octets.max().unwrap_or(0).max(8)
-}
-
-/// A program, and where each of its ranks sends to.
-type Program = (Arc<Schedule>, Vec<(usize, Destinations)>);
-
-/// The program of a flow, and where each of its ranks sends to. `None` if something is wrong.
-pub(crate) fn program(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, ranks: &[usize]) -> Option<Program> {
-    let spec = flow.st.as_ref()?.program.as_ref()?;
-    let mut wrong = |key: &str, message: String, help: &str| {
-        c.out.push(Diagnostic::error("SC048", format!("{at}/st/program{key}"), message).help(help));
-        None
-    };
-    let number = ranks.len() as u32;
-    let octets = spec.octets.unwrap_or(65_536);
-    let schedule = match (&spec.text, spec.collective) {
-        (Some(lines), None) => match crate::goal::read(&lines.join("\n")) {
-            Ok(schedule) => schedule,
-            Err(error) => {
-                return wrong("", format!("the program cannot be read: {error}"), "see riosim goal");
-            }
-        },
-        (None, Some(CollectiveKind::AllreduceHalving)) if !number.is_power_of_two() => {
-            let message = format!("{number} ranks cannot halve a vector");
-            return wrong("/collective", message, "use a power of two of ranks, or \"allreduce_ring\"");
-        }
-        (None, Some(kind)) => match kind {
-            CollectiveKind::AllreduceHalving => collective::allreduce_halving(number, octets),
-            CollectiveKind::AllreduceRing => collective::allreduce_ring(number, octets),
-            CollectiveKind::AllToAll => collective::all_to_all(number, octets),
-            CollectiveKind::Broadcast => collective::broadcast(number, octets),
-            CollectiveKind::Reduce => collective::reduce(number, octets),
-            CollectiveKind::Barrier => collective::barrier(number),
-            CollectiveKind::Gather => collective::gather(number, octets),
-        },
-        _ => {
-            let help = "give one of \"file\" (a GOAL file) and \"collective\"";
-            return wrong("", "there is no program, or more than one".into(), help);
-        }
-    };
-    if schedule.ranks.len() != ranks.len() {
-        let message =
-            format!("the program has {} ranks, and there are {number} endpoints", schedule.ranks.len());
-        return wrong("", message, "name as many endpoints in \"from\" as the program has ranks");
-    }
-    let longest = schedule.ranks.iter().flat_map(|rank| rank.ops()).any(|op| match op.action {
-        Action::Send { octets, .. } => octets > 1 << 30,
-        _ => false,
-    });
-    if longest || schedule.ranks.iter().any(|rank| rank.ops().len() > 1 << 24) {
-        let message = "a message has more than 1073741824 octets, or a rank more than 16777216 operations";
-        return wrong("", message.into(), "divide it");
-    }
-    let mut places = Vec::new();
-    for (rank, &device) in schedule.ranks.iter().zip(ranks) {
-        let to: BTreeSet<u32> = rank
-            .ops()
-            .iter()
-            .filter_map(|op| match op.action {
-                Action::Send { to, .. } => Some(c.ids[ranks[to as usize]]),
-                _ => None,
-            })
-            .collect();
-        if to.contains(&c.ids[device]) {
-            let message = format!("\"{}\" would send to itself", c.graph.nodes[device].name);
-            let finding = Diagnostic::error("SC048", format!("{at}/st/program"), message);
-            c.out.push(finding.help("messages of a rank to itself have no way through the fabric"));
-            return None;
-        }
-        places.push((device, Destinations::Cycle(Arc::new(to.into_iter().collect()))));
-    }
-    Some((Arc::new(schedule), places))
-}
-
 /// Parameters of the protocol machine.
 fn protocol(
     c: &Compiler<'_>,
@@ -423,10 +356,14 @@ fn protocol(
     let stu = st.stu.unwrap_or(1_024);
     let longest = longest(c, config, (peers, hosts), stu);
     let round_trip = longest.as_ref().map_or(0, TransferPath::round_trip);
-    let op_timeout =
-        units::given(st.op_timeout.as_ref()).unwrap_or(TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip)).max(1);
-    // At both ends, Blocks of all their connections may be in front.
+    let slots = st.slots.unwrap_or(64);
+    // At both ends, Blocks of all their connections may be in front; and of each no more Control operations
+    // than it has Slots.
     let enabled = connections.saturating_mul(2).saturating_mul(job.enabled());
+    let queued = connections.saturating_mul(2).saturating_mul(job.enabled().min(slots.into()));
+    let contention = longest.as_ref().map_or(0, |way| way.contention(queued));
+    let automatic = TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip).saturating_add(contention);
+    let op_timeout = units::given(st.op_timeout.as_ref()).unwrap_or(automatic).max(1);
     let patience = longest.map(|way| way.patience(op_timeout, enabled, 1 << job.blocksize));
     let missing_timeout = match st.missing_timeout.as_deref() {
         Some("off") => None,
@@ -443,7 +380,7 @@ fn protocol(
         max_retry: st.max_retry.unwrap_or(3),
         // A destination that lets others go first takes its time.
         pending_timeouts: 1_000_000,
-        slots: st.slots.unwrap_or(64),
+        slots,
         max_stu: exponent,
         cut_stu: exponent,
         check: checked,
@@ -495,7 +432,7 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<(TransferPath,
             for &peer in end.peers.iter().take(PAIRS_MAX) {
                 let owner = *config.owners.get(usize::from(peer))?;
                 let (out, home) = (roads.path(agent.device, peer.into())?, roads.path(owner, agent.id)?);
-                let (there, back) = if end.job.read { (home, out) } else { (out, home) };
+                let (there, back) = if end.job.operation.is_read() { (home, out) } else { (out, home) };
                 let stu = 1 << end.protocol.cut_stu;
                 let way = match end.medium {
                     Some(medium) => TransferPath::on_medium(there, back, stu, medium),

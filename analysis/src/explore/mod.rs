@@ -25,6 +25,7 @@ pub mod conduit;
 pub mod graph;
 mod intern;
 pub mod linx;
+pub mod packing;
 pub mod script;
 pub mod sequence;
 mod table;

@@ -36,12 +36,15 @@ pub enum Subject {
     Get,
     /// Connects, has a region and increments a word of it.
     FetchOp,
+    /// Connects and writes with few Slots, so the other end has to ask for more, and gives up after the first
+    /// of two Blocks.
+    Common,
 }
 
 impl Subject {
     /// All.
-    pub const ALL: [Self; 6] =
-        [Self::Connection, Self::Write, Self::Read, Self::Put, Self::Get, Self::FetchOp];
+    pub const ALL: [Self; 7] =
+        [Self::Connection, Self::Write, Self::Read, Self::Put, Self::Get, Self::FetchOp, Self::Common];
 
     /// The name in tables.
     #[must_use]
@@ -53,6 +56,7 @@ impl Subject {
             Self::Put => "put",
             Self::Get => "get",
             Self::FetchOp => "fetch-op",
+            Self::Common => "common",
         }
     }
 }
@@ -203,6 +207,8 @@ pub struct State {
     leaves: [bool; 2],
     /// What A's upper layer waits for.
     sequence: Option<u32>,
+    /// A's upper layer disconnects when what A has to say has left.
+    parting: Option<ConnectionId>,
     breach: Option<Breach>,
 }
 
@@ -224,7 +230,7 @@ impl Transfer {
         Config {
             op_timeout: 1_000_000,
             max_retry: self.max_retry,
-            slots: UNCOUNTED,
+            slots: if self.subject == Subject::Common { 3 } else { UNCOUNTED },
             bufsize: 9,
             max_stu: 8,
             ordered: self.order == Order::Fifo,
@@ -260,7 +266,7 @@ impl Transfer {
     /// The end whose memory changes.
     const fn changed(&self) -> usize {
         match self.subject {
-            Subject::Connection | Subject::Write | Subject::Put | Subject::FetchOp => 1,
+            Subject::Connection | Subject::Write | Subject::Put | Subject::FetchOp | Subject::Common => 1,
             Subject::Read | Subject::Get => 0,
         }
     }
@@ -300,6 +306,10 @@ impl Transfer {
             while state.ends[end].poll_transmit(0, 0, ALL, &mut octets).is_some() {
                 silent = false;
                 sent.push(octets.clone());
+            }
+            if let Some(connection) = state.parting.take_if(|_| end == 0) {
+                silent = false;
+                state.ends[0].disconnect(0, connection);
             }
             if silent {
                 break;
@@ -381,6 +391,10 @@ impl Transfer {
             News::Finished { id, outcome, .. } if end == 1 || state.sequence == Some(id) => {
                 self.finished(state, end, connection, outcome)
             }
+            News::Progress { id, .. } if self.subject == Subject::Common => {
+                target.end(0, connection, id);
+                true
+            }
             News::PutFinished { outcome, .. } => self.finished(state, end, connection, outcome),
             News::Fetched { word, .. } => word == word_of(&Self::memory(1)).1,
             _ => true,
@@ -399,6 +413,10 @@ impl Transfer {
         match self.subject {
             Subject::Connection => None,
             Subject::Write => end.write(0, connection, self.source(), TransferOptions::default()),
+            Subject::Common => {
+                let options = TransferOptions { state_every: 1, ..TransferOptions::default() };
+                end.write(0, connection, self.source(), options)
+            }
             Subject::Read => {
                 let to = Span::new(LANDING, self.bytes());
                 end.read(0, connection, (to, false), DataChannel::ONE, self.exposed(), extras)
@@ -416,8 +434,11 @@ impl Transfer {
             state.breach = Some(Breach::Octets);
         }
         let told_once = state.told[end].finished.replace(whole).is_none();
-        if end == 0 {
-            state.ends[0].disconnect(0, connection);
+        match self.subject {
+            // FetchOp_Complete, which nobody answers, leaves before.
+            Subject::FetchOp if end == 0 => state.parting = Some(connection),
+            _ if end == 0 => state.ends[0].disconnect(0, connection),
+            _ => {}
         }
         told_once
     }
@@ -429,6 +450,16 @@ impl Transfer {
 
     const fn exposed(&self) -> ExposeOptions {
         ExposeOptions { window: 2, blocksize: self.blocksize() }
+    }
+
+    /// Whether what is to be done is over as it should be.
+    fn is_done(&self, told: &Told) -> bool {
+        match self.subject {
+            Subject::Connection => true,
+            // Given up on purpose, unless all was there before.
+            Subject::Common => told.finished.is_some(),
+            _ => told.finished == Some(true),
+        }
     }
 
     fn channel_events(&self, state: &State, found: &mut Vec<(Event, State)>) {
@@ -539,6 +570,7 @@ impl Model for Transfer {
             budget: self.fault.budget,
             leaves: [self.subject == Subject::Connection; 2],
             sequence: None,
+            parting: None,
             breach: None,
         };
         self.act(&mut state, 0, |end| {
@@ -575,10 +607,7 @@ impl Model for Transfer {
     fn outcome(&self, state: &State, _: bool) -> (Ending, Self::Final) {
         let empty = state.ends.iter().all(|end| end.connections().next().is_none());
         let closed = state.told.iter().all(|told| told.closed >= told.opened);
-        let done = match self.subject {
-            Subject::Connection => true,
-            _ => state.told[0].finished == Some(true),
-        };
+        let done = self.is_done(&state.told[0]);
         let refused = state.told[0].lost || state.told[0].finished == Some(false);
         let ending = match state.breach {
             Some(breach) => Ending::Breach(breach),

@@ -255,6 +255,7 @@ pub fn run(mood: Mood) -> RunData {
             sessions: Vec::new(),
             linx: Vec::new(),
             transfers: Vec::new(),
+            programs: Vec::new(),
             links: Vec::new(),
             symbol_hops: 0,
             wire_checked: Default::default(),

@@ -4,7 +4,7 @@ use super::{Study, near};
 use analysis::transfer::goodput_gbps;
 use models::config::{AgentConfig, ProtocolConfig, TransferConfig};
 use models::path::Roads;
-use models::stats::TransferTotals;
+use models::stats::{RankStats, TransferTotals};
 use models::transfer_rate::TransferPath;
 
 /// What the ends of the only flow of Scheduled Transfer of a variant have come to; all octets were compared.
@@ -21,7 +21,8 @@ fn way(study: &Study, variant: &str) -> (TransferPath, TransferConfig) {
     let (roads, agents) = (Roads::new(config), &config.agents);
     let ProtocolConfig::Transfer(end) = &agents[0].parts[0].protocol else { panic!("Scheduled Transfer") };
     let path = |from: usize, to: usize| roads.path(agents[from].device, agents[to].id).unwrap();
-    let (there, back) = if end.job.read { (path(1, 0), path(0, 1)) } else { (path(0, 1), path(1, 0)) };
+    let (there, back) =
+        if end.job.operation.is_read() { (path(1, 0), path(0, 1)) } else { (path(0, 1), path(1, 0)) };
     let stu = 1 << end.protocol.cut_stu;
     let AgentConfig { mtu, ids, idle3, .. } = agents[0];
     let way = match end.medium {
@@ -212,4 +213,59 @@ fn st_collectives() {
     }
     assert!(done(&study, "all-to-all-lossy") > done(&study, "all-to-all"));
     assert!(transfers(&study, "all-to-all-lossy").stats.lost > 0);
+}
+
+/// Either keeps victims free of a hot endpoint, its own pacing or backpressure; the hot flow loses little.
+#[test]
+fn st_vs_voq() {
+    let study = Study::run("st-vs-voq");
+    let tail = |variant| study.flow(variant, "victims").latency.p999.value;
+    let free = tail("st").min(tail("voq-writes"));
+    for variant in ["st", "voq-writes", "voq-st"] {
+        near(variant, study.load(variant, "victims"), study.flow(variant, "victims").offered_load, 0.003);
+        assert!(tail(variant) < 1.5 * free, "{variant}: {} ps", tail(variant));
+    }
+    assert!(study.load("writes", "victims") < 0.92 * study.flow("writes", "victims").offered_load);
+    assert!(tail("writes") > 50.0 * free, "{} ps", tail("writes"));
+    let writes = study.flow("writes", "writers").goodput_gbps.value;
+    near(
+        "the hot link is full",
+        study.flow("voq-writes", "writers").goodput_gbps.value,
+        writes,
+        0.01 * writes,
+    );
+    for variant in ["st", "voq-st"] {
+        let [totals] = &study.of(variant).run.outcome.transfers[..] else { panic!("one flow") };
+        assert_eq!((totals.stats.verified, totals.stats.timeouts), (totals.stats.completed, 0), "{variant}");
+        // Headers take 6 % more than those of writes.
+        let rate = goodput_gbps(totals).unwrap();
+        assert!((0.88..0.97).contains(&(rate / writes)), "{variant}: {rate} Gb/s of {writes}");
+    }
+}
+
+/// The same messages whatever carries them, and what each transport costs.
+#[test]
+fn goal_transports() {
+    let study = Study::run("goal-transports");
+    let st = transfers(&study, "st");
+    let end = |ranks: &[RankStats]| {
+        assert_eq!(ranks.len(), 16);
+        ranks.iter().map(|rank| rank.end.expect("every rank is done").0).max().unwrap()
+    };
+    let mut ends = vec![end(&st.ranks)];
+    for variant in ["session-message", "session-stream", "linx-message", "linx-stream"] {
+        let [totals] = &study.of(variant).run.outcome.programs[..] else { panic!("{variant}: one program") };
+        let stats = &totals.stats;
+        assert_eq!((stats.sent, stats.received, stats.corrupt), (128, 128, 0), "{variant}");
+        assert_eq!(stats.octets, st.stats.verified_octets, "{variant}");
+        // Half of the messages have more than 8 KiB.
+        assert_eq!(stats.confirmed, 64, "{variant}");
+        ends.push(end(&totals.ranks));
+    }
+    assert_eq!(st.stats.completed, 128);
+    // Octets that each rank has to send, at the rate of its link without any header.
+    let least = 2.0 * 65_536.0 * 15.0 / 16.0 * 8.0 / 20.0 * 1_000.0;
+    assert!(ends.iter().all(|&end| end as f64 > least), "{ends:?}");
+    let [_, session11, session9, linx11, linx9] = ends[..] else { unreachable!("five variants") };
+    assert!(session9 < session11 && linx9 < linx11, "type 9 waits for nothing: {ends:?}");
 }

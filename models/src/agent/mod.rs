@@ -30,12 +30,14 @@
 //! or send without end within one instant.
 
 mod clock;
+pub(crate) mod courier;
 pub(crate) mod data;
 mod enumerator;
 mod frame;
 mod host;
 pub(crate) mod linx;
 pub(crate) mod port;
+mod program;
 pub(crate) mod protocol;
 mod rpc;
 pub(crate) mod session;

@@ -1,6 +1,6 @@
 //! LINX connections on endpoints: what the compiler says about each node.
 
-use super::Carrier;
+use super::{Carrier, ProgramConfig};
 use sim_core::{Duration, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,6 +42,8 @@ pub struct LinxConfig {
     pub outages: Arc<BTreeMap<u16, Vec<(Time, Time)>>>,
     /// Every message is answered by one of so many octets.
     pub reply: Option<u32>,
+    /// A rank of a program that it runs over its connections.
+    pub program: Option<ProgramConfig>,
     /// Whether every frame is told to observers.
     pub charted: bool,
     /// Name of its random streams.

@@ -1,6 +1,6 @@
 //! Session management on endpoints: what the compiler says about each node.
 
-use super::ServiceTime;
+use super::{ProgramConfig, ServiceTime};
 use session_management::conduit::Algorithm;
 use session_management::message::{Command, Mode};
 use session_management::register::Contact;
@@ -67,6 +67,8 @@ pub struct SessionConfig {
     pub faults: Vec<MessageFault>,
     /// What happens when; every message that it sends waits for the script, and no timer runs by itself.
     pub script: Option<Vec<(Time, ScriptStep)>>,
+    /// A rank of a program that it runs over its conduits.
+    pub program: Option<ProgramConfig>,
     /// Whether every message is told to observers.
     pub charted: bool,
 }

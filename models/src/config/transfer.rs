@@ -47,6 +47,15 @@ pub struct TransferConfig {
     pub captured: bool,
 }
 
+/// What carries the messages of a program that are not Writes of Scheduled Transfer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ProgramTransport {
+    /// Streams of session management.
+    Session,
+    /// LINX connections.
+    Linx,
+}
+
 /// A rank of a program.
 #[derive(Clone, Debug)]
 pub struct ProgramConfig {
@@ -68,11 +77,40 @@ impl ProgramConfig {
     }
 }
 
+/// What a Transfer is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A Write: the octets go to the peer.
+    Write,
+    /// A Read: they come from the peer.
+    Read,
+    /// A Write, and a Read of what was written.
+    ReadBack,
+    /// A Put into a persistent region of the peer.
+    Put,
+    /// A Get from such a region.
+    Get,
+    /// A FetchOp: the peer's word is incremented.
+    FetchOp,
+}
+
+impl Operation {
+    /// Whether it works on a persistent region of the peer.
+    pub fn is_in_region(self) -> bool {
+        matches!(self, Operation::Put | Operation::Get | Operation::FetchOp)
+    }
+
+    /// Whether the octets come from the peer.
+    pub fn is_read(self) -> bool {
+        matches!(self, Operation::Read | Operation::Get)
+    }
+}
+
 /// The Transfers that an end asks each of its peers for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct TransferJob {
-    /// The octets come here (Read) instead of going there (Write).
-    pub read: bool,
+    /// What is done with each peer.
+    pub operation: Operation,
     /// Octets of a Transfer, at least 8.
     pub bytes: u64,
     /// Transfers for each peer, one after the other.

@@ -75,6 +75,14 @@ pub struct TransferStats {
     pub verified: u64,
     /// Octets of these.
     pub verified_octets: u64,
+    /// Read back, of what was written; every octet is what was written.
+    pub read_back: u64,
+    /// Octets of these.
+    pub read_back_octets: u64,
+    /// Octets of memory that are not given back.
+    pub kept_octets: u64,
+    /// Puts that were not there whole, and were put again.
+    pub put_again: u64,
     /// Received whole, by what the protocol says, with wrong octets.
     pub corrupt: u64,
     /// Octets that came to a place where none was expected.
@@ -127,6 +135,10 @@ impl TransferStats {
         self.last_done = self.last_done.max(other.last_done);
         self.verified += other.verified;
         self.verified_octets += other.verified_octets;
+        self.read_back += other.read_back;
+        self.read_back_octets += other.read_back_octets;
+        self.kept_octets += other.kept_octets;
+        self.put_again += other.put_again;
         self.corrupt += other.corrupt;
         self.stray_octets += other.stray_octets;
         self.connects += other.connects;
@@ -174,6 +186,8 @@ pub struct TransferTotals {
     pub unverified: u64,
     /// Verified more than once.
     pub repeated: u64,
+    /// FetchOps that were not atomic: two had the same word, or a word does not say how many there were.
+    pub torn: u64,
     /// Nothing went wrong on purpose, and the lower layer kept the order.
     pub clean: bool,
     /// Ranks of the program that they run, in order.

@@ -1,7 +1,7 @@
 //! Virtual channels VC1 to VC8 (Part 6 §5.4, §5.11) of links in symbol granularity.
 //!
-//! A packet of VC1 to VC8 has its VCID above the four priorities, in the same octet, for its whole life; which
-//! channel of a link that is follows from how many channels the link has. Everything else about these packets
+//! A packet of VC1 to VC8 has its VCID above the four priorities, in the same octet, for its whole life;
+//! which channel of a link that is follows from how many channels the link has. Everything else about these packets
 //! is here and lies beside what VC0 has:
 //!
 //! - *Queues.* An output has a list for each channel and input, an endpoint one for each channel. No channel

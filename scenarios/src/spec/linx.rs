@@ -1,6 +1,6 @@
 //! LINX connections in the scenario language.
 
-use super::{CarrierKind, Names, Share};
+use super::{CarrierKind, Names, ProgramSpec, Share};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +100,10 @@ pub struct LinxSpec {
     /// Each end of a connection begins up to this much later, at random (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<String>,
+    /// What is sent is what a program sends: the endpoints of `from` are its ranks, in the order of their
+    /// names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramSpec>,
     /// Every message is answered by one of so many octets (default: none is).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<u16>,

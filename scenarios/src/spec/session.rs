@@ -1,6 +1,6 @@
 //! Session management in the scenario language.
 
-use super::{Names, ServiceSpec};
+use super::{Names, ProgramSpec, ServiceSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -154,6 +154,10 @@ pub struct SessionSpec {
     /// When the endpoints of `from` close their conduits (default: never).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_at: Option<String>,
+    /// What is sent is what a program sends, over conduits of its ranks, each with each that it talks to: the
+    /// endpoints of `from` are its ranks, in the order of their names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramSpec>,
     /// Nodes that forget everything and begin anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarts: Option<Vec<RestartSpec>>,

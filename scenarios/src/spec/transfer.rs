@@ -13,7 +13,7 @@ pub struct StSpec {
     /// What is done with each endpoint of `to` (default write).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<TransferKind>,
-    /// Octets of a Transfer, 8 to 1073741824 (not for a program).
+    /// Octets of a Transfer, 8 to 1073741824 (not for a program, nor for fetch_op, which has 8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 8, max = 1_073_741_824))]
     pub bytes: Option<u64>,
@@ -43,9 +43,10 @@ pub struct StSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub receives: Option<u32>,
-    /// Slots of each end of a connection, 2 to 65534 (default 64); 65535: they are not counted.
+    /// Slots of each end of a connection, 3 to 65534 (default 64); 65535: they are not counted. With two, an
+    /// answer would never tell of more than one, and one stays for the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 2))]
+    #[schemars(range(min = 3))]
     pub slots: Option<u16>,
     /// Headers of Data are delivered, and take a Slot each (default false: Data is silent).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +60,8 @@ pub struct StSpec {
     /// The connection is taken down after its last Transfer (default true).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disconnect: Option<bool>,
-    /// Op_timeout, by the protocol clock (default "auto": 10 times the longest round trip of a pair).
+    /// Op_timeout, by the protocol clock (default "auto": 10 times the longest round trip of a pair, and
+    /// the time that everything takes that may be in front of a Control operation).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op_timeout: Option<String>,
     /// Max_Retry: how often an operation is sent again (default 3).
@@ -102,8 +104,8 @@ pub struct StSpec {
     pub chart: Option<bool>,
 }
 
-/// A program: a GOAL file, or a collective operation of all ranks. Its connections are set up at `at` and
-/// stay; what it sends before they are open waits.
+/// A program: a GOAL file, or a collective operation of all ranks. Its connections or conduits are set up at
+/// `at` and stay; what it sends before they are open waits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramSpec {
@@ -120,7 +122,7 @@ pub struct ProgramSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_073_741_824))]
     pub octets: Option<u64>,
-    /// A send of more octets is over when the receiver has confirmed it, a shorter one when the protocol has
+    /// A send of more octets is over when the receiver has confirmed it, a shorter one when the transport has
     /// it (default 65536).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eager: Option<u64>,
@@ -154,6 +156,14 @@ pub enum TransferKind {
     Write,
     /// The octets come here.
     Read,
+    /// The octets go there, and come back: what is read is compared with what was written.
+    ReadBack,
+    /// The octets go into a persistent region of the other end.
+    Put,
+    /// The octets come from a persistent region of the other end; at most 65535.
+    Get,
+    /// A word of the other end is incremented, and its value before comes here.
+    FetchOp,
 }
 
 /// How many endpoints are a host, in the order of their names. The first of each sets connections up.

@@ -176,14 +176,21 @@ impl Ledger {
     }
 
     /// How the next message over this connection is known.
-    pub fn next_note(&mut self, connection: usize, reply: bool) -> Note {
-        let life = &mut self.lives[connection];
-        life.sent += 1;
-        Note::new(life.number, life.sent - 1, reply)
+    pub fn note(&self, connection: usize, reply: bool) -> Note {
+        let life = &self.lives[connection];
+        Note::new(life.number, life.sent, reply)
     }
 
-    /// A message came. Whether it is one that the application sees for the first time.
-    pub fn deliver(&mut self, connection: usize, note: Note, octets: &[u8], fabric_now: u64) -> bool {
+    /// The same, for a message that goes out now.
+    pub fn next_note(&mut self, connection: usize, reply: bool) -> Note {
+        let note = self.note(connection, reply);
+        self.lives[connection].sent += 1;
+        note
+    }
+
+    /// A message came. Whether it is one that the application sees for the first time. `stamped`: it begins
+    /// with when it was sent, and this is the time now; others look at what it carries.
+    pub fn deliver(&mut self, connection: usize, note: Note, octets: &[u8], stamped: Option<u64>) -> bool {
         let stats = &mut self.stats;
         let life = &mut self.lives[connection];
         if note.life() > life.their_number {
@@ -205,6 +212,7 @@ impl Ledger {
         life.delivered += 1;
         stats.delivered += 1;
         stats.octets += octets.len() as u64;
+        let Some(fabric_now) = stamped else { return true };
         let stamp = octets.first_chunk().map(|at| u64::from_be_bytes(*at));
         if octets.get(8..).unwrap_or(&[]).iter().any(|&octet| octet != note.filler()) {
             stats.corrupt += 1;

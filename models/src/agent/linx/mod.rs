@@ -17,6 +17,7 @@ mod words;
 pub(crate) use audit::audit;
 
 use super::conveyance;
+use super::courier::{Courier, Step};
 use super::data::Data;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
 use super::workload::Sender;
@@ -29,7 +30,7 @@ use linx_riocm::options::PERIOD_UNIT;
 use linx_riocm::wire::Kind;
 use linx_riocm::{Class, Config, ConnectionId, Event, Node, Peer, Phase, Reason};
 use sim_core::{Purpose, Stream, Time};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Lies in front of a message that is long enough.
 const STAMP_OCTETS: usize = 8;
@@ -64,6 +65,12 @@ pub(crate) struct Linx {
     held: VecDeque<(u64, Send)>,
     /// Faults that last, by kind.
     lasting: [u32; 5],
+    /// The rank of a program that it runs.
+    courier: Option<Box<Courier>>,
+    /// When its computations are over, fabric time.
+    computing: BTreeSet<(u64, u32)>,
+    /// Messages of it for connections that are not up, by connection.
+    waiting: BTreeMap<usize, Vec<Vec<u8>>>,
     /// Which of the data priorities comes next.
     turn: usize,
     losses: Option<Box<Stream>>,
@@ -96,6 +103,9 @@ impl Linx {
             reconnects: BTreeSet::new(),
             held: VecDeque::new(),
             lasting: [0; 5],
+            courier: config.program.as_ref().map(|program| Box::new(Courier::new(program))),
+            computing: BTreeSet::new(),
+            waiting: BTreeMap::new(),
             turn: 0,
             losses: losses.then(|| Box::new(Stream::new(seed, &config.stream, Purpose::FAULTS))),
             draws: Stream::new(seed, &config.stream, Purpose::CONTENTS),
@@ -203,6 +213,9 @@ impl Linx {
                     self.ledger.connected(connection.index(), period, cx.now, cx.fabric_now);
                     self.note(cx, || words::up_words(&link));
                     cx.emit(ProtocolFact::Connected);
+                    for octets in self.waiting.remove(&connection.index()).unwrap_or_default() {
+                        self.pass(cx.now, connection.index(), &octets, false);
+                    }
                 }
                 Event::Disconnected { connection, reason } => {
                     let end = match reason {
@@ -226,7 +239,17 @@ impl Linx {
                 Event::Deliver { connection, delivery } => {
                     let note = Note { src: delivery.src, dst: delivery.dst };
                     let connection = connection.index();
-                    let taken = self.ledger.deliver(connection, note, &delivery.octets, cx.fabric_now);
+                    let stamped = self.courier.is_none();
+                    let taken = self.ledger.deliver(
+                        connection,
+                        note,
+                        &delivery.octets,
+                        stamped.then_some(cx.fabric_now),
+                    );
+                    if let Some(courier) = self.courier.as_mut().filter(|_| taken) {
+                        courier.heard(&delivery.octets);
+                        self.advance(cx);
+                    }
                     if let (true, Some(octets)) = (taken && !note.is_reply(), self.config.reply) {
                         let created = delivery.octets.first_chunk().map(|at| u64::from_be_bytes(*at));
                         let created = created.unwrap_or(cx.fabric_now);
@@ -289,6 +312,18 @@ impl Linx {
 
     /// The application sends a message. `created` goes with it: when it was sent, or what it answers.
     fn say(&mut self, cx: &mut Cx<'_>, connection: usize, octets: usize, created: u64, reply: bool) {
+        let mut message = std::mem::take(&mut self.octets);
+        message.clear();
+        message.resize(octets, self.ledger.note(connection, reply).filler());
+        if let Some(place) = message.get_mut(..STAMP_OCTETS) {
+            place.copy_from_slice(&created.to_be_bytes());
+        }
+        self.pass(cx.now, connection, &message, reply);
+        self.octets = message;
+    }
+
+    /// Passes a message to the node, or counts it as refused.
+    fn pass(&mut self, now: u64, connection: usize, octets: &[u8], reply: bool) {
         self.ledger.stats.messages += 1;
         let id = self.ids[connection];
         let link = self.node.as_ref().and_then(|node| node.link(id));
@@ -296,15 +331,40 @@ impl Linx {
             self.ledger.stats.refused += 1;
             return;
         };
-        let moved = moved_octets(octets, link.mtu, self.config.options.fragmentation);
+        let moved = moved_octets(octets.len(), link.mtu, self.config.options.fragmentation);
         self.ledger.stats.moved += moved as u64;
         let note = self.ledger.next_note(connection, reply);
-        self.octets.clear();
-        self.octets.resize(octets, note.filler());
-        if let Some(place) = self.octets.get_mut(..STAMP_OCTETS) {
-            place.copy_from_slice(&created.to_be_bytes());
+        node.transmit(now, id, note.src, note.dst, octets);
+    }
+
+    /// The program goes on as far as it can. What it says before a connection is up waits for it.
+    fn advance(&mut self, cx: &mut Cx<'_>) {
+        while let Some(step) = self.courier.as_mut().and_then(|courier| courier.poll(cx.fabric_now)) {
+            match step {
+                Step::Say { node, pdu } => {
+                    let connection = self.connection_to(node);
+                    let id = self.ids[connection];
+                    let up = self.node.as_ref().is_some_and(|node| node.link(id).is_some());
+                    if up && !self.waiting.contains_key(&connection) {
+                        self.pass(cx.now, connection, &pdu, false);
+                    } else {
+                        self.waiting.entry(connection).or_default().push(pdu);
+                    }
+                }
+                Step::Compute { op, time } => {
+                    self.computing.insert((cx.fabric_now.saturating_add(time), op));
+                }
+            }
         }
-        node.transmit(cx.now, id, note.src, note.dst, &self.octets);
+    }
+
+    fn connection_to(&self, node: u16) -> usize {
+        self.config.peers.binary_search(&node).expect("the compiler lets nodes send to their peers only")
+    }
+
+    /// The rank of a program that it runs, if any.
+    pub(crate) fn courier(&self) -> Option<&Courier> {
+        self.courier.as_deref()
     }
 
     /// What is known so far, with what only the end shows.
@@ -314,6 +374,10 @@ impl Linx {
 }
 
 impl Protocol for Linx {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        self.advance(cx);
+    }
+
     fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
         let deaf = self.lasts(LinxFaultKind::Deaf) || self.lasts(LinxFaultKind::LinkDown);
         let (Some(node), false) = (&mut self.node, deaf) else {
@@ -359,10 +423,19 @@ impl Protocol for Linx {
             self.act(cx, action);
             self.drain(cx);
         }
+        while let Some(&(at, op)) = self.computing.first()
+            && at <= cx.fabric_now
+        {
+            self.computing.pop_first();
+            if let Some(courier) = &mut self.courier {
+                courier.computed(op);
+            }
+            self.advance(cx);
+            self.drain(cx);
+        }
         while self.sender.due(cx.fabric_now) {
             let draw = self.sender.draw();
-            let peer = self.config.peers.binary_search(&(draw.destination as u16));
-            let connection = peer.expect("the compiler lets nodes send to their peers only");
+            let connection = self.connection_to(draw.destination as u16);
             self.say(cx, connection, draw.size.payload.into(), cx.fabric_now, false);
             self.drain(cx);
         }
@@ -370,7 +443,8 @@ impl Protocol for Linx {
 
     fn poll_arrival(&self) -> Option<Time> {
         let planned = self.agenda.last().map(|&(at, _)| Time(at));
-        planned.into_iter().chain(self.sender.next()).min()
+        let computed = self.computing.first().map(|&(at, _)| Time(at));
+        planned.into_iter().chain(computed).chain(self.sender.next()).min()
     }
 }
 

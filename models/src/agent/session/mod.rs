@@ -17,6 +17,7 @@ mod reader;
 pub(crate) use audit::audit;
 
 use super::Service;
+use super::courier::{Courier, Step};
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use crate::config::{
@@ -54,6 +55,8 @@ enum Action {
     /// A delayed message leaves.
     Leave(Box<launch::Message>),
     Script(usize),
+    /// The program has computed.
+    Computed(u32),
 }
 
 /// A conduit, or streams, that are open at this end. F: not open.
@@ -86,6 +89,8 @@ pub(crate) struct Session {
     /// Data messages under way.
     under_way: BTreeSet<Token>,
     consumer: Option<Box<Taker>>,
+    /// The rank of a program that it runs.
+    courier: Option<Box<Courier>>,
     stats: SessionStats,
     /// What endpoints before a restart counted.
     past: Counters,
@@ -127,6 +132,7 @@ impl Session {
                     stopped: false,
                 })
             }),
+            courier: config.program.as_ref().map(|program| Box::new(Courier::new(program))),
             stats: SessionStats::default(),
             past: Counters::default(),
             config: Box::new(config.clone()),
@@ -194,6 +200,12 @@ impl Session {
                 }
             }
             Action::Leave(message) => self.leave(cx, *message),
+            Action::Computed(op) => {
+                if let Some(courier) = &mut self.courier {
+                    courier.computed(op);
+                }
+                self.advance(cx);
+            }
             Action::Script(step) => {
                 let script = self.config.script.as_ref().expect("steps are those of a script");
                 let step = script[step].1.clone();
@@ -358,13 +370,41 @@ impl Session {
             }
         }
         stamp(&mut pdu, header, cx.fabric_now);
-        match self.open.get(&peer) {
-            Some(open) => {
-                let transmit = open.transmit;
-                self.submit(cx.now, peer, transmit, pdu);
-            }
-            None => self.waiting.entry(peer).or_default().push_back(pdu),
+        self.send_to(cx.now, peer, pdu);
+    }
+
+    /// Sends a PDU now, or when the conduit is open.
+    fn send_to(&mut self, now: u64, peer: u16, pdu: Vec<u8>) {
+        let transmit = self.open.get(&peer).map(|open| open.transmit);
+        // A conduit can be open before its transmit stream is; a program loses nothing by that.
+        let ready = |transmit: u16| {
+            let open = self.endpoint.is_open(StreamRef::transmit(peer, transmit));
+            self.courier.is_none() || (open && !self.waiting.contains_key(&peer))
+        };
+        match transmit {
+            Some(transmit) if ready(transmit) => self.submit(now, peer, transmit, pdu),
+            _ => self.waiting.entry(peer).or_default().push_back(pdu),
         }
+    }
+
+    /// The program goes on as far as it can.
+    fn advance(&mut self, cx: &mut Cx<'_>) {
+        while let Some(step) = self.courier.as_mut().and_then(|courier| courier.poll(cx.fabric_now)) {
+            match step {
+                Step::Say { node, pdu } => {
+                    self.stats.pdus_sent += 1;
+                    self.send_to(cx.now, node, pdu);
+                }
+                Step::Compute { op, time } => {
+                    self.plan(cx.fabric_now.saturating_add(time), Action::Computed(op));
+                }
+            }
+        }
+    }
+
+    /// The rank of a program that it runs, if any.
+    pub(crate) fn courier(&self) -> Option<&Courier> {
+        self.courier.as_deref()
     }
 
     fn submit(&mut self, now: u64, peer: u16, transmit: u16, pdu: Vec<u8>) {
@@ -384,6 +424,10 @@ impl Session {
         };
         self.stats.pdus_delivered += 1;
         self.stats.octets_delivered += (octets.len() - header) as u64;
+        if let Some(courier) = &mut self.courier {
+            courier.heard(octets);
+            return self.advance(cx);
+        }
         if let Some(sent) = octets.get(header..).and_then(<[u8]>::first_chunk) {
             let time = cx.fabric_now - u64::from_be_bytes(*sent);
             self.stats.pdu_ps += u128::from(time);
@@ -552,6 +596,7 @@ impl Protocol for Session {
         let planned = std::mem::take(&mut self.agenda);
         let later = |((at, entry), action)| ((at + cx.fabric_now, entry), action);
         self.agenda = planned.into_iter().map(later).collect();
+        self.advance(cx);
     }
 
     fn received(&mut self, cx: &mut Cx<'_>, received: Received) {

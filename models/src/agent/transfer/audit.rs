@@ -21,7 +21,26 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
     totals.repeated = verified.values().map(|count| count - 1).sum();
     let confirmed = nodes.iter().flat_map(|node| &node.ledger.confirmed);
     totals.unverified = confirmed.filter(|tag| !verified.contains_key(tag)).count() as u64;
+    totals.torn = torn(nodes);
     totals.stats.times.sort_unstable();
     totals.ranks.sort_unstable_by_key(|rank| rank.rank);
     totals
+}
+
+/// FetchOps that were not atomic. Each word says how many were before; so no two are equal, and a word that
+/// was incremented so often has given all smaller ones. One whose answer is not known may have been executed.
+fn torn(nodes: &[&Transfer]) -> u64 {
+    let mut torn = 0;
+    for (node, count) in nodes.iter().filter_map(|node| Some((node.config.node, node.counted()?))) {
+        let fetches = || nodes.iter().filter_map(|other| other.ledger.fetches.get(&node));
+        let mut words: Vec<u64> = fetches().flat_map(|fetches| &fetches.words).copied().collect();
+        let begun: u64 = fetches().map(|fetches| fetches.begun).sum();
+        let known = words.len() as u64;
+        words.sort_unstable();
+        words.dedup();
+        torn += known - words.len() as u64;
+        torn += words.iter().filter(|&&word| word >= count).count() as u64;
+        torn += known.saturating_sub(count) + count.saturating_sub(begun);
+    }
+    torn
 }

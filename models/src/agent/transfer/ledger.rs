@@ -6,6 +6,23 @@ use scheduled_transfer::errors::Logged;
 use scheduled_transfer::wire::Op;
 use scheduled_transfer::{Failure, Outcome, Span, Transmit};
 use sim_core::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the end of a Transfer means to the end that wants it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It is done.
+    #[default]
+    Whole,
+    /// What was written can be read back.
+    Out,
+    /// What was written is back.
+    Back,
+    /// Done, and others get the same.
+    Got,
+    /// A FetchOp came to nothing.
+    Fetch,
+}
 
 /// A Transfer that is not over, at one of its ends.
 #[derive(Copy, Clone, Debug)]
@@ -21,6 +38,32 @@ pub(super) struct Running {
     pub tag: u64,
     /// The operation of the program that it is, if it is one.
     pub op: Option<u32>,
+    pub stage: Stage,
+}
+
+impl Running {
+    /// A Transfer of `span` whose octets go out under `tag`.
+    pub fn outgoing(span: Span, tag: u64) -> Self {
+        Running { span, incoming: false, begun: None, placed: false, tag, op: None, stage: Stage::Whole }
+    }
+
+    /// A Transfer into `span`.
+    pub fn incoming(span: Span) -> Self {
+        Running { incoming: true, ..Running::outgoing(span, 0) }
+    }
+
+    /// It is this end that wants it, since now.
+    pub fn begun(self, now: u64) -> Self {
+        Running { begun: Some(now), ..self }
+    }
+}
+
+/// FetchOps on the word of a peer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fetches {
+    pub begun: u64,
+    /// What they returned.
+    pub words: Vec<u64>,
 }
 
 /// The books of an end.
@@ -31,6 +74,12 @@ pub(super) struct Ledger {
     pub verified: Vec<u64>,
     /// Tags that this end has sent, and knows to be complete.
     pub confirmed: Vec<u64>,
+    /// Tags of what this end writes and has not read back.
+    pub written: BTreeSet<u64>,
+    /// Tags of Puts that have arrived here.
+    pub put: BTreeSet<u64>,
+    /// FetchOps, by peer.
+    pub fetches: BTreeMap<u16, Fetches>,
 }
 
 impl Ledger {
@@ -61,20 +110,28 @@ impl Ledger {
                 if running.incoming {
                     tag = store.verify(running.span);
                     match tag {
+                        Some(tag) if running.stage == Stage::Back => match self.written.remove(&tag) {
+                            true => {
+                                stats.read_back += 1;
+                                stats.read_back_octets += running.span.bytes;
+                            }
+                            false => stats.corrupt += 1,
+                        },
                         Some(tag) => {
                             stats.verified += 1;
                             stats.verified_octets += running.span.bytes;
-                            self.verified.push(tag);
+                            // What can be got again and again has one tag.
+                            if running.stage != Stage::Got {
+                                self.verified.push(tag);
+                            }
                         }
                         None => stats.corrupt += 1,
                     }
                 } else if running.begun.is_some() {
                     self.confirmed.push(running.tag);
                 }
-                if let Some(begun) = running.begun {
-                    stats.completed += 1;
-                    stats.times.push(now - begun);
-                    stats.last_done = Some(Time(now));
+                if let Some(begun) = running.begun.filter(|_| running.stage != Stage::Out) {
+                    self.completed(begun, now);
                 }
             }
             Outcome::Failed(failure) if running.begun.is_some() => {
@@ -83,6 +140,26 @@ impl Ledger {
             Outcome::Failed(_) => {}
         }
         tag
+    }
+
+    /// What this end wanted since `begun` is done.
+    pub fn completed(&mut self, begun: u64, now: u64) {
+        self.stats.completed += 1;
+        self.stats.times.push(now - begun);
+        self.stats.last_done = Some(Time(now));
+    }
+
+    /// A Put is there whole, for the first time, if its octets are right.
+    pub fn put_arrived(&mut self, tag: Option<u64>, octets: u64) {
+        match tag {
+            Some(tag) if self.put.insert(tag) => {
+                self.stats.verified += 1;
+                self.stats.verified_octets += octets;
+                self.verified.push(tag);
+            }
+            Some(_) => {}
+            None => self.stats.corrupt += 1,
+        }
     }
 
     /// Counts entries of the logs. Whether an Op_timeout was among them.

@@ -17,24 +17,26 @@ mod audit;
 mod ledger;
 pub(crate) mod lower;
 mod medium;
-mod program;
+mod regions;
 mod store;
 
 pub(crate) use audit::audit;
+pub(super) use store::word;
 
 use super::data::Data;
+use super::program::{Program, Want};
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
-use crate::config::TransferConfig;
+use crate::config::{Operation, TransferConfig};
 use crate::probe::{ProtocolFact, SignalKind};
 use crate::stats::TransferStats;
-use ledger::{Ledger, Running};
+use ledger::{Ledger, Running, Stage};
 use medium::{Fate, Medium};
-use program::{Program, Want};
+use regions::Regions;
 use scheduled_transfer::event::Event;
 use scheduled_transfer::wire::operation::name_of;
 use scheduled_transfer::wire::{DataChannel, HEADER_BYTES, Header, Op};
 use scheduled_transfer::{
-    Config, ConnectionId, Endpoint, ExposeOptions, Extras, Outcome as Ended, TransferOptions, Ula,
+    Config, ConnectionId, Endpoint, ExposeOptions, Extras, Outcome as Ended, Span, TransferOptions, Ula,
 };
 use sim_core::{Purpose, Stream, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -73,6 +75,25 @@ struct Link {
     begun: u64,
     /// Not over, by sequence id.
     running: BTreeMap<u32, Running>,
+    /// Of its own Writes: there, and to be read back; since when they are wanted.
+    out: VecDeque<u64>,
+    /// What the peer has written, for it to read back.
+    kept: VecDeque<Span>,
+    regions: Regions,
+}
+
+impl Link {
+    /// A connection that `own` was asked for.
+    fn new(own: Option<u16>) -> Self {
+        let (out, kept) = (VecDeque::new(), VecDeque::new());
+        Link { own, begun: 0, running: BTreeMap::new(), out, kept, regions: Regions::default() }
+    }
+
+    /// Transfers of this end that are not over.
+    fn own_running(&self) -> usize {
+        let own = self.running.values().filter(|running| running.begun.is_some()).count();
+        own + self.out.len() + self.regions.puts.len()
+    }
 }
 
 /// One end of Scheduled Transfer.
@@ -93,6 +114,8 @@ pub(crate) struct Transfer {
     lines: BTreeMap<u16, ConnectionId>,
     waiting: BTreeMap<u16, Vec<Want>>,
     ledger: Ledger,
+    /// The word that peers increment.
+    counter: Option<Span>,
     /// Data frames between here and the link, with their interfaces.
     under_way: BTreeMap<Token, u8>,
     /// Sources of octets named so far.
@@ -142,6 +165,7 @@ impl Transfer {
             lines: BTreeMap::new(),
             waiting: BTreeMap::new(),
             ledger: Ledger::default(),
+            counter: None,
             under_way: BTreeMap::new(),
             named: 0,
             frames: 0,
@@ -193,9 +217,18 @@ impl Transfer {
             return;
         }
         let job = self.config.job;
+        if job.operation.is_in_region() {
+            return self.begin_in_region(cx, id);
+        }
         loop {
-            let Some(link) = self.links.get(&id).filter(|link| link.own.is_some()) else { return };
-            let own = link.running.values().filter(|running| running.begun.is_some()).count();
+            let Some(link) = self.links.get_mut(&id).filter(|link| link.own.is_some()) else { return };
+            if let Some(begun) = link.out.pop_front() {
+                if !self.read(cx, id, Stage::Back, begun) {
+                    return;
+                }
+                continue;
+            }
+            let own = link.own_running();
             if link.begun == job.count {
                 if own == 0 && job.disconnect {
                     self.endpoint.disconnect(cx.now, id);
@@ -205,27 +238,54 @@ impl Transfer {
             if own >= job.concurrent as usize {
                 return;
             }
-            let tag = if job.read { 0 } else { self.name() };
-            let memory = self.endpoint.memory_mut();
-            let (span, sequence) = if job.read {
-                let span = memory.destination(job.bytes);
-                let (options, channel) = (self.exposure(), DataChannel::ONE);
-                (span, self.endpoint.read(cx.now, id, (span, false), channel, options, Extras::default()))
-            } else {
-                let span = memory.source(tag, job.bytes);
-                (span, self.endpoint.write(cx.now, id, span, self.options()))
+            let begun = match job.operation {
+                Operation::Read => self.read(cx, id, Stage::Whole, cx.fabric_now),
+                _ => self.write(cx, id),
             };
-            let Some(sequence) = sequence else {
-                // The connection is being taken down.
-                self.endpoint.memory_mut().free(span);
+            if !begun {
                 return;
-            };
-            let begun = Some(cx.fabric_now);
-            let running = Running { span, incoming: job.read, begun, placed: false, tag, op: None };
+            }
             self.ledger.begun(cx.fabric_now);
             if let Some(link) = self.links.get_mut(&id) {
                 link.begun += 1;
+            }
+        }
+    }
+
+    /// Begins a Read; not while the connection is taken down.
+    fn read(&mut self, cx: &mut Cx<'_>, id: ConnectionId, stage: Stage, begun: u64) -> bool {
+        let span = self.endpoint.memory_mut().destination(self.config.job.bytes);
+        let (options, channel) = (self.exposure(), DataChannel::ONE);
+        let read = self.endpoint.read(cx.now, id, (span, false), channel, options, Extras::default());
+        self.is_running(id, read, Running { stage, ..Running::incoming(span).begun(begun) })
+    }
+
+    /// Begins a Write; not while the connection is taken down.
+    fn write(&mut self, cx: &mut Cx<'_>, id: ConnectionId) -> bool {
+        let tag = self.name();
+        let span = self.endpoint.memory_mut().source(tag, self.config.job.bytes);
+        let written = self.endpoint.write(cx.now, id, span, self.options());
+        let stage = match self.config.job.operation {
+            Operation::ReadBack => {
+                self.ledger.written.insert(tag);
+                Stage::Out
+            }
+            _ => Stage::Whole,
+        };
+        let running = Running { stage, ..Running::outgoing(span, tag).begun(cx.fabric_now) };
+        self.is_running(id, written, running)
+    }
+
+    /// Keeps a Transfer that has begun in mind; one that has not leaves nothing behind.
+    fn is_running(&mut self, id: ConnectionId, sequence: Option<u32>, running: Running) -> bool {
+        match (sequence, self.links.get_mut(&id)) {
+            (Some(sequence), Some(link)) => {
                 link.running.insert(sequence, running);
+                true
+            }
+            _ => {
+                self.endpoint.memory_mut().free(running.span);
+                false
             }
         }
     }
@@ -249,16 +309,12 @@ impl Transfer {
             return;
         };
         let span = self.endpoint.memory_mut().source(name, octets);
-        let Some(sequence) = self.endpoint.write(cx.now, line, span, self.options()) else {
-            self.endpoint.memory_mut().free(span);
+        let written = self.endpoint.write(cx.now, line, span, self.options());
+        let running = Running { op: Some(op), ..Running::outgoing(span, name).begun(cx.fabric_now) };
+        if !self.is_running(line, written, running) {
             return;
-        };
-        self.ledger.begun(cx.fabric_now);
-        let begun = Some(cx.fabric_now);
-        let running = Running { span, incoming: false, begun, placed: false, tag: name, op: Some(op) };
-        if let Some(link) = self.links.get_mut(&line) {
-            link.running.insert(sequence, running);
         }
+        self.ledger.begun(cx.fabric_now);
         if let Some(program) = &mut self.program
             && program.is_over(op, false)
         {
@@ -288,7 +344,7 @@ impl Transfer {
             self.endpoint.memory_mut().free(span);
             return;
         }
-        let running = Running { span, incoming: true, begun: None, placed: true, tag: 0, op: None };
+        let running = Running { placed: true, ..Running::incoming(span) };
         if let Some(link) = self.links.get_mut(&connection) {
             link.running.insert(sequence, running);
             self.receiving += 1;
@@ -300,21 +356,38 @@ impl Transfer {
             self.endpoint.refuse(now, connection, sequence);
             return;
         }
-        let tag = self.name();
-        let span = self.endpoint.memory_mut().source(tag, octets);
+        let (tag, span) = if self.config.job.operation == Operation::ReadBack {
+            // The oldest of what the peer has written: it knows all of it.
+            let kept = self.links.get_mut(&connection).and_then(|link| link.kept.pop_front());
+            let Some(span) = kept.filter(|span| span.bytes == octets) else {
+                self.endpoint.refuse(now, connection, sequence);
+                return;
+            };
+            (0, span)
+        } else {
+            let tag = self.name();
+            (tag, self.endpoint.memory_mut().source(tag, octets))
+        };
         let served = self.endpoint.serve(now, connection, sequence, span, self.options());
-        let running = Running { span, incoming: false, begun: None, placed: false, tag, op: None };
-        match self.links.get_mut(&connection).filter(|_| served) {
-            Some(link) => _ = link.running.insert(sequence, running),
-            None => self.endpoint.memory_mut().free(span),
-        }
+        self.is_running(connection, served.then_some(sequence), Running::outgoing(span, tag));
     }
 
     fn finished(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, sequence: u32, outcome: Ended) {
         let link = self.links.get_mut(&connection);
         let Some(running) = link.and_then(|link| link.running.remove(&sequence)) else { return };
         let tag = self.ledger.finished(&running, outcome, self.endpoint.memory(), cx.fabric_now);
-        self.endpoint.memory_mut().free(running.span);
+        let is_whole = outcome == Ended::Complete;
+        let kept = is_whole && running.placed && self.config.job.operation == Operation::ReadBack;
+        match self.links.get_mut(&connection) {
+            Some(link) if kept => link.kept.push_back(running.span),
+            link => {
+                let begun = running.begun.filter(|_| is_whole && running.stage == Stage::Out);
+                if let (Some(link), Some(begun)) = (link, begun) {
+                    link.out.push_back(begun);
+                }
+                self.endpoint.memory_mut().free(running.span);
+            }
+        }
         if running.begun.is_some() {
             if outcome != Ended::Complete {
                 cx.emit(ProtocolFact::Failed);
@@ -344,7 +417,7 @@ impl Transfer {
     fn heard(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, event: Event) {
         match event {
             Event::Incoming { .. } => {
-                self.links.insert(connection, Link { own: None, begun: 0, running: BTreeMap::new() });
+                self.links.insert(connection, Link::new(None));
                 self.endpoint.accept(cx.now, connection, Extras::default());
             }
             Event::Opened => {
@@ -367,22 +440,28 @@ impl Transfer {
                     let outcome = Ended::Failed(scheduled_transfer::Failure::Disconnected);
                     self.finished(cx, connection, sequence, outcome);
                 }
-                self.links.remove(&connection);
+                self.close_regions(cx, connection);
+                for span in self.links.remove(&connection).into_iter().flat_map(|link| link.kept) {
+                    self.endpoint.memory_mut().free(span);
+                }
                 self.lines.retain(|_, line| *line != connection);
             }
             Event::WriteOffered { id, t_len, .. } => self.offered(cx.now, connection, id, t_len),
             Event::ReadRequested { id, t_len } => self.serve(cx.now, connection, id, t_len),
-            Event::RegionRequested { id, .. } => _ = self.endpoint.refuse(cx.now, connection, id),
-            Event::Finished { id, outcome, .. } => self.finished(cx, connection, id, outcome),
+            Event::Finished { id, outcome, .. } => {
+                self.finished(cx, connection, id, outcome);
+                self.region_finished(cx, connection, id);
+            }
+            Event::RegionRequested { id, t_len } => self.region_requested(cx.now, connection, id, t_len),
+            Event::RegionReady { .. } => self.region_ready(cx, connection),
+            Event::PutFinished { put, outcome, .. } => self.put_finished(cx, connection, put, outcome),
+            Event::PutArrived { id, put } => self.put_arrived(connection, id, put),
+            Event::Fetched { id, word } => self.fetched(cx, connection, id, word),
             // Headers are taken by being polled; nobody here asks for the rest.
             Event::Header { .. }
             | Event::Missing { .. }
             | Event::Progress { .. }
             | Event::ReadGranted { .. }
-            | Event::RegionReady { .. }
-            | Event::PutFinished { .. }
-            | Event::PutArrived { .. }
-            | Event::Fetched { .. }
             | Event::Interrupt { .. }
             | Event::Payload { .. } => {}
         }
@@ -470,8 +549,7 @@ impl Transfer {
 
     /// Own Transfers that are not over.
     fn own_running(&self) -> u64 {
-        let all = self.links.values().flat_map(|link| link.running.values());
-        all.filter(|running| running.begun.is_some()).count() as u64
+        self.links.values().map(|link| link.own_running() as u64).sum()
     }
 
     /// What is known so far, with what only the end shows.
@@ -480,6 +558,7 @@ impl Transfer {
         let device = self.endpoint.device_log().entries().iter().map(|&(_, entry)| entry);
         ledger.logged(self.endpoint.log_entries().map(|(_, _, entry)| entry).chain(device));
         ledger.stats.stray_octets = self.endpoint.memory().stray;
+        ledger.stats.kept_octets = self.endpoint.memory().octets();
         if let Err(what) = self.endpoint.check_invariants() {
             ledger.stats.broken.get_or_insert(what);
         }
@@ -552,7 +631,7 @@ impl Protocol for Transfer {
                     let to = (address_of(peer), 0);
                     let id = self.endpoint.connect(cx.now, to, (PORT, 0), Extras::default());
                     self.ledger.stats.connects += 1;
-                    self.links.insert(id, Link { own: Some(peer), begun: 0, running: BTreeMap::new() });
+                    self.links.insert(id, Link::new(Some(peer)));
                 }
                 Action::Arrive(frame, interface) => self.handle(cx, &frame, interface),
                 Action::Computed(op) => {

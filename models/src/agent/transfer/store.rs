@@ -68,12 +68,25 @@ impl Store {
         self.stretches.remove(&span.address);
     }
 
+    /// Octets of all stretches.
+    pub fn octets(&self) -> u64 {
+        self.stretches.values().map(Stretch::octets).sum()
+    }
+
     /// The tag of what has come whole, if every octet is right.
     pub fn verify(&self, span: Span) -> Option<u64> {
-        let Some(Stretch::Destination(octets)) = self.stretches.get(&span.address) else { return None };
+        let (at, Stretch::Destination(octets)) = self.find(span.address, span.bytes)? else { return None };
+        let octets = &octets[at as usize..(at + span.bytes) as usize];
         let tag = u64::from_be_bytes(*octets.first_chunk()?);
         let right = octets.chunks(8).zip(0..).all(|(part, at)| part == &word(tag, at)[..part.len()]);
         right.then_some(tag)
+    }
+
+    /// The word at an address, big-endian.
+    pub fn word_at(&self, address: u64) -> u64 {
+        let mut octets = Vec::with_capacity(8);
+        self.read(address, 8, &mut octets);
+        octets.first_chunk().map_or(0, |octets| u64::from_be_bytes(*octets))
     }
 
     fn find(&self, address: u64, octets: u64) -> Option<(u64, &Stretch)> {
@@ -84,7 +97,7 @@ impl Store {
 }
 
 /// Eight octets of what a tag stands for.
-fn word(tag: u64, position: u64) -> [u8; 8] {
+pub(crate) fn word(tag: u64, position: u64) -> [u8; 8] {
     let mixed = (tag ^ position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     if position == 0 { tag.to_be_bytes() } else { (mixed ^ mixed >> 29).to_be_bytes() }
 }

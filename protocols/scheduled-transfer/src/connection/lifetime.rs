@@ -178,7 +178,9 @@ impl Connection {
                 self.abort_all(cx);
                 self.retries = 0;
                 self.state = State::RdSent;
-                self.send_rd(false);
+                // At view 0 it would wait for ever: whoever takes down asks for no Slots. The peer takes it
+                // in any case (D48: teardown cannot be blocked).
+                self.send_rd(self.gate.view() == 0);
             }
             State::RcSent => {
                 self.abandon(cx);

@@ -1,13 +1,14 @@
-//! A rank of a program on an end of Scheduled Transfer: its operations, their dependencies, its processors.
+//! A rank of a program on an endpoint: its operations, their dependencies, its processors. Whatever carries
+//! its messages: Scheduled Transfer (each is a Write) or a transport of PDUs ([`super::courier`]).
 //!
-//! A send is a Write; its octets begin with a name from which the receiver knows which send of which rank it
-//! is, and what comes before it: a message of fewer than 8 octets takes 8. A send up to the eager limit is
-//! over when the protocol has it, a longer one when the receiver has confirmed it. A receive is over when the
+//! A message has a name from which the receiver knows which send of which rank it is, and what comes before
+//! it. A send up to the eager limit is over when the transport has it, a longer one when the receiver has
+//! confirmed it. A receive is over when the
 //! oldest unmatched message of its sender and tag is there whole. A processor computes one thing at a time;
 //! messages take none of its time.
 
 use crate::config::ProgramConfig;
-use crate::goal::{Action, Matching, Op, Progress};
+use crate::goal::{Action, Matching, Op, Progress, Rank};
 use crate::stats::RankStats;
 use sim_core::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,8 +19,8 @@ const POSITION_BITS: u32 = 24;
 
 /// What the rank wants now.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Want {
-    /// A Write of so many octets with this name.
+pub(crate) enum Want {
+    /// A message of so many octets with this name.
     Send { op: u32, node: u16, octets: u64, name: u64 },
     /// To be told after this time.
     Compute { op: u32, time: u64 },
@@ -34,7 +35,7 @@ struct Processor {
 
 /// A rank under way.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(crate) struct Program {
     config: ProgramConfig,
     progress: Progress,
     matching: Matching<()>,
@@ -121,7 +122,7 @@ impl Program {
         self.compute(usize::from(cpu));
     }
 
-    /// A send is the protocol's, or confirmed. Whether the operation is over with that.
+    /// A send is the transport's, or confirmed. Whether the operation is over with that.
     pub fn is_over(&self, op: u32, confirmed: bool) -> bool {
         match self.config.schedule.ranks[self.config.rank as usize].ops()[op as usize].action {
             Action::Send { octets, .. } => (octets > self.config.eager) == confirmed,
@@ -137,14 +138,10 @@ impl Program {
 
     /// A message with this name is there whole.
     pub fn arrived(&mut self, name: u64) {
-        let op = (name & ((1 << OP_BITS) - 1)) as usize;
         let position = name >> OP_BITS & ((1 << POSITION_BITS) - 1);
-        let node = (name >> (OP_BITS + POSITION_BITS)) as u16;
-        let from = self.config.nodes.iter().position(|&other| other == node);
-        let from = from.expect("only ranks send") as u32;
-        let Action::Send { tag, .. } = self.config.schedule.ranks[from as usize].ops()[op].action else {
-            unreachable!("only sends have names")
-        };
+        let (_, rank, op) = self.sender(name).expect("only ranks send");
+        let Action::Send { tag, .. } = rank.ops()[op].action else { unreachable!("only sends have names") };
+        let from = self.rank_of((name >> (OP_BITS + POSITION_BITS)) as u16).expect("only ranks send") as u32;
         // Transfers of one connection overtake each other; messages of one tag must not.
         let (next, early) = self.early.entry((from, tag)).or_default();
         early.insert(position);
@@ -158,6 +155,17 @@ impl Program {
                 self.ended(receive);
             }
         }
+    }
+
+    fn rank_of(&self, node: u16) -> Option<usize> {
+        self.config.nodes.iter().position(|&other| other == node)
+    }
+
+    /// The node, the rank and the operation that a name is of.
+    pub fn sender(&self, name: u64) -> Option<(u16, &Rank, usize)> {
+        let node = (name >> (OP_BITS + POSITION_BITS)) as u16;
+        let rank = self.config.schedule.ranks.get(self.rank_of(node)?)?;
+        Some((node, rank, (name & ((1 << OP_BITS) - 1)) as usize))
     }
 
     pub fn stats(&self) -> RankStats {

@@ -1,0 +1,113 @@
+//! What congestion costs those who have nothing to do with it, and what freeing them costs the hot flows:
+//! variants side by side.
+
+use super::{Caption, joined, subtitle};
+use crate::axes::{Axis, GREY, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
+use crate::num::{three_digits, time_text};
+use crate::report::{FlowReport, Role, VariantReport};
+use crate::scene::{Align, Scene, text_width};
+
+/// Variants that are shown.
+const VARIANTS: std::ops::RangeInclusive<usize> = 2..=12;
+const BAR: f64 = 20.0;
+const PITCH: f64 = 27.0;
+const GAP: f64 = 26.0;
+
+/// What the bars of one column say of a variant.
+struct Column {
+    heading: &'static str,
+    label: &'static str,
+    values: Vec<f64>,
+    axis: Axis,
+    text: fn(f64) -> String,
+}
+
+fn of_role(report: &VariantReport, role: Role) -> impl Iterator<Item = &FlowReport> {
+    report.flows.iter().filter(move |flow| flow.role == Some(role))
+}
+
+/// Share of what the victims offer that arrives, in percent.
+fn accepted(report: &VariantReport) -> f64 {
+    let sum = |of: fn(&FlowReport) -> f64| -> f64 {
+        of_role(report, Role::Victim).map(|flow| flow.sources as f64 * of(flow)).sum()
+    };
+    100.0 * sum(|flow| flow.accepted_load.value) / sum(|flow| flow.offered_load)
+}
+
+/// What one in a thousand packets of the victims exceeds, in picoseconds; of several flows the worst.
+fn tail(report: &VariantReport) -> f64 {
+    of_role(report, Role::Victim).map(|flow| flow.latency.p999.value).fold(0.0, f64::max)
+}
+
+/// Payload of the hot flows, Gb/s: of Scheduled Transfer, octets compared at their destination.
+fn hot(report: &VariantReport) -> f64 {
+    let rate = |flow: &FlowReport| flow.transfer_gbps.unwrap_or(flow.useful_gbps().value);
+    of_role(report, Role::Hot).map(rate).sum()
+}
+
+/// The figure, if some variants have victims that offer a load, and hot flows.
+pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
+    let has = |report: &VariantReport, role| of_role(report, role).next().is_some();
+    let both = |report: &VariantReport| has(report, Role::Victim) && has(report, Role::Hot);
+    let loaded = reports.iter().all(|report| accepted(report).is_finite() && tail(report) > 0.0);
+    if !VARIANTS.contains(&reports.len()) || !reports.iter().all(both) || !loaded {
+        return None;
+    }
+    let of = |value: fn(&VariantReport) -> f64| reports.iter().map(value).collect::<Vec<f64>>();
+    let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+    let (tails, rates) = (of(tail), of(hot));
+    let least = tails.iter().copied().fold(f64::INFINITY, f64::min);
+    let columns = [
+        Column {
+            heading: "victims: throughput",
+            label: "accepted (% of offered)",
+            values: of(accepted),
+            axis: Axis::exactly(100.0),
+            text: |value| format!("{value:.1} %"),
+        },
+        Column {
+            heading: "victims: 99.9 % of latencies",
+            label: "99.9th percentile (logarithmic)",
+            axis: Axis::log_times(least / 4.0, most(&tails)),
+            values: tails,
+            text: time_text,
+        },
+        Column {
+            heading: "hot flows: payload",
+            label: "payload rate (Gb/s)",
+            axis: Axis::from_zero(most(&rates)),
+            values: rates,
+            text: three_digits,
+        },
+    ];
+    let names = reports.iter().map(|report| report.run.name.as_str());
+    let label_width = names.clone().map(|name| text_width(name, LABEL)).fold(60.0, f64::max).min(170.0);
+    let (top, left) = (102.0, MARGIN + label_width + 10.0);
+    let height = PITCH * reports.len() as f64 + 6.0;
+    let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
+    let declared = "flows as the scenario declares them";
+    heading(&mut scene, "Victims and hot flows", &subtitle(caption, &joined(&[declared])));
+    let width = (PAGE - MARGIN - left - 2.0 * GAP) / 3.0;
+    for (n, column) in columns.iter().enumerate() {
+        // Room for the value behind the longest bar.
+        let x = left + n as f64 * (width + GAP);
+        let (horizontal, vertical) = (column.axis, Axis::exactly(1.0));
+        let panel = Panel { x, y: top, width: width - 62.0, height, horizontal, vertical };
+        panel.vertical_grid(&mut scene, true);
+        scene.line(&[(x, top), (x, top + height)], GREY, 1);
+        scene.text((x, top - 10.0), column.heading, PANEL, Align::Left);
+        let middle = x + panel.width / 2.0;
+        scene.text((middle, top + height + 38.0), column.label, TICK, Align::Center);
+        for (row, &value) in column.values.iter().enumerate() {
+            let y = top + 6.0 + PITCH * row as f64;
+            let (end, _) = panel.place((value, 0.0));
+            scene.rect(x, y, (end - x).max(0.0), BAR, stroke(row).color);
+            scene.text((end + 6.0, y + BAR / 2.0 + 4.6), &(column.text)(value), TICK, Align::Left);
+        }
+    }
+    for (row, name) in names.enumerate() {
+        let y = top + 6.0 + PITCH * row as f64 + BAR / 2.0 + 4.6;
+        scene.text((left - 10.0, y), &shorten(name, LABEL, label_width), LABEL, Align::Right);
+    }
+    Some(scene)
+}

@@ -1,0 +1,237 @@
+//! Persistent regions: the application puts into a region of each peer, gets from it, or increments a word of
+//! it.
+//!
+//! A region for Puts has a place for each Put that may be on its way; Put n goes to place n modulo their
+//! number, and begins when the one before it there is over. So its owner knows where to look when it has
+//! arrived. All who get a region get the same octets. All who increment a word of a peer increment the same
+//! word, over one region each; [`super::audit`] looks whether that was atomic.
+
+use super::ledger::{Running, Stage};
+use super::{Ended, Transfer};
+use crate::agent::protocol::Cx;
+use crate::config::Operation;
+use crate::probe::ProtocolFact;
+use scheduled_transfer::wire::{DataChannel, Function};
+use scheduled_transfer::{ConnectionId, Extras, Failure, Span};
+use std::collections::BTreeMap;
+
+/// Octets of a word.
+const WORD: u64 = 8;
+
+/// Regions of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Regions {
+    /// That of the peer: its id, and whether it can be used.
+    peer: Option<(u32, bool)>,
+    /// Puts that are not over.
+    pub puts: BTreeMap<u64, Running>,
+    /// The Put that comes next.
+    next: u64,
+    /// Those of this end, by id.
+    own: BTreeMap<u32, Span>,
+}
+
+impl Transfer {
+    /// Octets of a place for a Put.
+    fn place_octets(&self) -> u64 {
+        self.config.job.bytes.next_multiple_of(WORD)
+    }
+
+    fn region_octets(&self) -> u64 {
+        let job = &self.config.job;
+        match job.operation {
+            Operation::Put => self.place_octets() * u64::from(job.concurrent),
+            Operation::FetchOp => WORD,
+            _ => job.bytes,
+        }
+    }
+
+    /// Begins own operations up to the limit; takes the connection down when all are over.
+    pub(super) fn begin_in_region(&mut self, cx: &mut Cx<'_>, id: ConnectionId) {
+        let job = self.config.job;
+        let octets = self.region_octets();
+        loop {
+            let Some(link) = self.links.get_mut(&id).filter(|link| link.own.is_some()) else { return };
+            let Some((region, ready)) = link.regions.peer else {
+                let channel = DataChannel::ONE;
+                let asked = self.endpoint.request_region(cx.now, id, octets, channel, Extras::default());
+                link.regions.peer = asked.map(|region| (region, false));
+                return;
+            };
+            let own = link.own_running();
+            if link.begun == job.count {
+                if own == 0 && job.disconnect {
+                    self.endpoint.disconnect(cx.now, id);
+                }
+                return;
+            }
+            let first = link.regions.puts.first_key_value().map(|(&put, _)| put);
+            let taken = first.is_some_and(|first| first + u64::from(job.concurrent) <= link.regions.next);
+            if !ready || taken || own >= job.concurrent as usize {
+                return;
+            }
+            let begun = match job.operation {
+                Operation::Put => {
+                    let tag = self.name();
+                    let span = self.endpoint.memory_mut().source(tag, job.bytes);
+                    self.put(cx, id, Running::outgoing(span, tag).begun(cx.fabric_now))
+                }
+                Operation::FetchOp => self.fetch(cx, id, region),
+                _ => {
+                    let span = self.endpoint.memory_mut().destination(job.bytes);
+                    let got = self.endpoint.get(cx.now, id, (region, 0), span, Extras::default());
+                    let running = Running::incoming(span).begun(cx.fabric_now);
+                    self.is_running(id, got, Running { stage: Stage::Got, ..running })
+                }
+            };
+            if !begun {
+                return;
+            }
+            self.ledger.begun(cx.fabric_now);
+            if let Some(link) = self.links.get_mut(&id) {
+                link.begun += 1;
+            }
+        }
+    }
+
+    fn put(&mut self, cx: &mut Cx<'_>, id: ConnectionId, running: Running) -> bool {
+        let (places, octets) = (u64::from(self.config.job.concurrent), self.place_octets());
+        let options = self.options();
+        let Some(link) = self.links.get_mut(&id) else { return false };
+        let Some((region, _)) = link.regions.peer else { return false };
+        let offset = link.regions.next % places * octets;
+        let Some(put) = self.endpoint.put(cx.now, id, (region, offset), running.span, options) else {
+            self.endpoint.memory_mut().free(running.span);
+            return false;
+        };
+        link.regions.next = put + 1;
+        link.regions.puts.insert(put, running);
+        true
+    }
+
+    fn fetch(&mut self, cx: &mut Cx<'_>, id: ConnectionId, region: u32) -> bool {
+        let span = self.endpoint.memory_mut().destination(WORD);
+        let function = Function::Increment;
+        let to = (region, 0);
+        let fetch = self.endpoint.fetch_op(cx.now, id, to, function, span.address, Extras::default());
+        let running = Running::outgoing(span, 0).begun(cx.fabric_now);
+        let begun = self.is_running(id, fetch, Running { stage: Stage::Fetch, ..running });
+        if let Some(peer) = self.links.get(&id).and_then(|link| link.own).filter(|_| begun) {
+            self.ledger.fetches.entry(peer).or_default().begun += 1;
+        }
+        begun
+    }
+
+    /// A peer wants a region.
+    pub(super) fn region_requested(&mut self, now: u64, connection: ConnectionId, id: u32, octets: u64) {
+        if octets != self.region_octets() || !self.config.job.operation.is_in_region() {
+            self.endpoint.refuse(now, connection, id);
+            return;
+        }
+        let span = match self.config.job.operation {
+            Operation::FetchOp => {
+                let memory = self.endpoint.memory_mut();
+                *self.counter.get_or_insert_with(|| memory.destination(WORD))
+            }
+            Operation::Get => {
+                let tag = self.name();
+                self.endpoint.memory_mut().source(tag, octets)
+            }
+            _ => self.endpoint.memory_mut().destination(octets),
+        };
+        if self.endpoint.grant(now, connection, id, span)
+            && let Some(link) = self.links.get_mut(&connection)
+        {
+            link.regions.own.insert(id, span);
+        } else if self.counter != Some(span) {
+            self.endpoint.memory_mut().free(span);
+        }
+    }
+
+    pub(super) fn region_ready(&mut self, cx: &mut Cx<'_>, connection: ConnectionId) {
+        if let Some(Some((_, ready))) = self.links.get_mut(&connection).map(|link| &mut link.regions.peer) {
+            *ready = true;
+        }
+        self.begin(cx, connection);
+    }
+
+    /// A region of this end, or that of the peer, may be no more.
+    pub(super) fn region_finished(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, id: u32) {
+        let Some(link) = self.links.get_mut(&connection) else { return };
+        if link.regions.peer.is_some_and(|(region, _)| region == id) {
+            link.regions.peer = None;
+            self.endpoint.disconnect(cx.now, connection);
+        } else if let Some(span) = link.regions.own.remove(&id)
+            && self.counter != Some(span)
+        {
+            self.endpoint.memory_mut().free(span);
+        }
+    }
+
+    pub(super) fn put_finished(
+        &mut self,
+        cx: &mut Cx<'_>,
+        connection: ConnectionId,
+        put: u64,
+        outcome: Ended,
+    ) {
+        let link = self.links.get_mut(&connection);
+        let Some(running) = link.and_then(|link| link.regions.puts.remove(&put)) else { return };
+        if outcome == Ended::Failed(Failure::Unconfirmed) {
+            // Something of it was lost; the protocol leaves it to the application.
+            self.ledger.stats.put_again += 1;
+            if self.put(cx, connection, running) {
+                return;
+            }
+            let gone = Ended::Failed(Failure::Disconnected);
+            self.ledger.finished(&running, gone, self.endpoint.memory(), cx.fabric_now);
+        } else {
+            self.ledger.finished(&running, outcome, self.endpoint.memory(), cx.fabric_now);
+            self.endpoint.memory_mut().free(running.span);
+        }
+        if outcome != Ended::Complete {
+            cx.emit(ProtocolFact::Failed);
+        }
+        self.begin(cx, connection);
+    }
+
+    pub(super) fn put_arrived(&mut self, connection: ConnectionId, id: u32, put: u64) {
+        let job = self.config.job;
+        let place = put % u64::from(job.concurrent) * self.place_octets();
+        let Some(region) = self.links.get(&connection).and_then(|link| link.regions.own.get(&id)) else {
+            return;
+        };
+        let tag = self.endpoint.memory().verify(Span::new(region.address + place, job.bytes));
+        self.ledger.put_arrived(tag, job.bytes);
+    }
+
+    pub(super) fn fetched(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, id: u32, word: u64) {
+        let Some(link) = self.links.get_mut(&connection) else { return };
+        let (Some(running), Some(peer)) = (link.running.remove(&id), link.own) else { return };
+        self.endpoint.memory_mut().free(running.span);
+        self.ledger.fetches.entry(peer).or_default().words.push(word);
+        self.ledger.stats.verified += 1;
+        self.ledger.stats.verified_octets += WORD;
+        self.ledger.completed(running.begun.unwrap_or(cx.fabric_now), cx.fabric_now);
+        self.begin(cx, connection);
+    }
+
+    /// The connection is gone, and its regions with it.
+    pub(super) fn close_regions(&mut self, cx: &mut Cx<'_>, connection: ConnectionId) {
+        let Some(link) = self.links.get_mut(&connection) else { return };
+        let regions = std::mem::take(&mut link.regions);
+        for running in regions.puts.into_values() {
+            let outcome = Ended::Failed(Failure::Disconnected);
+            self.ledger.finished(&running, outcome, self.endpoint.memory(), cx.fabric_now);
+            self.endpoint.memory_mut().free(running.span);
+        }
+        for span in regions.own.into_values().filter(|&span| self.counter != Some(span)) {
+            self.endpoint.memory_mut().free(span);
+        }
+    }
+
+    /// How often the word of this end was incremented, if it has one.
+    pub(super) fn counted(&self) -> Option<u64> {
+        self.counter.map(|span| self.endpoint.memory().word_at(span.address))
+    }
+}
