@@ -369,7 +369,7 @@ impl<P: Probe> Fabric<P> {
         channels.occupied[usize::from(channel)] += 1;
         let held = channels.held();
         let rx = &mut self.ports[port as usize].rx;
-        rx.high_water = rx.high_water.max(rx.occupied.saturating_add(held as u8));
+        rx.high_water = rx.high_water.max(rx.occupied.saturating_add(held.min(255) as u8));
         if self.may_start(cx, output, priority, UNSTAGED) && self.readable(cx, output, 1 << input) != 0 {
             self.start(cx, output, packet, false);
             return;
