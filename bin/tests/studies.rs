@@ -1170,6 +1170,11 @@ fn vc_isolation() {
     println!("lost: {overload} and {local} packets");
     assert_eq!((victim, overload + local), (0, total("overload-ct", |end| end.lost_no_room)));
     assert!(share("overload-ct", Cause::Recovery) < 0.001);
+    // It waits no longer than for what stands in the buffers on its way: 8 packets of each of three inputs at
+    // a quarter of the trunk, then 8 at a third of hot; and it is stored three times.
+    let bound = (3.0 * 8.0 * 4.0 + 8.0 * 3.0 + 3.0) * T_PS + 3.0 * 40_000.0 + 2.0 * 100_000.0;
+    let longest = study.flow("overload-ct", "overload").network.max;
+    assert!(longest <= bound, "{longest} ps, at most {bound}");
 }
 
 /// Refused packets come again; the hot output does not notice.

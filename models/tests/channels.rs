@@ -198,7 +198,7 @@ fn fabric(seed: u64, damaged: bool) -> Net {
         })
         .collect();
     let mut net = Net::new(models, &at, &trunks);
-    net.config.seed = seed;
+    (net.config.seed, net.config.shake) = (seed, seed % 3);
     net.config.sample_every = Some(Duration(7 * T / 3));
     for l in &mut net.config.links {
         l.char_ps = d.of(&[(CHAR_PS, 1), (2 * CHAR_PS, 1), (500, 1)]);

@@ -3,7 +3,7 @@ mod common;
 use common::*;
 use models::config::*;
 use models::path::Roads;
-use models::probe::{ProtocolEvent, ProtocolFact};
+use models::probe::{ProtocolEvent, ProtocolFact, Signal, SignalKind};
 use models::run::{ListKind, PipelineMode};
 use models::stats::TransferTotals;
 use models::transfer_rate::TransferPath;
@@ -334,4 +334,46 @@ fn stripes_lose_nothing_for_good() {
         found.push((outcome.outcome, outcome.trajectory, outcome.transfers));
     }
     assert!(found.windows(2).all(|two| two[0] == two[1]));
+}
+
+/// Octets of all frames, with the device that sent them.
+#[derive(Default)]
+struct Frames(Vec<(u32, Vec<u8>)>);
+
+impl Probe for Frames {
+    fn signal(&mut self, signal: &Signal) {
+        if let SignalKind::Frame { octets } = &signal.kind {
+            self.0.push((signal.device, octets.clone()));
+        }
+    }
+}
+
+/// Proves: ST-A-1, ST-A.2-7, ST-A.5-10
+///
+/// What switches need to find the way (12 bits on HIPPI, 24 on Fibre Channel; here the destination id)
+/// follows from the universal address, beside the frame: two destinations that only a switch tells apart get
+/// frames that differ in that address alone.
+#[test]
+fn switch_addresses_are_no_part_of_frames() {
+    for medium in [Medium::HippiFp, Medium::FibreChannel] {
+        let first = |peer: u16| {
+            let (stu, blocksize) = sizes(medium);
+            let net = ends(medium, 4, stu, job(100_000, 4, blocksize), |node| {
+                node.peers = if node.node == 3 { vec![peer] } else { vec![] };
+                node.captured = true;
+            });
+            let config = Arc::new(net.config.clone());
+            let mut simulation = Simulation::new(config, RunOptions::default(), Frames::default());
+            simulation.run(Time(1_000_000 * MICROSECOND), u64::MAX);
+            let (Frames(frames), outcome) = simulation.finish();
+            let stats = &outcome.transfers[0].stats;
+            assert_eq!((stats.verified, stats.foreign), (1, 0), "the switch found the way");
+            frames.into_iter().find(|(device, _)| *device == 3).expect("it asks for a connection").1
+        };
+        let (one, two) = (first(1), first(2));
+        let address = |id: u8| [2, 0, 0, 0, 0, id];
+        let at = one.windows(6).position(|octets| octets == address(1)).expect("D_ULA");
+        assert_eq!(two[at..at + 6], address(2));
+        assert_eq!((&one[..at], &one[at + 6..]), (&two[..at], &two[at + 6..]), "{medium:?}");
+    }
 }

@@ -339,6 +339,21 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
         let help = "more input_buffers, lower watermarks, or a shorter link";
         c.once(Diagnostic::warning("SC071", "/links", message).help(help));
     }
+    for symbolic in &config.symbolic {
+        let Some(channels) = &symbolic.channels else { continue };
+        let link = &config.links[symbolic.link as usize];
+        let (buffers, needed) = (channels.vcs[0].buffers, round_trip_packets(link));
+        if u64::from(buffers) < needed {
+            let port = c.graph.port_name((link.a.0 as usize, link.a.1));
+            let message = format!(
+                "a virtual channel at \"{port}\" has {buffers} buffers, \
+                 but its link needs {needed} for full rate"
+            );
+            let pointer = format!("{}/vcs", c.wires[symbolic.link as usize].pointer);
+            let help = "more buffers, or a shorter link";
+            c.once(Diagnostic::warning("SC071", pointer, message).help(help));
+        }
+    }
     if rates.len() > 1 {
         let list: Vec<String> = rates
             .iter()

@@ -255,8 +255,8 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         None => "missing Blocks are not asked for".into(),
     };
     Some(format!(
-        "; analytic payload rate {:.3} Gb/s on the slowest path{stripes}, Clear_To_Send takes {:.2} % of the way \
-         back; round trip {}, a window of {} Blocks covers it; Op_timeout {}, {missing}",
+        "; analytic payload rate {:.3} Gb/s on the slowest path{stripes}, Clear_To_Send takes {:.2} % of the \
+         way back; round trip {}, a window of {} Blocks covers it; Op_timeout {}, {missing}",
         8_000.0 * block as f64 / time as f64,
         100.0 * cts as f64 / time as f64,
         time_text(way.round_trip()),

@@ -116,7 +116,8 @@ fn st_media_incast() {
     let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
     for variant in ["ethernet-1", "ethernet-paced", "hippi-6400"] {
         let (way, _) = way(&study, variant);
-        near(variant, rate(variant), 8_000.0 * 1_024.0 / way.block_time(1_024) as f64, 0.02);
+        let law = 8_000.0 * 1_024.0 / way.block_time(1_024) as f64;
+        near(variant, rate(variant), law, 0.01 * law);
         assert_eq!(study.of(variant).run.outcome.dropped, 0, "{variant}");
     }
     for variant in ["ethernet-16", "ethernet-4"] {
@@ -143,9 +144,9 @@ fn st_striping() {
         ("1-to-4-slow", 4.0),
         ("4-to-4", 4.0),
     ] {
-        near(variant, rate(variant), stripes * one, 0.02);
+        near(variant, rate(variant), stripes * one, 0.015 * stripes * one);
         let stats = &transfers(&study, variant).stats;
-        assert_eq!((stats.payload, stats.timeouts), (stats.verified_octets, 0), "{variant}");
+        assert_eq!(stats.payload, stats.verified_octets, "{variant}: nothing is sent twice");
     }
     let lossy = &transfers(&study, "4-to-1-lossy").stats;
     assert!(lossy.lost > 0 && lossy.payload > lossy.verified_octets && rate("4-to-1-lossy") > one);

@@ -1,8 +1,8 @@
 //! Virtual channels VC1 to VC8 (Part 6 §5.4, §5.11) of links in symbol granularity.
 //!
 //! A packet of VC1 to VC8 has its VCID above the four priorities, in the same octet, for its whole life;
-//! which channel of a link that is follows from how many channels the link has. Everything else about these packets
-//! is here and lies beside what VC0 has:
+//! which channel of a link that is follows from how many channels the link has. Everything else about these
+//! packets is here and lies beside what VC0 has:
 //!
 //! - *Queues.* An output has a list for each channel and input, an endpoint one for each channel. No channel
 //!   waits for another, and a channel is a FIFO for each input.
@@ -368,7 +368,7 @@ impl<P: Probe> Fabric<P> {
         channels.occupied[usize::from(channel)] += 1;
         let held = channels.held();
         let rx = &mut self.ports[port as usize].rx;
-        rx.high_water = rx.high_water.max(rx.occupied.saturating_add(held as u8));
+        rx.high_water = rx.high_water.max(rx.occupied.saturating_add(held.min(255) as u8));
         if self.may_start(cx, output, priority, UNSTAGED) && self.readable(cx, output, 1 << input) != 0 {
             self.start(cx, output, packet, false);
             return;
