@@ -331,8 +331,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Delivers a packet. Nothing of its [`Delivery`] is written down unless somebody looks at it: put together
-    /// field by field and moved as a whole it cost 6 % of a hop.
+    /// Delivers a packet. Nothing of its [`Delivery`] is written down unless somebody looks at it: put
+    /// together field by field and moved as a whole it cost 6 % of a hop.
     pub fn deliver(&mut self, port: u32, packet: u32, at: Time) {
         let record = &self.packets[packet];
         let device = self.ports[port as usize].rx.device;

@@ -320,7 +320,8 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
         if u64::from(buffers) < needed {
             let port = c.graph.port_name((link.a.0 as usize, link.a.1));
             let message = format!(
-                "a virtual channel at \"{port}\" has {buffers} buffers, but its link needs {needed} for full rate"
+                "a virtual channel at \"{port}\" has {buffers} buffers, but its link needs {needed} for full \
+                 rate"
             );
             let pointer = format!("{}/vcs", c.wires[symbolic.link as usize].pointer);
             let help = "more buffers, or a shorter link";
