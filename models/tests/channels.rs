@@ -237,7 +237,7 @@ fn fabric(seed: u64, damaged: bool) -> Net {
             link,
             flow: d.of(&[FlowControl::Transmitter, FlowControl::Transmitter, FlowControl::Receiver]),
             timeout: Duration(150 * T),
-            status_period: Duration(100 * T),
+            status_period: Duration(5 * T),
             throughout: false,
             channels: Some(Box::new(settings)),
             damage: [errors(format!("there {link}")), errors(format!("back {link}"))],

@@ -286,3 +286,22 @@ fn every_error_is_accounted_for() {
     let slack = 5.0 * most.sqrt();
     assert!((0.9 * most - slack..=most + slack).contains(&(errors as f64)), "{errors}");
 }
+
+/// Errors while a link initialises make it begin to count anew: the partner goes on telling its status until
+/// it is up, too.
+#[test]
+fn errors_do_not_keep_a_link_from_initialising() {
+    for seed in 1..40 {
+        let mut net = stream(200);
+        net.config.seed = seed;
+        net.config.symbolic = vec![symbolic(0)];
+        for (damage, name) in net.config.symbolic[0].damage.iter_mut().zip(["there", "back"]) {
+            damage.errors = errors(name, 3_000);
+        }
+        let at = |at, action| Fault { at: Time(at), link: 0, action };
+        net.config.faults = vec![at(20 * T, FaultAction::Down), at(25 * T, FaultAction::Up)];
+        let (log, outcome) = net.run(100_000 * T);
+        assert_eq!(sum(&outcome, |end| end.downs), 2, "seed {seed}");
+        assert_whole(&log, &outcome);
+    }
+}

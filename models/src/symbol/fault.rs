@@ -159,6 +159,7 @@ impl<P: Probe> Fabric<P> {
                 end.told_again = false;
                 end.tell_all();
                 self.met(cx, target, false);
+                self.greet(cx, target);
             }
             _ => self.fault(cx, target),
         }
@@ -218,6 +219,16 @@ impl<P: Probe> Fabric<P> {
             let key = self.key(device, now + way, class::SYMBOL);
             self.end(peer).idle_errors += 1;
             cx.post(key, peer, Payload::new(Kind::Link, step::IDLE, 0, 0));
+        }
+    }
+
+    /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
+    /// each period until it is up.
+    pub(super) fn greet<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let peer = self.ports[port as usize].rx.peer;
+        let partner = &self.end(peer).link;
+        if !(partner.is_up() || partner.is_down()) {
+            self.tell_again(cx, port);
         }
     }
 

@@ -79,6 +79,8 @@ impl<P: Probe> Fabric<P> {
         end.absorb();
         end.link.handle_error(Cause::IllegalCharacter);
         self.met(cx, port, false);
+        let peer = self.ports[port as usize].rx.peer;
+        self.greet(cx, peer);
     }
 
     /// A deadline of the link port.
