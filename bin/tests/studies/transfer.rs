@@ -131,25 +131,25 @@ fn st_striping() {
     let study = Study::run("st-striping");
     let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
     let one = {
-        let (way, end) = way(&study, "1-to-1");
+        let (way, end) = way(&study, "1to1");
         8_000.0 * (1u64 << end.job.blocksize) as f64 / way.block_time(1 << end.job.blocksize) as f64
     };
-    // 1-to-4-slow: one after the other, so the slowest sets the pace of all four.
+    // 1to4slow: one after the other, so the slowest sets the pace of all four.
     for (variant, stripes) in [
-        ("1-to-1", 1.0),
-        ("2-to-1", 2.0),
-        ("4-to-1", 4.0),
-        ("4-to-1-slow", 7.0),
-        ("1-to-4", 4.0),
-        ("1-to-4-slow", 4.0),
-        ("4-to-4", 4.0),
+        ("1to1", 1.0),
+        ("2to1", 2.0),
+        ("4to1", 4.0),
+        ("4to1slow", 7.0),
+        ("1to4", 4.0),
+        ("1to4slow", 4.0),
+        ("4to4", 4.0),
     ] {
         near(variant, rate(variant), stripes * one, 0.015 * stripes * one);
         let stats = &transfers(&study, variant).stats;
         assert_eq!(stats.payload, stats.verified_octets, "{variant}: nothing is sent twice");
     }
-    let lossy = &transfers(&study, "4-to-1-lossy").stats;
-    assert!(lossy.lost > 0 && lossy.payload > lossy.verified_octets && rate("4-to-1-lossy") > one);
+    let lossy = &transfers(&study, "4to1lossy").stats;
+    assert!(lossy.lost > 0 && lossy.payload > lossy.verified_octets && rate("4to1lossy") > one);
 }
 
 /// Pacing keeps the bystander free, and so does backpressure; neither costs the writers anything.
