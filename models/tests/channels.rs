@@ -166,21 +166,6 @@ fn refresh_costs_symbols_only() {
     assert!((2 * 19 * 6..=2 * 19 * 8).contains(&more), "{more}");
 }
 
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) % n
-    }
-    fn of<X: Clone>(&mut self, choices: &[X]) -> X {
-        choices[self.below(choices.len() as u64) as usize].clone()
-    }
-}
-
 /// A tree of one to three switches with channels everywhere, and traffic in all of them.
 fn fabric(seed: u64, damaged: bool) -> Net {
     let d = &mut Draw(seed);

@@ -39,43 +39,22 @@ fn ends(medium: Medium, count: u16, stu: u32, job: TransferJob, change: impl Fn(
     let patience = way.patience(timeout, 2 * u64::from(count) * job.enabled(), 1 << job.blocksize);
     let nodes: Vec<TransferConfig> = (0..count)
         .map(|node| {
-            let mut config = TransferConfig {
-                node,
-                medium: Some(medium),
-                interfaces: vec![node],
-                priority: 0,
-                cos: 0,
-                stream_id: 0,
-                protocol: scheduled_transfer::Config {
-                    op_timeout: timeout,
-                    missing_timeout: Some(patience),
-                    medium: medium.layer(),
-                    max_stu: stu.trailing_zeros(),
-                    cut_stu: stu.trailing_zeros(),
-                    pending_timeouts: 1_000_000,
-                    ..scheduled_transfer::Config::default()
-                },
-                job,
-                peers: if node == 0 { vec![] } else { vec![0] },
-                connect_at: Time(u64::from(node) * 77_000),
-                spread: Duration(0),
-                receives: None,
-                faults: [TransferFaults::default(); 2],
-                delay: Duration(0),
-                program: None,
-                stream: format!("e{node:03}/transfer"),
-                charted: false,
-                captured: false,
+            let protocol = scheduled_transfer::Config {
+                op_timeout: timeout,
+                missing_timeout: Some(patience),
+                medium: medium.layer(),
+                max_stu: stu.trailing_zeros(),
+                cut_stu: stu.trailing_zeros(),
+                pending_timeouts: 1_000_000,
+                ..scheduled_transfer::Config::default()
             };
+            let mut config = transfer_end(node, Some(medium), protocol, job);
+            config.peers = if node == 0 { vec![] } else { vec![0] };
             change(&mut config);
             config
         })
         .collect();
-    let ids: Vec<u32> = (0..u32::from(count)).collect();
-    net.conversation(ProtocolConfig::Transfer(Box::new(nodes[0].clone())), &ids, &[]);
-    for (&id, node) in ids.iter().zip(nodes) {
-        net.agent(id).parts[0].protocol = ProtocolConfig::Transfer(Box::new(node));
-    }
+    net.transfers(nodes);
     net
 }
 

@@ -13,25 +13,6 @@ use session_management::register::Contact;
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
-/// A small number generator for what need not shrink: one word decides a whole fabric.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) % n
-    }
-    fn of<X: Clone>(&mut self, choices: &[X]) -> X {
-        choices[self.below(choices.len() as u64) as usize].clone()
-    }
-    fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
-
 fn staging(d: &mut Draw) -> StagingConfig {
     match d.below(6) {
         0 => StagingConfig::None,

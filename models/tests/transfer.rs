@@ -49,39 +49,19 @@ fn ends(
     let patience = way.patience(timeout, enabled, 1 << job.blocksize);
     let nodes: Vec<TransferConfig> = (0..count)
         .map(|node| {
-            let mut config = TransferConfig {
-                node,
-                medium: None,
-                interfaces: vec![node],
-                priority: 0,
-                cos: 0,
-                stream_id: 7,
-                protocol: scheduled_transfer::Config {
-                    op_timeout: timeout,
-                    missing_timeout: Some(patience),
-                    ..scheduled_transfer::Config::default()
-                },
-                job,
-                peers: peers(node),
-                connect_at: Time(u64::from(node) * 77_000),
-                spread: Duration(0),
-                receives: None,
-                faults: [TransferFaults::default(); 2],
-                delay: Duration(0),
-                program: None,
-                stream: format!("e{node:03}/transfer"),
-                charted: false,
-                captured: false,
+            let protocol = scheduled_transfer::Config {
+                op_timeout: timeout,
+                missing_timeout: Some(patience),
+                ..scheduled_transfer::Config::default()
             };
+            let mut config = transfer_end(node, None, protocol, job);
+            config.stream_id = 7;
+            config.peers = peers(node);
             change(&mut config);
             config
         })
         .collect();
-    let ids: Vec<u32> = (0..u32::from(count)).collect();
-    net.conversation(ProtocolConfig::Transfer(Box::new(nodes[0].clone())), &ids, &[]);
-    for (&id, node) in ids.iter().zip(nodes) {
-        net.agent(id).parts[0].protocol = ProtocolConfig::Transfer(Box::new(node));
-    }
+    net.transfers(nodes);
     net
 }
 

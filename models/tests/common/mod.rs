@@ -489,6 +489,15 @@ impl Net {
         &mut self.config.agents[at]
     }
 
+    /// Gives the endpoints 0, 1, 2 ... these ends of Scheduled Transfer.
+    pub fn transfers(&mut self, ends: Vec<TransferConfig>) {
+        let ids: Vec<u32> = (0..ends.len() as u32).collect();
+        self.conversation(ProtocolConfig::Transfer(Box::new(ends[0].clone())), &ids, &[]);
+        for (&id, end) in ids.iter().zip(ends) {
+            self.agent(id).parts[0].protocol = ProtocolConfig::Transfer(Box::new(end));
+        }
+    }
+
     /// A flow of `protocol` between `members`; of them `senders` send as `source` says.
     pub fn conversation(
         &mut self,
@@ -715,3 +724,51 @@ pub fn sender(to: Destinations, arrivals: Arrivals, octets: u16, limit: u64) -> 
 /// Letters of 256-octet segments to mailbox 0.
 pub const MESSAGE: Carrier = Carrier::Message { mailbox: 0, segment: 256 };
 pub const STREAM: Carrier = Carrier::Stream { cos: 0, stream_id: 1 };
+
+/// An end of Scheduled Transfer without faults and without peers.
+pub fn transfer_end(
+    node: u16,
+    medium: Option<Medium>,
+    protocol: scheduled_transfer::Config,
+    job: TransferJob,
+) -> TransferConfig {
+    TransferConfig {
+        node,
+        medium,
+        interfaces: vec![node],
+        priority: 0,
+        cos: 0,
+        stream_id: 0,
+        protocol,
+        job,
+        peers: Vec::new(),
+        connect_at: Time(u64::from(node) * 77_000),
+        spread: Duration(0),
+        receives: None,
+        faults: [TransferFaults::default(); 2],
+        delay: Duration(0),
+        program: None,
+        stream: format!("e{node:03}/transfer"),
+        charted: false,
+        captured: false,
+    }
+}
+
+/// A small number generator for what need not shrink: one word decides a whole fabric.
+pub struct Draw(pub u64);
+
+impl Draw {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ z >> 31) % n
+    }
+    pub fn of<X: Clone>(&mut self, choices: &[X]) -> X {
+        choices[self.below(choices.len() as u64) as usize].clone()
+    }
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}
