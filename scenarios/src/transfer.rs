@@ -78,7 +78,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
     if protocols::kinds(flow) > 1 {
-        let help = "one flow, one kind: Scheduled Transfer always runs over type 9 streams";
+        let help = "one flow, one kind: Scheduled Transfer brings its own packets";
         mixed("st", "the flow makes Transfers and sends something else", help);
     }
     if flow.arrivals.is_some() {

@@ -265,15 +265,14 @@ impl Transfer {
         let tag = self.name();
         let span = self.endpoint.memory_mut().source(tag, self.config.job.bytes);
         let written = self.endpoint.write(cx.now, id, span, self.options());
-        let stage = match self.config.job.operation {
-            Operation::ReadBack => {
-                self.ledger.written.insert(tag);
-                Stage::Out
-            }
-            _ => Stage::Whole,
-        };
+        let back = self.config.job.operation == Operation::ReadBack;
+        let stage = if back { Stage::Out } else { Stage::Whole };
         let running = Running { stage, ..Running::outgoing(span, tag).begun(cx.fabric_now) };
-        self.is_running(id, written, running)
+        let begun = self.is_running(id, written, running);
+        if begun && back {
+            self.ledger.written.insert(tag);
+        }
+        begun
     }
 
     /// Keeps a Transfer that has begun in mind; one that has not leaves nothing behind.
