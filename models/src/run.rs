@@ -9,8 +9,8 @@ use crate::stats::{
 };
 use crate::symbol::WireChecked;
 use sim_core::{
-    BucketRing, Context, Duration, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig,
-    RunEnd, Time, World,
+    BucketRing, Context, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time,
+    World,
 };
 use std::sync::Arc;
 
@@ -274,10 +274,11 @@ pub(crate) fn is_large(config: &FabricConfig) -> bool {
     config.links.len() >= LARGE_LINKS
 }
 
-/// Events in a bucket of the ring.
-const IN_BUCKET: u64 = 2;
+/// Up to so many buckets (log2) a ring takes little of a first-level cache.
+const SMALL_RING_LOG2: u32 = 12;
 
-/// A ring that suits the fabric: a few packet times of horizon, and two events in a bucket.
+/// A ring that suits the fabric: a few packet times of horizon, and at most two events in a bucket. Where the
+/// ring is small, half an event: how many there are in a bucket is a coin tossed, unless most have none.
 fn ring_config(config: &FabricConfig) -> RingConfig {
     let mut longest = 1;
     let mut per_us = 0;
@@ -287,8 +288,14 @@ fn ring_config(config: &FabricConfig) -> RingConfig {
         // Two directions, about one event a packet each.
         per_us += 2_000_000 / packet.max(1);
     }
-    let bucket_width_log2_ps = (IN_BUCKET * 1_000_000 / per_us.max(1)).max(1).ilog2().min(40);
-    let horizon = Duration(longest * 4).0 >> bucket_width_log2_ps;
-    let buckets_log2 = (u64::BITS - horizon.leading_zeros() + 1).clamp(6, 16);
+    let two_log2 = (2_000_000 / per_us.max(1)).max(1).ilog2().min(40);
+    let half_log2 = two_log2.saturating_sub(2);
+    let buckets_log2 = |width_log2: u32| {
+        let horizon = (longest * 4) >> width_log2;
+        (u64::BITS - horizon.leading_zeros() + 1).clamp(6, 16)
+    };
+    let small = buckets_log2(half_log2) <= SMALL_RING_LOG2;
+    let bucket_width_log2_ps = if small { half_log2 } else { two_log2 };
+    let buckets_log2 = buckets_log2(bucket_width_log2_ps);
     RingConfig { bucket_width_log2_ps, buckets_log2 }
 }
