@@ -22,12 +22,12 @@ use std::time::Instant;
 type Case = (&'static str, fn(Load) -> FabricConfig, Load, usize);
 
 const CASES: [Case; 6] = [
-    ("a-uniform", one_switch, Load::Uniform, 62 << 10),
-    ("a-hotspot", one_switch, Load::Hotspot, 62 << 10),
-    ("b-uniform", two_levels, Load::Uniform, 1_254 << 10),
-    ("b-hotspot", two_levels, Load::Hotspot, 1_254 << 10),
-    ("c-uniform", three_levels, Load::Uniform, 28_147 << 10),
-    ("c-hotspot", three_levels, Load::Hotspot, 28_147 << 10),
+    ("a-uniform", one_switch, Load::Uniform, 69 << 10),
+    ("a-hotspot", one_switch, Load::Hotspot, 130 << 10),
+    ("b-uniform", two_levels, Load::Uniform, 1_340 << 10),
+    ("b-hotspot", two_levels, Load::Hotspot, 1_364 << 10),
+    ("c-uniform", three_levels, Load::Uniform, 28_322 << 10),
+    ("c-hotspot", three_levels, Load::Hotspot, 28_322 << 10),
 ];
 
 fn main() {
