@@ -195,6 +195,10 @@ pub(crate) struct Switch {
     pub reading: u64,
     /// Outputs that read from each input, one bit each (may be stale).
     pub readers: Vec<u64>,
+    /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
+    pub stuck: u64,
+    /// All ones where outputs are tried together (cell clock, iSLIP), and `stuck` says nothing; else 0.
+    pub untried: u64,
     /// Accept pointer of iSLIP of each input, and where its search for idle outputs begins.
     pub accept: Vec<u8>,
     /// Packets exposed at the head of each FIFO input, by priority.
@@ -487,6 +491,8 @@ impl<P: Probe> Fabric<P> {
                 } else {
                     n * n * PRIORITIES
                 };
+                let matches = direct && matches!(s.arbitration, Arbitration::Islip { .. });
+                let together = matches || s.slot.is_some();
                 let detector = s.detector;
                 let per_ingress = detector.is_some_and(|d| d.verdict == Verdict::PerIngress);
                 let routes = s
@@ -522,6 +528,8 @@ impl<P: Probe> Fabric<P> {
                     filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
                     reading: 0,
                     readers: vec![0; n],
+                    stuck: 0,
+                    untried: if together { u64::MAX } else { 0 },
                     accept: vec![0; n],
                     exposed: vec![[0; 4]; if fifo { n } else { 0 }],
                     x_on: detector.map_or(0, |d| u32::from(d.x_on)),

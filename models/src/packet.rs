@@ -64,11 +64,11 @@ impl Packet {
     }
 }
 
-/// FIFO of packets.
+/// FIFO of packets: empty when it has no head, whatever its tail says.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct List {
     pub head: u32,
-    pub tail: u32,
+    tail: u32,
 }
 
 impl Default for List {
@@ -126,7 +126,7 @@ impl Packets {
     #[inline]
     pub fn push_back(&mut self, list: &mut List, id: u32) {
         self[id].next = NIL;
-        if list.tail == NIL {
+        if list.head == NIL {
             list.head = id;
         } else {
             self[list.tail].next = id;
@@ -139,9 +139,6 @@ impl Packets {
         let id = list.head;
         debug_assert_ne!(id, NIL);
         list.head = self[id].next;
-        if list.head == NIL {
-            list.tail = NIL;
-        }
         id
     }
 }

@@ -464,12 +464,12 @@ impl<P: Probe> Fabric<P> {
         let (input, out) = (u32::from(input), output - switch.base);
         let port = switch.base + input;
         let priority = priority as usize;
+        switch.stuck &= !(1 << out);
         if switch.direct {
             let rx = &mut self.ports[port as usize].rx;
             switch.readers[input as usize] |= 1 << out;
-            if switch.readers[input as usize].count_ones() >= switch.reads {
-                switch.reading |= 1 << input;
-            }
+            let full = switch.readers[input as usize].count_ones() >= switch.reads;
+            switch.reading |= u64::from(full) << input;
             let fifo = switch.fifo;
             let low = rx.advertised <= rx.eager_at;
             let tx = &mut self.ports[output as usize].tx;

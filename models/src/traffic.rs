@@ -2,6 +2,7 @@
 
 use crate::config::{Arrivals, Destinations, PacketSize, Sizes, SourceConfig};
 use sim_core::{Duration, Purpose, Stream, Time};
+use std::hint::select_unpredictable;
 
 /// A packet to be created.
 #[derive(Copy, Clone, Debug)]
@@ -191,12 +192,11 @@ impl Source {
                 cold,
                 cold_except,
             } => {
-                if self.destinations.chance(*numerator, *denominator) {
-                    flow = *hot_flow;
-                    pick(&mut self.destinations, hot, *hot_except)
-                } else {
-                    pick(&mut self.destinations, cold, *cold_except)
-                }
+                let hit = self.destinations.chance(*numerator, *denominator);
+                flow = select_unpredictable(hit, *hot_flow, flow);
+                let ids = select_unpredictable(hit, hot, cold);
+                let except = select_unpredictable(hit, hot_except, cold_except);
+                pick(&mut self.destinations, ids, *except)
             }
             Destinations::Replay => replay.expect("a trace names the destination").destination,
         };
@@ -240,12 +240,8 @@ impl Source {
 }
 
 /// Uniform over `ids` without position `except`.
+#[inline(always)]
 fn pick(stream: &mut Stream, ids: &[u32], except: Option<u32>) -> u32 {
-    match except {
-        None => ids[stream.below(ids.len() as u64) as usize],
-        Some(hole) => {
-            let n = stream.below(ids.len() as u64 - 1) as usize;
-            ids[if n >= hole as usize { n + 1 } else { n }]
-        }
-    }
+    let n = stream.below(ids.len() as u64 - u64::from(except.is_some())) as usize;
+    ids[n + usize::from(except.is_some_and(|hole| n >= hole as usize))]
 }

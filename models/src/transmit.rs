@@ -10,6 +10,7 @@ use crate::probe::{Cause, PacketStep, Probe};
 use crate::symbol::Flight;
 use crate::wire::Function;
 use sim_core::{Duration, EventKey, EventList, Time};
+use std::hint::select_unpredictable;
 
 /// A packet that may start now.
 ///
@@ -118,11 +119,8 @@ impl<P: Probe> Fabric<P> {
         let rx = &mut ports[port as usize].rx;
         let timing = &timings[rx.timing as usize];
         let slot = rx.wire.due(t, Function::Stype0, timing.wire);
-        if slot.riding {
-            rx.wire.status_riding += 1;
-        } else {
-            rx.status_standalone += 1;
-        }
+        rx.wire.status_riding += u32::from(slot.riding);
+        rx.status_standalone += u32::from(!slot.riding);
         let at = slot.start + timing.wire.symbol + timing.propagation;
         let (peer, device) = (rx.peer, rx.device);
         let place = slot.start;
@@ -292,13 +290,34 @@ impl<P: Probe> Fabric<P> {
 
     /// Input `input` (port index) can be read again: outputs that idle although it has packets for them.
     pub fn offer_input<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, input: u32) {
-        let wanted = self.ports[input as usize].tx.wanted & !(1 << (output - self.base_of(output)));
-        if wanted == 0 {
-            return;
-        }
-        let base = self.base_of(output);
-        let lane = input - base;
         let s = self.owner[output as usize] as usize;
+        let base = self.switches[s].base;
+        let wanted = self.ports[input as usize].tx.wanted & !(1 << (output - base));
+        // Nearly always there is none: whoever waits for the input transmits something else meanwhile.
+        let idle = wanted & (self.switches[s].stuck | self.switches[s].untried);
+        #[cfg(debug_assertions)]
+        self.check_stuck(cx, base, wanted & !idle, input - base);
+        if idle != 0 {
+            self.offer_to(cx, s, input, idle);
+        }
+    }
+
+    /// No idle output but those that are stuck has a packet in this lane.
+    #[cfg(debug_assertions)]
+    fn check_stuck<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, base: u32, mut outputs: u64, lane: u32) {
+        while outputs != 0 {
+            let output = base + outputs.trailing_zeros();
+            outputs &= outputs - 1;
+            let busy = self.ports[output as usize].tx.done > cx.key();
+            assert!(busy || !self.lane_in_use(output, lane), "an idle output was not tried");
+        }
+    }
+
+    /// Input `input` (port index) can be read again: for the outputs `wanted`, which may want it.
+    #[inline(never)]
+    fn offer_to<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, wanted: u64) {
+        let base = self.switches[s].base;
+        let lane = input - base;
         // iSLIP keeps its accept pointer here and matches all outputs together.
         let rotates = !self.switches[s].matches();
         let pointer = u32::from(self.switches[s].accept[lane as usize]);
@@ -390,6 +409,9 @@ impl<P: Probe> Fabric<P> {
         if pick.packet != NIL {
             self.take(port, pick);
             self.start(cx, port, pick.packet, true);
+        } else if self.is_switch(port) {
+            let switch = &mut self.switches[self.owner[port as usize] as usize];
+            switch.stuck |= 1 << (port - switch.base);
         }
     }
 
@@ -578,44 +600,49 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    #[inline(always)]
     fn arbitrate(&mut self, port: u32, priority: usize, lanes: u64) -> u32 {
-        if lanes & (lanes - 1) == 0 {
-            let lane = lanes.trailing_zeros();
-            self.ports[port as usize].tx.pointer = lane as u8;
-            return lane;
-        }
         let owner = self.owner[port as usize];
         let policy =
             if owner < 0 { Arbitration::RoundRobin } else { self.switches[owner as usize].arbitration };
         match policy {
+            // Also of a single lane: to find out whether there are more is a coin tossed.
             Arbitration::RoundRobin | Arbitration::Islip { .. } => {
                 let tx = &mut self.ports[port as usize].tx;
                 let lane = next_after(lanes, tx.pointer);
                 tx.pointer = lane as u8;
                 lane
             }
-            Arbitration::OldestFirst => {
-                let mut left = lanes;
-                let mut best = left.trailing_zeros();
-                let mut head = self.head_of(port, priority, best).packet;
-                left &= left - 1;
-                while left != 0 {
-                    let lane = left.trailing_zeros();
-                    left &= left - 1;
-                    let other = self.head_of(port, priority, lane).packet;
-                    if self.older(other, head) {
-                        best = lane;
-                        head = other;
-                    }
-                }
-                best
-            }
+            Arbitration::OldestFirst => self.oldest_of(port, priority, lanes),
             Arbitration::Random => self.random_of(owner as usize, lanes),
         }
     }
 
+    /// The lane whose first packet came first.
+    #[inline(never)]
+    fn oldest_of(&self, port: u32, priority: usize, lanes: u64) -> u32 {
+        let mut left = lanes;
+        let mut best = left.trailing_zeros();
+        let mut head = self.head_of(port, priority, best).packet;
+        left &= left - 1;
+        while left != 0 {
+            let lane = left.trailing_zeros();
+            left &= left - 1;
+            let other = self.head_of(port, priority, lane).packet;
+            if self.older(other, head) {
+                best = lane;
+                head = other;
+            }
+        }
+        best
+    }
+
     /// A random member of a set, from the switch's own stream.
+    #[inline(never)]
     pub fn random_of(&mut self, s: usize, set: u64) -> u32 {
+        if set & (set - 1) == 0 {
+            return set.trailing_zeros();
+        }
         let rng = self.switches[s].rng.as_mut().expect("random arbitration has a stream");
         let mut left = set;
         for _ in 0..rng.below(u64::from(set.count_ones())) {
@@ -632,13 +659,11 @@ impl<P: Probe> Fabric<P> {
         if pick.parked == MAIN {
             let index = list_index(tx.lists, &self.cold, port, priority, lane);
             let list = &mut self.lists[index];
-            self.packets.pop_front(list);
-            if list.head == NIL {
-                tx.mask[priority] &= !(1 << lane);
-            } else {
-                // Probably the next one, and long out of the first-level cache.
-                self.packets.prefetch(list.head);
-            }
+            let packet = self.packets.pop_front(list);
+            let emptied = list.head == NIL;
+            tx.mask[priority] &= !(u64::from(emptied) << lane);
+            // The head is probably the next one, and long out of the first-level cache.
+            self.packets.prefetch(select_unpredictable(emptied, packet, list.head));
         } else if pick.parked == Pick::IN_CHANNEL {
             self.take_from_channel(port, pick);
         } else {
@@ -683,7 +708,8 @@ impl<P: Probe> Fabric<P> {
         queue: u8,
     ) -> bool {
         let tx = &self.ports[port as usize].tx;
-        if tx.waiting != 0 || tx.done > cx.key() {
+        // One branch: whether the output is busy is a coin tossed, and once is enough.
+        if u64::from(tx.waiting) | u64::from(tx.done > cx.key()) != 0 {
             return false;
         }
         if tx.clock.blocked() != 0 {
@@ -957,5 +983,5 @@ fn close_wait(clock: &TransmitClock, record: &mut Packet, t: u64, is_switch: boo
 pub(crate) fn next_after(set: u64, pointer: u8) -> u32 {
     let after = u32::from(pointer) + 1;
     let above = if after >= 64 { 0 } else { set >> after << after };
-    if above != 0 { above.trailing_zeros() } else { set.trailing_zeros() }
+    select_unpredictable(above != 0, above, set).trailing_zeros()
 }
