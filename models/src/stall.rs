@@ -77,6 +77,11 @@ impl<P: Probe> View<'_, P> {
                 })
                 .min_by_key(|(_, p)| p.stamp)
                 .map_or(NIL, |(id, _)| id);
+            // A buffer of one that is under way, or leaves right now, will be told of.
+            let under_way = tx.outstanding > 0 && !f.is_symbolic(port);
+            if holder == NIL && (under_way || self.is_read(peer)) {
+                return Reason::Moving;
+            }
             return Reason::NoCredit(holder);
         }
         if record.flags & AT_INPUT != 0 {
@@ -116,6 +121,17 @@ impl<P: Probe> View<'_, P> {
             }
             _ => Reason::Moving,
         }
+    }
+
+    /// Whether a packet is leaving the input buffers of `port` right now.
+    fn is_read(&self, port: u32) -> bool {
+        let f = self.fabric;
+        let Some(switch) = usize::try_from(f.owner[port as usize]).ok().map(|s| &f.switches[s]) else {
+            return false;
+        };
+        let outputs = switch.base..switch.base + switch.ports;
+        let mut transmitters = outputs.map(|output| &f.ports[output as usize].tx);
+        transmitters.any(|tx| tx.reading == port && tx.done > self.key)
     }
 
     fn stopped(&self, port: u32, queue: u8, set: u64) -> Reason {

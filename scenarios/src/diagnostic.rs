@@ -379,6 +379,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC073", "destination without a route"),
     ("SC074", "links of different speed"),
     ("SC075", "routing that can deadlock, accepted by the file"),
+    ("SC076", "staging queues that can stop each other"),
     ("SC080", "something that a medium does not have"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),

@@ -226,16 +226,7 @@ impl Compiler<'_> {
                 Diagnostic::error("SC021", "/routing/tables", message).help("correct one of these switches"),
             );
         } else if let Some(cycle) = fabric::channel_cycle(config, &walk) {
-            let mut steps: Vec<String> =
-                cycle.iter().map(|&(d, p)| fabric::port_name(config, d, p)).collect();
-            const SHOWN: usize = 12;
-            if steps.len() > SHOWN {
-                let more = steps.len() - SHOWN;
-                steps.truncate(SHOWN);
-                steps.push(format!("... {more} more ..."));
-            }
-            steps.push(steps[0].clone());
-            let message = format!("links can wait for each other in a circle: {}", steps.join(" -> "));
+            let message = format!("links can wait for each other in a circle: {}", circle(config, &cycle));
             let finding = if accepted {
                 Diagnostic::warning("SC075", "/routing/allow_deadlock", message)
             } else {
@@ -243,6 +234,13 @@ impl Compiler<'_> {
                     .help("use another routing method, or accept it with \"allow_deadlock\": true")
             };
             found.push(finding);
+        } else if let Some(cycle) = fabric::stopping_cycle(config, &walk) {
+            let message = format!(
+                "staging queues that ports share can stop each other in a circle: {}",
+                circle(config, &cycle)
+            );
+            let help = "\"per_port\" staging, or the verdict \"per_ingress\"";
+            found.push(Diagnostic::warning("SC076", "/voq/staging", message).help(help));
         }
         self.out.append(&mut found);
         walk
@@ -279,6 +277,19 @@ impl Compiler<'_> {
         let finding = if more.is_empty() { finding } else { finding.help(more) };
         self.out.push(finding);
     }
+}
+
+/// A cycle of output ports, for messages.
+fn circle(config: &FabricConfig, cycle: &[(u32, u8)]) -> String {
+    const SHOWN: usize = 12;
+    let mut steps: Vec<String> = cycle.iter().map(|&(d, p)| fabric::port_name(config, d, p)).collect();
+    if steps.len() > SHOWN {
+        let more = steps.len() - SHOWN;
+        steps.truncate(SHOWN);
+        steps.push(format!("... {more} more ..."));
+    }
+    steps.push(steps[0].clone());
+    steps.join(" -> ")
 }
 
 fn route_target(target: &RouteTarget, ports: u8, switch: &str) -> Result<Egress, (String, String)> {

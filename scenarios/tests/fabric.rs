@@ -1,10 +1,12 @@
 //! Generators and routing: golden edge lists, agreement of the two levels of routing, freedom from deadlock.
 
 use models::config::{DeviceModel, Egress, FabricConfig, NO_OWNER, NO_PORT, StagingConfig};
-use scenarios::fabric::{channel_cycle, walk, wires};
+use models::{RunOptions, Simulation};
+use scenarios::fabric::{channel_cycle, stopping_cycle, walk, wires};
 use scenarios::{RunPlan, check_next_hops, load, topology};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 fn scenario(topology: Value) -> Value {
     json!({
@@ -437,4 +439,51 @@ fn packets_that_end_in_the_neighbour_have_no_next_hop() {
             DeviceModel::Endpoint(own) => assert_eq!(own.next_hop.len(), config.id_space as usize),
         }
     }
+}
+
+/// With a staging queue for several ports a message about one of them stops the others too, and so links can
+/// wait for each other although their packets cannot. Whoever deadlocks that way was warned; with a queue for
+/// each port, or verdicts by ingress port, nobody is warned and nobody deadlocks.
+#[test]
+fn queues_that_can_stop_each_other_are_warned_of_before_they_do() {
+    let topologies = [
+        json!({"single_switch": {"ports": 4}}),
+        json!({"chain": {"switches": 2, "endpoints_per_switch": 3}}),
+        json!({"chain": {"switches": 4, "endpoints_per_switch": 2}}),
+        json!({"star": {"arms": 3, "endpoints_per_arm": 2}}),
+        json!({"mesh": {"size": [2, 2], "endpoints_per_switch": 2}}),
+        json!({"mesh": {"size": [3, 2], "endpoints_per_switch": 1}}),
+        json!({"fat_tree": {"ports": 4, "endpoints": 8}}),
+    ];
+    let stagings = [json!("per_port"), json!({"modulo": 1}), json!({"modulo": 2}), json!({"modulo": 3})];
+    let (mut deadlocks, mut warned, mut spared) = (0, 0, 0);
+    for topology in &topologies {
+        for staging in &stagings {
+            for verdict in ["shared", "per_ingress"] {
+                let mut value = scenario(topology.clone());
+                value["switch"] = json!({"input": "voq", "buffering": "direct", "input_buffers": 16});
+                value["voq"]["staging"] = staging.clone();
+                value["voq"]["verdict"] = json!(verdict);
+                value["voq"]["thresholds"] = json!({"on": 4, "off": 2});
+                value["traffic"][0]["arrivals"] = json!({"poisson": {"load": 0.9}});
+                value["run"] = json!({"until": "100 us", "warmup": "0 ps", "stall_after": "30 us"});
+                let plan = plan(&value);
+                let variant = &plan.variants[0];
+                let warning = plan.warnings.items.iter().any(|item| item.code == "SC076");
+                let cycle = stopping_cycle(&variant.config, &walk(&variant.config));
+                assert_eq!(warning, cycle.is_some());
+                let mut simulation = Simulation::new(Arc::clone(&variant.config), RunOptions::default(), ());
+                let _ = simulation.run(variant.until, u64::MAX);
+                let stalls = simulation.finish().1.stalls;
+                assert!(warning || stalls.is_empty(), "{topology} {staging} {verdict}: {stalls:?}");
+                let harmless = *staging == json!("per_port") || verdict == "per_ingress";
+                assert!(!(warning && harmless), "{topology} {staging} {verdict}");
+                deadlocks += usize::from(stalls.iter().any(|stall| stall.cycle));
+                warned += usize::from(warning);
+                spared += usize::from(!warning);
+            }
+        }
+    }
+    println!("{deadlocks} deadlocks in {warned} scenarios with a warning, none in {spared} without");
+    assert!(deadlocks * 2 > warned && spared > 0);
 }
