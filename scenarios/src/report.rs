@@ -217,6 +217,7 @@ fn routes(config: &FabricConfig, out: &mut String) {
     let turns: u32 = walk.turns.iter().flatten().map(|bits| bits.count_ones()).sum();
     let verdict = match fabric::channel_cycle(config, &walk) {
         Some(cycle) => format!("a circle of {} links can deadlock", cycle.len()),
+        None if fabric::stopping_cycle(config, &walk).is_some() => "no deadlock by routes alone".into(),
         None => "no deadlock possible".into(),
     };
     let agree = if wrong.is_empty() {
