@@ -399,9 +399,8 @@ proptest! {
         if can_stop_each_other(&net) {
             // They may do so before the host has said its last word.
             for device in &mut net.config.devices {
-                if let DeviceModel::Switch(SwitchConfig { detector: Some(detector), .. }) = &mut device.model {
-                    detector.verdict = Verdict::PerIngress;
-                }
+                let DeviceModel::Switch(switch) = &mut device.model else { continue };
+                switch.detector.iter_mut().for_each(|detector| detector.verdict = Verdict::PerIngress);
             }
         }
         let d = &mut Draw(seed ^ 0xe70e);
@@ -623,8 +622,8 @@ fn difference(a: &str, b: &str) -> String {
     format!("{}\ninstead of\n{}", around(b), around(a))
 }
 
-/// Two packets stop each other for ever, and ports beside them are full but move slowly. The watchdog calls the
-/// first a deadlock, and does not call the others a stall because it looks while their packets are under way.
+/// Two packets stop each other for ever, and ports beside them are full but move slowly. The watchdog calls
+/// the first a deadlock, and not the others a stall because it looks while their packets are under way.
 #[test]
 fn what_moves_slowly_is_no_stall() {
     let mut net = fabric(107_343_644_625_714_922, true);
