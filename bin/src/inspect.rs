@@ -11,25 +11,28 @@ use std::path::Path;
 
 /// Reads and compiles a scenario; warnings go to standard error.
 pub(crate) fn load(args: &ScenarioArgs) -> Result<RunPlan, Failure> {
-    compile(&args.scenario, &args.overrides())
+    Ok(warned(compile(&args.scenario, &args.overrides())?))
 }
 
 /// A scenario as it is.
 pub(crate) fn load_file(path: &Path) -> Result<RunPlan, Failure> {
-    compile(path, &[])
+    Ok(warned(compile(path, &[])?))
 }
 
 fn compile(path: &Path, overrides: &[(String, Value)]) -> Result<RunPlan, Failure> {
     let (text, name) = read(path)?;
-    let rendered = |findings: &Diagnostics| {
-        if colours() { findings.render_coloured() } else { findings.render() }
-    };
-    let plan =
-        scenarios::load(&text, &name, overrides).map_err(|errors| Failure::BadInput(rendered(&errors)))?;
+    scenarios::load(&text, &name, overrides).map_err(|errors| Failure::BadInput(rendered(&errors)))
+}
+
+fn warned(plan: RunPlan) -> RunPlan {
     if !plan.warnings.items.is_empty() {
         complain(&rendered(&plan.warnings));
     }
-    Ok(plan)
+    plan
+}
+
+fn rendered(findings: &Diagnostics) -> String {
+    if colours() { findings.render_coloured() } else { findings.render() }
 }
 
 /// Longest input. The largest fabric, every link of it written out, is a tenth of this.
@@ -59,10 +62,13 @@ pub(crate) fn read(path: &Path) -> Result<(String, String), Failure> {
     Ok((text, name))
 }
 
-/// `riosim check`
+/// `riosim check`: its report ends with the warnings.
 pub(crate) fn check(args: &CheckArgs) -> Result<(), Failure> {
-    let plan = load(&args.scenario)?;
-    print(&if args.resolved { plan.resolved } else { scenarios::check_report(&plan) })
+    if args.resolved {
+        return print(&load(&args.scenario)?.resolved);
+    }
+    let plan = compile(&args.scenario.scenario, &args.scenario.overrides())?;
+    print(&scenarios::check_report(&plan))
 }
 
 /// `riosim init`
