@@ -40,40 +40,6 @@ mod ending {
     pub const SEND: u16 = 2;
 }
 
-/// Bodies of packets that agents made, by packet.
-#[derive(Debug, Default)]
-pub(crate) struct Cargoes(Vec<Option<Box<Cargo>>>);
-
-impl Cargoes {
-    pub fn put(&mut self, packet: u32, cargo: Cargo) {
-        let index = packet as usize;
-        if self.0.len() <= index {
-            self.0.resize_with(index + 1, || None);
-        }
-        self.0[index] = Some(Box::new(cargo));
-    }
-
-    pub fn get(&self, packet: u32) -> Option<&Cargo> {
-        self.0.get(packet as usize)?.as_deref()
-    }
-
-    pub fn take(&mut self, packet: u32) -> Option<Box<Cargo>> {
-        self.0.get_mut(packet as usize)?.take()
-    }
-
-    pub fn get_mut(&mut self, packet: u32) -> Option<&mut Cargo> {
-        self.0.get_mut(packet as usize)?.as_deref_mut()
-    }
-
-    /// A multicast copy carries the same.
-    pub fn copy(&mut self, from: u32, to: u32) {
-        if let Some(Some(cargo)) = self.0.get(from as usize) {
-            let cargo = (**cargo).clone();
-            self.put(to, cargo);
-        }
-    }
-}
-
 impl<P: Probe> Fabric<P> {
     /// Gives endpoints their agents.
     pub(crate) fn set_up_agents(&mut self) {

@@ -11,6 +11,7 @@ mod transfer;
 
 use sim_core::Duration;
 use std::sync::Arc;
+use voq_backpressure::QueueMap;
 
 pub use linx::*;
 pub use logical::engine::stream::Mtu;
@@ -160,6 +161,23 @@ pub enum StagingConfig {
     Modulo(u8),
     /// `table[port]` = queue.
     Table(Vec<u8>),
+}
+
+impl StagingConfig {
+    /// The queues for a neighbour with so many ports. `None`: there are none, or these cannot be.
+    pub fn map(&self, ports: u16) -> Option<QueueMap> {
+        let map = match self {
+            StagingConfig::None => return None,
+            StagingConfig::PerPort => QueueMap::one_per_port(ports),
+            StagingConfig::Modulo(n) => QueueMap::modulo(ports, u16::from(*n)),
+            StagingConfig::Table(table) => {
+                let queues = table.iter().copied().max().map_or(1, |m| u16::from(m) + 1);
+                let of_port = (0..ports as usize).map(|p| u16::from(table.get(p).copied().unwrap_or(0)));
+                QueueMap::table(queues, of_port)
+            }
+        };
+        map.ok()
+    }
 }
 
 /// How packets wait inside a switch before the output.

@@ -9,14 +9,13 @@
 //! is accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements
 //! and buffer releases are records with keys, consumed when somebody needs them.
 
-use crate::agent::{Agent, Workspace};
-use crate::agents::Cargoes;
+use crate::agent::{Agent, Cargo, Workspace};
 use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
     StagingConfig, Verdict,
 };
-use crate::medium::{Frames, Stripes};
-use crate::packet::{List, Packets};
+use crate::medium::{Frame, Stripes};
+use crate::packet::{Carried, List, Packets};
 use crate::port::{Cold, LinkTiming, NONE, Port, Rx, Tx, special};
 use crate::probe::{Probe, Sample};
 use crate::registers::Space;
@@ -291,8 +290,10 @@ pub(crate) struct Fabric<P> {
     pub endpoints: Vec<Endpoint>,
     /// Beside `endpoints`; empty if there are none.
     pub agents: Vec<Option<Box<Agent>>>,
-    pub cargoes: Cargoes,
-    pub frames: Frames,
+    /// Bodies of packets that agents made.
+    pub cargoes: Carried<Cargo>,
+    /// Frames under way on other media than RapidIO.
+    pub frames: Carried<Frame>,
     pub stripes: Stripes,
     /// For whichever agent is called.
     pub workspace: Workspace,
@@ -362,8 +363,8 @@ impl<P: Probe> Fabric<P> {
             switches: Vec::new(),
             endpoints: Vec::new(),
             agents: Vec::new(),
-            cargoes: Cargoes::default(),
-            frames: Frames::default(),
+            cargoes: Carried::default(),
+            frames: Carried::default(),
             stripes: Stripes::default(),
             workspace: Workspace::default(),
             ends: Vec::new(),
@@ -491,8 +492,6 @@ impl<P: Probe> Fabric<P> {
                 } else {
                     n * n * PRIORITIES
                 };
-                let matches = direct && matches!(s.arbitration, Arbitration::Islip { .. });
-                let together = matches || s.slot.is_some();
                 let detector = s.detector;
                 let per_ingress = detector.is_some_and(|d| d.verdict == Verdict::PerIngress);
                 let routes = s
@@ -508,7 +507,7 @@ impl<P: Probe> Fabric<P> {
                         next_hop: r.next_hop,
                     })
                     .collect();
-                self.switches.push(Switch {
+                let mut switch = Switch {
                     device: index,
                     base,
                     ports,
@@ -529,7 +528,7 @@ impl<P: Probe> Fabric<P> {
                     reading: 0,
                     readers: vec![0; n],
                     stuck: 0,
-                    untried: if together { u64::MAX } else { 0 },
+                    untried: 0,
                     accept: vec![0; n],
                     exposed: vec![[0; 4]; if fifo { n } else { 0 }],
                     x_on: detector.map_or(0, |d| u32::from(d.x_on)),
@@ -546,7 +545,11 @@ impl<P: Probe> Fabric<P> {
                     tick_posted: false,
                     matching: false,
                     rematch: false,
-                });
+                };
+                if switch.slot != 0 || switch.matches() {
+                    switch.untried = u64::MAX;
+                }
+                self.switches.push(switch);
             }
         }
     }

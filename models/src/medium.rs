@@ -64,34 +64,12 @@ pub(crate) enum Freed {
     Moved(u8),
 }
 
-/// Frames under way, by packet.
-#[derive(Debug, Default)]
-pub(crate) struct Frames(Vec<Option<Box<Frame>>>);
-
 /// What a packet carries on such links.
 #[derive(Debug)]
 pub(crate) struct Frame {
     /// Id of its sender.
     source: u32,
     payload: Data,
-}
-
-impl Frames {
-    fn put(&mut self, packet: u32, frame: Frame) {
-        let index = packet as usize;
-        if self.0.len() <= index {
-            self.0.resize_with(index + 1, || None);
-        }
-        self.0[index] = Some(Box::new(frame));
-    }
-
-    fn get(&self, packet: u32) -> Option<&Frame> {
-        self.0.get(packet as usize)?.as_deref()
-    }
-
-    pub fn take(&mut self, packet: u32) -> Option<Box<Frame>> {
-        self.0.get_mut(packet as usize)?.take()
-    }
 }
 
 /// Endpoints that are interfaces of one host.

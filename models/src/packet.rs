@@ -64,6 +64,47 @@ impl Packet {
     }
 }
 
+/// What some packets carry besides their record, by packet.
+#[derive(Debug)]
+pub(crate) struct Carried<T>(Vec<Option<Box<T>>>);
+
+impl<T> Default for Carried<T> {
+    fn default() -> Self {
+        Carried(Vec::new())
+    }
+}
+
+impl<T> Carried<T> {
+    pub fn put(&mut self, packet: u32, carried: T) {
+        let index = packet as usize;
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, || None);
+        }
+        self.0[index] = Some(Box::new(carried));
+    }
+
+    pub fn get(&self, packet: u32) -> Option<&T> {
+        self.0.get(packet as usize)?.as_deref()
+    }
+
+    pub fn get_mut(&mut self, packet: u32) -> Option<&mut T> {
+        self.0.get_mut(packet as usize)?.as_deref_mut()
+    }
+
+    pub fn take(&mut self, packet: u32) -> Option<Box<T>> {
+        self.0.get_mut(packet as usize)?.take()
+    }
+}
+
+impl<T: Clone> Carried<T> {
+    /// A multicast copy carries the same.
+    pub fn copy(&mut self, from: u32, to: u32) {
+        if let Some(carried) = self.get(from).cloned() {
+            self.put(to, carried);
+        }
+    }
+}
+
 /// FIFO of packets: empty when it has no head, whatever its tail says.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct List {

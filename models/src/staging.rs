@@ -16,7 +16,7 @@ use voq_backpressure::csr::{self, Support};
 use voq_backpressure::originator::{Options, Verdict};
 use voq_backpressure::receiver::Reception;
 use voq_backpressure::symbol::Vc;
-use voq_backpressure::{ActiveVcs, Carrier, Opportunity, Originator, Ports, QueueMap, Receiver};
+use voq_backpressure::{ActiveVcs, Carrier, Opportunity, Originator, Ports, Receiver};
 
 /// A scheduled loss and what it has seen.
 #[derive(Clone, Debug)]
@@ -95,17 +95,7 @@ impl<P: Probe> Fabric<P> {
     fn build_staging(&self, port: u32, peer: u32, staging: &StagingConfig) -> Box<Staging> {
         let neighbour = &self.switches[self.owner[peer as usize] as usize];
         let ports = neighbour.ports as u16;
-        let map = match staging {
-            StagingConfig::None => unreachable!("no staging was asked for"),
-            StagingConfig::PerPort => QueueMap::one_per_port(ports),
-            StagingConfig::Modulo(n) => QueueMap::modulo(ports, u16::from(*n)),
-            StagingConfig::Table(table) => {
-                let queues = table.iter().copied().max().map_or(1, |m| u16::from(m) + 1);
-                let of_port = (0..ports as usize).map(|p| u16::from(table.get(p).copied().unwrap_or(0)));
-                QueueMap::table(queues, of_port)
-            }
-        }
-        .expect("the scenario compiler checks staging maps");
+        let map = staging.map(ports).expect("the scenario compiler checks staging maps");
         let queue_of_port =
             (0..ports).map(|p| map.queue(p).map_or(UNSTAGED, |q| q as u8)).collect::<Vec<u8>>();
         let mut multicast: Vec<u64> = Vec::new();

@@ -1,9 +1,7 @@
 //! Checks on a compiled fabric: do the two levels of routing agree, does every packet arrive, can it
 //! deadlock?
 
-use models::config::{
-    DeviceModel, Egress, FabricConfig, NO_OWNER, NO_PORT, StagingConfig, SwitchConfig, Verdict,
-};
+use models::config::{DeviceModel, Egress, FabricConfig, NO_OWNER, NO_PORT, SwitchConfig, Verdict};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -274,15 +272,13 @@ pub fn channel_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8)
 }
 
 /// The same where links also wait for what only shares a staging queue with their packets: a message about
-/// one port of the neighbour stops that queue whole. `None`: stopped queues go again.
+/// one port of the neighbour stops that queue whole. `None`: no queue does that, or stopped queues go again.
 ///
 /// Only where the neighbour counts all packets for a port: what it counts for one ingress port alone are
 /// packets that turn there, and these wait in any case.
 pub fn stopping_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8)>> {
     let wires = wires(config);
-    let mut graph = turns(config, walk);
-    let vertices: Vec<NodeIndex> = graph.node_indices().collect();
-    let mut vertex: BTreeMap<(u32, u8), NodeIndex> = vertices.into_iter().map(|v| (graph[v], v)).collect();
+    let mut stops = Vec::new();
     for link in config.links.iter().filter(|link| link.long_symbols) {
         for (from, to) in [(link.a, link.b), (link.b, link.a)] {
             let (Some(own), Some(next)) = (switch(config, from.0), switch(config, to.0)) else { continue };
@@ -290,33 +286,29 @@ pub fn stopping_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8
             let told = ports[usize::from(to.1)].voq.gen_en
                 && next.detector.is_some_and(|detector| detector.verdict == Verdict::Shared);
             let obeyed = config.devices[from.0 as usize].ports[usize::from(from.1)].voq.rx_sup;
-            if !(told && obeyed) {
-                continue;
-            }
+            let Some(map) = own.staging.map(ports.len() as u16).filter(|_| told && obeyed) else { continue };
+            let shares = |port: u16| (0..map.ports()).any(|p| p != port && map.queue(p) == map.queue(port));
             for (port, reported) in (0u8..).zip(ports) {
                 let leads_on = wires[to.0 as usize][usize::from(port)]
                     .is_some_and(|(_, device, _)| switch(config, device).is_some());
-                let others = (0..ports.len() as u8).filter(|other| *other != port);
-                if reported.voq.part && leads_on && shares_queue(&own.staging, port, others) {
-                    let [waits, on] = [from, (to.0, port)]
-                        .map(|channel| *vertex.entry(channel).or_insert_with(|| graph.add_node(channel)));
-                    graph.add_edge(waits, on, ());
+                if reported.voq.part && leads_on && shares(port.into()) {
+                    stops.push((from, (to.0, port)));
                 }
             }
         }
     }
+    if stops.is_empty() {
+        return None;
+    }
+    let mut graph = turns(config, walk);
+    let vertices: Vec<NodeIndex> = graph.node_indices().collect();
+    let mut vertex: BTreeMap<(u32, u8), NodeIndex> = vertices.into_iter().map(|v| (graph[v], v)).collect();
+    for (from, to) in stops {
+        let [waits, on] =
+            [from, to].map(|channel| *vertex.entry(channel).or_insert_with(|| graph.add_node(channel)));
+        graph.add_edge(waits, on, ());
+    }
     cycle(&graph)
-}
-
-/// Whether the staging queue for the neighbour's port `port` is also that of another.
-fn shares_queue(staging: &StagingConfig, port: u8, mut others: impl Iterator<Item = u8>) -> bool {
-    let queue = |port: u8| match staging {
-        StagingConfig::None => None,
-        StagingConfig::PerPort => Some(port),
-        StagingConfig::Modulo(queues) => Some(port % queues),
-        StagingConfig::Table(table) => Some(table.get(usize::from(port)).copied().unwrap_or(0)),
-    };
-    queue(port).is_some_and(|own| others.any(|other| queue(other) == Some(own)))
 }
 
 /// The directed links between switches, and the turns that some packet makes from one to the next.

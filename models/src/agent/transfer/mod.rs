@@ -211,6 +211,13 @@ impl Transfer {
         ExposeOptions { window: 0, blocksize: self.config.job.blocksize }
     }
 
+    /// The last own Transfer of a connection has begun, and `running` are not over.
+    fn all_begun(&mut self, now: u64, id: ConnectionId, running: usize) {
+        if running == 0 && self.config.job.disconnect {
+            self.endpoint.disconnect(now, id);
+        }
+    }
+
     /// Begins own Transfers up to the limit; takes the connection down when all are over.
     fn begin(&mut self, cx: &mut Cx<'_>, id: ConnectionId) {
         if self.program.is_some() {
@@ -230,10 +237,7 @@ impl Transfer {
             }
             let own = link.own_running();
             if link.begun == job.count {
-                if own == 0 && job.disconnect {
-                    self.endpoint.disconnect(cx.now, id);
-                }
-                return;
+                return self.all_begun(cx.now, id, own);
             }
             if own >= job.concurrent as usize {
                 return;

@@ -60,10 +60,7 @@ impl Transfer {
             };
             let own = link.own_running();
             if link.begun == job.count {
-                if own == 0 && job.disconnect {
-                    self.endpoint.disconnect(cx.now, id);
-                }
-                return;
+                return self.all_begun(cx.now, id, own);
             }
             let first = link.regions.puts.first_key_value().map(|(&put, _)| put);
             let taken = first.is_some_and(|first| first + u64::from(job.concurrent) <= link.regions.next);
