@@ -435,15 +435,12 @@ impl<P: Probe> Fabric<P> {
         let per_priority = ports * lanes;
         self.lists.resize(self.lists.len() + (per_priority as usize) * PRIORITIES, List::default());
         for (p, port) in device.ports.iter().enumerate() {
-            let refresh = match &device.model {
-                DeviceModel::Switch(s) if port.voq.gen_en => s.refresh.map_or(u64::MAX, |d| d.0),
-                _ => u64::MAX,
-            };
             self.cold.push(Cold {
                 stride: per_priority,
                 lane_count: lanes,
                 reading_share: NONE,
-                refresh_every: refresh,
+                refresh_every: u64::MAX,
+                refresh_event: u64::MAX,
                 ..Cold::default()
             });
             let rx = Rx {
@@ -461,7 +458,7 @@ impl<P: Probe> Fabric<P> {
                 deliver_posted: false,
                 special: 0,
             };
-            self.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes, refresh), rx });
+            self.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes), rx });
             self.owner.push(owner);
         }
         match &device.model {
