@@ -714,8 +714,8 @@ impl<P: Probe> Fabric<P> {
             .unwrap_or(Time::ZERO)
     }
 
-    /// The end of a run in which nothing is left to happen: its last change, whoever made an event of it. What
-    /// is left somewhere stays for ever.
+    /// The end of a run in which nothing is left to happen: its last change, whether or not it was an event.
+    /// What is left somewhere stays for ever.
     pub fn last_change(&self) -> Time {
         if self.packets.len() > 0 {
             return Time::MAX;

@@ -269,7 +269,7 @@ impl Tx {
         let first =
             CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
-        // Also if there is no second: nobody looks at what is copied then, and no branch can be predicted wrong.
+        // Also if there is no second: nobody looks at what is copied then, and no branch is predicted wrong.
         self.keys[0] = self.keys[1];
         self.buffers[0] = self.buffers[1];
         self.acknowledged[0] = self.acknowledged[1];

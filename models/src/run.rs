@@ -78,8 +78,8 @@ pub struct StallReport {
 pub struct Outcome {
     /// Simulated time at the end: the limit, unless everything was over before. Then the last thing that
     /// happened: a packet reached its destination or was dropped, a message arrived, a protocol or a fault
-    /// acted. (Nobody waits for acknowledgements that are still on their way.) A packet that is left somewhere
-    /// waits until the limit.
+    /// acted. (Nobody waits for acknowledgements that are still on their way.) A packet that is left
+    /// somewhere waits until the limit.
     pub end: Time,
     /// Totals of every port: (device, port, totals), in device and port order.
     pub ports: Vec<(u32, u8, PortStats)>,

@@ -342,8 +342,8 @@ mod tests {
         assert_eq!(late, SymbolSlot { start: 1_000 + T, riding: true });
     }
 
-    /// F-45: the last status has not left as long as the start-of-packet on which it rides has not begun, also
-    /// if something waits behind that packet already.
+    /// F-45: the last status has not left as long as the start-of-packet on which it rides has not begun,
+    /// also if something waits behind that packet already.
     #[test]
     fn a_status_on_a_start_of_packet_is_unsent_until_that_begins() {
         let mut w = wire();

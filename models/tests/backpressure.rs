@@ -459,8 +459,8 @@ fn no_message_on_short_symbols() {
     assert!(totals(&build(true, true).1, 0, 0).xoff_edges > 1);
 }
 
-/// A refresh is sent once for each instant at which it is due: also if a message was lost, or two, if a packet is
-/// committed at that instant, and if one was due before the loss that no packet had been committed for.
+/// A refresh is sent once for each instant at which it is due: also if a message was lost, or two, and if a
+/// packet is committed at that instant.
 #[test]
 fn a_refresh_is_sent_once_each_time_that_it_is_due() {
     const R: u64 = 200 * T;
@@ -496,8 +496,8 @@ fn a_refresh_is_sent_once_each_time_that_it_is_due() {
     assert_eq!(build(&[3 * R], &[1, 2], 4 * R - 1), (3, 4, told(2 * R)));
 }
 
-/// Two losses are repaired by one refresh; one that was due before a loss is still charged to the next packet,
-/// unless the refresh that repairs comes first.
+/// Two losses are repaired by one refresh; one that was due before a loss is still charged to the next
+/// packet, unless the refresh that repairs comes first.
 #[test]
 fn a_loss_changes_no_other_refresh() {
     const R: u64 = 200 * T;

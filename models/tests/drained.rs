@@ -68,8 +68,8 @@ fn a_run_that_is_over_ends_with_its_last_change() {
 #[test]
 fn what_waits_for_ever_waits_until_the_limit() {
     const END: u64 = 100 * T;
-    // The first packet waits for port 0 of the second switch, at its source or at the head of a FIFO; there the
-    // second stands behind it, for a port that is free.
+    // The first packet waits for a stopped port, at its source or at the head of a FIFO; there the second
+    // stands behind it, for a port that is free.
     for (staged, others) in [(true, false), (true, true), (false, false), (false, true)] {
         let model = SwitchConfig { input: InputQueueing::Fifo, ..switch(4) };
         let mut net = Net::new(vec![model, switch(2)], &[0, 1, 0, 0], &[(0, 1)]);

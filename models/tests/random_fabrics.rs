@@ -575,8 +575,8 @@ fn equal<const N: usize>(
             !config.symbolic.iter().any(|link| link.damage.iter().any(damage)) && config.faults.is_empty();
         prop_assert!(outcome.wire_checked.packets == hops || !sound);
         if granularities && drained && outcome.in_flight == 0 {
-            // In symbol granularity the last thing that happens may be an acknowledgement. What is stopped then
-            // has been stopped until that time.
+            // In symbol granularity the last thing that happens may be an acknowledgement. What is stopped
+            // then has been stopped until that time.
             outcome.end = sim_core::Time::ZERO;
             let stuck = outcome.ports.iter_mut().filter(|port| port.2.xoff_edges != port.2.xon_edges);
             stuck.for_each(|port| port.2.stopped_ps = 0);
