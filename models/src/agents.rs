@@ -103,6 +103,7 @@ impl<P: Probe> Fabric<P> {
             ending::RECEIVE => self.lend(e).served(now.0, Side::Receive),
             _ => self.lend(e).served(now.0, Side::Send),
         }
+        self.last_event = now.0;
         self.carry_out(cx, e, true);
     }
 

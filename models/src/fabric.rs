@@ -321,6 +321,8 @@ pub(crate) struct Fabric<P> {
     pub observer: KeySource,
     /// Posted events of sampling and watching.
     pub observers_pending: usize,
+    /// Last instant at which a protocol or a link with faults did something.
+    pub last_event: u64,
     pub sample_every: u64,
     pub stall_after: u64,
     /// From one look of the watchdog to the next, in units of `stall_after`.
@@ -385,6 +387,7 @@ impl<P: Probe> Fabric<P> {
             sample: Sample::default(),
             observer: KeySource::new(ActorId::MAX, Shake::NONE),
             observers_pending: 0,
+            last_event: 0,
             sample_every: config.sample_every.map_or(0, |d| d.0),
             stall_after: config.stall_after.map_or(0, |d| d.0),
             watch_steps: 1,
@@ -435,15 +438,12 @@ impl<P: Probe> Fabric<P> {
         let per_priority = ports * lanes;
         self.lists.resize(self.lists.len() + (per_priority as usize) * PRIORITIES, List::default());
         for (p, port) in device.ports.iter().enumerate() {
-            let refresh = match &device.model {
-                DeviceModel::Switch(s) if port.voq.gen_en => s.refresh.map_or(u64::MAX, |d| d.0),
-                _ => u64::MAX,
-            };
             self.cold.push(Cold {
                 stride: per_priority,
                 lane_count: lanes,
                 reading_share: NONE,
-                refresh_every: refresh,
+                refresh_every: u64::MAX,
+                refresh_event: u64::MAX,
                 ..Cold::default()
             });
             let rx = Rx {
@@ -461,7 +461,7 @@ impl<P: Probe> Fabric<P> {
                 deliver_posted: false,
                 special: 0,
             };
-            self.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes, refresh), rx });
+            self.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes), rx });
             self.owner.push(owner);
         }
         match &device.model {
@@ -712,6 +712,25 @@ impl<P: Probe> Fabric<P> {
             .map(|(key, _)| key.time())
             .max()
             .unwrap_or(Time::ZERO)
+    }
+
+    /// The end of a run in which nothing is left to happen: its last change, whether or not it was an event.
+    /// What is left somewhere stays for ever.
+    pub fn last_change(&self) -> Time {
+        if self.packets.len() > 0 {
+            return Time::MAX;
+        }
+        let mut last = self.last_event;
+        for Port { tx, rx } in self.ports.iter().filter(|port| port.tx.peer != NONE) {
+            let timing = &self.timings[tx.timing as usize];
+            if tx.packets_sent > 0 {
+                last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
+            }
+            if let Some(end) = rx.wire.last_message(timing.wire) {
+                last = last.max(end + timing.propagation);
+            }
+        }
+        Time(last)
     }
 
     /// Totals at the end of a run.

@@ -56,18 +56,11 @@ impl<P: Probe> Fabric<P> {
         }
         for (d, device) in config.devices.iter().enumerate() {
             let first = self.first_port[d];
-            match &device.model {
-                DeviceModel::Endpoint(_) => {
-                    let e = !self.owner[first as usize] as usize;
-                    let known = self.endpoints[e].next_hop.len();
-                    self.endpoints[e].next_hop = Arc::new(vec![NO_PORT; known]);
-                    self.deliver_by_events(first);
-                }
-                DeviceModel::Switch(_) => {
-                    for port in first..first + device.ports.len() as u32 {
-                        self.ports[port as usize].tx.refresh_at = u64::MAX;
-                    }
-                }
+            if let DeviceModel::Endpoint(_) = &device.model {
+                let e = !self.owner[first as usize] as usize;
+                let known = self.endpoints[e].next_hop.len();
+                self.endpoints[e].next_hop = Arc::new(vec![NO_PORT; known]);
+                self.deliver_by_events(first);
             }
         }
     }

@@ -186,7 +186,10 @@ pub(crate) struct Cold {
     /// Emptied [`Parked`] to be used again.
     pub spare: Vec<Parked>,
     pub staging: Option<Box<Staging>>,
+    /// Period of refreshes, `u64::MAX` = none: without them in the switch, or on short control symbols.
     pub refresh_every: u64,
+    /// Instant of the refresh that is an event because a message was lost, `u64::MAX` = none is.
+    pub refresh_event: u64,
     /// Packets on their way to this sink that nobody needs to see arrive yet.
     pub in_flight: VecDeque<(EventKey, u32)>,
     /// What the sender knows of buffers on links of other media than RapidIO.
@@ -197,7 +200,7 @@ pub(crate) struct Cold {
 }
 
 impl Tx {
-    pub fn new(lists: u32, refresh_at: u64) -> Self {
+    pub fn new(lists: u32) -> Self {
         Tx {
             keys: [EventKey::MIN; 2],
             buffers: [0; 2],
@@ -227,7 +230,7 @@ impl Tx {
             lists,
             reading: NONE,
             packet_ps: 0,
-            refresh_at,
+            refresh_at: u64::MAX,
         }
     }
 
@@ -266,7 +269,7 @@ impl Tx {
         let first =
             CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
-        // Also if there is no second: nobody looks at what is copied then, and to ask is a coin tossed.
+        // Also if there is no second: nobody looks at what is copied then, and no branch is predicted wrong.
         self.keys[0] = self.keys[1];
         self.buffers[0] = self.buffers[1];
         self.acknowledged[0] = self.acknowledged[1];

@@ -18,7 +18,8 @@ pub enum Cause {
     Propagation = 2,
     /// Fixed latency of switches.
     Pipeline = 3,
-    /// The target was open, but the input was reading another packet or the packet was behind in its queue.
+    /// The target was open, but the input was being read for another packet, the packet was behind in its
+    /// queue, or the tick of the switch's cell clock had not come.
     InputContention = 4,
     /// The transmitter was busy with other packets or symbols.
     OutputContention = 5,

@@ -54,7 +54,7 @@ pub enum Progress {
     Running,
     /// Simulated time reached the limit.
     Limit,
-    /// No event is left.
+    /// Nothing is left to happen up to the limit or after it.
     Drained,
     /// The watchdog found a stall and the scenario says stop.
     Stalled,
@@ -76,7 +76,10 @@ pub struct StallReport {
 /// What is left after a run besides what the probe collected.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Simulated time at the end.
+    /// Simulated time at the end: the limit, unless everything was over before. Then the last thing that
+    /// happened: a packet reached its destination or was dropped, a message arrived, a protocol or a fault
+    /// acted. (Nobody waits for acknowledgements that are still on their way.) A packet that is left
+    /// somewhere waits until the limit.
     pub end: Time,
     /// Totals of every port: (device, port, totals), in device and port order.
     pub ports: Vec<(u32, u8, PortStats)>,
@@ -130,9 +133,8 @@ enum Lists<P: Probe> {
 /// A run in progress.
 pub struct Simulation<P: Probe> {
     kernel: Lists<P>,
-    /// Limit of the last slice, if no event was left before it: what is still on its way to a sink arrives
-    /// without any.
-    drained: Option<Time>,
+    /// How the last slice ended, and its limit.
+    last: (Progress, Time),
 }
 
 impl<P: Probe> Simulation<P> {
@@ -147,7 +149,7 @@ impl<P: Probe> Simulation<P> {
             ListKind::Heap => Lists::Heap(start(fabric, HeapList::new())),
             ListKind::Ring => Lists::Ring(start(fabric, BucketRing::new(ring))),
         };
-        Simulation { kernel, drained: None }
+        Simulation { kernel, last: (Progress::Running, Time::ZERO) }
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
@@ -156,15 +158,25 @@ impl<P: Probe> Simulation<P> {
             Lists::Heap(k) => (k.run_events(limit, max_events), k.world.stalls.len()),
             Lists::Ring(k) => (k.run_events(limit, max_events), k.world.stalls.len()),
         };
-        self.drained = (end == RunEnd::Empty).then_some(limit);
-        match end {
+        let progress = match end {
             RunEnd::Limit => Progress::Limit,
+            // What is on its way to a sink arrives without an event.
+            RunEnd::Empty if self.last_arrival() > limit => Progress::Limit,
             RunEnd::Empty => Progress::Drained,
             RunEnd::Stopped => {
                 assert!(stalls > 0, "only a stall stops a run");
                 Progress::Stalled
             }
             RunEnd::Paused => Progress::Running,
+        };
+        self.last = (progress, limit);
+        progress
+    }
+
+    fn last_arrival(&self) -> Time {
+        match &self.kernel {
+            Lists::Heap(k) => k.world.last_arrival(),
+            Lists::Ring(k) => k.world.last_arrival(),
         }
     }
 
@@ -207,15 +219,18 @@ impl<P: Probe> Simulation<P> {
             Lists::Heap(k) => k.into_world(),
             Lists::Ring(k) => k.into_world(),
         };
-        let now = match self.drained {
-            Some(limit) => now.max(fabric.last_arrival().min(limit)),
-            None => now,
+        let until = match self.last {
+            (Progress::Limit | Progress::Drained, limit) => limit,
+            (Progress::Running | Progress::Stalled, _) => now,
         };
-        let key = EventKey::floor(Time(now.0 + 1), class::ARRIVAL);
-        let mut last = Kernel::new(Settle { fabric: &mut fabric }, OneShot { event: None, key });
+        let drained = self.last.0 == Progress::Drained;
+        let key = EventKey::floor(Time(until.0.saturating_add(1)), class::ARRIVAL);
+        let list = OneShot { event: None, key };
+        let mut last = Kernel::new(Settle { fabric: &mut fabric, until, drained, end: until }, list);
         let _ = last.run_until(Time::MAX);
+        let end = last.world.end;
         fabric.check_conservation();
-        let outcome = fabric.totals(now, events);
+        let outcome = fabric.totals(end, events);
         (fabric.probe, outcome)
     }
 }
@@ -223,6 +238,10 @@ impl<P: Probe> Simulation<P> {
 /// Runs the settling code of a finished fabric inside a kernel context, with an event list that drops posts.
 struct Settle<'a, P> {
     fabric: &'a mut Fabric<P>,
+    until: Time,
+    drained: bool,
+    /// End of the run.
+    end: Time,
 }
 
 struct OneShot {
@@ -250,9 +269,12 @@ impl EventList<Payload> for OneShot {
 impl<P: Probe> World for Settle<'_, P> {
     type Payload = Payload;
     fn handle<L: EventList<Payload>>(&mut self, _: Event<Payload>, cx: &mut Context<'_, Payload, L>) {
-        let key = cx.key();
         // Creations of exactly the last instant belong to the run, later ones do not.
-        self.fabric.settle_until(cx, key, key.time().0 - 1);
+        self.fabric.settle_until(cx, cx.key(), self.until.0);
+        if self.drained {
+            self.end = self.fabric.last_change().min(self.until);
+        }
+        self.fabric.settle_waits(cx, self.end.0);
     }
 }
 
@@ -278,7 +300,7 @@ pub(crate) fn is_large(config: &FabricConfig) -> bool {
 const SMALL_RING_LOG2: u32 = 12;
 
 /// A ring that suits the fabric: a few packet times of horizon, and at most two events in a bucket. Where the
-/// ring is small, half an event: how many there are in a bucket is a coin tossed, unless most have none.
+/// ring is small, half an event: nobody can predict how many there are in a bucket, unless most have none.
 fn ring_config(config: &FabricConfig) -> RingConfig {
     let mut longest = 1;
     let mut per_us = 0;

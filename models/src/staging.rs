@@ -168,8 +168,14 @@ impl<P: Probe> Fabric<P> {
         let base = self.first_port[d];
         for p in 0..device.ports.len() {
             let index = base as usize + p;
-            if long[index] && self.ports[index].tx.peer != NONE {
-                originator.link_up(p as u16, Form::Long);
+            if !long[index] || self.ports[index].tx.peer == NONE {
+                continue;
+            }
+            originator.link_up(p as u16, Form::Long);
+            let every = s.refresh.map_or(u64::MAX, |d| d.0);
+            self.cold[index].refresh_every = every;
+            if originator.active().contains(p as u16) {
+                self.ports[index].tx.refresh_at = every;
             }
         }
         let switch = self.owner[base as usize] as usize;
@@ -226,9 +232,13 @@ impl<P: Probe> Fabric<P> {
         let marked = originator.write_csr(p, value).marked;
         let after = originator.block().port(p).has(csr::GEN_EN);
         if before != after {
-            let every = self.cold[port as usize].refresh_every;
-            let begin = cx.now().0.saturating_add(every);
+            let cold = &self.cold[port as usize];
+            let begin = cx.now().0.saturating_add(cold.refresh_every);
+            let owed = cold.refresh_event != u64::MAX;
             self.ports[port as usize].tx.refresh_at = if after { begin } else { u64::MAX };
+            if after && owed {
+                self.post_refresh(cx, port, begin);
+            }
         }
         for port in marked.iter() {
             self.request_message(cx, base + u32::from(port));
@@ -356,8 +366,11 @@ impl<P: Probe> Fabric<P> {
     fn charge_due_refresh(&mut self, port: u32, now: u64) {
         let tx = &mut self.ports[port as usize].tx;
         let cold = &mut self.cold[port as usize];
-        let periods = (now - tx.refresh_at) / cold.refresh_every + 1;
-        tx.refresh_at += periods * cold.refresh_every;
+        if cold.refresh_event == now {
+            // The event of this instant sends it.
+            return;
+        }
+        tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
         cold.stats.voq_refreshes += 1;
         let s = self.owner[port as usize] as usize;
         let groups = self.switches[s].ports.div_ceil(6);
@@ -376,19 +389,20 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// A message was lost: the next refresh of this port can change the neighbour, so it is an event.
+    /// A message was lost: the next refresh of this port can change the neighbour, so it is an event, one for
+    /// all that were lost before it.
     pub fn schedule_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let now = cx.now().0;
-        let tx = &mut self.ports[port as usize].tx;
-        if tx.refresh_at == u64::MAX {
-            return;
+        let due = self.ports[port as usize].tx.refresh_at;
+        let cold = &self.cold[port as usize];
+        if due != u64::MAX && cold.refresh_event == u64::MAX {
+            let at = due_after(due, cx.now().0, cold.refresh_every);
+            self.post_refresh(cx, port, at);
         }
-        if tx.refresh_at <= now {
-            let every = self.cold[port as usize].refresh_every;
-            tx.refresh_at += ((now - tx.refresh_at) / every + 1) * every;
-        }
-        let (at, device) = (tx.refresh_at, self.ports[port as usize].rx.device);
-        let key = self.key(device, at, class::SYMBOL);
+    }
+
+    fn post_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64) {
+        self.cold[port as usize].refresh_event = at;
+        let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
         cx.post(key, port, Payload::of(Kind::Refresh));
     }
 
@@ -397,10 +411,14 @@ impl<P: Probe> Fabric<P> {
         let p = (port - self.switches[s].base) as u16;
         let tx = &mut self.ports[port as usize].tx;
         let cold = &mut self.cold[port as usize];
-        cold.stats.voq_refreshes += 1;
-        if tx.refresh_at <= cx.now().0 {
-            tx.refresh_at += cold.refresh_every;
+        if tx.refresh_at == u64::MAX || cold.refresh_event != cx.now().0 {
+            // The port was disabled meanwhile; enabled again it has another one.
+            return;
         }
+        cold.refresh_event = u64::MAX;
+        cold.stats.voq_refreshes += 1;
+        // What fell due before is sent with it.
+        tx.refresh_at = due_after(tx.refresh_at, cx.now().0, cold.refresh_every);
         let marked = self.switches[s].originator.as_mut().is_some_and(|o| o.refresh(p));
         if marked {
             self.request_message(cx, port);
@@ -526,4 +544,9 @@ impl<P: Probe> Fabric<P> {
         self.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));
         self.probe.staging_edge(&StagingEdge { at: Time(now), device, port: number, queue, stopped });
     }
+}
+
+/// The first instant after `now` of those from `due` on, `every` apart.
+fn due_after(due: u64, now: u64, every: u64) -> u64 {
+    if due > now { due } else { due + ((now - due) / every + 1) * every }
 }

@@ -133,7 +133,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Copies a multicast packet to every port of its mask but the one it came through; the copies share one
-    /// receive buffer and are read one after the other.
+    /// receive buffer, and each is a read of its own: as many at a time as `reads_per_input` permits.
     #[inline(never)]
     fn replicate<L: EventList<Payload>>(
         &mut self,

@@ -606,7 +606,7 @@ impl<P: Probe> Fabric<P> {
         let policy =
             if owner < 0 { Arbitration::RoundRobin } else { self.switches[owner as usize].arbitration };
         match policy {
-            // Also of a single lane: to find out whether there are more is a coin tossed.
+            // Also of a single lane: nobody can predict whether there are more.
             Arbitration::RoundRobin | Arbitration::Islip { .. } => {
                 let tx = &mut self.ports[port as usize].tx;
                 let lane = next_after(lanes, tx.pointer);
@@ -708,7 +708,7 @@ impl<P: Probe> Fabric<P> {
         queue: u8,
     ) -> bool {
         let tx = &self.ports[port as usize].tx;
-        // One branch: whether the output is busy is a coin tossed, and once is enough.
+        // One branch: nobody can predict whether the output is busy, and once is enough.
         if u64::from(tx.waiting) | u64::from(tx.done > cx.key()) != 0 {
             return false;
         }
@@ -763,6 +763,23 @@ impl<P: Probe> Fabric<P> {
         if let Some(waited) = close_wait(clock, record, cx.now().0, is_switch) {
             let input = record.input;
             self.note_waited(port, packet, input, waited);
+        }
+    }
+
+    /// The run ends at `end`: the totals of ports get the time of what still waits.
+    pub fn settle_waits<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, end: u64) {
+        let waiting = self.packets.iter().filter(|(_, record)| record.flags & WAITING != 0);
+        let waiting: Vec<(u32, u32)> = waiting.map(|(packet, _)| (packet, self.port_of(packet))).collect();
+        for (packet, port) in waiting {
+            if self.ports[port as usize].tx.clock.blocked() != 0 {
+                self.consume(cx, port, cx.key());
+            }
+            let is_switch = self.is_switch(port);
+            let record = &mut self.packets[packet];
+            let input = record.input;
+            if let Some(waited) = close_wait(&self.ports[port as usize].tx.clock, record, end, is_switch) {
+                self.note_waited(port, packet, input, waited);
+            }
         }
     }
 

@@ -36,14 +36,16 @@ pub(crate) struct SymbolSlot {
 pub(crate) struct Wire {
     /// First character of the last packet's start-of-packet.
     pub packet_start: u64,
-    /// End of the last packet.
+    /// End of the last packet; 0 before the first.
     pub packet_end: u64,
     run_start: u64,
     slots: u16,
     used0: u16,
     used2: u16,
+    /// Once the run behind the packet is open: where the last status before it leaves, in slots back from the
+    /// packet's start-of-packet, from 1; 0 if no status waited there.
+    status_back: u8,
     after: bool,
-    any_packet: bool,
     /// Symbols that took characters of their own (closing delimiters included).
     pub own_symbols: u32,
     /// Status functions that rode on a symbol that was sent anyway; counted by the caller (fills the line).
@@ -64,17 +66,28 @@ impl Wire {
         Wire { after: true, ..Wire::default() }
     }
 
+    #[inline(always)]
+    fn any_packet(&self) -> bool {
+        self.packet_end != 0
+    }
+
     /// Whether the last stype0 function has not left before `t`.
     #[inline]
     pub fn status_unsent(&self, t: u64, timing: WireTiming) -> bool {
-        self.used0 > 0 && self.run_start + u64::from(self.used0 - 1) * timing.symbol >= t
+        if self.used0 > 0 {
+            return self.run_start + u64::from(self.used0 - 1) * timing.symbol >= t;
+        }
+        // It may wait on a start-of-packet behind which there is something already.
+        self.after
+            && self.status_back > 0
+            && self.packet_start >= t + u64::from(self.status_back - 1) * timing.symbol
     }
 
     /// First instant after `end` at which an idle direction can start something: bursts of wide links end on
     /// a column.
     #[inline]
     fn idle_from(&self, end: u64, timing: WireTiming) -> u64 {
-        if timing.column == 0 || !self.any_packet {
+        if timing.column == 0 || !self.any_packet() {
             return end;
         }
         self.packet_start + (end - self.packet_start).div_ceil(timing.column) * timing.column
@@ -87,11 +100,14 @@ impl Wire {
         if !self.after {
             self.after = true;
             self.run_start = self.packet_end;
+            let back = if self.used0 == 0 { 0 } else { self.slots + 1 - self.used0 };
+            // Between them are messages alone, and never many.
+            self.status_back = u8::try_from(back).unwrap_or(0);
             self.slots = 0;
             self.used0 = 0;
             self.used2 = 0;
         }
-        if self.slots == 0 && self.any_packet && t > self.run_start && self.run_start == self.packet_end {
+        if self.slots == 0 && self.any_packet() && t > self.run_start && self.run_start == self.packet_end {
             self.slots = 1;
             self.own_symbols += 1;
         }
@@ -119,7 +135,7 @@ impl Wire {
             self.used2 = 0;
         }
         let slot = self.next_slot(t, function, symbol);
-        let closing = self.any_packet && self.run_start == self.packet_end && slot == 0;
+        let closing = self.any_packet() && self.run_start == self.packet_end && slot == 0;
         let riding = slot < self.slots || closing;
         if slot >= self.slots {
             self.own_symbols += u32::from(slot + 1 - self.slots);
@@ -178,7 +194,6 @@ impl Wire {
             }
         };
         self.after = false;
-        self.any_packet = true;
         self.packet_start = start;
         self.packet_end = start + length;
         start
@@ -215,15 +230,20 @@ impl Wire {
         if self.after && self.run_start == self.packet_end {
             self.run_start = next;
         }
-        self.any_packet = last.is_some();
+        self.status_back = 0;
         (self.packet_start, self.packet_end) = last.unwrap_or_default();
         self.after = true;
         self.own_symbols += 1;
     }
 
+    /// End of the last stype2 function, unless a packet was committed after it.
+    pub fn last_message(&self, timing: WireTiming) -> Option<u64> {
+        (self.after && self.used2 > 0).then(|| self.run_start + u64::from(self.used2) * timing.symbol)
+    }
+
     /// Start and end of the last packet.
     pub fn last_packet(&self) -> Option<(u64, u64)> {
-        self.any_packet.then_some((self.packet_start, self.packet_end))
+        self.any_packet().then_some((self.packet_start, self.packet_end))
     }
 
     /// The wire is silent from `t` on: whatever was on it is gone.
@@ -320,6 +340,34 @@ mod tests {
         assert_eq!(next, SymbolSlot { start: 1_000 + T, riding: true });
         let late = w.due(1_001, Function::Stype2, FOUR);
         assert_eq!(late, SymbolSlot { start: 1_000 + T, riding: true });
+    }
+
+    /// F-45: the last status has not left as long as the start-of-packet on which it rides has not begun,
+    /// also if something waits behind that packet already.
+    #[test]
+    fn a_status_on_a_start_of_packet_is_unsent_until_that_begins() {
+        let mut w = wire();
+        assert_eq!(w.due(0, Function::Stype2, FOUR).start, 0);
+        assert_eq!(w.start_packet(1, T, FOUR), TC, "behind the symbol on the wire");
+        let on_it = SymbolSlot { start: TC, riding: true };
+        assert_eq!(w.due(2, Function::Stype0, FOUR), on_it);
+        assert!(w.status_unsent(3, FOUR));
+        assert_eq!(w.due(3, Function::Stype2, FOUR), on_it);
+        assert_eq!(w.due(4, Function::Stype2, FOUR).start, TC + T, "the start-of-packet has one message");
+        assert!(w.status_unsent(5, FOUR));
+        assert!(w.status_unsent(TC, FOUR), "its place begins now");
+        assert!(!w.status_unsent(TC + 1, FOUR));
+        // A status behind the packet is the last one from then on.
+        assert_eq!(w.due(TC + 2, Function::Stype0, FOUR).start, TC + T);
+        assert!(w.status_unsent(TC + T, FOUR));
+        assert!(!w.status_unsent(TC + T + 1, FOUR));
+        // Without a status before the packet none is unsent.
+        let mut w = wire();
+        w.due(0, Function::Stype2, FOUR);
+        w.start_packet(1, T, FOUR);
+        w.due(2, Function::Stype2, FOUR);
+        w.due(3, Function::Stype2, FOUR);
+        assert!(!w.status_unsent(4, FOUR));
     }
 
     #[test]

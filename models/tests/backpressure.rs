@@ -444,6 +444,8 @@ fn no_message_on_short_symbols() {
         net.saturated(0, 0, 2);
         net.saturated(0, 0, 3);
         net.saturated(1, 0, 2);
+        // Before which a refresh would be charged.
+        net.constant(1, 0, 0, 10, 0);
         net.run(END)
     };
     let (log, outcome) = build(false, true);
@@ -455,6 +457,77 @@ fn no_message_on_short_symbols() {
     let never = build(false, false).1;
     assert_eq!((outcome.outcome, &outcome.ports), (never.outcome, &never.ports));
     assert!(totals(&build(true, true).1, 0, 0).xoff_edges > 1);
+}
+
+/// A refresh is sent once for each instant at which it is due: also if a message was lost, or two, and if a
+/// packet is committed at that instant.
+#[test]
+fn a_refresh_is_sent_once_each_time_that_it_is_due() {
+    const R: u64 = 200 * T;
+    // From the creation of a packet at endpoint 1 to its commitment at the switch.
+    let way = T + 20_000 + 100_000;
+    let build = |packets: &[u64], lost: &[u32], until: u64| {
+        let mut net = star(4, None);
+        net.switch_mut(0).refresh = Some(Duration(R));
+        // At 0 the neighbours are told.
+        net.ports_mut(0)[2].voq.xoff = true;
+        let loss = |&nth| SymbolLoss { device: 4, port: 0, kind: LossKind::Any, nth };
+        net.config.symbol_losses = lost.iter().map(loss).collect();
+        for &at in packets {
+            net.burst(1, 0, 0, at - way, 1);
+        }
+        let (log, outcome) = net.run(until);
+        let port = totals(&outcome, 4, 0);
+        assert_eq!(port.voq_lost, lost.len() as u64);
+        let sent = port.voq_riding + port.voq_standalone;
+        let stops: Vec<u64> = log.stops(0, 0, 2).iter().map(|stop| stop.0).collect();
+        (port.voq_refreshes, sent, stops)
+    };
+    let told = |at: u64| vec![at + T_CS + PROPAGATION];
+    // Nothing lost: a packet pays, at the instant itself, or for two instants at once.
+    assert_eq!(build(&[R], &[], 2 * R - 1), (1, 2, told(0)));
+    assert_eq!(build(&[2 * R + 1], &[], 3 * R - 1), (1, 2, told(0)));
+    // The message of 0 is lost, its repetition tells: without a packet, and with one at that instant.
+    assert_eq!(build(&[], &[1], 2 * R - 1), (1, 2, told(R)));
+    assert_eq!(build(&[R], &[1], 2 * R - 1), (1, 2, told(R)));
+    assert_eq!(build(&[R, 2 * R], &[1], 3 * R - 1), (2, 3, told(R)));
+    // The repetition is lost as well.
+    assert_eq!(build(&[R, 2 * R], &[1, 2], 3 * R - 1), (2, 3, told(2 * R)));
+    assert_eq!(build(&[3 * R], &[1, 2], 4 * R - 1), (3, 4, told(2 * R)));
+}
+
+/// Two losses are repaired by one refresh; one that was due before a loss is still charged to the next
+/// packet, unless the refresh that repairs comes first.
+#[test]
+fn a_loss_changes_no_other_refresh() {
+    const R: u64 = 200 * T;
+    let cases = [
+        (vec![1, 2], R / 4, None, 2 * R - 1, 1),
+        (vec![2], R + R / 4, None, 3 * R - 1, 1),
+        (vec![2], R + R / 4, Some(2 * R - R / 4), 3 * R - 1, 2),
+    ];
+    for (lost, burst, packet, until, refreshes) in cases {
+        let mut net = star(4, detector(4, 2, Verdict::Shared));
+        net.config.devices[1].ports[0].voq.rx_sup = false;
+        net.switch_mut(0).refresh = Some(Duration(R));
+        // At 0 the neighbours are told of port 2; port 3 is congested for a while, and clear again.
+        net.ports_mut(0)[2].voq.xoff = true;
+        net.slow(3, 4);
+        net.burst(1, 0, 3, burst, 8);
+        if let Some(at) = packet {
+            net.burst(1, 0, 0, at, 1);
+        }
+        let loss = |&nth| SymbolLoss { device: 4, port: 0, kind: LossKind::Any, nth };
+        net.config.symbol_losses = lost.iter().map(loss).collect();
+        let (_, outcome) = net.run(until);
+        let port = totals(&outcome, 4, 0);
+        assert_eq!(
+            (port.voq_lost, port.voq_refreshes),
+            (lost.len() as u64, refreshes),
+            "{lost:?} {packet:?}"
+        );
+        assert_eq!(port.voq_riding + port.voq_standalone, 3 + refreshes, "three changes, and refreshes");
+    }
 }
 
 /// No packet of a stopped port is committed between stop and release; one that is on the wire when the stop

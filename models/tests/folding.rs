@@ -21,6 +21,7 @@ fn same(net: &Net, until: u64) -> (Log, Outcome) {
         })
         .collect();
     for (other, options) in runs.iter().zip(ALL_OPTIONS).skip(1) {
+        assert_eq!(other.1.end, runs[0].1.end, "{options:?}");
         assert_eq!(other.1.delivered, runs[0].1.delivered, "{options:?}");
         assert_eq!(other.1.outcome, runs[0].1.outcome, "{options:?}");
         assert_eq!(other.1.trajectory, runs[0].1.trajectory, "{options:?}");

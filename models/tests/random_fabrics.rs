@@ -574,9 +574,10 @@ fn equal<const N: usize>(
         let sound =
             !config.symbolic.iter().any(|link| link.damage.iter().any(damage)) && config.faults.is_empty();
         prop_assert!(outcome.wire_checked.packets == hops || !sound);
-        if granularities && drained {
-            // A run that is stuck ends with its last event, which may be an acknowledgement. What is stopped
+        if granularities && drained && outcome.in_flight == 0 {
+            // In symbol granularity the last thing that happens may be an acknowledgement. What is stopped
             // then has been stopped until that time.
+            outcome.end = sim_core::Time::ZERO;
             let stuck = outcome.ports.iter_mut().filter(|port| port.2.xoff_edges != port.2.xon_edges);
             stuck.for_each(|port| port.2.stopped_ps = 0);
         }
@@ -591,7 +592,7 @@ fn equal<const N: usize>(
             outcome.trajectory,
             outcome.ports,
             (outcome.injected, outcome.replicated, outcome.delivered),
-            (outcome.in_flight, outcome.packet_hops),
+            (outcome.in_flight, outcome.packet_hops, outcome.end),
             format!("{:?}", (&log.deliveries, &log.edges)),
             format!("{:?}", (&log.samples, if everywhere && !drained { &outcome.links[..] } else { &[] })),
             format!("{:?}", (&outcome.agents, &outcome.protocols, &outcome.sessions, &outcome.enumeration)),

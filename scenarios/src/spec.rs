@@ -1100,7 +1100,7 @@ pub struct IncastSpec {
 pub enum ArrivalSpec {
     /// Exponential gaps.
     Poisson(PoissonSpec),
-    /// A coin tossed in each slot.
+    /// A Bernoulli trial in each slot.
     Bernoulli(BernoulliSpec),
     /// Equal gaps.
     Constant(ConstantSpec),
@@ -1120,7 +1120,7 @@ pub struct PoissonSpec {
     pub load: Share,
 }
 
-/// A coin tossed in each slot.
+/// A Bernoulli trial in each slot.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BernoulliSpec {

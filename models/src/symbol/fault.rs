@@ -138,6 +138,10 @@ impl<P: Probe> Fabric<P> {
         target: u32,
         payload: Payload,
     ) {
+        // Errors alone do not keep a run going, and nobody waits for news of buffers.
+        if !matches!(payload.field(), step::ERROR | step::CREDIT) {
+            self.last_event = cx.now().0;
+        }
         match payload.field() {
             step::POLL => self.poll(cx, target),
             step::SYMBOL => self.symbol_arrives(cx, target),
