@@ -174,22 +174,24 @@ pub(crate) struct GoalArgs {
     /// O: each octet after the first, at a processor
     #[arg(long, value_name = "TIME", default_value = "0 ns")]
     pub(crate) overhead_per_octet: String,
-    /// S: longer messages wait for their receiver (default: none does)
+    /// S: the sends of longer messages are over when they are received (default: of none)
     #[arg(long, value_name = "OCTETS")]
     pub(crate) eager: Option<u64>,
-    /// What taking a message in occupies while its octets come
-    #[arg(long, value_name = "WHAT", default_value = "processor")]
-    pub(crate) reception: ReceptionArg,
+    /// By which rules
+    #[arg(long, value_name = "RULES", default_value = "loggopsim")]
+    pub(crate) rules: RulesArg,
     /// Print JSON, with every rank
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReceptionArg {
-    /// The processor: nothing is sent meanwhile
+pub(crate) enum RulesArg {
+    /// Those of LogGOPSim, to the nanosecond
+    Loggopsim,
+    /// Long messages ask for clearance; messages occupy the processor while they come in
     Processor,
-    /// The network interface alone
+    /// Long messages ask for clearance; messages occupy the processor when they are whole
     Pipelined,
 }
 

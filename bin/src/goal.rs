@@ -1,10 +1,11 @@
 //! `riosim goal`: how long a program takes where every message has the network for itself (LogGOPS).
 
-use crate::cli::{GoalArgs, ReceptionArg};
+use crate::cli::{GoalArgs, RulesArg};
+use crate::console;
 use crate::status::Failure;
 use analysis::program;
 use models::goal::Schedule;
-use models::goal::loggops::{Completion, LogGops, Reception, run};
+use models::goal::loggops::{Completion, LogGops, Rules, run};
 use models::sim_core::Duration;
 use serde_json::json;
 use std::sync::Arc;
@@ -14,11 +15,21 @@ pub(crate) fn goal(args: &GoalArgs) -> Result<(), Failure> {
     let path = args.file.display();
     let text = std::fs::read_to_string(&args.file)
         .map_err(|error| Failure::bad_input(format_args!("{path}: cannot be read: {error}")))?;
-    let schedule =
-        scenarios::goal::read(&text).map_err(|error| Failure::bad_input(format_args!("{path}: {error}")))?;
+    let (schedule, lines) = scenarios::goal::read_with_lines(&text)
+        .map_err(|error| Failure::bad_input(format_args!("{path}: {error}")))?;
     let parameters = parameters(args).map_err(Failure::bad_input)?;
     let schedule = Arc::new(schedule);
-    let done = run(schedule.clone(), parameters);
+    let done = run(schedule.clone(), parameters).map_err(|error| {
+        let line = lines.of(error.rank, error.op);
+        Failure::bad_input(format_args!("{path}: line {line}: {error}"))
+    })?;
+    if let Some((rank, op)) = done.early {
+        console::complain(&format!(
+            "riosim: {path}: line {}: begins before what it waits for on another processor is over, by the rules of \
+             LogGOPSim; --rules processor and --rules pipelined wait for it",
+            lines.of(rank, op)
+        ));
+    }
     print!("{}", if args.json { as_json(&schedule, &done) } else { program::text(&schedule, &done) });
     Ok(())
 }
@@ -39,9 +50,10 @@ fn parameters(args: &GoalArgs) -> Result<LogGops, String> {
         gap_per_octet: time("gap-per-octet", &args.gap_per_octet)?,
         overhead_per_octet: time("overhead-per-octet", &args.overhead_per_octet)?,
         eager_octets: args.eager.unwrap_or(u64::MAX),
-        reception: match args.reception {
-            ReceptionArg::Processor => Reception::Processor,
-            ReceptionArg::Pipelined => Reception::Pipelined,
+        rules: match args.rules {
+            RulesArg::Loggopsim => Rules::LogGopSim,
+            RulesArg::Processor => Rules::Processor,
+            RulesArg::Pipelined => Rules::Pipelined,
         },
     })
 }

@@ -375,6 +375,37 @@ fn programs_are_timed() {
     assert!(said.ends_with("x.goal: line 2: there is no rank 2; allowed: 0 to 1\n"), "{said}");
     let output = run(program, &["--latency", "0 ns"]);
     assert_eq!(output.status.code(), Some(2));
+    for octets in ["18446744073709551615", "20000000000000000"] {
+        let program = format!(
+            "num_ranks 2\nrank 0 {{\nsend 1b to 1\nsend {octets}b to 1 tag 1 }}\n\
+             rank 1 {{\nrecv 1b from 0\nrecv {octets}b from 0 tag 1 }}"
+        );
+        if octets.starts_with('2') {
+            let output = run(&program, &[]);
+            assert_eq!((output.status.code(), output.stdout), (Some(2), vec![]), "{octets}");
+            let said = String::from_utf8(output.stderr).unwrap();
+            let end = "x.goal: line 4: rank 0: operation 1 ends after more than 18446744073709551615 ps (213 days)\n";
+            assert!(said.ends_with(end), "{said}");
+            let output = run(&program, &["--gap-per-octet", "0 ns"]);
+            assert!(String::from_utf8(output.stdout).unwrap().contains("(200000 ps)"));
+        } else {
+            let output = run(&program, &[]);
+            assert_eq!((output.status.code(), output.stdout), (Some(2), vec![]), "{octets}");
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(
+                said.ends_with("x.goal: line 4: all sends together have more than 2^64 - 1 octets\n"),
+                "{said}"
+            );
+        }
+    }
+    let early = "num_ranks 1\nrank 0 {\na: calc 10\nb: calc 5 cpu 1\nb requires a\n}";
+    let output = run(early, &[]);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("(10000 ps)"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("line 4: begins before what it waits for on another processor is over"), "{said}");
+    let output = run(early, &["--rules", "processor"]);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("(15000 ps)"));
 }
 
 /// A scenario says who opens, by which algorithm, and what goes wrong; every bad ending has its path.

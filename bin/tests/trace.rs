@@ -19,7 +19,7 @@ const SMALL: &str = r#"{
     },
     {
       "name": "ask", "from": "ep/2", "to": "ep/0", "rpc": {},
-      "arrivals": { "constant": { "interval": "2 us" } }, "limit": 1
+      "arrivals": { "constant": { "interval": "2 us", "phase": "0 ps" } }, "limit": 1
     }
   ]
 }"#;

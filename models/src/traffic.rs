@@ -95,11 +95,15 @@ impl Source {
                 self.next_slot()
             }
             Arrivals::Constant { phase, .. } => start + phase.0,
-            Arrivals::OnOff { off, on, .. } => {
-                let (off, on) = (*off, *on);
-                let begin = start + self.arrivals.exponential_ps(off).0;
-                self.burst_end = begin + self.arrivals.exponential_ps(on).0;
-                begin
+            Arrivals::OnOff { off, on, interval } => {
+                // In the middle of things: in a burst as often as bursts last, anywhere between two packets.
+                let (off, on, interval) = (*off, *on, *interval);
+                let in_burst = self.arrivals.chance(on.0, on.0.saturating_add(off.0));
+                let pause = if in_burst { 0 } else { self.arrivals.exponential_ps(off).0 };
+                let begin = start.saturating_add(pause);
+                self.burst_end = begin.saturating_add(self.arrivals.exponential_ps(on).0);
+                let left = self.arrivals.below(interval.0.max(1));
+                self.in_bursts(begin, left, (on, off))
             }
             Arrivals::Saturated { .. } => start,
             Arrivals::Replay(records) => records.first().map_or(u64::MAX, |r| r.at.0.max(start)),
@@ -146,13 +150,7 @@ impl Source {
             }
             Arrivals::OnOff { on, off, interval } => {
                 let (on, off, interval) = (*on, *off, *interval);
-                let mut next = at.saturating_add(interval.0);
-                while next >= self.burst_end && self.burst_end < self.config.stop.0 {
-                    let begin = self.burst_end.max(at).saturating_add(self.arrivals.exponential_ps(off).0);
-                    self.burst_end = begin.saturating_add(self.arrivals.exponential_ps(on).0);
-                    next = begin;
-                }
-                next
+                self.in_bursts(at, interval.0, (on, off))
             }
             Arrivals::Saturated { .. } => u64::MAX,
             Arrivals::Replay(records) => {
@@ -160,6 +158,18 @@ impl Source {
                 records.get(self.position).map_or(u64::MAX, |r| r.at.0.max(start))
             }
         }
+    }
+
+    /// When `left` of the time within bursts has passed since `at`, an instant within a burst. What is left of the gap
+    /// between two packets at the end of a burst goes on in the next: a burst may be shorter than the gap, and carries
+    /// a packet only as often as its length says.
+    fn in_bursts(&mut self, mut at: u64, mut left: u64, (on, off): (Duration, Duration)) -> u64 {
+        while at.saturating_add(left) >= self.burst_end && self.burst_end < self.config.stop.0 {
+            left -= self.burst_end - at;
+            at = self.burst_end.saturating_add(self.arrivals.exponential_ps(off).0);
+            self.burst_end = at.saturating_add(self.arrivals.exponential_ps(on).0);
+        }
+        at.saturating_add(left)
     }
 
     /// Whether a closed-loop source may create another packet at `now`.
@@ -244,4 +254,64 @@ impl Source {
 fn pick(stream: &mut Stream, ids: &[u32], except: Option<u32>) -> u32 {
     let n = stream.below(ids.len() as u64 - u64::from(except.is_some())) as usize;
     ids[n + usize::from(except.is_some_and(|hole| n >= hole as usize))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(seed: u64, arrivals: Arrivals, stop: u64) -> Source {
+        let config = SourceConfig {
+            endpoint: 0,
+            flow: 0,
+            stream: "ep/0/f/0".into(),
+            priority: 0,
+            start: Time::ZERO,
+            stop: Time(stop),
+            limit: u64::MAX,
+            arrivals,
+            destinations: Destinations::Fixed(1),
+            sizes: Sizes::Fixed(PacketSize { payload: 8, wire: 20 }),
+        };
+        Source::new(seed, &config)
+    }
+
+    /// On and off alternate with exponential lengths of mean a and b, in equilibrium from the start; in on-time a
+    /// packet comes every i, the first anywhere. So the expected number of packets in a time T is T a / (a + b) / i,
+    /// for any lengths. On-time in T has the variance 2 a^2 b^2 T / (a + b)^3, and a packet more or less at the ends.
+    #[test]
+    fn bursts_offer_what_was_asked_for_however_short_they_are() {
+        for (on, off, interval) in [
+            (1_000_000u64, 1_000_000u64, 945_000u64),
+            (10_000, 40_000, 600_000),
+            (500_000, 50_000, 700_000),
+            (60_000_000, 20_000_000, 500_000),
+            (1_000_000, 0, 999_999),
+        ] {
+            let until = 4_000 * (on + off + interval);
+            let arrivals =
+                Arrivals::OnOff { on: Duration(on), off: Duration(off), interval: Duration(interval) };
+            let mut made = 0u64;
+            let sources = 40;
+            for seed in 0..sources {
+                let mut source = source(seed, arrivals.clone(), until);
+                let mut last = None;
+                while source.next != u64::MAX {
+                    assert!(
+                        last.is_none_or(|last| source.next >= last + interval),
+                        "closer than the interval"
+                    );
+                    last = Some(source.next);
+                    source.draw();
+                }
+                made += source.made();
+            }
+            let (a, b, time) = (on as f64, off as f64, until as f64 * sources as f64);
+            let law = time * a / (a + b) / interval as f64;
+            let deviation = (2.0 * a * a * b * b * time / (a + b).powi(3)).sqrt() / interval as f64;
+            let allowed = 4.0 * (deviation + (sources as f64).sqrt());
+            let off_by = (made as f64 - law).abs();
+            assert!(off_by < allowed, "{on}, {off}, {interval}: {made}, law {law}, allowed {allowed}");
+        }
+    }
 }

@@ -275,7 +275,7 @@ impl Quantities<'_> {
                 if self.time(&interval, spec.interval.as_ref()) == Some(0) {
                     self.out.push(Diagnostic::error("SC008", interval, "an interval of 0 is not possible"));
                 }
-                self.time(&format!("{at}/constant/phase"), spec.phase.as_ref());
+                self.time_or(&format!("{at}/constant/phase"), spec.phase.as_ref(), &["random"]);
             }
             ArrivalSpec::OnOff(spec) => {
                 self.time(&format!("{at}/on_off/on"), Some(&spec.on));

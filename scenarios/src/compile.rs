@@ -239,6 +239,10 @@ impl Compiler<'_> {
         let settings = &self.settings[device];
         let (buffers, marks, preset) = (settings.input_buffers(), settings.watermarks(), settings.preset());
         let ports = self.graph.ports(device);
+        if let Settings::Switch(settings) = settings {
+            let settings = settings.clone();
+            crate::effect::switch(self, &origin, &settings);
+        }
         if !(marks[0] > marks[1] && marks[1] > marks[2] && marks[2] > 0) {
             let message = format!("watermarks {marks:?} of \"{name}\" do not descend");
             let help = "WM0 > WM1 > WM2 > 0, for example [4, 3, 2]";
@@ -299,6 +303,36 @@ impl Compiler<'_> {
                 .did_you_mean_name(pattern, names);
                 self.out.push(finding);
             }
+        }
+        self.lanes();
+    }
+
+    /// Whether every device has the lanes that its links take.
+    fn lanes(&mut self) {
+        let mut taken = vec![0u16; self.graph.nodes.len()];
+        for (edge, wire) in self.graph.edges.iter().zip(&self.wires) {
+            for (device, _) in [edge.a, edge.b] {
+                let least = u16::from(self.settings[device].preset().lanes_least);
+                taken[device] += (wire.width.lanes() as u16).max(least);
+            }
+        }
+        for (device, taken) in taken.into_iter().enumerate() {
+            let preset = self.settings[device].preset();
+            if taken <= preset.lanes_all {
+                continue;
+            }
+            let message = format!(
+                "the links of \"{}\" take {taken} lanes, but a {} has {}",
+                self.graph.nodes[device].name, preset.name, preset.lanes_all
+            );
+            let help = match preset.lanes_least {
+                1 => "use narrower links, fewer of them, or another device".to_owned(),
+                least => format!(
+                    "two ports share four lanes, so even a link of one takes {least}; use narrower links, fewer of \
+                     them, or another device"
+                ),
+            };
+            self.once(Diagnostic::error("SC052", "/links/width", message).help(help));
         }
     }
 

@@ -363,6 +363,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC048", "flow of two kinds"),
     ("SC049", "flows that disagree about the MTU"),
     ("SC050", "times in the wrong order"),
+    ("SC051", "setting without effect"),
+    ("SC052", "more lanes than a device has"),
     ("SC060", "pointer that leads nowhere"),
     ("SC061", "two variants of one name"),
     ("SC062", "no such flow"),

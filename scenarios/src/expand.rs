@@ -226,18 +226,27 @@ fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut 
         crate::transfer::expand(flow);
     } else if crate::protocols::is_protocol(flow) {
         crate::protocols::expand(flow);
-    } else {
+    } else if !matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
         flow.size.get_or_insert(SizeSpec::Fixed(default_payload(flow.packet)));
         flow.packet.get_or_insert(PacketKind::Nwrite);
-        flow.address_bits.get_or_insert(34);
+        if crate::effect::addresses(flow) {
+            flow.address_bits.get_or_insert(34);
+        }
     }
     crate::program::expand(flow, index, read, out);
-    flow.priority.get_or_insert(0);
-    flow.start.get_or_insert_with(|| "0 ps".into());
+    if crate::protocols::is_protocol(flow) || !matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
+        flow.priority.get_or_insert(0);
+    }
+    if flow.st.is_none() && crate::program::of(flow).is_none() {
+        flow.start.get_or_insert_with(|| "0 ps".into());
+    }
     if let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &mut flow.to {
         hotspot.hot_flow.get_or_insert(format!("{}.hot", flow.name));
     }
     match &mut flow.arrivals {
+        Some(ArrivalSpec::Constant(spec)) => {
+            spec.phase.get_or_insert_with(|| "random".into());
+        }
         Some(ArrivalSpec::Saturated(spec)) => {
             spec.backlog.get_or_insert(4);
         }

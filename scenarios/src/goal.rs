@@ -13,7 +13,7 @@
 //! Labels belong to their rank; what nobody refers to needs none. Comments go from `//` to the end of the
 //! line.
 
-use models::goal::{Action, Event, Rank, Schedule};
+use models::goal::{Action, Event, Invalid, Rank, Schedule};
 use models::sim_core::Duration;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -108,6 +108,20 @@ impl<'a> Words<'a> {
     }
 }
 
+/// In which lines the operations of a file stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lines(Vec<Vec<usize>>);
+
+impl Lines {
+    /// The line of an operation, from 1.
+    ///
+    /// # Panics
+    /// If there is no such operation in the file.
+    pub fn of(&self, rank: u32, op: u32) -> usize {
+        self.0[rank as usize][op as usize]
+    }
+}
+
 /// A dependency whose labels are not resolved yet: (line, who waits, for what, of whom).
 type Wish<'a> = (usize, &'a str, Event, &'a str);
 
@@ -116,6 +130,14 @@ type Wish<'a> = (usize, &'a str, Event, &'a str);
 /// # Errors
 /// The first mistake: syntax, then what [`Schedule::check`] finds.
 pub fn read(text: &str) -> Result<Schedule, GoalError> {
+    read_with_lines(text).map(|(schedule, _)| schedule)
+}
+
+/// The same, with the lines of the operations.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_with_lines(text: &str) -> Result<(Schedule, Lines), GoalError> {
     let mut words = Words::new(text);
     words.expect("num_ranks")?;
     let ranks: u32 = words.number("the number of ranks", "")?;
@@ -124,6 +146,8 @@ pub fn read(text: &str) -> Result<Schedule, GoalError> {
     }
     let mut schedule = Schedule::new(ranks);
     let mut seen = vec![false; ranks as usize];
+    let mut lines = Lines(vec![Vec::new(); ranks as usize]);
+    let mut octets = 0;
     while let Some(word) = words.next() {
         if word != "rank" {
             return words.wrong(format!("found \"{word}\" where \"rank\" should be"));
@@ -135,14 +159,24 @@ pub fn read(text: &str) -> Result<Schedule, GoalError> {
             Some(seen) => *seen = true,
         }
         words.expect("{")?;
-        schedule.ranks[number as usize] = rank(&mut words, ranks)?;
+        let (rank, places) = rank(&mut words, ranks, &mut octets)?;
+        schedule.ranks[number as usize] = rank;
+        lines.0[number as usize] = places;
     }
-    schedule.check().map_err(|error| GoalError { line: 0, message: error.to_string() })?;
-    Ok(schedule)
+    schedule.check().map_err(|error| {
+        let line = match error {
+            Invalid::Circle { rank, op } | Invalid::NoRank { rank, op, .. } => lines.of(rank, op),
+            Invalid::Unmatched { .. } | Invalid::Length { .. } => 0,
+        };
+        GoalError { line, message: error.to_string() }
+    })?;
+    Ok((schedule, lines))
 }
 
-fn rank(words: &mut Words<'_>, ranks: u32) -> Result<Rank, GoalError> {
+/// The operations of a rank, and their lines. `octets`: what all ranks so far send.
+fn rank(words: &mut Words<'_>, ranks: u32, octets: &mut u64) -> Result<(Rank, Vec<usize>), GoalError> {
     let mut rank = Rank::default();
+    let mut lines = Vec::new();
     let mut labels: BTreeMap<&str, u32> = BTreeMap::new();
     let mut wishes: Vec<Wish<'_>> = Vec::new();
     loop {
@@ -152,7 +186,8 @@ fn rank(words: &mut Words<'_>, ranks: u32) -> Result<Rank, GoalError> {
             (label, Some(":")) => {
                 words.next();
                 let kind = words.need("an operation")?;
-                let op = operation(words, kind, ranks, &mut rank)?;
+                lines.push(words.line);
+                let op = operation(words, kind, ranks, &mut rank, octets)?;
                 if labels.insert(label, op).is_some() {
                     return words.wrong(format!("label \"{label}\" is there twice in this rank"));
                 }
@@ -164,7 +199,8 @@ fn rank(words: &mut Words<'_>, ranks: u32) -> Result<Rank, GoalError> {
                 wishes.push((words.line, label, event, other));
             }
             (kind, _) => {
-                operation(words, kind, ranks, &mut rank)?;
+                lines.push(words.line);
+                operation(words, kind, ranks, &mut rank, octets)?;
             }
         }
     }
@@ -178,13 +214,25 @@ fn rank(words: &mut Words<'_>, ranks: u32) -> Result<Rank, GoalError> {
         };
         rank.wait(find(label)?, event, find(other)?);
     }
-    Ok(rank)
+    Ok((rank, lines))
 }
 
-fn operation(words: &mut Words<'_>, kind: &str, ranks: u32, rank: &mut Rank) -> Result<u32, GoalError> {
+fn operation(
+    words: &mut Words<'_>,
+    kind: &str,
+    ranks: u32,
+    rank: &mut Rank,
+    sent: &mut u64,
+) -> Result<u32, GoalError> {
     let action = match kind {
         "send" | "recv" => {
             let octets: u64 = words.number("a number of octets (\"64b\")", "b")?;
+            if kind == "send" {
+                match sent.checked_add(octets) {
+                    Some(sum) => *sent = sum,
+                    None => return words.wrong("all sends together have more than 2^64 - 1 octets"),
+                }
+            }
             if octets == 0 {
                 return words.wrong("a message of no octets is not possible; allowed: 1b and more");
             }
@@ -277,7 +325,11 @@ mod tests {
             ),
             (
                 "num_ranks 1\nrank 0 {\na: calc 1\na requires a }",
-                "rank 0: operation 0 waits for itself, through others",
+                "line 3: rank 0: operation 0 waits for itself, through others",
+            ),
+            (
+                "num_ranks 2\nrank 0 {\nsend 18446744073709551615b to 1\nsend 1b to 1 }",
+                "line 4: all sends together have more than 2^64 - 1 octets",
             ),
             (
                 "num_ranks 2\nrank 0 { send 1b to 1 }",

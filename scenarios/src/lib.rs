@@ -20,6 +20,7 @@ mod check;
 mod compile;
 mod configure;
 pub mod diagnostic;
+mod effect;
 mod excerpt;
 pub mod expand;
 pub mod fabric;

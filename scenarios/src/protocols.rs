@@ -72,8 +72,10 @@ fn kind(flow: &FlowSpec) -> Kind {
 
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
-    flow.size.get_or_insert(SizeSpec::Fixed(256));
     let kind = kind(flow);
+    if kind != Kind::Read {
+        flow.size.get_or_insert(SizeSpec::Fixed(256));
+    }
     if let Some(rpc) = &mut flow.rpc {
         rpc.via.get_or_insert(match kind {
             Kind::Message { .. } => RpcVia::Message,
@@ -81,7 +83,9 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
             Kind::Read => RpcVia::Read,
             Kind::Write => RpcVia::Write,
         });
-        rpc.response.get_or_insert(8);
+        if kind != Kind::Write {
+            rpc.response.get_or_insert(8);
+        }
         rpc.timeout.get_or_insert("100 ms".into());
     }
     match kind {

@@ -3,6 +3,7 @@
 use crate::compile::{Compiler, no_match};
 use crate::configure;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::effect;
 use crate::fabric::{Fate, Walk};
 use crate::names;
 use crate::plan::Offered;
@@ -14,7 +15,7 @@ use crate::topology::{good_name, shortened};
 use crate::units::{self, Ratio};
 use models::config::*;
 use models::lp_serial::cost::{AddressSize, IdSize, PacketClass, packet_bytes};
-use models::sim_core::{Duration, Time};
+use models::sim_core::{Duration, Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -27,6 +28,12 @@ pub(crate) struct Demand {
 
 /// Most flows of a scenario; hot flows of hotspots come on top and still fit a 16-bit index.
 const FLOWS_MAX: usize = 10_000;
+
+/// A load with many digits counts in parts of this.
+const LOAD_PARTS: u128 = 10_000_000_000;
+
+/// Most bursts, in the mean, from one packet to the next.
+const BURSTS_MAX: u64 = 1_000;
 
 /// Adds flows and sources to a fabric.
 pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Walk) -> Demand {
@@ -104,7 +111,8 @@ impl Traffic<'_> {
     fn flow(&mut self, c: &mut Compiler<'_>, config: &FabricConfig, i: usize, flow: &FlowSpec) {
         let at = format!("/traffic/{i}");
         let index = self.index(&flow.name);
-        if protocols::is_protocol(flow) && !protocols::check(c, &at, flow) {
+        let right = effect::flow(c, &at, flow);
+        if (protocols::is_protocol(flow) && !protocols::check(c, &at, flow)) || !right {
             return;
         }
         if let Some(ArrivalSpec::Trace(trace)) = &flow.arrivals {
@@ -180,7 +188,8 @@ impl Traffic<'_> {
                 let time = mean_packet_time(c, source, &sizes);
                 (sizes, time)
             };
-            let Some((arrivals, own)) = self.arrivals(c, &at, flow, time) else {
+            let stream = format!("{}/{}/0", c.graph.nodes[source].name, flow.name);
+            let Some((arrivals, own)) = self.arrivals(c, &at, flow, time, &stream) else {
                 if !c.out.iter().any(|item| item.severity == Severity::Error) {
                     let message = "the arrivals need numbers that do not fit 64 bits";
                     c.out.push(
@@ -198,7 +207,7 @@ impl Traffic<'_> {
             let config = SourceConfig {
                 endpoint: source as u32,
                 flow: index,
-                stream: format!("{}/{}/0", c.graph.nodes[source].name, flow.name),
+                stream,
                 priority: match flow.vc {
                     Some(vc @ 1..) => vc_priority(vc),
                     _ => flow.priority.unwrap_or(0),
@@ -497,6 +506,7 @@ impl Traffic<'_> {
         at: &str,
         flow: &FlowSpec,
         packet: Ratio,
+        stream: &str,
     ) -> Option<(Arrivals, Option<Ratio>)> {
         let at = format!("{at}/arrivals");
         let Some(process) = &flow.arrivals else {
@@ -526,7 +536,6 @@ impl Traffic<'_> {
                 Some((Arrivals::Bernoulli { slot: Duration(slot), numerator, denominator }, Some(load)))
             }
             ArrivalSpec::Constant(spec) => {
-                let phase = Duration(spec.phase.as_deref().and_then(|t| units::time(t).ok()).unwrap_or(0));
                 let (interval, load) = match (&spec.load, &spec.interval) {
                     (Some(share), None) => {
                         let load = load(c, &format!("{at}/constant/load"), share)?;
@@ -550,7 +559,15 @@ impl Traffic<'_> {
                         return None;
                     }
                 };
-                Some((Arrivals::Constant { interval: interval.pair()?, phase }, Some(load)))
+                let interval = interval.pair()?;
+                let phase = match units::given(spec.phase.as_ref()) {
+                    Some(phase) => phase,
+                    None => {
+                        let seed = c.spec.seed.unwrap_or(1);
+                        Stream::new(seed, stream, Purpose::PHASE).below(interval.0.div_ceil(interval.1))
+                    }
+                };
+                Some((Arrivals::Constant { interval, phase: Duration(phase) }, Some(load)))
             }
             ArrivalSpec::OnOff(spec) => {
                 let pointer = format!("{at}/on_off/load");
@@ -570,6 +587,13 @@ impl Traffic<'_> {
                     return None;
                 }
                 let interval = packet.over(peak).and_then(Ratio::rounded)?;
+                if interval / BURSTS_MAX > on {
+                    let message = format!("a packet needs the time of {} bursts", interval / on);
+                    let help =
+                        format!("allowed: at most {BURSTS_MAX}; make the bursts longer, or use \"poisson\"");
+                    c.once(Diagnostic::error("SC008", format!("{at}/on_off/on"), message).help(help));
+                    return None;
+                }
                 let (on, off, interval) = (Duration(on), Duration(off), Duration(interval.max(1)));
                 Some((Arrivals::OnOff { on, off, interval }, Some(load)))
             }
@@ -811,12 +835,17 @@ fn load(c: &mut Compiler<'_>, at: &str, share: &Share) -> Option<Ratio> {
         c.once(Diagnostic::error("SC040", at, message).help(help));
         return None;
     }
-    if value.num > u128::from(u32::MAX) || value.den > 1_000_000_000_000 {
-        let message = format!("a load of {shown} has too many digits");
-        c.once(Diagnostic::error("SC040", at, message).help("allowed: at most 12 decimals"));
+    if value.num <= u128::from(u32::MAX) && value.den <= 1_000_000_000_000 {
+        return Some(value);
+    }
+    // What a program computed has 17 digits, of which the last ones say nothing.
+    let parts = value.times(Ratio::whole(LOAD_PARTS)).and_then(Ratio::rounded).unwrap_or(0);
+    if parts == 0 {
+        let message = format!("a load of {shown} is too small");
+        c.once(Diagnostic::error("SC040", at, message).help("allowed: at least 0.0000000001"));
         return None;
     }
-    Some(value)
+    Some(Ratio::new(u128::from(parts), LOAD_PARTS))
 }
 
 /// Start and stop of a flow.

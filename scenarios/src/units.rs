@@ -84,7 +84,7 @@ fn gcd(mut a: u128, mut b: u128) -> u128 {
 }
 
 /// Digits that a decimal number may have: enough for every quantity, few enough never to overflow.
-const DIGITS_MAX: usize = 18;
+const DIGITS_MAX: usize = 30;
 
 /// Reads a plain decimal number such as `6.25`.
 pub fn decimal(text: &str) -> Result<Ratio, String> {

@@ -137,6 +137,9 @@ impl Compiler<'_> {
         for (device, slots) in registers.iter().enumerate() {
             let mut ports = Vec::new();
             for (port, (own, pointer)) in (0..).zip(slots) {
+                if !self.graph.is_switch(device) {
+                    crate::effect::endpoint_port(self, pointer, own);
+                }
                 let gen_sup = own.gen_sup == Some(true);
                 let neighbour = self.neighbours[device][usize::from(port)];
                 let willing =

@@ -58,6 +58,53 @@ fn load_is_the_share_of_time_with_delimiters() {
     }
 }
 
+/// Sources of equal gaps begin anywhere within the first gap, each of them elsewhere, and with another seed elsewhere;
+/// or all when the scenario says so.
+#[test]
+fn constant_sources_are_not_in_phase() {
+    let phases = |seed: u64, constant: Value| -> Vec<u64> {
+        let mut value = scenario(json!({
+            "name": "f", "from": "all", "to": {"uniform": {}}, "arrivals": {"constant": constant}
+        }));
+        value["seed"] = json!(seed);
+        let sources = plan(&value).variants[0].config.sources.clone();
+        let phase = |arrivals: &Arrivals| match arrivals {
+            Arrivals::Constant { phase, .. } => phase.0,
+            other => panic!("{other:?}"),
+        };
+        sources.iter().map(|source| phase(&source.arrivals)).collect()
+    };
+    let drawn = phases(1, json!({"interval": "2 us"}));
+    assert_eq!(drawn, phases(1, json!({"interval": "2 us", "phase": "random"})));
+    assert!(drawn.iter().all(|phase| *phase < 2_000_000), "{drawn:?}");
+    let different: std::collections::BTreeSet<_> = drawn.iter().collect();
+    assert_eq!(different.len(), 4, "{drawn:?}");
+    assert_ne!(drawn, phases(2, json!({"interval": "2 us"})));
+    assert_eq!(phases(1, json!({"interval": "2 us", "phase": "5 ns"})), [5_000; 4]);
+}
+
+/// 0.1 + 0.2 as a program writes it, and the third of 0.01.
+#[test]
+fn loads_with_seventeen_digits_are_loads() {
+    let mean = |load: f64| {
+        let flow =
+            json!({"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"poisson": {"load": load}}});
+        match arrivals(flow) {
+            Arrivals::Poisson { mean } => mean,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(mean(0.1 + 0.2), mean(0.3));
+    assert_eq!(mean(0.01 / 3.0), Duration(33_600_000));
+    assert_eq!(mean(0.123_456_789_012_345_67), Duration(907_200));
+    let flow =
+        json!({"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"constant": {"load": 1.0 / 3.0}}});
+    match arrivals(flow) {
+        Arrivals::Constant { interval: (num, den), .. } => assert_eq!((num + den / 2) / den, 336_000),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn load_follows_link_symbol_and_mix_of_sizes() {
     let mut value = scenario(json!({

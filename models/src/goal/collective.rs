@@ -161,7 +161,7 @@ pub fn gather(ranks: u32, octets: u64) -> Schedule {
 
 #[cfg(test)]
 mod tests {
-    use super::super::loggops::{LogGops, Reception, run};
+    use super::super::loggops::{LogGops, Rules, run};
     use super::*;
     use sim_core::Duration;
     use std::sync::Arc;
@@ -176,9 +176,9 @@ mod tests {
             gap_per_octet: Duration(0),
             overhead_per_octet: Duration(0),
             eager_octets: u64::MAX,
-            reception: Reception::Pipelined,
+            rules: Rules::Pipelined,
         };
-        run(Arc::new(schedule), parameters).end().expect("it ends").as_ps() / 1_000
+        run(Arc::new(schedule), parameters).unwrap().end().expect("it ends").as_ps() / 1_000
     }
 
     #[test]

@@ -7,11 +7,15 @@
 //!
 //! # Rules
 //!
+//! By default those of LogGOPSim (`loggopsim.rs`), so that figures of both can be compared: [`Rules::LogGopSim`].
+//! There a long message crosses without asking its receiver, and an operation can begin before what it waits for is
+//! over, on another processor. The others keep both in order:
+//!
 //! - A send begins when its processor and the sending side of its NIC are free. The processor has it for
 //!   o + (s-1) O, the NIC for g + (s-1) G. It is over when the processor is done with it.
 //! - Its first octet arrives o + L after it began. It is taken in when the processor and the receiving side
 //!   of the NIC are free, which have it for o + (s-1) max(O, G) and g + (s-1) G; then it is there for its
-//!   receive. With [`Reception::Pipelined`] only the NIC has it at first, and the processor for o + (s-1) O
+//!   receive. With [`Rules::Pipelined`] only the NIC has it at first, and the processor for o + (s-1) O
 //!   when its last octet is in.
 //! - A message longer than S is announced by one of a single octet. When its receive has begun and the
 //!   announcement is there, the receiver says so; that arrives L later, and then the message is sent.
@@ -19,12 +23,13 @@
 //! - Processor 0 of a rank takes messages in.
 //! - Who waits longest goes first; at the same instant what comes goes before what goes.
 
-use super::{Action, Matching, Op, Progress, Rank, Schedule};
+use super::{Action, Matching, Op, Progress, Rank, Schedule, loggopsim};
 use sim_core::{
     ActorId, Class, Context, Duration, Event, EventList, HeapList, Kernel, KeySource, RunEnd, Shake, Time,
     World,
 };
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 
 /// Parameters of the model.
@@ -42,19 +47,40 @@ pub struct LogGops {
     pub overhead_per_octet: Duration,
     /// S: longer messages wait for their receiver.
     pub eager_octets: u64,
-    /// What taking a message in occupies.
-    pub reception: Reception,
+    /// By which rules.
+    pub rules: Rules,
 }
 
-/// What taking a message in occupies.
+/// What happens when, as far as the parameters leave it open.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub enum Reception {
-    /// The processor, while the octets come in: nothing is sent meanwhile. The rule of LogGOPSim.
+pub enum Rules {
+    /// Those of LogGOPSim, to its last nanosecond.
     #[default]
+    LogGopSim,
+    /// A long message asks for clearance. Messages occupy the processor while their octets come in: nothing is sent
+    /// meanwhile.
     Processor,
-    /// The NIC; the processor has it when it is whole.
+    /// A long message asks for clearance. Messages occupy the NIC, and the processor when they are whole.
     Pipelined,
 }
+
+/// A time does not fit into 64 bits of picoseconds (213 days).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Overflow {
+    /// Rank.
+    pub rank: u32,
+    /// Its operation that ends too late.
+    pub op: u32,
+}
+
+impl fmt::Display for Overflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Overflow { rank, op } = self;
+        write!(f, "rank {rank}: operation {op} ends after more than {} ps (213 days)", u64::MAX)
+    }
+}
+
+impl std::error::Error for Overflow {}
 
 /// When a run was over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +89,9 @@ pub struct Completion {
     pub ranks: Vec<Option<Time>>,
     /// Time that the operations of each rank computed, on all its processors.
     pub computed: Vec<Duration>,
+    /// The first (rank, operation) that began before an operation of another processor was over that it waits for.
+    /// Only by [`Rules::LogGopSim`].
+    pub early: Option<(u32, u32)>,
 }
 
 impl Completion {
@@ -74,23 +103,33 @@ impl Completion {
 
 /// Runs a schedule that [`Schedule::check`] has passed.
 ///
+/// # Errors
+/// The first operation that ends too late for 64 bits of picoseconds.
+///
 /// # Panics
-/// If L is zero, a rank of the schedule does not exist, or a time does not fit into 64 bits of picoseconds.
-pub fn run(schedule: Arc<Schedule>, parameters: LogGops) -> Completion {
+/// If L is zero, or a rank of the schedule does not exist.
+pub fn run(schedule: Arc<Schedule>, parameters: LogGops) -> Result<Completion, Overflow> {
     assert!(!parameters.latency.is_zero(), "messages take time");
+    if parameters.rules == Rules::LogGopSim {
+        return loggopsim::run(&schedule, parameters);
+    }
     let hosts: Vec<Host> = (0u32..).zip(&schedule.ranks).map(|(n, rank)| Host::new(n, rank)).collect();
-    let mut kernel = Kernel::new(Machine { schedule, parameters, hosts }, HeapList::new());
+    let mut kernel = Kernel::new(Machine { schedule, parameters, hosts, overflow: None }, HeapList::new());
     for n in 0..kernel.world.hosts.len() {
         let key = kernel.world.hosts[n].keys.make(Time::ZERO, TURNS);
         kernel.schedule(Event { key, target: n as u32, payload: Step::Turn });
     }
     let end = kernel.run_until(Time::MAX);
     debug_assert_eq!(end, RunEnd::Empty);
+    if let Some(overflow) = kernel.world.overflow {
+        return Err(overflow);
+    }
     let hosts = &kernel.world.hosts;
-    Completion {
+    Ok(Completion {
         ranks: hosts.iter().map(|host| host.progress.is_done().then_some(host.last)).collect(),
         computed: hosts.iter().map(|host| host.computed).collect(),
-    }
+        early: None,
+    })
 }
 
 const ARRIVALS: Class = Class::new(0);
@@ -186,9 +225,9 @@ impl Host {
     }
 
     /// Heads of all queues: since when they wait, and when what they need is free.
-    fn heads(&self, rank: &Rank, reception: Reception) -> impl Iterator<Item = (Time, Queue, Time)> {
+    fn heads(&self, rank: &Rank, rules: Rules) -> impl Iterator<Item = (Time, Queue, Time)> {
         let cpu = self.cpus[0];
-        let intake = if reception == Reception::Processor { cpu.max(self.nic_in) } else { self.nic_in };
+        let intake = if rules == Rules::Processor { cpu.max(self.nic_in) } else { self.nic_in };
         let incoming = self.incoming.front().map(|(since, _)| (*since, Queue::Incoming, intake));
         let whole = self.whole.front().map(|(since, _)| (*since, Queue::Whole, cpu));
         let outgoing = self.outgoing.front().map(|(since, message)| {
@@ -207,12 +246,17 @@ struct Machine {
     schedule: Arc<Schedule>,
     parameters: LogGops,
     hosts: Vec<Host>,
+    /// What ended too late, if something did: then nothing else happens.
+    overflow: Option<Overflow>,
 }
 
 impl World for Machine {
     type Payload = Step;
 
     fn handle<L: EventList<Step>>(&mut self, event: Event<Step>, cx: &mut Context<'_, Step, L>) {
+        if self.overflow.is_some() {
+            return;
+        }
         let schedule = self.schedule.clone();
         let mut turn = Turn {
             rank: event.target,
@@ -220,6 +264,7 @@ impl World for Machine {
             schedule: &schedule,
             parameters: self.parameters,
             host: &mut self.hosts[event.target as usize],
+            overflow: &mut self.overflow,
             cx,
         };
         turn.host.due.push_back(event.payload);
@@ -234,6 +279,7 @@ struct Turn<'a, 'b, L> {
     schedule: &'a Schedule,
     parameters: LogGops,
     host: &'a mut Host,
+    overflow: &'a mut Option<Overflow>,
     cx: &'a mut Context<'b, Step, L>,
 }
 
@@ -251,11 +297,14 @@ impl<L: EventList<Step>> Turn<'_, '_, L> {
             if !self.host.due.is_empty() {
                 continue;
             }
-            let heads = self.host.heads(self.program, self.parameters.reception);
+            let heads = self.host.heads(self.program, self.parameters.rules);
             let Some((_, queue, _)) = heads.filter(|(_, _, at)| *at <= now).min() else { break };
             self.begin(queue);
+            if self.overflow.is_some() {
+                return;
+            }
         }
-        let heads = self.host.heads(self.program, self.parameters.reception);
+        let heads = self.host.heads(self.program, self.parameters.rules);
         if let Some(at) = heads.map(|(_, _, at)| at).min()
             && at < self.host.turn_at
         {
@@ -275,7 +324,8 @@ impl<L: EventList<Step>> Turn<'_, '_, L> {
                 if kind == Kind::Body && octets > self.parameters.eager_octets {
                     let receive = self.host.cleared.remove(&(from, op)).expect("it was cleared");
                     self.over(receive);
-                    self.travel(from, self.parameters.latency, ENDS, Step::Ended { op });
+                    let delay = self.span((from, op), Duration::ZERO, self.parameters.latency, 1);
+                    self.travel(from, delay, ENDS, Step::Ended { op });
                 } else if let Some((receive, message)) = self.host.matching.arrive(from, tag, message) {
                     self.matched(receive, message);
                 }
@@ -321,7 +371,11 @@ impl<L: EventList<Step>> Turn<'_, '_, L> {
                 let (_, op) = self.host.calculations[cpu].pop_front().expect("it has a head");
                 let Action::Calculate(time) = self.program.ops()[op as usize].action else { unreachable!() };
                 self.host.progress.begun(self.program, op);
-                self.host.computed += time;
+                let time = self.span((self.rank, op), time, Duration::ZERO, 0);
+                match self.host.computed.checked_add(time) {
+                    Some(computed) => self.host.computed = computed,
+                    None => *self.overflow = Some(Overflow { rank: self.rank, op }),
+                }
                 self.host.cpus[cpu] = now + time;
                 self.later(time, Step::Ended { op });
             }
@@ -330,35 +384,39 @@ impl<L: EventList<Step>> Turn<'_, '_, L> {
                 let (octets, to, _) = self.send_of(self.rank, message.op);
                 let long = octets > self.parameters.eager_octets;
                 let further = further_octets(message.kind, octets);
-                let time = overhead + overhead_per_octet * further;
+                let of = (self.rank, message.op);
+                let time = self.span(of, overhead, overhead_per_octet, further);
                 self.host.cpus[usize::from(self.program.ops()[message.op as usize].cpu)] = now + time;
-                self.host.nic_out = now + gap + gap_per_octet * further;
+                self.host.nic_out = now + self.span(of, gap, gap_per_octet, further);
                 if !(long && message.kind == Kind::Body) {
                     self.host.progress.begun(self.program, message.op);
                 }
                 if !long {
                     self.later(time, Step::Ended { op: message.op });
                 }
-                self.travel(to, overhead + latency, ARRIVALS, Step::Arrives(message));
+                let delay = self.span(of, overhead, latency, 1);
+                self.travel(to, delay, ARRIVALS, Step::Arrives(message));
             }
             Queue::Incoming => {
                 let (_, message) = self.host.incoming.pop_front().expect("it has a head");
                 let (octets, ..) = self.send_of(message.from, message.op);
                 let further = further_octets(message.kind, octets);
-                self.host.nic_in = now + gap + gap_per_octet * further;
-                match self.parameters.reception {
-                    Reception::Processor => {
-                        let time = overhead + overhead_per_octet.max(gap_per_octet) * further;
-                        self.host.cpus[0] = now + time;
-                        self.later(time, Step::Taken(message));
-                    }
-                    Reception::Pipelined => self.later(gap_per_octet * further, Step::Received(message)),
+                let of = (message.from, message.op);
+                self.host.nic_in = now + self.span(of, gap, gap_per_octet, further);
+                if self.parameters.rules == Rules::Pipelined {
+                    let time = self.span(of, Duration::ZERO, gap_per_octet, further);
+                    self.later(time, Step::Received(message));
+                } else {
+                    let time = self.span(of, overhead, overhead_per_octet.max(gap_per_octet), further);
+                    self.host.cpus[0] = now + time;
+                    self.later(time, Step::Taken(message));
                 }
             }
             Queue::Whole => {
                 let (_, message) = self.host.whole.pop_front().expect("it has a head");
                 let (octets, ..) = self.send_of(message.from, message.op);
-                let time = overhead + overhead_per_octet * further_octets(message.kind, octets);
+                let further = further_octets(message.kind, octets);
+                let time = self.span((message.from, message.op), overhead, overhead_per_octet, further);
                 self.host.cpus[0] = now + time;
                 self.later(time, Step::Taken(message));
             }
@@ -371,7 +429,8 @@ impl<L: EventList<Step>> Turn<'_, '_, L> {
             Kind::Body => self.over(receive),
             Kind::Announcement => {
                 self.host.cleared.insert((from, op), receive);
-                self.travel(from, self.parameters.latency, ARRIVALS, Step::Cleared { op });
+                let delay = self.span((from, op), Duration::ZERO, self.parameters.latency, 1);
+                self.travel(from, delay, ARRIVALS, Step::Cleared { op });
             }
         }
     }
@@ -379,6 +438,18 @@ impl<L: EventList<Step>> Turn<'_, '_, L> {
     fn over(&mut self, op: u32) {
         self.host.last = self.cx.now();
         self.host.progress.ended(self.program, op);
+    }
+
+    /// How long `once` and `times` `each` last from now on, for the sake of operation `of.1` of rank `of.0`.
+    /// What is too long lasts to the end of time, where nothing happens any more.
+    fn span(&mut self, of: (u32, u32), once: Duration, each: Duration, times: u64) -> Duration {
+        let now = self.cx.now();
+        let end = loggopsim::span(now, once, each, times).filter(|end| *end < Time::MAX);
+        let end = end.unwrap_or_else(|| {
+            self.overflow.get_or_insert(Overflow { rank: of.0, op: of.1 });
+            Time::MAX
+        });
+        end - now
     }
 
     /// (octets, receiver, tag) of a send.
@@ -404,7 +475,7 @@ impl<L: EventList<Step>> Turn<'_, '_, L> {
     }
 }
 
-/// Octets after the first.
+/// Octets after the first of what crosses.
 fn further_octets(kind: Kind, octets: u64) -> u64 {
     if kind == Kind::Announcement { 0 } else { octets.saturating_sub(1) }
 }
@@ -421,7 +492,7 @@ mod tests {
         gap_per_octet: Duration::from_ns(1),
         overhead_per_octet: Duration(0),
         eager_octets: u64::MAX,
-        reception: Reception::Processor,
+        rules: Rules::LogGopSim,
     };
 
     const SLOW: LogGops = LogGops {
@@ -435,7 +506,7 @@ mod tests {
 
     fn ns(schedule: Schedule, parameters: LogGops) -> u64 {
         schedule.check().expect("it can run");
-        run(Arc::new(schedule), parameters).end().expect("it ends").as_ps() / 1_000
+        run(Arc::new(schedule), parameters).unwrap().end().expect("it ends").as_ps() / 1_000
     }
 
     /// Figures of LogGOPSim.
@@ -445,7 +516,7 @@ mod tests {
         assert_eq!(ns(collective::allreduce_halving(64, 65_536), FAST), 131_412);
         assert_eq!(131_412, steps + 12 * 200);
         assert_eq!(ns(collective::allreduce_halving(64, 65_536), SLOW), 840_072);
-        let pipelined = LogGops { reception: Reception::Pipelined, ..FAST };
+        let pipelined = LogGops { rules: Rules::Pipelined, ..FAST };
         assert_eq!(ns(collective::allreduce_halving(64, 65_536), pipelined), 131_412);
     }
 
@@ -456,34 +527,87 @@ mod tests {
         assert_eq!(ns(collective::all_to_all(32, 4_096), FAST), 133_145);
         assert_eq!(133_145, 31 * (200 + 4_095));
         assert_eq!(ns(collective::all_to_all(32, 4_096), SLOW), 932_170);
-        let pipelined = LogGops { reception: Reception::Pipelined, ..FAST };
+        let pipelined = LogGops { rules: Rules::Pipelined, ..FAST };
         assert_eq!(ns(collective::all_to_all(32, 4_096), pipelined), 127_145);
         assert_eq!(127_145, 200 + 31 * 4_095);
     }
 
-    #[test]
-    fn a_long_message_waits_for_its_receiver() {
+    /// A send of 1 001 octets, and its receive after 5 us of computing.
+    fn late_receive() -> Schedule {
         let mut schedule = Schedule::new(2);
         schedule.ranks[0].push(Action::Send { octets: 1_001, to: 1, tag: 0 });
         let busy = schedule.ranks[1].push(Action::Calculate(Duration::from_ns(5_000)));
         let receive = schedule.ranks[1].push(Action::Receive { octets: 1_001, from: 0, tag: 0 });
         schedule.ranks[1].wait(receive, super::super::Event::End, busy);
-        let parameters = LogGops { eager_octets: 1_000, ..FAST };
-        let done = run(Arc::new(schedule.clone()), parameters);
+        schedule
+    }
+
+    #[test]
+    fn a_long_message_waits_for_its_receiver() {
+        let schedule = late_receive();
+        let parameters = LogGops { eager_octets: 1_000, rules: Rules::Processor, ..FAST };
+        let done = run(Arc::new(schedule.clone()), parameters).unwrap();
         // Ready at 5 000, clearance 200, message 200 + 1 000; the sender knows 200 later.
         let at = |ns| Some(Time::from_ns(ns));
         assert_eq!(done.ranks, [at(6_600), at(6_400)]);
         assert_eq!(done.computed, [Duration(0), Duration::from_ns(5_000)]);
-        let eager = run(Arc::new(schedule), FAST);
-        // The processor computes, so it takes the message in when it is done.
-        assert_eq!(eager.ranks, [at(0), at(6_000)]);
+        for rules in [Rules::Processor, Rules::LogGopSim] {
+            let eager = run(Arc::new(schedule.clone()), LogGops { rules, ..FAST }).unwrap();
+            // The processor computes, so it takes the message in when it is done.
+            assert_eq!(eager.ranks, [at(0), at(6_000)]);
+        }
+        // LogGOPSim lets it cross, and the sender know at once.
+        let parameters = LogGops { eager_octets: 1_000, ..FAST };
+        let done = run(Arc::new(schedule), parameters).unwrap();
+        assert_eq!((done.ranks, done.early), (vec![at(5_000), at(6_000)], None));
+    }
+
+    /// LogGOPSim frees what waits when a computation begins, for the time at which the processor *of what
+    /// waits* is free.
+    #[test]
+    fn what_begins_before_another_processor_is_done_is_told() {
+        let mut schedule = Schedule::new(1);
+        let first = schedule.ranks[0].push(Action::Calculate(Duration::from_ns(10)));
+        let second = schedule.ranks[0].push_on(Action::Calculate(Duration::from_ns(5)), 1);
+        schedule.ranks[0].wait(second, super::super::Event::End, first);
+        let schedule = Arc::new(schedule);
+        let done = run(schedule.clone(), FAST).unwrap();
+        assert_eq!((done.end(), done.early), (Some(Time::from_ns(10)), Some((0, 1))));
+        let done = run(schedule, LogGops { rules: Rules::Processor, ..FAST }).unwrap();
+        assert_eq!((done.end(), done.early), (Some(Time::from_ns(15)), None));
+    }
+
+    /// 2^64 - 1 octets at 1 ns, and 2 x 10^16 of them, are longer than 2^64 ps; without G nothing is too long.
+    #[test]
+    fn times_beyond_the_clock_are_errors_and_never_wrong() {
+        for octets in [u64::MAX, 20_000_000_000_000_000] {
+            let mut schedule = Schedule::new(2);
+            schedule.ranks[0].push(Action::Calculate(Duration::ZERO));
+            schedule.ranks[0].push(Action::Send { octets, to: 1, tag: 0 });
+            schedule.ranks[1].push(Action::Receive { octets, from: 0, tag: 0 });
+            let schedule = Arc::new(schedule);
+            for rules in [Rules::LogGopSim, Rules::Processor, Rules::Pipelined] {
+                let parameters = LogGops { rules, ..FAST };
+                assert_eq!(run(schedule.clone(), parameters), Err(Overflow { rank: 0, op: 1 }), "{rules:?}");
+                let free = LogGops { gap_per_octet: Duration(0), ..parameters };
+                assert_eq!(run(schedule.clone(), free).unwrap().end(), Some(Time::from_ns(200)), "{rules:?}");
+            }
+        }
+        for rules in [Rules::LogGopSim, Rules::Processor, Rules::Pipelined] {
+            let mut schedule = Schedule::new(1);
+            schedule.ranks[0].push(Action::Calculate(Duration(u64::MAX - 5)));
+            let last = schedule.ranks[0].push(Action::Calculate(Duration(10)));
+            let parameters = LogGops { rules, ..FAST };
+            let overflow = Overflow { rank: 0, op: last };
+            assert_eq!(run(Arc::new(schedule), parameters), Err(overflow), "{rules:?}");
+        }
     }
 
     #[test]
     fn what_waits_for_ever_has_no_end() {
         let mut schedule = Schedule::new(1);
         schedule.ranks[0].push(Action::Receive { octets: 1, from: 0, tag: 0 });
-        let done = run(Arc::new(schedule), FAST);
+        let done = run(Arc::new(schedule), FAST).unwrap();
         assert_eq!((done.end(), done.ranks), (None, vec![None]));
     }
 
@@ -493,7 +617,7 @@ mod tests {
         for cpu in [0, 0, 1] {
             schedule.ranks[0].push_on(Action::Calculate(Duration::from_ns(10)), cpu);
         }
-        let done = run(Arc::new(schedule), FAST);
+        let done = run(Arc::new(schedule), FAST).unwrap();
         assert_eq!((done.end(), done.computed[0]), (Some(Time::from_ns(20)), Duration::from_ns(30)));
     }
 }

@@ -9,6 +9,7 @@
 
 pub mod collective;
 pub mod loggops;
+mod loggopsim;
 
 use sim_core::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -175,6 +176,12 @@ impl Rank {
         after.flat_map(|(op, after)| after.iter().map(move |(event, next)| (op, *event, *next)))
     }
 
+    /// Which operations wait for `event` of `op`.
+    pub fn waiting(&self, op: u32, event: Event) -> impl Iterator<Item = u32> + '_ {
+        let after = self.after[op as usize].iter();
+        after.filter(move |(of, _)| *of == event).map(|(_, next)| *next)
+    }
+
     /// An operation in a circle, if there is one (Kahn).
     fn circle(&self) -> Option<u32> {
         let mut waits = self.waits.clone();
@@ -311,7 +318,7 @@ impl Progress {
     }
 
     fn tell(&mut self, rank: &Rank, op: u32, event: Event) {
-        for &(_, next) in rank.after[op as usize].iter().filter(|(of, _)| *of == event) {
+        for next in rank.waiting(op, event) {
             let waits = &mut self.waits[next as usize];
             *waits -= 1;
             if *waits == 0 {
