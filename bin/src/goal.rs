@@ -25,8 +25,8 @@ pub(crate) fn goal(args: &GoalArgs) -> Result<(), Failure> {
     })?;
     if let Some((rank, op)) = done.early {
         console::complain(&format!(
-            "riosim: {path}: line {}: begins before what it waits for on another processor is over, by the rules of \
-             LogGOPSim; --rules processor and --rules pipelined wait for it",
+            "riosim: {path}: line {}: begins before what it waits for on another processor is over, by the \
+             rules of LogGOPSim; --rules processor and --rules pipelined wait for it",
             lines.of(rank, op)
         ));
     }

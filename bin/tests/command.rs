@@ -384,7 +384,7 @@ fn programs_are_timed() {
             let output = run(&program, &[]);
             assert_eq!((output.status.code(), output.stdout), (Some(2), vec![]), "{octets}");
             let said = String::from_utf8(output.stderr).unwrap();
-            let end = "x.goal: line 4: rank 0: operation 1 ends after more than 18446744073709551615 ps (213 days)\n";
+            let end = "line 4: rank 0: operation 1 ends after more than 18446744073709551615 ps (213 days)\n";
             assert!(said.ends_with(end), "{said}");
             let output = run(&program, &["--gap-per-octet", "0 ns"]);
             assert!(String::from_utf8(output.stdout).unwrap().contains("(200000 ps)"));

@@ -160,9 +160,9 @@ impl Source {
         }
     }
 
-    /// When `left` of the time within bursts has passed since `at`, an instant within a burst. What is left of the gap
-    /// between two packets at the end of a burst goes on in the next: a burst may be shorter than the gap, and carries
-    /// a packet only as often as its length says.
+    /// When `left` of the time within bursts has passed since `at`, an instant within a burst. What is left
+    /// of the gap between two packets at the end of a burst goes on in the next: a burst may be shorter
+    /// than the gap, and carries a packet only as often as its length says.
     fn in_bursts(&mut self, mut at: u64, mut left: u64, (on, off): (Duration, Duration)) -> u64 {
         while at.saturating_add(left) >= self.burst_end && self.burst_end < self.config.stop.0 {
             left -= self.burst_end - at;
@@ -276,9 +276,10 @@ mod tests {
         Source::new(seed, &config)
     }
 
-    /// On and off alternate with exponential lengths of mean a and b, in equilibrium from the start; in on-time a
-    /// packet comes every i, the first anywhere. So the expected number of packets in a time T is T a / (a + b) / i,
-    /// for any lengths. On-time in T has the variance 2 a^2 b^2 T / (a + b)^3, and a packet more or less at the ends.
+    /// On and off alternate with exponential lengths of mean a and b, in equilibrium from the start; in
+    /// on-time a packet comes every i, the first anywhere. So the expected number of packets in a time T is
+    /// T a / (a + b) / i, for any lengths. On-time in T has the variance 2 a^2 b^2 T / (a + b)^3, and a
+    /// packet more or less at the ends.
     #[test]
     fn bursts_offer_what_was_asked_for_however_short_they_are() {
         for (on, off, interval) in [

@@ -328,8 +328,8 @@ impl Compiler<'_> {
             let help = match preset.lanes_least {
                 1 => "use narrower links, fewer of them, or another device".to_owned(),
                 least => format!(
-                    "two ports share four lanes, so even a link of one takes {least}; use narrower links, fewer of \
-                     them, or another device"
+                    "two ports share four lanes, so even a link of one takes {least}; use narrower links, \
+                     fewer of them, or another device"
                 ),
             };
             self.once(Diagnostic::error("SC052", "/links/width", message).help(help));

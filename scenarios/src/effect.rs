@@ -79,7 +79,8 @@ pub(crate) fn switch(c: &mut Compiler<'_>, origin: &str, settings: &SwitchSpec) 
     let buffered = matches!(settings.buffering, Some(BufferingKind::Crosspoint | BufferingKind::Output));
     if let Some(reads) = settings.reads_per_input.filter(|reads| buffered && *reads > 1) {
         let message = format!(
-            "{reads} reads of an input have no effect here: packets move on as soon as there is room behind inputs"
+            "{reads} reads of an input have no effect here: packets move on as soon as there is room behind \
+             inputs"
         );
         let help = "leave it out, or use \"buffering\": \"direct\"";
         c.once(Diagnostic::error("SC051", format!("{origin}/reads_per_input"), message).help(help));

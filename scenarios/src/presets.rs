@@ -62,7 +62,7 @@ pub const SWITCHES: &[Preset] = &[
     },
     Preset {
         name: "Tsi578",
-        about: "16 ports of 1x or 8 of 4x to 3.125 Gbaud, 8 packets in and out, store and forward, 8 multicast masks",
+        about: "16 ports of 1x or 8 of 4x to 3.125 Gbaud, 8 packets in and out, 8 multicast masks",
         ports_max: 16,
         baud_max: 3_125_000_000,
         lanes_max: 4,
@@ -73,7 +73,7 @@ pub const SWITCHES: &[Preset] = &[
     },
     Preset {
         name: "RXS2448",
-        about: "24 ports, 48 lanes to 12.5 Gbaud, VOQs and crosspoints, 256 multicast masks; buffers not public",
+        about: "24 ports, 48 lanes to 12.5 Gbaud, VOQs, crosspoints, 256 multicast masks; buffers not public",
         ports_max: 24,
         baud_max: 12_500_000_000,
         lanes_max: 4,

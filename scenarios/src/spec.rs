@@ -1141,8 +1141,8 @@ pub struct ConstantSpec {
     /// Time between two packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<String>,
-    /// Time of the first packet after the start: "random" (default: anywhere below the interval, each source has its
-    /// own) or a time.
+    /// Time of the first packet after the start: "random" (default: anywhere below the interval, each
+    /// source has its own) or a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
 }

@@ -20,8 +20,8 @@ impl Draw {
     }
 }
 
-/// A program: the first third of the seeds has few operations, the second more than 16 that are free at once, the
-/// last several processors.
+/// A program: the first third of the seeds has few operations, the second more than 16 that are free at
+/// once, the last several processors.
 fn program(seed: u64) -> String {
     let mut draw = Draw(seed);
     let ranks = 2 + draw.below(4);

@@ -1,9 +1,10 @@
-//! Every option of the schema has an effect, or is an error: `options.json` has a scenario for each of them, and
-//! what to set in it. An option that the table does not know fails the test, so a new one comes with its effect.
+//! Every option of the schema has an effect, or is an error: `options.json` has a scenario for each of
+//! them, and what to set in it. An option that the table does not know fails the test, so a new one comes
+//! with its effect.
 //!
-//! An entry is `[base, first, set]`: the base with the values of `first` is run, and again with those of `set`;
-//! what comes out differs. Or `[base, first, set, code]`: with `set` it is an error of this code. `not_yet` lists
-//! what nobody has shown yet; it only gets shorter.
+//! An entry is `[base, first, set]`: the base with the values of `first` is run, and again with those of
+//! `set`; what comes out differs. Or `[base, first, set, code]`: with `set` it is an error of this code.
+//! `not_yet` lists what nobody has shown yet; it only gets shorter.
 
 use models::{RunOptions, Simulation};
 use scenarios::{RunPlan, load, schema};

@@ -58,8 +58,8 @@ fn load_is_the_share_of_time_with_delimiters() {
     }
 }
 
-/// Sources of equal gaps begin anywhere within the first gap, each of them elsewhere, and with another seed elsewhere;
-/// or all when the scenario says so.
+/// Sources of equal gaps begin anywhere within the first gap, each of them elsewhere, and with another seed
+/// elsewhere; or all when the scenario says so.
 #[test]
 fn constant_sources_are_not_in_phase() {
     let phases = |seed: u64, constant: Value| -> Vec<u64> {

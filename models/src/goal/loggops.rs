@@ -7,9 +7,9 @@
 //!
 //! # Rules
 //!
-//! By default those of LogGOPSim (`loggopsim.rs`), so that figures of both can be compared: [`Rules::LogGopSim`].
-//! There a long message crosses without asking its receiver, and an operation can begin before what it waits for is
-//! over, on another processor. The others keep both in order:
+//! By default those of LogGOPSim (`loggopsim.rs`), so that figures of both can be compared:
+//! [`Rules::LogGopSim`]. There a long message crosses without asking its receiver, and an operation can
+//! begin before what it waits for is over, on another processor. The others keep both in order:
 //!
 //! - A send begins when its processor and the sending side of its NIC are free. The processor has it for
 //!   o + (s-1) O, the NIC for g + (s-1) G. It is over when the processor is done with it.
@@ -57,8 +57,8 @@ pub enum Rules {
     /// Those of LogGOPSim, to its last nanosecond.
     #[default]
     LogGopSim,
-    /// A long message asks for clearance. Messages occupy the processor while their octets come in: nothing is sent
-    /// meanwhile.
+    /// A long message asks for clearance. Messages occupy the processor while their octets come in: nothing
+    /// is sent meanwhile.
     Processor,
     /// A long message asks for clearance. Messages occupy the NIC, and the processor when they are whole.
     Pipelined,
@@ -89,8 +89,8 @@ pub struct Completion {
     pub ranks: Vec<Option<Time>>,
     /// Time that the operations of each rank computed, on all its processors.
     pub computed: Vec<Duration>,
-    /// The first (rank, operation) that began before an operation of another processor was over that it waits for.
-    /// Only by [`Rules::LogGopSim`].
+    /// The first (rank, operation) that began before an operation of another processor was over that it
+    /// waits for. Only by [`Rules::LogGopSim`].
     pub early: Option<(u32, u32)>,
 }
 
@@ -577,7 +577,8 @@ mod tests {
         assert_eq!((done.end(), done.early), (Some(Time::from_ns(15)), None));
     }
 
-    /// 2^64 - 1 octets at 1 ns, and 2 x 10^16 of them, are longer than 2^64 ps; without G nothing is too long.
+    /// 2^64 - 1 octets at 1 ns, and 2 x 10^16 of them, are longer than 2^64 ps; without G nothing is too
+    /// long.
     #[test]
     fn times_beyond_the_clock_are_errors_and_never_wrong() {
         for octets in [u64::MAX, 20_000_000_000_000_000] {

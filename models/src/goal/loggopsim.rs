@@ -1,33 +1,34 @@
 //! The rules of LogGOPSim, to its last nanosecond.
 //!
-//! Found by reading its public source (github.com/spcl/LogGOPSim) and by comparing times with the program built
-//! from it, over thousands of random schedules. In our words:
+//! Found by reading its public source (github.com/spcl/LogGOPSim) and by comparing times with the program
+//! built from it, over thousands of random schedules. In our words:
 //!
-//! - *One queue.* All operations that may begin, and all messages under way, stand in one queue, by time and then by
-//!   the order in which they were made. What cannot have its resources when its turn comes goes back to the time at
-//!   which they are free, and keeps its place in the order.
+//! - *One queue.* All operations that may begin, and all messages under way, stand in one queue, by time
+//!   and then by the order in which they were made. What cannot have its resources when its turn comes goes
+//!   back to the time at which they are free, and keeps its place in the order.
 //! - *Clocks.* A rank has a clock for each processor, and one for each direction of its NIC: when it is free.
 //! - *Calculation.* Needs its processor. What waits for it is freed when it begins, for the time at which the
 //!   processor will be free.
-//! - *Send.* Needs its processor and the sending side of the NIC. The processor has it for o + (s-1) O, the NIC for
-//!   g + (s-1) G. Its first octet arrives o + L after it began. A message of at most S octets is over for its sender
-//!   with that.
-//! - *Receive.* Needs nothing and takes no time: it takes the oldest message of its sender and tag that has been
-//!   taken in, or waits for the next.
-//! - *Message.* Needs the processor and the receiving side of the NIC, the processor of the number that its send
-//!   has. The processor has it for o + (s-1) max(O, G), the NIC for g + (s-1) G. It is matched with its receive when
-//!   this begins; what waits for the receive is freed for the time at which the processor will be free.
-//! - *Rendezvous.* A message longer than S crosses like any other. Its send is over when it is matched, without
-//!   a latency; the sender's clocks (of the number that the later of message and receive has) do not stand before
-//!   that instant then.
-//! - *Order.* What becomes free at once joins the queue rank by rank; of one rank sends, then receives, then
-//!   calculations; of one kind as the schedule names them, up to 16. More than 16 that become free at once stand as
-//!   the sort of GNU's C++ library leaves them.
+//! - *Send.* Needs its processor and the sending side of the NIC. The processor has it for o + (s-1) O,
+//!   the NIC for g + (s-1) G. Its first octet arrives o + L after it began. A message of at most S octets
+//!   is over for its sender with that.
+//! - *Receive.* Needs nothing and takes no time: it takes the oldest message of its sender and tag that
+//!   has been taken in, or waits for the next.
+//! - *Message.* Needs the processor and the receiving side of the NIC, the processor of the number that
+//!   its send has. The processor has it for o + (s-1) max(O, G), the NIC for g + (s-1) G. It is matched
+//!   with its receive when this begins; what waits for the receive is freed for the time at which the
+//!   processor will be free.
+//! - *Rendezvous.* A message longer than S crosses like any other. Its send is over when it is matched,
+//!   without a latency; the sender's clocks (of the number that the later of message and receive has) do
+//!   not stand before that instant then.
+//! - *Order.* What becomes free at once joins the queue rank by rank; of one rank sends, then receives,
+//!   then calculations; of one kind as the schedule names them, up to 16. More than 16 that become free at
+//!   once stand as the sort of GNU's C++ library leaves them.
 //! - *The end* of a rank is when the last of its processors is free.
 //!
-//! What that means: a message longer than S asks for no clearance and does not wait for its receiver, only its sender
-//! does. And an operation that waits for one of another processor begins when its own processor is free, be the
-//! other one over or not: [`Completion::early`] says where.
+//! What that means: a message longer than S asks for no clearance and does not wait for its receiver, only
+//! its sender does. And an operation that waits for one of another processor begins when its own processor
+//! is free, be the other one over or not: [`Completion::early`] says where.
 
 use super::loggops::{Completion, LogGops, Overflow};
 use super::{Action, Matching, Progress, Schedule};
@@ -194,8 +195,8 @@ impl Simulator<'_> {
         Ok(())
     }
 
-    /// A message and its receive have found each other: the receive is over at `end`. `cpu` is the processor of
-    /// that of the two which came last.
+    /// A message and its receive have found each other: the receive is over at `end`. `cpu` is the
+    /// processor of that of the two which came last.
     fn matched(
         &mut self,
         now: Time,
@@ -259,18 +260,18 @@ pub(super) fn span(begin: Time, once: Duration, each: Duration, times: u64) -> O
     begin.checked_add(once)?.checked_add(Duration(times))
 }
 
-/// Sorts by `kind` and leaves what is of one kind in the order in which the C++ library of GNU leaves it, with which
-/// LogGOPSim is usually built. Up to 16 are left in their order. More are first divided, by an introspective sort
-/// (Musser 1997): around the median of the second, the middle and the last, from both ends inwards, where elements of
-/// the median's own kind change sides, too; until no part has more than 16.
+/// Sorts by `kind` and leaves what is of one kind in the order in which the C++ library of GNU leaves it,
+/// with which LogGOPSim is usually built. Up to 16 are left in their order. More are first divided, by an
+/// introspective sort (Musser 1997): around the median of the second, the middle and the last, from both
+/// ends inwards, where elements of the median's own kind change sides, too; until no part has more than 16.
 fn sort_as_gnu(list: &mut [u32], kind: impl Fn(u32) -> u8) {
     divide(list, &kind);
     list.sort_by_key(|op| kind(*op));
 }
 
 fn divide(mut list: &mut [u32], kind: &impl Fn(u32) -> u8) {
-    // The library gives up after 2 log2 n divisions and sorts by a heap. Three kinds do not come to that: a division
-    // in very unequal parts needs samples of a kind that hardly occurs elsewhere.
+    // The library gives up after 2 log2 n divisions and sorts by a heap. Three kinds do not come to that: a
+    // division in very unequal parts needs samples of a kind that hardly occurs elsewhere.
     while list.len() > 16 {
         let (middle, last) = (list.len() / 2, list.len() - 1);
         let [a, b, c] = [1, middle, last].map(|at| kind(list[at]));
