@@ -408,6 +408,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn a_queue_is_stopped_also_while_the_link_recovers() {
+        let mut clock = TransmitClock::default();
+        assert_eq!(clock.stopped_since(1), None);
+        clock.set_stopped(10, 1, true);
+        assert_eq!((clock.stopped_since(0), clock.stopped_since(1)), (None, Some(10)));
+        clock.begin_recovery(20);
+        assert!(clock.stopped_since(1).is_some() && clock.stopped_since(0).is_none());
+        // A stop that begins and one that ends meanwhile.
+        clock.set_stopped(25, 1, false);
+        assert_eq!(clock.stopped_since(1), None);
+        clock.set_stopped(26, 0, true);
+        assert!(clock.stopped_since(0).is_some());
+        clock.end_recovery(30, 30, true);
+        assert_eq!((clock.stopped_since(0), clock.stopped_since(1)), (Some(30), None));
+        clock.set_stopped(40, 0, false);
+        assert_eq!(clock.stopped_since(0), None);
+    }
+
     /// The same integrals, counted picosecond by picosecond.
     #[derive(Default)]
     struct Tick {

@@ -133,9 +133,7 @@ impl<P: Probe> Fabric<P> {
 
     fn start_new<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: u32) {
         let port = self.endpoints[e].port;
-        let queue = self.packets[packet].queue;
         let tx = &mut self.ports[port as usize].tx;
-        tx.pointer = queue.min(tx.queue_lanes);
         tx.high_water = tx.high_water.max(1);
         self.start(cx, port, packet, false);
     }

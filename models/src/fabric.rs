@@ -16,7 +16,7 @@ use crate::config::{
 };
 use crate::medium::{Frame, Stripes};
 use crate::packet::{Carried, List, Packets};
-use crate::port::{Cold, LinkTiming, NONE, Port, Rx, Tx, special};
+use crate::port::{Cold, LinkTiming, NO_INPUT, NONE, Port, Rx, Tx, UNSERVED, special};
 use crate::probe::{Probe, Sample};
 use crate::registers::Space;
 use crate::run::{PipelineMode, StallReport};
@@ -192,14 +192,12 @@ pub(crate) struct Switch {
     pub filled: Vec<u16>,
     /// Inputs with all reads in use (may be stale).
     pub reading: u64,
-    /// Outputs that read from each input, one bit each (may be stale).
-    pub readers: Vec<u64>,
+    /// Who reads each input.
+    pub reads_of: Vec<Reads>,
     /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
     pub stuck: u64,
-    /// All ones where outputs are tried together (cell clock, iSLIP), and `stuck` says nothing; else 0.
+    /// All ones where outputs choose together (cell clock, iSLIP), and `stuck` says nothing; else 0.
     pub untried: u64,
-    /// Accept pointer of iSLIP of each input, and where its search for idle outputs begins.
-    pub accept: Vec<u8>,
     /// Packets exposed at the head of each FIFO input, by priority.
     pub exposed: Vec<[u16; 4]>,
     pub x_on: u32,
@@ -215,12 +213,29 @@ pub(crate) struct Switch {
     pub stamp: u32,
     pub rng: Option<Box<Stream>>,
     pub tick_posted: bool,
-    /// iSLIP: a match is being carried out; something changed meanwhile.
-    pub matching: bool,
-    pub rematch: bool,
+}
+
+/// Who reads an input, and who read it last.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Reads {
+    /// Outputs that read from it, one bit each (may be stale).
+    pub outputs: u64,
+    /// Output that read it last, by priority, and for virtual channels: the one after it is next when the
+    /// input can be read again (accept pointers of iSLIP).
+    pub last: [u8; PRIORITIES + 1],
 }
 
 impl Switch {
+    /// Output `out` does not read `input` any more.
+    #[inline(always)]
+    pub fn read_ended(&mut self, input: u32, out: u32) {
+        let outputs = &mut self.reads_of[input as usize].outputs;
+        *outputs &= !(1 << out);
+        // Another may have begun in the instant in which this one ends.
+        let full = outputs.count_ones() >= self.reads;
+        self.reading = self.reading & !(1 << input) | u64::from(full) << input;
+    }
+
     /// Where a packet of `input` for `out` counts: (cell of `occupancy`, word of `raw`).
     #[inline]
     pub fn detector_of(&self, input: u32, out: u32) -> (usize, usize) {
@@ -526,10 +541,9 @@ impl<P: Probe> Fabric<P> {
                     heads: vec![0; if direct { 0 } else { n * PRIORITIES }],
                     filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
                     reading: 0,
-                    readers: vec![0; n],
+                    reads_of: vec![Reads { outputs: 0, last: [UNSERVED; PRIORITIES + 1] }; n],
                     stuck: 0,
                     untried: 0,
-                    accept: vec![0; n],
                     exposed: vec![[0; 4]; if fifo { n } else { 0 }],
                     x_on: detector.map_or(0, |d| u32::from(d.x_on)),
                     x_off: detector.map_or(0, |d| u32::from(d.x_off)),
@@ -543,8 +557,6 @@ impl<P: Probe> Fabric<P> {
                     rng: (s.arbitration == Arbitration::Random)
                         .then(|| Box::new(Stream::new(config.seed, &device.path, Purpose::ARBITRATION))),
                     tick_posted: false,
-                    matching: false,
-                    rematch: false,
                 };
                 if switch.slot != 0 || switch.matches() {
                     switch.untried = u64::MAX;
@@ -688,6 +700,8 @@ impl<P: Probe> Fabric<P> {
         sample.dropped = self.ledger.dropped;
         sample.in_flight = self.packets.len() as u64;
         self.check_conservation();
+        #[cfg(debug_assertions)]
+        self.check_parked();
         self.probe.sample(&sample);
         self.sample = sample;
         self.observers_pending -= 1;
@@ -784,6 +798,17 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    /// What moved aside for a stopped queue is counted; a queue that goes keeps a place as long as it has
+    /// packets.
+    #[cfg(debug_assertions)]
+    fn check_parked(&self) {
+        for parked in self.cold.iter().flat_map(|cold| &cold.parked) {
+            let count: usize = parked.lists.iter().map(|list| self.packets.iter_list(list).count()).sum();
+            assert_eq!(parked.count as usize, count, "packets that moved aside are counted");
+            assert!(parked.stopped || count > 0, "a place is given up with its last packet");
+        }
+    }
+
     /// Conservation: injected + replicated = delivered + dropped + in flight.
     pub fn check_conservation(&self) {
         let l = &self.ledger;
@@ -803,9 +828,11 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         let input = self.ports[port as usize].tx.reading;
-        if input != NONE {
+        if input != NO_INPUT {
             self.finish_read(cx, port, true);
-            self.offer_input(cx, port, input);
+            if self.offer_input(cx, port, input.into()) {
+                return;
+            }
         }
         self.try_output(cx, port);
     }

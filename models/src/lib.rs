@@ -68,6 +68,7 @@
 
 mod agent;
 mod agents;
+mod arbiter;
 mod clock;
 pub mod config;
 mod endpoint;

@@ -11,6 +11,10 @@ use voq_backpressure::Receiver;
 
 /// No port, no input.
 pub(crate) const NONE: u32 = u32::MAX;
+/// No input is being read.
+pub(crate) const NO_INPUT: u8 = u8::MAX;
+/// Pointer of who has not served anybody: the first goes first.
+pub(crate) const UNSERVED: u8 = 63;
 
 /// What a control symbol will tell the transmitter about its neighbour's buffers, from `key` on.
 #[derive(Copy, Clone, Debug)]
@@ -121,8 +125,8 @@ pub(crate) struct Tx {
     pub wake_posted: bool,
     /// The event for `done` is posted.
     pub done_posted: bool,
-    /// Last served lane (round robin).
-    pub pointer: u8,
+    /// Input that is being read, by its port number ([`NO_INPUT`] if nothing needs settling).
+    pub reading: u8,
     /// Endpoints: lanes 0.. up to this number are staging queues, served round robin; the lane after them
     /// holds everything else. 0 for switches, whose lanes are inputs.
     pub queue_lanes: u8,
@@ -154,8 +158,9 @@ pub(crate) struct Tx {
     pub wanted: u64,
     /// First list of this output: `lists[lists + priority * Cold::stride + lane]`.
     pub lists: u32,
-    /// Input that is being read ([`NONE`] if nothing needs settling).
-    pub reading: u32,
+    /// Lane served last, by priority: the one after it is next (round robin, grants of iSLIP). With output
+    /// buffers the input that a packet was admitted from last.
+    pub pointers: [u8; 4],
     pub packet_ps: u64,
     /// Next refresh of this direction, `u64::MAX` = off.
     pub refresh_at: u64,
@@ -211,7 +216,7 @@ impl Tx {
             credit_waiting: false,
             wake_posted: false,
             done_posted: false,
-            pointer: 0,
+            reading: NO_INPUT,
             queue_lanes: 0,
             parked_any: false,
             voq_pending: false,
@@ -228,7 +233,7 @@ impl Tx {
             mask: [0; 4],
             wanted: 0,
             lists,
-            reading: NONE,
+            pointers: [UNSERVED; 4],
             packet_ps: 0,
             refresh_at: u64::MAX,
         }

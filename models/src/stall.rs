@@ -131,7 +131,7 @@ impl<P: Probe> View<'_, P> {
         };
         let outputs = switch.base..switch.base + switch.ports;
         let mut transmitters = outputs.map(|output| &f.ports[output as usize].tx);
-        transmitters.any(|tx| tx.reading == port && tx.done > self.key)
+        transmitters.any(|tx| u32::from(tx.reading) == port - switch.base && tx.done > self.key)
     }
 
     fn stopped(&self, port: u32, queue: u8, set: u64) -> Reason {

@@ -1,15 +1,15 @@
-//! A switch: what an arriving packet does, input queues, cell clock, iSLIP.
+//! A switch: what an arriving packet does, and its queues. Who goes first is in `arbiter.rs`.
 
 use crate::agents::origin;
-use crate::config::{Arbitration, PRIORITIES};
+use crate::config::PRIORITIES;
 use crate::fabric::{Cx, DROP, FROM_WIRE, Fabric, Kind, MASK, Payload, Share, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::medium::Freed;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
 use crate::port::{NONE, Port, reading, special};
 use crate::probe::{DropReason, Dropped, PacketStep, Probe};
-use crate::transmit::{list_index, next_after, put, wait_for};
-use sim_core::{Duration, EventKey, EventList, Time};
+use crate::transmit::{list_index, put, wait_for};
+use sim_core::{Duration, EventKey, EventList};
 
 impl<P: Probe> Fabric<P> {
     /// Unfolded: the deciding octet has arrived; the pipeline becomes an event with the same order.
@@ -100,7 +100,7 @@ impl<P: Probe> Fabric<P> {
     pub fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let s = self.owner[port as usize] as usize;
         let input = port - self.switches[s].base;
-        if self.switches[s].readers[input as usize] != 0 {
+        if self.switches[s].reads_of[input as usize].outputs != 0 {
             self.prune(s, input, cx.key());
         }
         self.make_status(cx, port, cx.now().0, 1);
@@ -335,6 +335,9 @@ impl<P: Probe> Fabric<P> {
         let switch = &self.switches[s];
         if switch.inputs[list].head == NIL && u32::from(switch.filled[fill]) < switch.depth {
             self.leave_input(cx, packet, port, false);
+            if !self.switches[s].crosspoint {
+                self.ports[output as usize].tx.pointers[priority] = input as u8;
+            }
             if self.switches[s].slot == 0 && self.may_start(cx, output, priority as u8, queue) {
                 self.start(cx, output, packet, false);
                 return;
@@ -467,13 +470,19 @@ impl<P: Probe> Fabric<P> {
         switch.stuck &= !(1 << out);
         if switch.direct {
             let rx = &mut self.ports[port as usize].rx;
-            switch.readers[input as usize] |= 1 << out;
-            let full = switch.readers[input as usize].count_ones() >= switch.reads;
+            let reads = &mut switch.reads_of[input as usize];
+            reads.outputs |= 1 << out;
+            let full = reads.outputs.count_ones() >= switch.reads;
+            reads.last[priority.min(PRIORITIES)] = out as u8;
             switch.reading |= u64::from(full) << input;
             let fifo = switch.fifo;
             let low = rx.advertised <= rx.eager_at;
             let tx = &mut self.ports[output as usize].tx;
-            tx.reading = port;
+            tx.reading = input as u8;
+            // Packets of virtual channels have pointers of their own.
+            if let Some(pointer) = tx.pointers.get_mut(priority) {
+                *pointer = input as u8;
+            }
             if share != NONE {
                 tx.reading_kind = reading::COPY;
                 self.cold[output as usize].reading_share = share;
@@ -492,9 +501,13 @@ impl<P: Probe> Fabric<P> {
             }
             return;
         }
+        if switch.crosspoint {
+            self.ports[output as usize].tx.pointers[priority] = input as u8;
+        }
         if !stored {
             return;
         }
+        let switch = &self.switches[s];
         if switch.detect {
             self.occupancy_down(cx, s, input, out);
         }
@@ -548,34 +561,12 @@ impl<P: Probe> Fabric<P> {
 
     /// Which of `inputs` moves a packet into the output's buffer.
     fn choose_input(&mut self, s: usize, out: u32, priority: usize, inputs: u64) -> u32 {
-        if inputs & (inputs - 1) == 0 {
-            return inputs.trailing_zeros();
-        }
         let output = self.switches[s].base + out;
-        match self.switches[s].arbitration {
-            Arbitration::RoundRobin | Arbitration::Islip { .. } => {
-                let tx = &mut self.ports[output as usize].tx;
-                let input = next_after(inputs, tx.pointer);
-                tx.pointer = input as u8;
-                input
-            }
-            Arbitration::OldestFirst => {
-                let (mut best, mut stamp) = (NONE, 0u32);
-                let mut left = inputs;
-                while left != 0 {
-                    let input = left.trailing_zeros();
-                    left &= left - 1;
-                    let (list, _, _) = self.depth_indices(s, priority, input, out);
-                    let other = self.packets[self.switches[s].inputs[list].head].stamp;
-                    if best == NONE || (other.wrapping_sub(stamp) as i32) < 0 {
-                        best = input;
-                        stamp = other;
-                    }
-                }
-                best
-            }
-            Arbitration::Random => self.random_of(s, inputs),
-        }
+        let pointer = self.ports[output as usize].tx.pointers[priority];
+        self.choose(s as i32, inputs, pointer, |fabric, input| {
+            let (list, _, _) = fabric.depth_indices(s, priority, input, out);
+            fabric.packets[fabric.switches[s].inputs[list].head].stamp
+        })
     }
 
     /// Moves the head of an input queue into the buffer of its output, and after it whatever it was blocking.
@@ -597,10 +588,14 @@ impl<P: Probe> Fabric<P> {
             switch.heads[priority * n + out as usize] &= !(1 << input);
         }
         switch.filled[fill] += 1;
-        // From here on its age is that of its place in the buffer: packets that a message moves aside compete
-        // with those behind them by it.
-        switch.stamp = switch.stamp.wrapping_add(1);
-        self.packets[packet].stamp = switch.stamp;
+        if !switch.crosspoint {
+            // From here on its age is that of its place in the buffer: packets that a message moves aside
+            // compete with those behind them by it. Between crosspoints the age in the switch decides, and
+            // within one it is the order of places, too.
+            switch.stamp = switch.stamp.wrapping_add(1);
+            self.packets[packet].stamp = switch.stamp;
+            self.ports[output as usize].tx.pointers[priority] = input as u8;
+        }
         self.end_wait(cx, output, packet);
         self.begin_wait(cx, output, packet, false);
         self.leave_input(cx, packet, base + input, true);
@@ -615,167 +610,5 @@ impl<P: Probe> Fabric<P> {
             }
         }
         self.try_output(cx, output);
-    }
-
-    // --- cell clock and iSLIP --------------------------------------------------------------------
-
-    /// The next tick of the cell clock, if none is posted.
-    pub fn post_tick<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
-        let switch = &mut self.switches[s];
-        if switch.tick_posted {
-            return;
-        }
-        switch.tick_posted = true;
-        let (device, slot) = (switch.device, switch.slot);
-        let now = cx.now().0;
-        // At a boundary this very instant still counts, because ticks come last; the tick itself asks for the
-        // next one.
-        let on_boundary = now.is_multiple_of(slot) && cx.key() < EventKey::floor(Time(now), class::TICK);
-        let at = if on_boundary { now } else { (now / slot + 1) * slot };
-        let key = self.key(device, at, class::TICK);
-        cx.post(key, s as u32, Payload::of(Kind::Tick));
-    }
-
-    pub fn tick<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: u32) {
-        let s = s as usize;
-        self.switches[s].tick_posted = false;
-        let (base, ports) = (self.switches[s].base, self.switches[s].ports);
-        if self.switches[s].matches() {
-            self.match_islip(cx, s);
-        } else {
-            // Which output chooses first rotates with the slot: no output is favoured for long.
-            let first = (cx.now().0 / self.switches[s].slot % u64::from(ports)) as u32;
-            for n in 0..ports {
-                let output = base + (first + n) % ports;
-                let tx = &self.ports[output as usize].tx;
-                if tx.stored == 0 || tx.done > cx.key() {
-                    continue;
-                }
-                let pick = self.select(cx, output);
-                if pick.packet != NIL {
-                    self.take(output, pick);
-                    self.start(cx, output, pick.packet, true);
-                }
-            }
-        }
-        if (base..base + ports).any(|o| self.ports[o as usize].tx.stored > 0) {
-            self.post_tick(cx, s);
-        }
-    }
-
-    /// Matches all idle outputs with all readable inputs: request, grant, accept (McKeown 1999). Pointers
-    /// move only past grants accepted in the first iteration.
-    pub fn match_islip<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
-        if self.switches[s].matching {
-            // A start of the running match offered something new: matched when that is done.
-            self.switches[s].rematch = true;
-            return;
-        }
-        self.switches[s].matching = true;
-        loop {
-            self.switches[s].rematch = false;
-            self.match_once(cx, s);
-            if !self.switches[s].rematch {
-                break;
-            }
-        }
-        self.switches[s].matching = false;
-    }
-
-    fn match_once<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
-        let Arbitration::Islip { iterations } = self.switches[s].arbitration else { unreachable!() };
-        let (base, ports) = (self.switches[s].base, self.switches[s].ports);
-        // Requests of every idle output: (highest priority with a packet and credit, lanes).
-        let mut requests = [(0usize, 0u64); 64];
-        let mut outputs = 0u64;
-        for n in 0..ports {
-            let output = base + n;
-            if self.ports[output as usize].tx.stored == 0 {
-                continue;
-            }
-            if self.ports[output as usize].tx.done > cx.key() {
-                self.post_done(cx, output);
-                continue;
-            }
-            if self.ports[output as usize].tx.clock.blocked() != 0 {
-                self.consume(cx, output, cx.key());
-            }
-            let mut waits_for_credit = false;
-            let mut busy = 0;
-            for priority in (0..PRIORITIES).rev() {
-                let lanes = self.eligible(output, priority);
-                if lanes == 0 {
-                    continue;
-                }
-                if self.ports[output as usize].tx.clock.blocked() & (1 << priority) != 0 {
-                    waits_for_credit = true;
-                    continue;
-                }
-                let free = if self.switches[s].direct { self.readable(cx, output, lanes) } else { lanes };
-                busy |= lanes & !free;
-                if free != 0 {
-                    requests[n as usize] = (priority, free);
-                    outputs |= 1 << n;
-                    break;
-                }
-            }
-            self.await_inputs(cx, output, busy);
-            if waits_for_credit {
-                self.await_credit(cx, output);
-            }
-        }
-        let next_at = |set: u64, pointer: u8| -> u32 {
-            let above = set >> pointer << pointer;
-            if above != 0 { above.trailing_zeros() } else { set.trailing_zeros() }
-        };
-        let mut matched_inputs = 0u64;
-        let mut matches = [(0u32, 0u32); 64];
-        let mut count = 0;
-        for iteration in 0..iterations {
-            let mut grants = [0u64; 64];
-            let mut granted = 0u64;
-            let mut left = outputs;
-            while left != 0 {
-                let n = left.trailing_zeros();
-                left &= left - 1;
-                let lanes = requests[n as usize].1 & !matched_inputs;
-                if lanes == 0 {
-                    continue;
-                }
-                let lane = next_at(lanes, self.ports[(base + n) as usize].tx.pointer);
-                grants[lane as usize] |= 1 << n;
-                granted |= 1 << lane;
-            }
-            if granted == 0 {
-                break;
-            }
-            while granted != 0 {
-                let lane = granted.trailing_zeros();
-                granted &= granted - 1;
-                let accept = &mut self.switches[s].accept[lane as usize];
-                let n = next_at(grants[lane as usize], *accept);
-                if iteration == 0 {
-                    *accept = ((n + 1) % ports) as u8;
-                    self.ports[(base + n) as usize].tx.pointer = ((lane + 1) % ports) as u8;
-                }
-                matched_inputs |= 1 << lane;
-                outputs &= !(1 << n);
-                matches[count] = (n, lane);
-                count += 1;
-            }
-        }
-        for &(n, lane) in &matches[..count] {
-            let output = base + n;
-            let pick = self.head_of(output, requests[n as usize].0, lane);
-            self.take(output, pick);
-            self.start(cx, output, pick.packet, true);
-        }
-        // Outputs that lost to another output of the same input wait for the end of that read.
-        let mut left = outputs;
-        while left != 0 {
-            let n = left.trailing_zeros();
-            left &= left - 1;
-            self.await_inputs(cx, base + n, requests[n as usize].1 & matched_inputs);
-        }
     }
 }

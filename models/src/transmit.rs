@@ -1,11 +1,12 @@
 //! A transmitter: credits, choice of the next packet, start of a transmission, buffer releases.
 
+use crate::arbiter::next_after;
 use crate::clock::{CHANNELS, TransmitClock};
-use crate::config::{Arbitration, PRIORITIES};
+use crate::config::PRIORITIES;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::medium::Freed;
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
-use crate::port::{Cold, CreditRecord, LinkTiming, NONE, Port, Tx, reading, special};
+use crate::port::{Cold, CreditRecord, LinkTiming, NO_INPUT, Port, Tx, reading, special};
 use crate::probe::{Cause, PacketStep, Probe};
 use crate::symbol::Flight;
 use crate::wire::Function;
@@ -175,7 +176,7 @@ impl<P: Probe> Fabric<P> {
         if self.is_switch(port) {
             let s = self.owner[port as usize] as usize;
             let base = self.switches[s].base;
-            let mut readers = self.switches[s].readers[(port - base) as usize];
+            let mut readers = self.switches[s].reads_of[(port - base) as usize].outputs;
             while readers != 0 {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
@@ -224,14 +225,14 @@ impl<P: Probe> Fabric<P> {
     /// is told by the rules; without, nobody can be waiting for it.
     pub fn finish_read<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, tell: bool) {
         let tx = &mut self.ports[output as usize].tx;
-        let input = tx.reading;
-        tx.reading = NONE;
+        let from = tx.reading;
+        tx.reading = NO_INPUT;
         let kind = std::mem::take(&mut tx.reading_kind);
         let s = self.owner[output as usize] as usize;
         let switch = &mut self.switches[s];
         let base = switch.base;
-        switch.reading &= !(1 << (input - base));
-        switch.readers[(input - base) as usize] &= !(1 << (output - base));
+        let input = base + u32::from(from);
+        switch.read_ended(from.into(), output - base);
         if kind != reading::ORDINARY && !self.finish_special_read(cx, output, input, kind) {
             return;
         }
@@ -272,34 +273,43 @@ impl<P: Probe> Fabric<P> {
     /// Takes note of reads of `input` (port number) that ended before `key` without an event.
     pub fn prune(&mut self, s: usize, input: u32, key: EventKey) {
         let base = self.switches[s].base;
-        let mut readers = self.switches[s].readers[input as usize];
+        let mut readers = self.switches[s].reads_of[input as usize].outputs;
         while readers != 0 {
             let output = base + readers.trailing_zeros();
             readers &= readers - 1;
             let tx = &mut self.ports[output as usize].tx;
-            if tx.done < key && tx.reading == base + input {
+            if tx.done < key && u32::from(tx.reading) == input {
                 debug_assert!(!tx.done_posted);
                 debug_assert!(tx.reading_kind == reading::ORDINARY, "special reads end with an event");
-                tx.reading = NONE;
-                self.switches[s].readers[input as usize] &= !(1 << (output - base));
+                tx.reading = NO_INPUT;
+                self.switches[s].read_ended(input, output - base);
                 self.ports[(base + input) as usize].rx.occupied -= 1;
-                self.switches[s].reading &= !(1 << input);
             }
         }
     }
 
-    /// Input `input` (port index) can be read again: outputs that idle although it has packets for them.
-    pub fn offer_input<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, input: u32) {
+    /// Input `input` (number of its port) can be read again, because `output` has finished: for outputs that
+    /// idle although it has packets for them, and for `output`. Whether anybody but `output` was concerned: then
+    /// all have had their turn.
+    #[inline(always)]
+    pub fn offer_input<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        output: u32,
+        input: u32,
+    ) -> bool {
         let s = self.owner[output as usize] as usize;
         let base = self.switches[s].base;
-        let wanted = self.ports[input as usize].tx.wanted & !(1 << (output - base));
+        let own = 1 << (output - base);
+        let wanted = self.ports[(base + input) as usize].tx.wanted & !own;
         // Nearly always there is none: whoever waits for the input transmits something else meanwhile.
         let idle = wanted & (self.switches[s].stuck | self.switches[s].untried);
         #[cfg(debug_assertions)]
-        self.check_stuck(cx, base, wanted & !idle, input - base);
+        self.check_stuck(cx, base, wanted & !idle, input);
         if idle != 0 {
-            self.offer_to(cx, s, input, idle);
+            self.offer_to(cx, s, input, idle, own);
         }
+        idle != 0
     }
 
     /// No idle output but those that are stuck has a packet in this lane.
@@ -313,33 +323,52 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Input `input` (port index) can be read again: for the outputs `wanted`, which may want it.
+    /// Input `lane` can be read again: for the outputs `wanted`, which may want it, and `own`, which has just
+    /// finished. Who has the highest priority waiting there goes first; among equals the one after the output
+    /// that read such a packet last.
     #[inline(never)]
-    fn offer_to<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, wanted: u64) {
+    fn offer_to<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        lane: u32,
+        wanted: u64,
+        own: u64,
+    ) {
         let base = self.switches[s].base;
-        let lane = input - base;
-        // iSLIP keeps its accept pointer here and matches all outputs together.
-        let rotates = !self.switches[s].matches();
-        let pointer = u32::from(self.switches[s].accept[lane as usize]);
-        let rotated = wanted.rotate_right(pointer);
-        let mut left = rotated;
+        // By priority; apart those with packets of virtual channels only, or none of this input.
+        let mut ranks = [0u64; PRIORITIES + 1];
+        let mut left = wanted | own;
         while left != 0 {
-            let n = (left.trailing_zeros() + pointer) % 64;
+            let n = left.trailing_zeros();
             left &= left - 1;
-            let other = base + n;
-            let tx = &self.ports[other as usize].tx;
-            if !self.lane_in_use(other, lane) {
-                self.ports[input as usize].tx.wanted &= !(1 << n);
-                continue;
-            }
-            if tx.done <= cx.key() {
-                self.try_output(cx, other);
-                // Only a start turns the pointer: an output that waits for something else was not served.
-                if rotates && self.ports[other as usize].tx.done > cx.key() {
-                    self.switches[s].accept[lane as usize] = ((n + 1) % 64) as u8;
-                }
+            let output = base + n;
+            if !self.lane_in_use(output, lane) {
+                self.ports[(base + lane) as usize].tx.wanted &= !(1 << n);
+                ranks[PRIORITIES] |= own & (1 << n);
+            } else if self.ports[output as usize].tx.done <= cx.key() {
+                ranks[self.rank_of(cx, output, lane)] |= 1 << n;
             }
         }
+        for priority in (0..PRIORITIES).rev().chain([PRIORITIES]) {
+            let mut pointer = self.switches[s].reads_of[lane as usize].last[priority];
+            while ranks[priority] != 0 {
+                let n = next_after(ranks[priority], pointer);
+                ranks[priority] &= !(1 << n);
+                pointer = n as u8;
+                self.try_output(cx, base + n);
+            }
+        }
+    }
+
+    /// Highest priority of VC0 at which `output` could start a packet from `lane`, or [`PRIORITIES`].
+    fn rank_of<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, lane: u32) -> usize {
+        if self.ports[output as usize].tx.clock.blocked() != 0 {
+            self.consume(cx, output, cx.key());
+        }
+        let blocked = self.ports[output as usize].tx.clock.blocked();
+        let could = |&p: &usize| blocked >> p & 1 == 0 && self.eligible(output, p) >> lane & 1 == 1;
+        (0..PRIORITIES).rev().find(could).unwrap_or(PRIORITIES)
     }
 
     #[inline(always)]
@@ -396,12 +425,8 @@ impl<P: Probe> Fabric<P> {
         }
         if self.is_switch(port) {
             let s = self.owner[port as usize] as usize;
-            if self.switches[s].slot != 0 {
+            if self.switches[s].untried != 0 {
                 self.post_tick(cx, s);
-                return;
-            }
-            if self.switches[s].matches() {
-                self.match_islip(cx, s);
                 return;
             }
         }
@@ -516,12 +541,39 @@ impl<P: Probe> Fabric<P> {
         }
         let s = owner as usize;
         let mut check = lanes & self.switches[s].reading;
+        let mut ends = 0;
         while check != 0 {
             let lane = check.trailing_zeros();
             check &= check - 1;
             self.prune(s, lane, cx.key());
+            ends |= u64::from(self.ends_now(cx, s, lane)) << lane;
         }
-        lanes & !self.switches[s].reading
+        lanes & (!self.switches[s].reading | ends)
+    }
+
+    /// Whether a read of input `lane` ends at this very instant, too, and nobody else waits for it: otherwise
+    /// outputs and inputs that end together would stay together for ever, because the input of the one seems to
+    /// be read when the other looks.
+    fn ends_now<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, s: usize, lane: u32) -> bool {
+        let switch = &self.switches[s];
+        let now = cx.now();
+        if cx.key() < EventKey::floor(now, class::DONE) {
+            return false;
+        }
+        let mut others = self.ports[(switch.base + lane) as usize].tx.wanted & switch.stuck;
+        while others != 0 {
+            if self.lane_in_use(switch.base + others.trailing_zeros(), lane) {
+                return false;
+            }
+            others &= others - 1;
+        }
+        let (mut readers, mut on) = (switch.reads_of[lane as usize].outputs, 0);
+        while readers != 0 {
+            let tx = &self.ports[(switch.base + readers.trailing_zeros()) as usize].tx;
+            readers &= readers - 1;
+            on += u32::from(tx.done.time() > now);
+        }
+        on < switch.reads
     }
 
     /// Highest priority first; within it the arbitration among lanes. When nothing can start, arranges the
@@ -561,22 +613,43 @@ impl<P: Probe> Fabric<P> {
         while priorities != 0 {
             let priority = priorities.ilog2() as usize;
             priorities &= !(1 << priority);
-            let lanes = self.eligible(port, priority);
-            if lanes == 0 {
-                continue;
-            }
-            if self.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
-                *no_credit = true;
-                continue;
-            }
-            let free = self.readable(cx, port, lanes);
-            *busy |= lanes & !free;
-            if free != 0 {
-                let lane = self.arbitrate(port, priority, free);
-                return self.head_of(port, priority, lane);
+            let pick = self.pick_at(cx, port, priority, busy, no_credit);
+            if pick.packet != NIL {
+                return pick;
             }
         }
         Pick::NONE
+    }
+
+    /// The choice among what waits with one priority of VC0.
+    #[inline(always)]
+    pub fn pick_at<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        priority: usize,
+        busy: &mut u64,
+        no_credit: &mut bool,
+    ) -> Pick {
+        let lanes = self.eligible(port, priority);
+        if lanes == 0 {
+            return Pick::NONE;
+        }
+        if self.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
+            *no_credit = true;
+            return Pick::NONE;
+        }
+        let free = self.readable(cx, port, lanes);
+        *busy |= lanes & !free;
+        if free == 0 {
+            return Pick::NONE;
+        }
+        let pointer = self.ports[port as usize].tx.pointers[priority];
+        // Also of a single lane: to find out whether there are more is a coin tossed.
+        let lane = self.choose(self.owner[port as usize], free, pointer, |fabric, lane| {
+            fabric.packets[fabric.head_of(port, priority, lane).packet].stamp
+        });
+        self.head_of(port, priority, lane)
     }
 
     /// Candidates exist, but their inputs are being read: the ends of those reads become events.
@@ -589,7 +662,7 @@ impl<P: Probe> Fabric<P> {
             let input = base + lanes.trailing_zeros();
             lanes &= lanes - 1;
             let s = self.owner[port as usize] as usize;
-            let mut readers = self.switches[s].readers[(input - base) as usize];
+            let mut readers = self.switches[s].reads_of[(input - base) as usize].outputs;
             while readers != 0 {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
@@ -598,57 +671,6 @@ impl<P: Probe> Fabric<P> {
                 }
             }
         }
-    }
-
-    #[inline(always)]
-    fn arbitrate(&mut self, port: u32, priority: usize, lanes: u64) -> u32 {
-        let owner = self.owner[port as usize];
-        let policy =
-            if owner < 0 { Arbitration::RoundRobin } else { self.switches[owner as usize].arbitration };
-        match policy {
-            // Also of a single lane: nobody can predict whether there are more.
-            Arbitration::RoundRobin | Arbitration::Islip { .. } => {
-                let tx = &mut self.ports[port as usize].tx;
-                let lane = next_after(lanes, tx.pointer);
-                tx.pointer = lane as u8;
-                lane
-            }
-            Arbitration::OldestFirst => self.oldest_of(port, priority, lanes),
-            Arbitration::Random => self.random_of(owner as usize, lanes),
-        }
-    }
-
-    /// The lane whose first packet came first.
-    #[inline(never)]
-    fn oldest_of(&self, port: u32, priority: usize, lanes: u64) -> u32 {
-        let mut left = lanes;
-        let mut best = left.trailing_zeros();
-        let mut head = self.head_of(port, priority, best).packet;
-        left &= left - 1;
-        while left != 0 {
-            let lane = left.trailing_zeros();
-            left &= left - 1;
-            let other = self.head_of(port, priority, lane).packet;
-            if self.older(other, head) {
-                best = lane;
-                head = other;
-            }
-        }
-        best
-    }
-
-    /// A random member of a set, from the switch's own stream.
-    #[inline(never)]
-    pub fn random_of(&mut self, s: usize, set: u64) -> u32 {
-        if set & (set - 1) == 0 {
-            return set.trailing_zeros();
-        }
-        let rng = self.switches[s].rng.as_mut().expect("random arbitration has a stream");
-        let mut left = set;
-        for _ in 0..rng.below(u64::from(set.count_ones())) {
-            left &= left - 1;
-        }
-        left.trailing_zeros()
     }
 
     /// Takes a picked packet out of its list.
@@ -698,7 +720,7 @@ impl<P: Probe> Fabric<P> {
         put(tx, &mut self.packets, &mut self.lists[index], priority, lane, packet);
     }
 
-    /// Whether a packet that is not in any list may start on `port` at once, past nobody.
+    /// Whether a packet that is not in any list may start on `port` of a switch at once, past nobody.
     #[inline(always)]
     pub fn may_start<L: EventList<Payload>>(
         &mut self,
@@ -718,11 +740,7 @@ impl<P: Probe> Fabric<P> {
                 return false;
             }
         }
-        let tx = &self.ports[port as usize].tx;
-        if queue < tx.queue_lanes {
-            return self.cold[port as usize].stopped_lanes >> queue & 1 == 0;
-        }
-        !tx.parked_any
+        !self.ports[port as usize].tx.parked_any
             || queue == UNSTAGED
             || !self.cold[port as usize].parked.iter().any(|p| p.queue == queue && p.stopped)
     }
@@ -802,7 +820,7 @@ impl<P: Probe> Fabric<P> {
         let index = port as usize;
         let owner = self.owner[index];
         let is_switch = owner >= 0;
-        if self.ports[index].tx.reading != NONE {
+        if self.ports[index].tx.reading != NO_INPUT {
             // The previous read ended without an event.
             self.finish_read(cx, port, false);
         }
@@ -848,6 +866,7 @@ impl<P: Probe> Fabric<P> {
         record.parts[Cause::Propagation as usize] += timing.propagation;
         record.parts[Cause::Pipeline as usize] += timing.pipeline;
         let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
+        let lane = record.queue.min(tx.queue_lanes);
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         trajectory.record(mark::START, Time(start), u64::from(port), id);
         ledger.packet_hops += 1;
@@ -893,6 +912,9 @@ impl<P: Probe> Fabric<P> {
                 self.post_done(cx, port);
             }
         } else {
+            if let Some(pointer) = self.ports[index].tx.pointers.get_mut(usize::from(priority)) {
+                *pointer = lane;
+            }
             self.started_at_endpoint(cx, !owner as usize, origin);
         }
     }
@@ -993,12 +1015,4 @@ fn close_wait(clock: &TransmitClock, record: &mut Packet, t: u64, is_switch: boo
     parts[Cause::Staged as usize] += staged;
     parts[Cause::HeadOfLine as usize] += hol;
     Some(Waited { staged, hol, recovery })
-}
-
-/// The first member of a set above `pointer`, wrapping.
-#[inline]
-pub(crate) fn next_after(set: u64, pointer: u8) -> u32 {
-    let after = u32::from(pointer) + 1;
-    let above = if after >= 64 { 0 } else { set >> after << after };
-    select_unpredictable(above != 0, above, set).trailing_zeros()
 }

@@ -268,6 +268,22 @@ mod tests {
     }
 
     #[test]
+    fn a_status_can_be_amended_until_its_symbol_begins() {
+        let mut w = wire();
+        assert!(!w.status_unsent(0, FOUR), "there is none yet");
+        for n in 0..3 {
+            // Each follows the one before, and leaves at `at`.
+            let at = w.due(1_000 + n, Function::Stype0, FOUR).start;
+            assert_eq!(at, 1_000 + n * TC);
+            assert!(w.status_unsent(at - 1, FOUR) && w.status_unsent(at, FOUR));
+            assert!(!w.status_unsent(at + 1, FOUR));
+        }
+        // What is due later in the run is another function.
+        w.due(1_003, Function::Stype2, FOUR);
+        assert!(!w.status_unsent(1_000 + 2 * TC + 1, FOUR));
+    }
+
+    #[test]
     fn back_to_back_packets_cost_one_delimiter_each() {
         let mut w = wire();
         assert_eq!(w.start_packet(0, T, FOUR), 0);

@@ -17,12 +17,12 @@
 
 use super::End;
 use crate::clock::CHANNELS;
-use crate::config::{Arbitration, ChannelsConfig, PRIORITIES};
+use crate::config::{ChannelsConfig, PRIORITIES};
 use crate::fabric::{Cx, Fabric, Payload};
 use crate::packet::{List, NIL, Packet, UNSTAGED};
-use crate::port::{NONE, reading};
+use crate::port::{NONE, UNSERVED, reading};
 use crate::probe::{DropReason, Probe};
-use crate::transmit::{Pick, next_after, wait_for};
+use crate::transmit::{Pick, wait_for};
 use lp_serial::link::{
     Channels, Config, FlowControl, InputState, OpenChannel, PacketMeta, Reception, Schedule,
 };
@@ -62,7 +62,7 @@ impl VirtualChannels {
             lanes,
             lists: vec![List::default(); usize::from(settings.channels.count()) * lanes as usize],
             masks: [0; COUNT],
-            pointers: [0; COUNT],
+            pointers: [UNSERVED; COUNT],
             schedule: Schedule::new(port),
             chosen: false,
             refresh_at: refresh,
@@ -80,6 +80,10 @@ impl VirtualChannels {
 
     fn list(&mut self, channel: u8, lane: u32) -> &mut List {
         &mut self.lists[(u32::from(channel - 1) * self.lanes + lane) as usize]
+    }
+
+    fn head(&self, channel: u8, lane: u32) -> u32 {
+        self.lists[(u32::from(channel - 1) * self.lanes + lane) as usize].head
     }
 
     /// Receive buffers in use by all channels.
@@ -191,10 +195,8 @@ impl<P: Probe> Fabric<P> {
     #[cold]
     pub(crate) fn select_channels<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Pick {
         let mut offers = [Pick::NONE; COUNT];
-        let pointer = self.ports[port as usize].tx.pointer;
         let (mut busy, mut no_credit) = (0, false);
         offers[0] = self.select_priority(cx, port, &mut busy, &mut no_credit);
-        let vc0_pointer = std::mem::replace(&mut self.ports[port as usize].tx.pointer, pointer);
         let gate = self.ports[port as usize].tx.clock.blocked();
         let names = self.channels_mut(port).names;
         for channel in 1..=names.count() {
@@ -220,14 +222,11 @@ impl<P: Probe> Fabric<P> {
         match channels.schedule.choose(|channel| octets[usize::from(channel)]) {
             Some(0) => {
                 channels.chosen = true;
-                self.ports[port as usize].tx.pointer = vc0_pointer;
                 offers[0]
             }
             Some(channel) => {
                 channels.chosen = true;
-                let pick = offers[usize::from(channel)];
-                channels.pointers[usize::from(channel)] = pick.lane;
-                pick
+                offers[usize::from(channel)]
             }
             None => {
                 self.await_inputs(cx, port, busy);
@@ -241,25 +240,12 @@ impl<P: Probe> Fabric<P> {
 
     /// Which of `lanes` is next in a channel.
     fn lane_of_channel(&mut self, port: u32, channel: u8, lanes: u64) -> u32 {
+        let pointer = self.channels_mut(port).pointers[usize::from(channel)];
         let owner = self.owner[port as usize];
-        let policy =
-            if owner < 0 { Arbitration::RoundRobin } else { self.switches[owner as usize].arbitration };
-        match policy {
-            Arbitration::RoundRobin | Arbitration::Islip { .. } => {
-                next_after(lanes, self.channels_mut(port).pointers[usize::from(channel)])
-            }
-            Arbitration::OldestFirst => {
-                let ages = (0..64).filter(|lane| lanes >> lane & 1 == 1).map(|lane| {
-                    let head = self.channels_mut(port).list(channel, lane).head;
-                    (self.packets[head].stamp, lane)
-                });
-                let older = |a: (u32, u32), b: (u32, u32)| {
-                    if (b.0.wrapping_sub(a.0) as i32) < 0 { b } else { a }
-                };
-                ages.reduce(older).expect("a lane waits").1
-            }
-            Arbitration::Random => self.random_of(owner as usize, lanes),
-        }
+        self.choose(owner, lanes, pointer, |fabric, lane| {
+            let channels = fabric.channels(port).expect("the packet waits there");
+            fabric.packets[channels.head(channel, lane)].stamp
+        })
     }
 
     /// Takes a picked packet out of its channel.
@@ -281,6 +267,7 @@ impl<P: Probe> Fabric<P> {
         let base = self.base_of(port);
         let channels = self.channels_mut(port);
         let channel = channels.of(priority);
+        channels.pointers[usize::from(channel)] = input as u8;
         if !std::mem::take(&mut channels.chosen) {
             // It came while nobody else waited.
             channels.schedule.choose(|other| (other == channel).then_some(octets));

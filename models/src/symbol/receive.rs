@@ -211,7 +211,7 @@ impl<P: Probe> Fabric<P> {
         if self.is_switch(port) {
             let s = self.owner[port as usize] as usize;
             let input = port - self.switches[s].base;
-            if self.switches[s].readers[input as usize] != 0 {
+            if self.switches[s].reads_of[input as usize].outputs != 0 {
                 self.prune(s, input, cx.key());
             }
         }
