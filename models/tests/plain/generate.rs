@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 /// 4x 6.25 Gbaud: 400 ps a character.
 const CHAR_PS: u64 = 400;
+/// 4x 10.3125 Gbaud, 64b/67b.
+const IDLE3: (u64, u64) = (2_680_000, 4_125);
 /// A packet of 276 octets with a long delimiter.
 const T: u64 = 284 * CHAR_PS;
 
@@ -277,11 +279,12 @@ fn fabric(d: &mut Draw) -> FabricConfig {
                 char_ps: if kind < 8 {
                     d.of(&[(CHAR_PS, 1), (CHAR_PS, 1), (2 * CHAR_PS, 1), (500, 1), (800, 3), (1_000, 1)])
                 } else {
-                    (2_680_000, 4_125)
+                    IDLE3
                 },
                 lanes,
                 symbol_chars: if kind < 2 { 4 } else { 8 },
-                long_symbols: kind >= 2,
+                // Part 12 of revision 2 knows 8b/10b only.
+                long_symbols: (2..8).contains(&kind),
                 ack_window: match kind {
                     0 | 1 => 31,
                     2..8 => 63,
@@ -294,6 +297,13 @@ fn fabric(d: &mut Draw) -> FabricConfig {
         })
         .collect()
     };
+    // GEN_EN is set only where messages can be made and have a place.
+    for link in &links {
+        for (device, port) in [link.a, link.b] {
+            let voq = &mut devices[device as usize].ports[port as usize].voq;
+            voq.gen_en &= voq.gen_sup && link.long_symbols;
+        }
+    }
     let mut config = FabricConfig {
         seed: d.below(1 << 40),
         shake: if d.chance(20) { d.between(1, 99) } else { 0 },
@@ -419,7 +429,7 @@ fn symbolic(d: &mut Draw, config: &mut FabricConfig) {
         let short_buffers = [l.a, l.b].iter().any(|&(device, port)| {
             config.devices[device as usize].ports[port as usize].buffers > 30
         });
-        if l.char_ps == (2_680_000, 4_125) || cuts && flow == FlowControl::Receiver {
+        if l.char_ps == IDLE3 || cuts && flow == FlowControl::Receiver {
             continue;
         }
         if !l.long_symbols && short_buffers {
@@ -532,7 +542,23 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("input", &["fifo", "voq"]),
     ("buffering", &["direct", "crosspoint", "output"]),
     ("depth", &["1", "2", "more"]),
-    ("arbitration", &["round_robin", "oldest_first", "random", "islip"]),
+    (
+        "arbiter",
+        &[
+            "direct round_robin",
+            "direct oldest_first",
+            "direct random",
+            "direct islip",
+            "crosspoint round_robin",
+            "crosspoint oldest_first",
+            "crosspoint random",
+            "crosspoint islip",
+            "output round_robin",
+            "output oldest_first",
+            "output random",
+            "output islip",
+        ],
+    ),
     ("iterations", &["1", "2", "4"]),
     ("reads_per_input", &["1", "2", "3"]),
     ("forwarding", &["store_and_forward", "cut_through"]),
@@ -624,6 +650,11 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
                     2 => "2",
                     _ => "more",
                 };
+                let buffering = match s.buffering {
+                    Buffering::Direct => "direct",
+                    Buffering::Crosspoint { .. } => "crosspoint",
+                    Buffering::Output { .. } => "output",
+                };
                 match s.buffering {
                     Buffering::Direct => add("buffering", "direct"),
                     Buffering::Crosspoint { depth: n } => {
@@ -635,15 +666,16 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
                         add("depth", depth(n));
                     }
                 }
-                match s.arbitration {
-                    Arbitration::RoundRobin => add("arbitration", "round_robin"),
-                    Arbitration::OldestFirst => add("arbitration", "oldest_first"),
-                    Arbitration::Random => add("arbitration", "random"),
+                let policy = match s.arbitration {
+                    Arbitration::RoundRobin => "round_robin",
+                    Arbitration::OldestFirst => "oldest_first",
+                    Arbitration::Random => "random",
                     Arbitration::Islip { iterations } => {
-                        add("arbitration", "islip");
                         add("iterations", &iterations.to_string());
+                        "islip"
                     }
-                }
+                };
+                add("arbiter", &format!("{buffering} {policy}"));
                 add("reads_per_input", &s.reads_per_input.to_string());
                 let cuts = s.forwarding != Forwarding::StoreAndForward;
                 add("forwarding", if cuts { "cut_through" } else { "store_and_forward" });
@@ -690,7 +722,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
         add("lanes", &link.lanes.to_string());
         add("symbols", match (link.symbol_chars, link.char_ps) {
             (4, _) => "short",
-            (_, (2_680_000, _)) => "64b/67b",
+            (_, IDLE3) => "64b/67b",
             _ => "long",
         });
         add("char time", if link.char_ps.0.is_multiple_of(link.char_ps.1) { "whole" } else { "fraction" });
