@@ -355,9 +355,8 @@ fn multicast(d: &mut Draw, shape: &Shape, config: &mut FabricConfig) -> u32 {
     let members: Vec<usize> = (0..endpoints).filter(|_| !empty && d.chance(60)).collect();
     let mask = |device: usize| members.iter().fold(0u64, |mask, &m| mask | 1 << shape.egress(device, m));
     for (device, ports) in shape.neighbours.iter().enumerate() {
-        let sets = ports.iter().map(|&(next, back)| {
-            if next < endpoints { 0 } else { mask(next) & !(1u64 << back) }
-        });
+        let sets =
+            ports.iter().map(|&(next, back)| if next < endpoints { 0 } else { mask(next) & !(1u64 << back) });
         match &mut config.devices[device].model {
             DeviceModel::Switch(s) => {
                 let egress = Egress::Multicast(s.routes.masks.len() as u8);
@@ -426,9 +425,9 @@ fn symbolic(d: &mut Draw, config: &mut FabricConfig) {
         let l = &config.links[link as usize];
         // 8b/10b characters only; a refused packet must not have left already.
         let cuts = cuts_through(config, l.a.0) || cuts_through(config, l.b.0);
-        let short_buffers = [l.a, l.b].iter().any(|&(device, port)| {
-            config.devices[device as usize].ports[port as usize].buffers > 30
-        });
+        let short_buffers = [l.a, l.b]
+            .iter()
+            .any(|&(device, port)| config.devices[device as usize].ports[port as usize].buffers > 30);
         if l.char_ps == IDLE3 || cuts && flow == FlowControl::Receiver {
             continue;
         }
@@ -448,7 +447,8 @@ fn symbolic(d: &mut Draw, config: &mut FabricConfig) {
 }
 
 fn sources(d: &mut Draw, config: &mut FabricConfig, ids: &[u32]) {
-    let endpoints = config.devices.iter().filter(|d| matches!(d.model, DeviceModel::Endpoint(_))).count() as u64;
+    let endpoints =
+        config.devices.iter().filter(|d| matches!(d.model, DeviceModel::Endpoint(_))).count() as u64;
     let all = Arc::new(ids.to_vec());
     let alone = config.devices.len() == 2;
     let hot = d.below(endpoints) as u32;
@@ -466,17 +466,27 @@ fn sources(d: &mut Draw, config: &mut FabricConfig, ids: &[u32]) {
             let sizes = match (one_size, d.below(3)) {
                 (Some(size), _) => Sizes::Fixed(size),
                 (None, 0) => Sizes::Fixed(size(d)),
-                _ => Sizes::Mix(Arc::new((0..d.between(1, 3)).map(|_| (d.between(1, 4) as u32, size(d))).collect())),
+                _ => Sizes::Mix(Arc::new(
+                    (0..d.between(1, 3)).map(|_| (d.between(1, 4) as u32, size(d))).collect(),
+                )),
             };
             let mean = if heavy { d.between(1, 3) } else { d.between(2, 9) };
             let arrivals = match d.below(6) {
                 0 => Arrivals::Poisson { mean: Duration(T * mean) },
-                1 => Arrivals::Bernoulli { slot: Duration(T), numerator: d.between(1, 3), denominator: 3 * mean },
+                1 => Arrivals::Bernoulli {
+                    slot: Duration(T),
+                    numerator: d.between(1, 3),
+                    denominator: 3 * mean,
+                },
                 2 => Arrivals::Constant {
                     interval: (T * mean * 3, d.of(&[1, 2, 3, 7])),
                     phase: Duration(if d.chance(50) { d.below(2 * T) } else { 0 }),
                 },
-                3 => Arrivals::OnOff { on: Duration(8 * T), off: Duration(5 * T), interval: Duration(T * mean / 2) },
+                3 => Arrivals::OnOff {
+                    on: Duration(8 * T),
+                    off: Duration(5 * T),
+                    interval: Duration(T * mean / 2),
+                },
                 4 => {
                     let mut at = 0;
                     let mut packets = Vec::new();
@@ -516,7 +526,9 @@ fn sources(d: &mut Draw, config: &mut FabricConfig, ids: &[u32]) {
                         cold_except: if d.chance(70) { own } else { None },
                     }
                 }
-                _ => Destinations::Uniform { ids: all.clone(), except: if d.chance(70) { own } else { None } },
+                _ => {
+                    Destinations::Uniform { ids: all.clone(), except: if d.chance(70) { own } else { None } }
+                }
             };
             config.sources.push(SourceConfig {
                 endpoint,
@@ -680,20 +692,26 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
                 let cuts = s.forwarding != Forwarding::StoreAndForward;
                 add("forwarding", if cuts { "cut_through" } else { "store_and_forward" });
                 add("slot", some(s.slot.is_some()));
-                add("pipeline", match s.pipeline.0 {
-                    0 => "zero",
-                    1..=30_000 => "short",
-                    _ => "long",
-                });
+                add(
+                    "pipeline",
+                    match s.pipeline.0 {
+                        0 => "zero",
+                        1..=30_000 => "short",
+                        _ => "long",
+                    },
+                );
                 match s.detector {
                     None => add("detector", "none"),
                     Some(d) => {
                         add("detector", if d.verdict == Verdict::Shared { "shared" } else { "per_ingress" });
-                        add("thresholds", match (d.x_off, d.x_on) {
-                            (0, 1) => "off 0, on 1",
-                            (0, _) => "off 0, on more",
-                            _ => "off more",
-                        });
+                        add(
+                            "thresholds",
+                            match (d.x_off, d.x_on) {
+                                (0, 1) => "off 0, on 1",
+                                (0, _) => "off 0, on more",
+                                _ => "off more",
+                            },
+                        );
                     }
                 }
                 add("refresh", some(s.refresh.is_some()));
@@ -709,29 +727,38 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
         }
     }
     add("switches", &switches.to_string());
-    add("endpoints", match endpoints {
-        2 => "2",
-        3 => "3",
-        4 => "4",
-        _ => "5+",
-    });
+    add(
+        "endpoints",
+        match endpoints {
+            2 => "2",
+            3 => "3",
+            4 => "4",
+            _ => "5+",
+        },
+    );
     let mut pairs: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     for link in &config.links {
         let pair = (link.a.0.min(link.b.0), link.a.0.max(link.b.0));
         *pairs.entry(pair).or_default() += 1;
         add("lanes", &link.lanes.to_string());
-        add("symbols", match (link.symbol_chars, link.char_ps) {
-            (4, _) => "short",
-            (_, IDLE3) => "64b/67b",
-            _ => "long",
-        });
+        add(
+            "symbols",
+            match (link.symbol_chars, link.char_ps) {
+                (4, _) => "short",
+                (_, IDLE3) => "64b/67b",
+                _ => "long",
+            },
+        );
         add("char time", if link.char_ps.0.is_multiple_of(link.char_ps.1) { "whole" } else { "fraction" });
         add("ack_window", &link.ack_window.to_string());
-        add("propagation", match link.propagation.0 {
-            1 => "1 ps",
-            2..=60_000 => "short",
-            _ => "long",
-        });
+        add(
+            "propagation",
+            match link.propagation.0 {
+                1 => "1 ps",
+                2..=60_000 => "short",
+                _ => "long",
+            },
+        );
     }
     let ring = pairs.len() >= config.devices.len();
     add("graph", if ring { "ring" } else { "tree" });
@@ -739,17 +766,21 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
         add("graph", "parallel links");
     }
     let alike = |a: &LinkConfig, b: &LinkConfig| {
-        (a.char_ps, a.lanes, a.symbol_chars, a.propagation) == (b.char_ps, b.lanes, b.symbol_chars, b.propagation)
+        (a.char_ps, a.lanes, a.symbol_chars, a.propagation)
+            == (b.char_ps, b.lanes, b.symbol_chars, b.propagation)
     };
     let equal = config.links.iter().all(|l| alike(l, &config.links[0]));
     add("links", if equal { "equal" } else { "mixed" });
     add("losses", "none");
     for loss in &config.symbol_losses {
-        add("losses", match loss.kind {
-            LossKind::Any => "any",
-            LossKind::Xoff => "xoff",
-            LossKind::Xon => "xon",
-        });
+        add(
+            "losses",
+            match loss.kind {
+                LossKind::Any => "any",
+                LossKind::Xoff => "xoff",
+                LossKind::Xon => "xon",
+            },
+        );
     }
     if config.symbolic.len() < config.links.len() {
         add("granularity", "packet");

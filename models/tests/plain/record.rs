@@ -2,6 +2,7 @@
 
 use models::config::FabricConfig;
 use models::probe::{Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Parts, StagingEdge};
+use models::stats::PortStats;
 use models::{Probe, Progress, RunOptions, Simulation};
 use sim_core::Time;
 use std::cmp::Ordering;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 pub enum Record {
     /// A source created a packet.
     Created { at: u64, id: PacketId, destination: u32, flow: u16, priority: u8, payload: u16, wire: u16 },
-    /// A transmitter began to send it.
-    Started { at: u64, device: u32, port: u8, id: PacketId },
+    /// A transmitter began to send it; where its time goes `until` the next device may do something with it.
+    Started { at: u64, device: u32, port: u8, id: PacketId, until: u64, parts: Parts },
     /// A staging queue stopped or was released.
     Edge { at: u64, device: u32, port: u8, queue: u8, stopped: bool },
     /// Its last bit reached its destination.
@@ -31,6 +32,8 @@ pub enum Record {
     },
     /// It was dropped.
     Dropped { at: u64, flow: u16, device: u32, reason: u8 },
+    /// Totals of a port at the end.
+    Totals { at: u64, device: u32, port: u8, totals: [u64; 13] },
 }
 
 impl Record {
@@ -40,30 +43,64 @@ impl Record {
             | Record::Started { at, .. }
             | Record::Edge { at, .. }
             | Record::Delivered { at, .. }
-            | Record::Dropped { at, .. } => at,
+            | Record::Dropped { at, .. }
+            | Record::Totals { at, .. } => at,
         }
     }
 
+    /// Totals of a port. When nothing is left to happen, the end is not defined exactly.
+    pub fn totals(at: u64, device: u32, port: u8, stats: &PortStats, drained: bool) -> Record {
+        let totals = [
+            stats.packets_sent,
+            stats.packet_ps,
+            stats.symbol_ps,
+            stats.status_riding,
+            stats.status_standalone,
+            stats.voq_riding,
+            stats.voq_standalone,
+            stats.voq_received,
+            stats.voq_lost,
+            stats.voq_refreshes,
+            stats.xoff_edges,
+            stats.xon_edges,
+            if drained { 0 } else { stats.stopped_ps },
+        ];
+        Record::Totals { at, device, port, totals }
+    }
+
     /// Any order will do, as long as it is one, and time goes first.
-    fn key(&self) -> (u64, u8, [u64; 9], [u64; 12]) {
+    fn key(&self) -> (u64, u8, [u64; 9], [u64; 13]) {
+        let wide = |parts: Parts| std::array::from_fn(|n| parts.0.get(n).copied().unwrap_or(0));
         match *self {
+            Record::Totals { at, device, port, totals } => {
+                (at, 5, [device.into(), port.into(), 0, 0, 0, 0, 0, 0, 0], totals)
+            }
             Record::Created { at, id, destination, flow, priority, payload, wire } => {
                 let words = [destination.into(), flow.into(), priority.into(), payload.into(), wire.into()];
                 let [a, b, c, d, e] = words;
-                (at, 0, [id.source.into(), id.origin.into(), id.sequence.into(), a, b, c, d, e, 0], [0; 12])
+                (at, 0, [id.source.into(), id.origin.into(), id.sequence.into(), a, b, c, d, e, 0], [0; 13])
             }
             Record::Edge { at, device, port, queue, stopped } => {
-                (at, 1, [device.into(), port.into(), queue.into(), stopped.into(), 0, 0, 0, 0, 0], [0; 12])
+                (at, 1, [device.into(), port.into(), queue.into(), stopped.into(), 0, 0, 0, 0, 0], [0; 13])
             }
-            Record::Started { at, device, port, id } => {
+            Record::Started { at, device, port, id, until, parts } => {
                 let id = [id.source.into(), id.origin.into(), id.sequence.into()];
-                (at, 2, [device.into(), port.into(), id[0], id[1], id[2], 0, 0, 0, 0], [0; 12])
+                (at, 2, [device.into(), port.into(), id[0], id[1], id[2], until, 0, 0, 0], wide(parts))
             }
             Record::Dropped { at, flow, device, reason } => {
-                (at, 3, [flow.into(), device.into(), reason.into(), 0, 0, 0, 0, 0, 0], [0; 12])
+                (at, 3, [flow.into(), device.into(), reason.into(), 0, 0, 0, 0, 0, 0], [0; 13])
             }
             Record::Delivered {
-                at, created, flow, priority, source, destination, sequence, payload, link_ps, parts,
+                at,
+                created,
+                flow,
+                priority,
+                source,
+                destination,
+                sequence,
+                payload,
+                link_ps,
+                parts,
             } => {
                 let words = [
                     source.into(),
@@ -76,7 +113,7 @@ impl Record {
                     link_ps,
                     0,
                 ];
-                (at, 4, words, parts.0)
+                (at, 4, words, wide(parts))
             }
         }
     }
@@ -116,8 +153,8 @@ impl Probe for Recorder {
             PacketStep::Created { destination, flow, priority, payload, wire } => {
                 self.0.push(Record::Created { at: at.0, id, destination, flow, priority, payload, wire });
             }
-            PacketStep::Started { device, port, .. } => {
-                self.0.push(Record::Started { at: at.0, device, port, id });
+            PacketStep::Started { device, port, until, parts } => {
+                self.0.push(Record::Started { at: at.0, device, port, id, until: until.0, parts });
             }
             PacketStep::Ended { .. } => {}
         }
@@ -152,9 +189,17 @@ impl Probe for Recorder {
 
 /// What the fast simulator says about the time up to `until`.
 pub fn fast(config: &FabricConfig, until: u64) -> Vec<Record> {
-    let mut simulation = Simulation::new(Arc::new(config.clone()), RunOptions::default(), Recorder::default());
-    while simulation.run(Time(until), u64::MAX) == Progress::Running {}
-    let mut records = simulation.finish().0.0;
+    let mut simulation =
+        Simulation::new(Arc::new(config.clone()), RunOptions::default(), Recorder::default());
+    let mut progress = Progress::Running;
+    while progress == Progress::Running {
+        progress = simulation.run(Time(until), u64::MAX);
+    }
+    let (recorder, outcome) = simulation.finish();
+    let mut records = recorder.0;
+    for (device, port, stats) in &outcome.ports {
+        records.push(Record::totals(until, *device, *port, stats, progress == Progress::Drained));
+    }
     records.retain(|record| record.at() <= until);
     records.sort();
     records

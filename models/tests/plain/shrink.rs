@@ -38,7 +38,8 @@ pub fn shrink(mut case: Case, mut found: Difference) -> (Case, Difference) {
         for source in 0..case.config.sources.len() {
             for limit in [1, 2, 3, 5, 8, 13, 21] {
                 let now = case.config.sources[source].limit;
-                if limit < now && attempt(&mut case, &mut found, &|c| c.config.sources[source].limit = limit) {
+                if limit < now && attempt(&mut case, &mut found, &|c| c.config.sources[source].limit = limit)
+                {
                     break;
                 }
             }
@@ -106,7 +107,13 @@ pub fn device(device: &DeviceConfig) -> String {
         DeviceModel::Endpoint(e) => format!("endpoint {:?}", e.staging),
         DeviceModel::Switch(s) => format!(
             "switch {:?} {:?} {:?} slot {:?} reads {} {:?} {:?} refresh {:?}",
-            s.input, s.buffering, s.arbitration, s.slot.is_some(), s.reads_per_input, s.forwarding, s.detector,
+            s.input,
+            s.buffering,
+            s.arbitration,
+            s.slot.is_some(),
+            s.reads_per_input,
+            s.forwarding,
+            s.detector,
             s.refresh.is_some()
         ),
     }
@@ -115,14 +122,19 @@ pub fn device(device: &DeviceConfig) -> String {
 /// A fabric in few lines.
 pub fn compact(case: &Case) -> String {
     let config = &case.config;
-    let mut text = format!("fabric {} until {} seed {} shake {}\n", case.number, case.until, config.seed, config.shake);
+    let mut text =
+        format!("fabric {} until {} seed {} shake {}\n", case.number, case.until, config.seed, config.shake);
     for (n, device) in config.devices.iter().enumerate() {
-        let ports: Vec<String> = device.ports.iter().map(|p| {
-            let v = p.voq;
-            let bits = [(v.gen_sup, 'g'), (v.rx_sup, 'r'), (v.gen_en, 'e'), (v.part, 'p'), (v.xoff, 'x')];
-            let bits: String = bits.iter().filter(|b| b.0).map(|b| b.1).collect();
-            format!("{}/{:?}/{bits}", p.buffers, p.watermarks)
-        }).collect();
+        let ports: Vec<String> = device
+            .ports
+            .iter()
+            .map(|p| {
+                let v = p.voq;
+                let bits = [(v.gen_sup, 'g'), (v.rx_sup, 'r'), (v.gen_en, 'e'), (v.part, 'p'), (v.xoff, 'x')];
+                let bits: String = bits.iter().filter(|b| b.0).map(|b| b.1).collect();
+                format!("{}/{:?}/{bits}", p.buffers, p.watermarks)
+            })
+            .collect();
         match &device.model {
             DeviceModel::Endpoint(e) => {
                 text += &format!("  {n} endpoint {:?} table {:?} ports {ports:?}\n", e.staging, e.next_hop);
@@ -130,12 +142,24 @@ pub fn compact(case: &Case) -> String {
             DeviceModel::Switch(s) => {
                 text += &format!(
                     "  {n} switch {:?} {:?} {:?} slot {:?} reads {} {:?} pipeline {} {:?} refresh {:?} delay {} staging {:?}\n    ports {ports:?}\n",
-                    s.input, s.buffering, s.arbitration, s.slot.map(|s| s.0), s.reads_per_input, s.forwarding,
-                    s.pipeline.0, s.detector, s.refresh.map(|r| r.0), s.generation_delay.0, s.staging
+                    s.input,
+                    s.buffering,
+                    s.arbitration,
+                    s.slot.map(|s| s.0),
+                    s.reads_per_input,
+                    s.forwarding,
+                    s.pipeline.0,
+                    s.detector,
+                    s.refresh.map(|r| r.0),
+                    s.generation_delay.0,
+                    s.staging
                 );
                 let routes: Vec<String> =
                     s.routes.entries.iter().map(|r| format!("{:?}>{}", r.egress, r.next_hop)).collect();
-                text += &format!("    routes {routes:?} masks {:?} {:?}\n", s.routes.masks, s.routes.mask_next_hops);
+                text += &format!(
+                    "    routes {routes:?} masks {:?} {:?}\n",
+                    s.routes.masks, s.routes.mask_next_hops
+                );
             }
         }
     }

@@ -150,7 +150,9 @@ impl World<'_> {
             let can = |lane: usize| may_leave(&lanes[lane], &self.packets, port.staging.as_ref());
             let count = lanes.len();
             let next = (1..=count).map(|step| (endpoint.served[priority] + step) % count);
-            let Some((lane, place)) = next.filter_map(|lane| Some((lane, can(lane)?))).next() else { continue };
+            let Some((lane, place)) = next.filter_map(|lane| Some((lane, can(lane)?))).next() else {
+                continue;
+            };
             if port.has_credit(priority) {
                 choice = Some((priority, lane, place));
                 break;

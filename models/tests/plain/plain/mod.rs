@@ -11,6 +11,7 @@ use crate::record::{self, Record};
 use endpoint::Endpoint;
 use models::config::*;
 use models::probe::{Cause, DropReason, PacketId, Parts};
+use models::stats::PortStats;
 use sim_core::{ActorId, Class, EventKey, KeySource, Shake, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -99,6 +100,10 @@ struct Port {
     staging: Option<Staging>,
     /// F-70.
     originator: Option<Originator>,
+    /// F-112; symbol times are those of the wire.
+    stats: PortStats,
+    /// Since when each stopped queue or set is stopped.
+    stopped_since: std::collections::BTreeMap<usize, u64>,
 }
 
 /// What a transmitter is busy with.
@@ -134,14 +139,22 @@ struct Device {
 #[derive(Clone, Copy)]
 enum Event {
     /// The first octets of a packet that is cut through, or all of it, have passed the pipeline.
-    Arrival { packet: Name, behind: u64 },
+    Arrival {
+        packet: Name,
+        behind: u64,
+    },
     /// The last octet of a packet that cuts through has passed the pipeline, F-61.
     Acceptance,
-    Status { status: usize },
+    Status {
+        status: usize,
+    },
     /// A message has waited for `generation_delay`, F-74; or for the start of the run, F-70.
     MessageDue,
     MessageLeaves,
-    MessageArrives { group: usize, bits: u8 },
+    MessageArrives {
+        group: usize,
+        bits: u8,
+    },
     /// F-81.
     RefreshAll,
     Done,
@@ -191,15 +204,14 @@ pub struct World<'a> {
 pub fn run(config: &FabricConfig, until: u64) -> Vec<Record> {
     let mut world = World::new(config);
     world.begin();
-    while let Some(Reverse(entry)) = world.heap.pop() {
-        if entry.key.time().0 > until {
-            break;
-        }
+    while world.heap.peek().is_some_and(|next| next.0.key.time().0 <= until) {
+        let Reverse(entry) = world.heap.pop().expect("just seen");
         assert!(entry.key >= world.key, "time goes on");
         (world.now, world.key) = (entry.key.time().0, entry.key);
         world.look(entry.device);
         world.handle(entry.device, entry.port, entry.event);
     }
+    world.totals(until);
     let mut records = world.records;
     records.retain(|record| record.at() <= until);
     records.sort();
@@ -240,11 +252,17 @@ impl<'a> World<'a> {
                     reads: 0,
                     staging: Staging::new(config, d, p, link.long_symbols, (peer as usize, back as usize)),
                     originator: Originator::new(config, d, p, link.long_symbols),
+                    stats: PortStats::default(),
+                    stopped_since: Default::default(),
                 });
             }
             let model = match &device.model {
-                DeviceModel::Endpoint(_) => Model::Endpoint(Endpoint::new(config, d, ports[0].staging.as_ref())),
-                DeviceModel::Switch(s) => Model::Switch(Switch::new(config.seed, &device.path, s, ports.len())),
+                DeviceModel::Endpoint(_) => {
+                    Model::Endpoint(Endpoint::new(config, d, ports[0].staging.as_ref()))
+                }
+                DeviceModel::Switch(s) => {
+                    Model::Switch(Switch::new(config.seed, &device.path, s, ports.len()))
+                }
             };
             let keys = KeySource::new(ActorId::new(d as u32), Shake::new(config.shake));
             devices.push(Device { keys, ports, model });
@@ -366,7 +384,8 @@ impl<'a> World<'a> {
         let now = self.now;
         let port = self.port(d, p);
         port.advertised = port.buffers - (port.occupied - port.unaccepted).max(0);
-        let begins = port.wire.due(Function::Status, now);
+        let wire::Due { begins, rides } = port.wire.due(Function::Status, now);
+        *(if rides { &mut port.stats.status_riding } else { &mut port.stats.status_standalone }) += 1;
         let (buffers, peer) = (port.advertised, port.peer);
         let arrives = begins + port.wire.symbol() + port.propagation;
         let status = self.statuses.len();
@@ -430,6 +449,8 @@ impl<'a> World<'a> {
         self.charge_refresh(d, o);
         let port = self.port(d, o);
         let (start, length) = port.wire.commit(now, wire_octets);
+        port.stats.packets_sent += 1;
+        port.stats.packet_ps += length;
         let (peer, propagation) = (port.peer, port.propagation);
         // x of F-50, and what comes behind it.
         let (mut x, mut pipeline) = (length, 0);
@@ -448,13 +469,29 @@ impl<'a> World<'a> {
         packet.parts[Cause::Serialization] += x;
         packet.parts[Cause::Propagation] += propagation;
         packet.parts[Cause::Pipeline] += pipeline;
-        let (id, sending) = (packet.id, Sending { input: packet.input, buffer: packet.buffer });
-        self.records.push(Record::Started { at: start, device: d as u32, port: o as u8, id });
+        let (id, parts, sending) =
+            (packet.id, packet.parts, Sending { input: packet.input, buffer: packet.buffer });
+        let until = start + x + propagation + pipeline;
+        self.records.push(Record::Started { at: start, device: d as u32, port: o as u8, id, until, parts });
         self.port(d, o).sending = Some(sending);
-        let arrives = start + x + propagation + pipeline;
         let arrival = Event::Arrival { packet: name, behind: length - x };
-        self.post_to(d, peer, arrives, class::ARRIVAL, arrival);
+        self.post_to(d, peer, until, class::ARRIVAL, arrival);
         self.post(d, o, start + length, class::DONE, Event::Done);
+    }
+
+    /// F-112.
+    fn totals(&mut self, until: u64) {
+        let drained = self.heap.is_empty();
+        for d in 0..self.devices.len() {
+            for p in 0..self.devices[d].ports.len() {
+                let port = self.port(d, p);
+                let mut stats = port.stats;
+                stats.symbol_ps = port.wire.places_alone * port.wire.symbol();
+                stats.stopped_ps += port.stopped_since.values().map(|since| until - since).sum::<u64>();
+                let record = Record::totals(until, d as u32, p as u8, &stats, drained);
+                self.records.push(record);
+            }
+        }
     }
 
     /// DONE of F-13 and F-60.
@@ -473,7 +510,11 @@ impl<'a> World<'a> {
     fn deliver(&mut self, d: usize, name: Name) {
         let packet = &self.packets[name];
         assert_eq!(packet.created + packet.parts.total(), self.now, "F-93");
-        assert_eq!(self.config.owners[packet.destination as usize].min(d as u32), d as u32, "it is for this device");
+        assert_eq!(
+            self.config.owners[packet.destination as usize].min(d as u32),
+            d as u32,
+            "it is for this device"
+        );
         self.records.push(Record::Delivered {
             at: self.now,
             created: packet.created,

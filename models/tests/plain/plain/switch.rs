@@ -130,7 +130,8 @@ impl World<'_> {
         let route = switch.config.routes.entries.get(id).copied().unwrap_or(none);
         if behind > 0 {
             let slower = |o: usize| {
-                let (input, output) = (self.devices[d].ports[i].character, self.devices[d].ports[o].character);
+                let (input, output) =
+                    (self.devices[d].ports[i].character, self.devices[d].ports[o].character);
                 u128::from(output.0) * u128::from(input.1) >= u128::from(input.0) * u128::from(output.1)
             };
             match route.egress {
@@ -158,8 +159,10 @@ impl World<'_> {
                     .filter(|&o| o != i && routes.masks[mask] & 1 << o != 0)
                     .map(|o| (o, routes.mask_next_hops[mask][o]))
                     .collect();
-                let copies: Vec<(usize, Stage)> =
-                    copies.iter().map(|&(o, set)| (o, self.stage_at(d, o, |staging| staging.of_set(set)))).collect();
+                let copies: Vec<(usize, Stage)> = copies
+                    .iter()
+                    .map(|&(o, set)| (o, self.stage_at(d, o, |staging| staging.of_set(set))))
+                    .collect();
                 if copies.is_empty() {
                     self.drop_packet(d, name, DropReason::EmptyMask);
                 }
@@ -393,7 +396,11 @@ impl World<'_> {
         if !switch.has_place(i, o, priority) {
             return;
         }
-        let inputs = if matches!(switch.config.buffering, Buffering::Output { .. }) { 0..switch.ports } else { i..i + 1 };
+        let inputs = if matches!(switch.config.buffering, Buffering::Output { .. }) {
+            0..switch.ports
+        } else {
+            i..i + 1
+        };
         let head = |i: usize| {
             let head = *switch.queues[i][priority][switch.queue_of(o)].front()?;
             (self.packets[head].output == o).then_some((i, head))
@@ -491,7 +498,9 @@ impl World<'_> {
     fn match_once(&mut self, d: usize) {
         let switch = self.switch_ref(d);
         let ports = switch.ports;
-        let Arbitration::Islip { iterations } = switch.config.arbitration else { unreachable!("only iSLIP matches") };
+        let Arbitration::Islip { iterations } = switch.config.arbitration else {
+            unreachable!("only iSLIP matches")
+        };
         // requests[output][input]: the highest priority, and the packet.
         let mut requests: Vec<Vec<Option<(usize, Name)>>> = vec![vec![None; ports]; ports];
         let mut passed_over = vec![false; ports];

@@ -56,7 +56,9 @@ impl Source {
 
     /// The first slot from `slot` on with a hit.
     fn hit(&mut self, mut slot: u64) -> Option<u64> {
-        let Arrivals::Bernoulli { slot: length, numerator, denominator } = self.config.arrivals else { return None };
+        let Arrivals::Bernoulli { slot: length, numerator, denominator } = self.config.arrivals else {
+            return None;
+        };
         while slot * length.0 < self.config.stop.0 {
             if self.arrivals.chance(numerator, denominator) {
                 return Some(slot * length.0);
@@ -95,7 +97,15 @@ impl Source {
             Destinations::Uniform { ids, except } => {
                 made.destination = uniform(&mut self.destinations, ids, *except);
             }
-            Destinations::Hotspot { hot, hot_except, hot_flow, numerator, denominator, cold, cold_except } => {
+            Destinations::Hotspot {
+                hot,
+                hot_except,
+                hot_flow,
+                numerator,
+                denominator,
+                cold,
+                cold_except,
+            } => {
                 if self.destinations.chance(*numerator, *denominator) {
                     made.destination = uniform(&mut self.destinations, hot, *hot_except);
                     made.flow = *hot_flow;

@@ -1,6 +1,6 @@
 //! VoQ backpressure of Part 12: who stages, who is stopped, who tells.
 
-use super::wire::Function;
+use super::wire::{Due, Function};
 use super::{Event, Model, World, class};
 use crate::record::Record;
 use models::config::*;
@@ -47,7 +47,9 @@ impl Staging {
         };
         let queue_of: Option<Vec<usize>> = (0..ports).map(queue).collect();
         let mut sets: Vec<u64> = match &device.model {
-            DeviceModel::Endpoint(_) => neighbour.routes.masks.iter().map(|mask| mask & !(1 << back)).collect(),
+            DeviceModel::Endpoint(_) => {
+                neighbour.routes.masks.iter().map(|mask| mask & !(1 << back)).collect()
+            }
             DeviceModel::Switch(s) => s.routes.mask_next_hops.iter().map(|sets| sets[p]).collect(),
         };
         sets.retain(|set| set.count_ones() > 1);
@@ -124,7 +126,8 @@ impl Originator {
         let DeviceModel::Switch(switch) = &device.model else { return None };
         let voq = device.ports[p].voq;
         let groups = device.ports.len().div_ceil(6);
-        let losses = config.symbol_losses.iter().filter(|loss| (loss.device as usize, loss.port as usize) == (d, p));
+        let losses =
+            config.symbol_losses.iter().filter(|loss| (loss.device as usize, loss.port as usize) == (d, p));
         (voq.gen_sup && voq.gen_en && long).then(|| Originator {
             groups,
             marked: vec![false; groups],
@@ -237,12 +240,18 @@ impl World<'_> {
     /// F-74: it takes its place.
     pub fn message_due(&mut self, d: usize, u: usize) {
         let now = self.now;
-        let begins = self.port(d, u).wire.due(Function::Message, now);
+        let Due { begins, rides } = self.port(d, u).wire.due(Function::Message, now);
+        self.count_message(d, u, rides);
         if begins == now {
             self.message_leaves(d, u);
         } else {
             self.post(d, u, begins, class::SYMBOL, Event::MessageLeaves);
         }
+    }
+
+    fn count_message(&mut self, d: usize, u: usize, rides: bool) {
+        let stats = &mut self.port(d, u).stats;
+        *(if rides { &mut stats.voq_riding } else { &mut stats.voq_standalone }) += 1;
     }
 
     /// F-75, F-76, F-81.
@@ -282,6 +291,7 @@ impl World<'_> {
         let port = self.port(d, u);
         let (peer, arrives) = (port.peer, now + port.wire.symbol() + port.propagation);
         if lost {
+            port.stats.voq_lost += 1;
             self.refresh_after_loss(d, u);
         } else {
             self.post_to(d, peer, arrives, class::SYMBOL, Event::MessageArrives { group, bits });
@@ -308,8 +318,10 @@ impl World<'_> {
         }
         originator.refresh_due = (now / period + 1) * period;
         for _ in 0..originator.groups {
-            self.port(d, u).wire.due(Function::Message, now);
+            let Due { rides, .. } = self.port(d, u).wire.due(Function::Message, now);
+            self.count_message(d, u, rides);
         }
+        self.port(d, u).stats.voq_refreshes += 1;
     }
 
     /// F-81: a lost message is made good by the next refresh.
@@ -331,6 +343,7 @@ impl World<'_> {
         originator.refresh_due = now + period;
         originator.marked.fill(true);
         originator.next = 0;
+        self.port(d, u).stats.voq_refreshes += 1;
         self.ask(d, u);
     }
 
@@ -339,6 +352,7 @@ impl World<'_> {
         if self.port(d, p).staging.is_none() {
             return;
         }
+        self.port(d, p).stats.voq_received += 1;
         let switch = self.is_switch(d);
         if !switch {
             self.create_all(d);
@@ -371,6 +385,16 @@ impl World<'_> {
         for &(queue, stopped) in &edges {
             let (device, port, queue) = (d as u32, p as u8, queue as u8);
             self.records.push(Record::Edge { at, device, port, queue, stopped });
+        }
+        for &(queue, stopped) in &edges {
+            let port = self.port(d, p);
+            if stopped {
+                port.stats.xoff_edges += 1;
+                port.stopped_since.insert(queue, at);
+            } else {
+                port.stats.xon_edges += 1;
+                port.stats.stopped_ps += at - port.stopped_since.remove(&queue).expect("it was stopped");
+            }
         }
         if !switch {
             self.turn(d);

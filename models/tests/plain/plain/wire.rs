@@ -33,6 +33,16 @@ pub struct Wire {
     before_packet: bool,
     /// Start and end of the last packet.
     packet: Option<(u64, u64)>,
+    /// F-27: places so far that are no start-of-packet.
+    pub places_alone: u64,
+}
+
+/// Where a function has its place.
+pub struct Due {
+    /// When its symbol begins.
+    pub begins: u64,
+    /// It rides on a symbol that is sent anyway.
+    pub rides: bool,
 }
 
 impl Wire {
@@ -47,6 +57,7 @@ impl Wire {
             places: Vec::new(),
             before_packet: false,
             packet: None,
+            places_alone: 0,
         }
     }
 
@@ -88,14 +99,16 @@ impl Wire {
         }
         if self.places.is_empty() && self.run == end && now > end {
             self.places.push(Place::default());
+            self.places_alone += 1;
         }
     }
 
-    /// F-23: a function becomes due now. When its symbol begins.
-    pub fn due(&mut self, function: Function, now: u64) -> u64 {
+    /// F-23: a function becomes due now.
+    pub fn due(&mut self, function: Function, now: u64) -> Due {
         let symbol = self.symbol();
         let first_free = |places: &[Place], run: u64| {
-            let used = |place: &Place| if function == Function::Status { place.status } else { place.message };
+            let used =
+                |place: &Place| if function == Function::Status { place.status } else { place.message };
             let used = places.iter().rposition(used).map_or(0, |last| last + 1);
             used.max(now.saturating_sub(run).div_ceil(symbol) as usize)
         };
@@ -104,6 +117,7 @@ impl Wire {
             Some((start, _)) => self.before_packet && now <= start && at < self.places.len(),
             None => false,
         };
+        let mut rides = true;
         if !rides_before {
             self.follow(now);
             if now > self.run && now >= self.run_end() {
@@ -111,15 +125,18 @@ impl Wire {
                 self.places.clear();
             }
             at = first_free(&self.places, self.run);
+            let closes = at == 0 && self.packet.is_some_and(|(_, end)| end == self.run);
+            rides = at < self.places.len() || closes;
             while self.places.len() <= at {
                 self.places.push(Place::default());
+                self.places_alone += 1;
             }
         }
         match function {
             Function::Status => self.places[at].status = true,
             Function::Message => self.places[at].message = true,
         }
-        self.run + at as u64 * symbol
+        Due { begins: self.run + at as u64 * symbol, rides }
     }
 
     /// F-24: a packet is committed now. Its start and its length.
@@ -131,6 +148,8 @@ impl Wire {
             self.places.push(Place::default());
             self.run
         } else if end - self.symbol() >= now {
+            // A symbol that waits becomes the start-of-packet.
+            self.places_alone -= 1;
             end - self.symbol()
         } else if now < end && self.idle_from(end) <= end {
             self.places.push(Place::default());
