@@ -58,8 +58,9 @@ pub fn compare(case: &Case) -> Result<usize, Difference> {
 /// The difference in words: the records around it.
 fn explain(case: &Case, found: &Difference) -> String {
     let mut text = format!(
-        "fabric {}: fast and plain differ at {} ps\nagain: RIOSIM_PLAIN_SEED={} cargo test -p models --test plain agree\n",
-        case.number, found.at, case.number
+        "fabric {0}: fast and plain differ at {1} ps\n\
+         again: RIOSIM_PLAIN_SEED={0} cargo test -p models --test plain agree\n",
+        case.number, found.at
     );
     if let Some(panic) = &found.panic {
         text += panic;

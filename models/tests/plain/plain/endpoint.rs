@@ -2,7 +2,7 @@
 
 use super::traffic::Source;
 use super::voq::{Stage, Staging};
-use super::{Event, Model, Name, Packet, World, class, may_leave};
+use super::{Event, Model, Name, Packet, World, class, may_leave, pointer_of};
 use crate::record::Record;
 use models::config::*;
 use models::probe::{PacketId, Parts};
@@ -149,7 +149,7 @@ impl World<'_> {
             let lanes = &endpoint.lanes[priority];
             let can = |lane: usize| may_leave(&lanes[lane], &self.packets, port.staging.as_ref());
             let count = lanes.len();
-            let next = (1..=count).map(|step| (endpoint.served[priority] + step) % count);
+            let next = (1..=count).map(|step| (endpoint.served[pointer_of(priority)] + step) % count);
             let Some((lane, place)) = next.filter_map(|lane| Some((lane, can(lane)?))).next() else {
                 continue;
             };
@@ -164,7 +164,7 @@ impl World<'_> {
             return;
         };
         let endpoint = self.endpoint(d);
-        endpoint.served[priority] = lane;
+        endpoint.served[pointer_of(priority)] = lane;
         let name = endpoint.lanes[priority][lane].remove(place).expect("it waits there");
         self.commit(d, 0, name);
         // F-16.

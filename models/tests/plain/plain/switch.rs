@@ -1,7 +1,7 @@
 //! Switches: queues, places, who goes first.
 
 use super::voq::{Detector, Stage};
-use super::{Buffer, Event, Model, Name, Sending, World, class, may_leave};
+use super::{Buffer, Event, Model, Name, ONE_POINTER, Sending, World, class, may_leave, pointer_of};
 use models::config::*;
 use models::probe::{Cause, DropReason};
 use sim_core::{Purpose, Stream};
@@ -324,7 +324,7 @@ impl World<'_> {
             let switch = self.switch_ref(d);
             let name = |&(lane, place): &(usize, usize)| switch.lanes[o][priority][lane][place];
             let heads: Vec<(usize, Name)> = lanes.iter().map(|lane| (lane.0, name(lane))).collect();
-            let pointer = switch.served[o][priority];
+            let pointer = switch.served[o][pointer_of(priority)];
             let chosen = self.pick(d, &heads, pointer);
             self.start(d, chosen, true);
             return;
@@ -353,15 +353,16 @@ impl World<'_> {
     /// Commits a packet to its output: F-50, then F-58.
     fn start(&mut self, d: usize, name: Name, from_lane: bool) {
         let packet = &self.packets[name];
-        let (i, o, priority, at) = (packet.input, packet.output, packet.priority, packet.place_number);
+        let (i, o, priority) = (packet.input, packet.output, packet.priority);
         let switch = self.switch(d);
         let lane = switch.lane_of(i);
         if from_lane {
             switch.lanes[o][priority][lane].retain(|&other| other != name);
             switch.waiting[o] -= 1;
         }
-        let _ = at;
-        switch.served[o][priority] = lane;
+        if from_lane || !ONE_POINTER {
+            switch.served[o][pointer_of(priority)] = lane;
+        }
         if switch.matches() && !switch.matching {
             let ports = switch.ports;
             switch.grants[o][priority] = (i + 1) % ports;
