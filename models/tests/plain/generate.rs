@@ -665,7 +665,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
             DeviceModel::Switch(s) => {
                 switches += 1;
                 staged |= s.staging != StagingConfig::None;
-                sets |= s.routes.masks.iter().any(|mask| mask.count_ones() > 1);
+                sets |= s.routes.masks.iter().any(|&mask| mask != 0);
                 add("input", if s.input == InputQueueing::Fifo { "fifo" } else { "voq" });
                 let depth = |n: u16| match n {
                     1 => "1",

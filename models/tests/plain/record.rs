@@ -48,8 +48,9 @@ impl Record {
         }
     }
 
-    /// Totals of a port. When nothing is left to happen, the end is not defined exactly.
-    pub fn totals(at: u64, device: u32, port: u8, stats: &PortStats, drained: bool) -> Record {
+    /// Totals of a port. Until when something that is stopped is stopped is not defined exactly if nothing is
+    /// left to happen (F-114).
+    pub fn totals(at: u64, device: u32, port: u8, stats: &PortStats) -> Record {
         let totals = [
             stats.packets_sent,
             stats.packet_ps,
@@ -63,7 +64,7 @@ impl Record {
             stats.voq_refreshes,
             stats.xoff_edges,
             stats.xon_edges,
-            if drained { 0 } else { stats.stopped_ps },
+            if stats.xoff_edges == stats.xon_edges { stats.stopped_ps } else { 0 },
         ];
         Record::Totals { at, device, port, totals }
     }
@@ -191,14 +192,11 @@ impl Probe for Recorder {
 pub fn fast(config: &FabricConfig, until: u64) -> Vec<Record> {
     let mut simulation =
         Simulation::new(Arc::new(config.clone()), RunOptions::default(), Recorder::default());
-    let mut progress = Progress::Running;
-    while progress == Progress::Running {
-        progress = simulation.run(Time(until), u64::MAX);
-    }
+    while simulation.run(Time(until), u64::MAX) == Progress::Running {}
     let (recorder, outcome) = simulation.finish();
     let mut records = recorder.0;
     for (device, port, stats) in &outcome.ports {
-        records.push(Record::totals(until, *device, *port, stats, progress == Progress::Drained));
+        records.push(Record::totals(until, *device, *port, stats));
     }
     records.retain(|record| record.at() <= until);
     records.sort();

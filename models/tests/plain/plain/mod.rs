@@ -61,6 +61,10 @@ struct Packet {
 /// start at once do not turn.
 const ONE_POINTER: bool = true;
 
+/// The model does not follow F-45 where the run behind a packet was opened while the last status, before
+/// that packet, has not left: it does not correct that status, but sends another one behind the packet.
+const FORGETS_BEFORE: bool = true;
+
 /// Which pointer serves a priority.
 fn pointer_of(priority: usize) -> usize {
     if ONE_POINTER { 0 } else { priority }
@@ -101,8 +105,8 @@ struct Port {
     unaccepted: i64,
     advertised: i64,
     eager_at: i64,
-    /// The last status, and when its symbol begins.
-    last_status: Option<(usize, u64)>,
+    /// The last status, when its symbol begins, and `Wire::opened` when it got its place.
+    last_status: Option<(usize, u64, u64)>,
     /// F-57.
     reads: usize,
     /// F-14.
@@ -398,7 +402,8 @@ impl<'a> World<'a> {
         let (buffers, peer) = (port.advertised, port.peer);
         let arrives = begins + port.wire.symbol() + port.propagation;
         let status = self.statuses.len();
-        self.port(d, p).last_status = Some((status, begins));
+        let port = self.port(d, p);
+        port.last_status = Some((status, begins, port.wire.opened));
         self.statuses.push(Status { accepted, buffers });
         self.post_to(d, peer, arrives, class::SYMBOL, Event::Status { status });
     }
@@ -416,7 +421,9 @@ impl<'a> World<'a> {
             return;
         }
         match port.last_status {
-            Some((status, begins)) if begins >= now => {
+            Some((status, begins, opened))
+                if begins >= now && (opened == port.wire.opened || !FORGETS_BEFORE) =>
+            {
                 port.advertised += 1;
                 let says = port.advertised;
                 self.statuses[status].buffers = says;
@@ -490,14 +497,12 @@ impl<'a> World<'a> {
 
     /// F-112.
     fn totals(&mut self, until: u64) {
-        let drained = self.heap.is_empty();
         for d in 0..self.devices.len() {
             for p in 0..self.devices[d].ports.len() {
                 let port = self.port(d, p);
                 let mut stats = port.stats;
                 stats.symbol_ps = port.wire.places_alone * port.wire.symbol();
-                stats.stopped_ps += port.stopped_since.values().map(|since| until - since).sum::<u64>();
-                let record = Record::totals(until, d as u32, p as u8, &stats, drained);
+                let record = Record::totals(until, d as u32, p as u8, &stats);
                 self.records.push(record);
             }
         }
