@@ -2,7 +2,7 @@
 
 use super::traffic::Source;
 use super::voq::{Stage, Staging};
-use super::{Event, Model, Name, Packet, World, class, may_leave, pointer_of};
+use super::{BEFORE, Event, Model, Name, Packet, World, class, may_leave, pointer_of};
 use crate::record::Record;
 use models::config::*;
 use models::probe::{PacketId, Parts};
@@ -15,7 +15,7 @@ pub struct Endpoint {
     sources: Vec<Source>,
     /// F-15, by priority.
     lanes: [Vec<VecDeque<Name>>; PRIORITIES],
-    /// F-18: the lane served last.
+    /// F-18: one beyond the lane served last.
     served: [usize; PRIORITIES],
     /// When the next TRAFFIC event is.
     planned: Option<u64>,
@@ -28,7 +28,7 @@ impl Endpoint {
         Endpoint {
             sources: own.map(|source| Source::new(config.seed, source)).collect(),
             lanes: std::array::from_fn(|_| vec![VecDeque::new(); lanes]),
-            served: [0; PRIORITIES],
+            served: [usize::from(BEFORE); PRIORITIES],
             planned: None,
         }
     }
@@ -50,9 +50,11 @@ impl World<'_> {
     pub fn plan_creation(&mut self, d: usize) {
         let endpoint = self.endpoint(d);
         let next = endpoint.sources.iter().filter_map(|source| source.next).min();
-        if next.is_some() && next != endpoint.planned {
+        if let Some(at) = next
+            && next != endpoint.planned
+        {
             endpoint.planned = next;
-            self.post(d, 0, next.expect("just seen"), class::TRAFFIC, Event::Creation);
+            self.post(d, 0, at, class::TRAFFIC, Event::Creation);
         }
     }
 
@@ -149,7 +151,7 @@ impl World<'_> {
             let lanes = &endpoint.lanes[priority];
             let can = |lane: usize| may_leave(&lanes[lane], &self.packets, port.staging.as_ref());
             let count = lanes.len();
-            let next = (1..=count).map(|step| (endpoint.served[pointer_of(priority)] + step) % count);
+            let next = (0..count).map(|step| (endpoint.served[pointer_of(priority)] + step) % count);
             let Some((lane, place)) = next.filter_map(|lane| Some((lane, can(lane)?))).next() else {
                 continue;
             };
@@ -164,7 +166,7 @@ impl World<'_> {
             return;
         };
         let endpoint = self.endpoint(d);
-        endpoint.served[pointer_of(priority)] = lane;
+        endpoint.served[pointer_of(priority)] = lane + 1;
         let name = endpoint.lanes[priority][lane].remove(place).expect("it waits there");
         self.commit(d, 0, name);
         // F-16.

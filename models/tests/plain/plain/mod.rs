@@ -57,9 +57,10 @@ struct Packet {
     buffer: usize,
 }
 
-/// The model does not follow F-18 and F-65 yet: it has one pointer for all priorities, which packets that
-/// start at once do not turn.
-const ONE_POINTER: bool = true;
+/// The model arbitrates as it did before each choice and priority had a pointer of its own: one pointer serves
+/// all priorities, starts at once do not turn it, pointers begin at the second, inputs are offered in turn, and
+/// a match is made in the middle of an instant. What depends on more than that is left out (`EXCLUDED`).
+const BEFORE: bool = true;
 
 /// The model does not follow F-45 where the run behind a packet was opened while the last status, before
 /// that packet, has not left: it does not correct that status, but sends another one behind the packet.
@@ -67,7 +68,7 @@ const FORGETS_BEFORE: bool = true;
 
 /// Which pointer serves a priority.
 fn pointer_of(priority: usize) -> usize {
-    if ONE_POINTER { 0 } else { priority }
+    if BEFORE { 0 } else { priority }
 }
 
 /// A name for a packet: its place in the list of all.
@@ -139,7 +140,7 @@ impl Port {
 
 enum Model {
     Endpoint(Endpoint),
-    Switch(Switch),
+    Switch(Box<Switch>),
 }
 
 struct Device {
@@ -171,6 +172,8 @@ enum Event {
     /// F-81.
     RefreshAll,
     Done,
+    /// The match of an instant in which something became free.
+    Match,
     Creation,
     Tick,
 }
@@ -274,7 +277,7 @@ impl<'a> World<'a> {
                     Model::Endpoint(Endpoint::new(config, d, ports[0].staging.as_ref()))
                 }
                 DeviceModel::Switch(s) => {
-                    Model::Switch(Switch::new(config.seed, &device.path, s, ports.len()))
+                    Model::Switch(Box::new(Switch::new(config.seed, &device.path, s, ports.len())))
                 }
             };
             let keys = KeySource::new(ActorId::new(d as u32), Shake::new(config.shake));
@@ -346,6 +349,7 @@ impl<'a> World<'a> {
             Event::MessageArrives { group, bits } => self.apply(d, p, group, bits),
             Event::RefreshAll => self.refresh_all(d, p),
             Event::Done => self.done(d, p),
+            Event::Match => self.matching_time(d),
             Event::Creation => self.creation(d),
             Event::Tick => self.tick(d),
         }

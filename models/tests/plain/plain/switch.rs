@@ -1,11 +1,14 @@
 //! Switches: queues, places, who goes first.
 
 use super::voq::{Detector, Stage};
-use super::{Buffer, Event, Model, Name, ONE_POINTER, Sending, World, class, may_leave, pointer_of};
+use super::{BEFORE, Buffer, Event, Model, Name, Sending, World, class, may_leave, pointer_of};
 use models::config::*;
 use models::probe::{Cause, DropReason};
 use sim_core::{Purpose, Stream};
 use std::collections::VecDeque;
+
+/// An input accepts as many grants a round as it has reads left, not one.
+const ACCEPTS_ALL: bool = true;
 
 type Queues = Vec<VecDeque<Name>>;
 
@@ -26,10 +29,12 @@ pub struct Switch {
     /// F-53.
     arrivals: u64,
     places: u64,
-    /// F-65: input served last at (output, priority).
+    /// F-65: one beyond the input served last at (output, priority).
     served: Pointers,
-    /// F-66: input admitted last at (output, priority).
+    /// F-66: one beyond the input admitted last at (output, priority).
     admitted: Pointers,
+    /// Output that read a packet of (input, priority) last, and one beyond.
+    read: Pointers,
     /// F-60: offer pointer of each input.
     offers: Vec<usize>,
     /// F-67: pointers of outputs and inputs.
@@ -38,6 +43,7 @@ pub struct Switch {
     /// A match commits its packets; something has moved into a lane meanwhile.
     matching: bool,
     moved: bool,
+    match_is_due: bool,
 }
 
 impl Switch {
@@ -53,13 +59,15 @@ impl Switch {
             waiting: vec![0; ports],
             arrivals: 0,
             places: 0,
-            served: vec![[0; PRIORITIES]; ports],
-            admitted: vec![[0; PRIORITIES]; ports],
+            served: vec![[usize::from(BEFORE); PRIORITIES]; ports],
+            admitted: vec![[usize::from(BEFORE); PRIORITIES]; ports],
+            read: vec![[0; PRIORITIES]; ports],
             offers: vec![0; ports],
             grants: vec![[0; PRIORITIES]; ports],
             accepts: vec![[0; PRIORITIES]; ports],
             matching: false,
             moved: false,
+            match_is_due: false,
         }
     }
 
@@ -243,7 +251,7 @@ impl World<'_> {
                 self.try_output(d, o);
             }
         } else if switch.queues[i][priority][queue].is_empty() && switch.has_place(i, o, priority) {
-            self.switch(d).admitted[o][priority] = i;
+            self.switch(d).admitted[o][priority] = i + 1;
             let buffer = self.packets[name].buffer;
             self.release(d, i, buffer, false);
             if at_once {
@@ -291,11 +299,20 @@ impl World<'_> {
         if !self.devices[d].ports[o].is_idle() || !has_packets || switch.config.slot.is_some() {
             return;
         }
-        if switch.matches() {
-            self.make_match(d, false);
-        } else {
+        if !switch.matches() {
             self.choose(d, o);
+        } else if BEFORE {
+            self.make_match(d, false);
+        } else if !switch.match_is_due {
+            self.switch(d).match_is_due = true;
+            self.post(d, 0, self.now, class::TICK, Event::Match);
         }
+    }
+
+    /// The instant is over in which something became free.
+    pub fn matching_time(&mut self, d: usize) {
+        self.switch(d).match_is_due = false;
+        self.match_once(d);
     }
 
     /// F-64: lanes of (output, priority) that take part, with the place of the packet that may leave.
@@ -338,7 +355,7 @@ impl World<'_> {
         let switch = self.switch(d);
         match switch.config.arbitration {
             Arbitration::RoundRobin | Arbitration::Islip { .. } => {
-                let after = heads.iter().find(|head| head.0 > pointer);
+                let after = heads.iter().find(|head| head.0 >= pointer);
                 after.unwrap_or(&heads[0]).1
             }
             Arbitration::OldestFirst => by_age.expect("there is one").1,
@@ -360,14 +377,15 @@ impl World<'_> {
             switch.lanes[o][priority][lane].retain(|&other| other != name);
             switch.waiting[o] -= 1;
         }
-        if from_lane || !ONE_POINTER {
-            switch.served[o][pointer_of(priority)] = lane;
+        if from_lane || !BEFORE {
+            switch.served[o][pointer_of(priority)] = lane + 1;
         }
         if switch.matches() && !switch.matching {
             let ports = switch.ports;
             switch.grants[o][priority] = (i + 1) % ports;
             switch.accepts[i][priority] = (o + 1) % ports;
         }
+        switch.read[i][priority] = o + 1;
         let direct = switch.is_direct();
         self.commit(d, o, name);
         if direct {
@@ -422,7 +440,7 @@ impl World<'_> {
         let switch = self.switch(d);
         let queue = switch.queue_of(o);
         switch.queues[i][priority][queue].pop_front();
-        switch.admitted[o][priority] = i;
+        switch.admitted[o][priority] = i + 1;
         let (fifo, buffer_only) = (switch.is_fifo(), switch.counts_buffer_only());
         self.release(d, i, buffer, true);
         self.join_lane(d, name);
@@ -447,6 +465,11 @@ impl World<'_> {
             let (i, ports, matches) = (sending.input, switch.ports, switch.matches());
             self.port(d, i).reads -= 1;
             self.release(d, i, sending.buffer, true);
+            if !BEFORE && !matches {
+                self.offer(d, i);
+                self.try_output(d, o);
+                return;
+            }
             let first = if matches { 0 } else { self.switch_ref(d).offers[i] };
             for step in 0..ports {
                 let other = (first + step) % ports;
@@ -464,12 +487,31 @@ impl World<'_> {
         self.try_output(d, o);
     }
 
+    /// An input can be read again: idle outputs with packets of it are tried, those first that have the highest
+    /// priority waiting there, among equals those after the one that read such a packet last.
+    fn offer(&mut self, d: usize, i: usize) {
+        let switch = self.switch_ref(d);
+        let ports = switch.ports;
+        let highest = |o: usize| (0..PRIORITIES).rev().find(|&p| !switch.lanes[o][p][i].is_empty());
+        let mut order: Vec<(usize, usize, usize)> = (0..ports)
+            .filter(|&o| self.devices[d].ports[o].is_idle())
+            .filter_map(|o| Some((o, highest(o)?)))
+            .map(|(o, p)| (PRIORITIES - p, (o + ports - switch.read[i][p] % ports) % ports, o))
+            .collect();
+        order.sort_unstable();
+        for (_, _, o) in order {
+            self.try_output(d, o);
+        }
+    }
+
     /// F-68.
     pub fn tick(&mut self, d: usize) {
         let switch = self.switch_ref(d);
         let slot = switch.config.slot.expect("it has a clock").0;
         if switch.matches() {
             self.make_match(d, true);
+        } else if !BEFORE {
+            self.match_once(d);
         } else {
             let ports = switch.ports;
             let first = (self.now / slot) as usize % ports;
@@ -499,8 +541,10 @@ impl World<'_> {
     fn match_once(&mut self, d: usize) {
         let switch = self.switch_ref(d);
         let ports = switch.ports;
-        let Arbitration::Islip { iterations } = switch.config.arbitration else {
-            unreachable!("only iSLIP matches")
+        let policy = switch.config.arbitration;
+        let rounds = match policy {
+            Arbitration::Islip { iterations } => usize::from(iterations),
+            _ => usize::MAX,
         };
         // requests[output][input]: the highest priority, and the packet.
         let mut requests: Vec<Vec<Option<(usize, Name)>>> = vec![vec![None; ports]; ports];
@@ -519,36 +563,58 @@ impl World<'_> {
                 }
             }
         }
-        let most = usize::from(switch.config.reads_per_input);
+        let most = if switch.is_direct() { switch.config.reads_per_input.into() } else { usize::MAX };
         let mut reads: Vec<usize> = self.devices[d].ports.iter().map(|port| port.reads).collect();
         let mut matched = vec![false; ports];
         let mut accepted: Vec<Name> = Vec::new();
-        for round in 0..iterations {
+        for round in 0..rounds {
             // grants[input]: outputs that grant it, with the priority.
             let mut grants: Vec<Vec<(usize, usize)>> = vec![Vec::new(); ports];
             for o in (0..ports).filter(|&o| !matched[o]) {
-                let requests = &requests[o];
-                let open = |&i: &usize| reads[i] < most && requests[i].is_some();
-                let priority = |i: usize| requests[i].map(|request| request.0);
-                let Some(best) = (0..ports).filter(open).filter_map(priority).max() else { continue };
-                let pointer = self.switch_ref(d).grants[o][best];
-                let mut cyclic = (0..ports).map(|step| (pointer + step) % ports);
-                let granted = cyclic.find(|i| open(i) && priority(*i) == Some(best));
-                grants[granted.expect("somebody asks for it")].push((o, best));
+                let open: Vec<(usize, usize, Name)> = (0..ports)
+                    .filter(|&i| reads[i] < most)
+                    .filter_map(|i| requests[o][i].map(|(priority, name)| (i, priority, name)))
+                    .collect();
+                let Some(best) = open.iter().map(|request| request.1).max() else { continue };
+                let heads: Vec<(usize, Name)> = open
+                    .iter()
+                    .filter(|request| request.1 == best)
+                    .map(|request| (request.0, request.2))
+                    .collect();
+                let switch = self.switch_ref(d);
+                let pointer = if switch.matches() {
+                    switch.grants[o][best]
+                } else {
+                    switch.served[o][pointer_of(best)]
+                };
+                let granted = self.pick(d, &heads, pointer);
+                grants[self.packets[granted].input].push((o, best));
             }
-            for (i, grants) in grants.iter().enumerate() {
-                let Some(best) = grants.iter().map(|grant| grant.1).max() else { continue };
-                let pointer = self.switch_ref(d).accepts[i][best];
-                let mut cyclic = (0..ports).map(|step| (pointer + step) % ports);
-                let o = cyclic.find(|&o| grants.contains(&(o, best))).expect("somebody grants it");
-                matched[o] = true;
-                reads[i] += 1;
-                accepted.push(requests[o][i].expect("it asked").1);
-                if round == 0 {
-                    let switch = self.switch(d);
-                    switch.grants[o][best] = (i + 1) % ports;
-                    switch.accepts[i][best] = (o + 1) % ports;
+            let before = accepted.len();
+            for (i, grants) in grants.iter_mut().enumerate() {
+                while reads[i] < most && !grants.is_empty() {
+                    let best = grants.iter().map(|grant| grant.1).max().expect("there is one");
+                    let switch = self.switch_ref(d);
+                    let pointer =
+                        if switch.matches() { switch.accepts[i][best] } else { switch.read[i][best] };
+                    let mut cyclic = (0..ports).map(|step| (pointer + step) % ports);
+                    let o = cyclic.find(|&o| grants.contains(&(o, best))).expect("somebody grants it");
+                    grants.retain(|&grant| grant != (o, best));
+                    matched[o] = true;
+                    reads[i] += 1;
+                    accepted.push(requests[o][i].expect("it asked").1);
+                    if round == 0 && switch.matches() {
+                        let switch = self.switch(d);
+                        switch.grants[o][best] = (i + 1) % ports;
+                        switch.accepts[i][best] = (o + 1) % ports;
+                    }
+                    if !ACCEPTS_ALL {
+                        break;
+                    }
                 }
+            }
+            if accepted.len() == before {
+                break;
             }
         }
         for o in (0..ports).filter(|&o| !matched[o]) {
