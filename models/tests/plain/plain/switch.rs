@@ -588,7 +588,8 @@ impl World<'_> {
                     switch.served[o][pointer_of(best)]
                 };
                 let granted = self.pick(d, &heads, pointer);
-                grants[self.packets[granted].input].push((o, best));
+                let lane = heads.iter().find(|head| head.1 == granted).expect("one of them").0;
+                grants[lane].push((o, best));
             }
             let before = accepted.len();
             for (i, grants) in grants.iter_mut().enumerate() {
