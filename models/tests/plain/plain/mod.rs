@@ -1,0 +1,565 @@
+//! The fabric of docs/fabric.md, step by step. One heap of events, one event for every step; a device looks
+//! at all that waits in it before anything changes there. Written to be read beside that page.
+
+mod endpoint;
+mod switch;
+mod traffic;
+mod voq;
+mod wire;
+
+use crate::record::{self, Record};
+use endpoint::Endpoint;
+use models::config::*;
+use models::probe::{Cause, DropReason, PacketId, Parts};
+use models::stats::PortStats;
+use sim_core::{ActorId, Class, EventKey, KeySource, Shake, Time};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use switch::Switch;
+use voq::{Originator, Stage, Staging};
+use wire::{Function, Wire};
+
+/// F-4.
+mod class {
+    use sim_core::Class;
+    pub const ARRIVAL: Class = Class::new(0);
+    pub const SYMBOL: Class = Class::new(1);
+    pub const DONE: Class = Class::new(2);
+    pub const TRAFFIC: Class = Class::new(3);
+    pub const TICK: Class = Class::new(4);
+}
+
+/// A packet, or a copy of one, where it is now.
+#[derive(Clone)]
+struct Packet {
+    id: PacketId,
+    destination: u32,
+    flow: u16,
+    priority: usize,
+    payload: u16,
+    wire: u16,
+    created: u64,
+    link_ps: u64,
+    parts: Parts,
+    /// Ports of the present device, where it is one of a switch.
+    input: usize,
+    output: usize,
+    /// Staging queue at its output.
+    stage: Stage,
+    /// F-53.
+    arrival_number: u64,
+    place_number: u64,
+    /// It stands in a lane, not in an input queue.
+    in_lane: bool,
+    /// Up to when its waiting is accounted for.
+    looked: u64,
+    /// The receive buffer that it occupies.
+    buffer: usize,
+}
+
+/// The model arbitrates as it did before each choice and priority had a pointer of its own: one pointer serves
+/// all priorities, starts at once do not turn it, pointers begin at the second, inputs are offered in turn, and
+/// a match is made in the middle of an instant. What depends on more than that is left out (`EXCLUDED`).
+const BEFORE: bool = true;
+
+/// The model does not follow F-45 where the run behind a packet was opened while the last status, before
+/// that packet, has not left: it does not correct that status, but sends another one behind the packet.
+const FORGETS_BEFORE: bool = true;
+
+/// Which pointer serves a priority.
+fn pointer_of(priority: usize) -> usize {
+    if BEFORE { 0 } else { priority }
+}
+
+/// A name for a packet: its place in the list of all.
+type Name = usize;
+
+/// A receive buffer in use, and how many copies still need it.
+struct Buffer {
+    copies: usize,
+}
+
+/// What a status says, F-41.
+struct Status {
+    accepted: i64,
+    buffers: i64,
+}
+
+/// One end of a link.
+struct Port {
+    peer: (usize, usize),
+    propagation: u64,
+    character: (u64, u64),
+    /// The direction that leaves here.
+    wire: Wire,
+    /// Sender, F-42.
+    free: i64,
+    outstanding: i64,
+    window: i64,
+    watermarks: [i64; 4],
+    /// From a commitment to DONE.
+    sending: Option<Sending>,
+    waits_for_credit: bool,
+    /// Receiver, F-40.
+    buffers: i64,
+    occupied: i64,
+    unaccepted: i64,
+    advertised: i64,
+    eager_at: i64,
+    /// The last status, when its symbol begins, and `Wire::opened` when it got its place.
+    last_status: Option<(usize, u64, u64)>,
+    /// F-57.
+    reads: usize,
+    /// F-14.
+    staging: Option<Staging>,
+    /// F-70.
+    originator: Option<Originator>,
+    /// F-112; symbol times are those of the wire.
+    stats: PortStats,
+    /// Since when each stopped queue or set is stopped.
+    stopped_since: std::collections::BTreeMap<usize, u64>,
+}
+
+/// What a transmitter is busy with.
+#[derive(Clone, Copy)]
+pub struct Sending {
+    input: usize,
+    buffer: usize,
+}
+
+impl Port {
+    /// F-42.
+    fn has_credit(&self, priority: usize) -> bool {
+        self.outstanding < self.window && self.free >= self.watermarks[priority]
+    }
+
+    fn is_idle(&self) -> bool {
+        self.sending.is_none()
+    }
+}
+
+enum Model {
+    Endpoint(Endpoint),
+    Switch(Box<Switch>),
+}
+
+struct Device {
+    keys: KeySource,
+    ports: Vec<Port>,
+    model: Model,
+}
+
+/// What happens.
+#[derive(Clone, Copy)]
+enum Event {
+    /// The first octets of a packet that is cut through, or all of it, have passed the pipeline.
+    Arrival {
+        packet: Name,
+        behind: u64,
+    },
+    /// The last octet of a packet that cuts through has passed the pipeline, F-61.
+    Acceptance,
+    Status {
+        status: usize,
+    },
+    /// A message has waited for `generation_delay`, F-74; or for the start of the run, F-70.
+    MessageDue,
+    MessageLeaves,
+    MessageArrives {
+        group: usize,
+        bits: u8,
+    },
+    /// F-81.
+    RefreshAll,
+    Done,
+    /// The match of an instant in which something became free.
+    Match,
+    Creation,
+    Tick,
+}
+
+struct Entry {
+    key: EventKey,
+    device: usize,
+    port: usize,
+    event: Event,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+impl Eq for Entry {}
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+/// The whole fabric.
+pub struct World<'a> {
+    config: &'a FabricConfig,
+    /// The event that is handled: its time, and its key.
+    now: u64,
+    key: EventKey,
+    heap: BinaryHeap<Reverse<Entry>>,
+    devices: Vec<Device>,
+    packets: Vec<Packet>,
+    buffers: Vec<Buffer>,
+    statuses: Vec<Status>,
+    records: Vec<Record>,
+}
+
+/// What happens up to `until`, sorted.
+pub fn run(config: &FabricConfig, until: u64) -> Vec<Record> {
+    let mut world = World::new(config);
+    world.begin();
+    while world.heap.peek().is_some_and(|next| next.0.key.time().0 <= until) {
+        let Reverse(entry) = world.heap.pop().expect("just seen");
+        assert!(entry.key >= world.key, "time goes on");
+        (world.now, world.key) = (entry.key.time().0, entry.key);
+        world.look(entry.device);
+        world.handle(entry.device, entry.port, entry.event);
+    }
+    world.totals(until);
+    let mut records = world.records;
+    records.retain(|record| record.at() <= until);
+    records.sort();
+    records
+}
+
+impl<'a> World<'a> {
+    fn new(config: &'a FabricConfig) -> World<'a> {
+        let mut peers = std::collections::BTreeMap::new();
+        for link in &config.links {
+            peers.insert(link.a, (link.b, link));
+            peers.insert(link.b, (link.a, link));
+        }
+        let mut devices = Vec::new();
+        for (d, device) in config.devices.iter().enumerate() {
+            let mut ports = Vec::new();
+            for (p, own) in device.ports.iter().enumerate() {
+                let ((peer, back), link) = peers[&(d as u32, p as u8)];
+                let theirs = &config.devices[peer as usize].ports[back as usize];
+                let [w0, w1, w2] = theirs.watermarks.map(i64::from);
+                ports.push(Port {
+                    peer: (peer as usize, back as usize),
+                    propagation: link.propagation.0,
+                    character: link.char_ps,
+                    wire: Wire::new(link.char_ps, link.symbol_chars, link.lanes),
+                    free: theirs.buffers.into(),
+                    outstanding: 0,
+                    window: link.ack_window.into(),
+                    watermarks: [w0, w1, w2, 1],
+                    sending: None,
+                    waits_for_credit: false,
+                    buffers: own.buffers.into(),
+                    occupied: 0,
+                    unaccepted: 0,
+                    advertised: own.buffers.into(),
+                    eager_at: eager_at(config, d, p),
+                    last_status: None,
+                    reads: 0,
+                    staging: Staging::new(config, d, p, link.long_symbols, (peer as usize, back as usize)),
+                    originator: Originator::new(config, d, p, link.long_symbols),
+                    stats: PortStats::default(),
+                    stopped_since: Default::default(),
+                });
+            }
+            let model = match &device.model {
+                DeviceModel::Endpoint(_) => {
+                    Model::Endpoint(Endpoint::new(config, d, ports[0].staging.as_ref()))
+                }
+                DeviceModel::Switch(s) => {
+                    Model::Switch(Box::new(Switch::new(config.seed, &device.path, s, ports.len())))
+                }
+            };
+            let keys = KeySource::new(ActorId::new(d as u32), Shake::new(config.shake));
+            devices.push(Device { keys, ports, model });
+        }
+        World {
+            config,
+            now: 0,
+            key: EventKey::MIN,
+            heap: BinaryHeap::new(),
+            devices,
+            packets: Vec::new(),
+            buffers: Vec::new(),
+            statuses: Vec::new(),
+            records: Vec::new(),
+        }
+    }
+
+    /// What is there at 0.
+    fn begin(&mut self) {
+        for d in 0..self.devices.len() {
+            self.mark_initial(d);
+            match &self.devices[d].model {
+                Model::Endpoint(_) => self.plan_creation(d),
+                Model::Switch(s) => {
+                    if s.config.slot.is_some() {
+                        self.post(d, 0, 0, class::TICK, Event::Tick);
+                    }
+                }
+            }
+        }
+    }
+
+    fn port(&mut self, d: usize, p: usize) -> &mut Port {
+        &mut self.devices[d].ports[p]
+    }
+
+    fn is_switch(&self, d: usize) -> bool {
+        matches!(self.devices[d].model, Model::Switch(_))
+    }
+
+    /// Makes the key of an event of this device itself, F-4.
+    fn post(&mut self, d: usize, p: usize, at: u64, class: Class, event: Event) {
+        self.post_to(d, (d, p), at, class, event);
+    }
+
+    /// Makes the key of an event that device `maker` causes elsewhere.
+    fn post_to(&mut self, maker: usize, (device, port): (usize, usize), at: u64, class: Class, event: Event) {
+        let key = self.devices[maker].keys.make(Time(at), class);
+        self.heap.push(Reverse(Entry { key, device, port, event }));
+    }
+
+    fn handle(&mut self, d: usize, p: usize, event: Event) {
+        match event {
+            Event::Arrival { packet, behind } => {
+                if self.is_switch(d) {
+                    self.arrive(d, p, packet, behind);
+                } else {
+                    self.deliver(d, packet);
+                }
+            }
+            Event::Acceptance => {
+                self.port(d, p).unaccepted -= 1;
+                self.tell(d, p, 1);
+            }
+            Event::Status { status } => self.credit(d, p, status),
+            Event::MessageDue => self.message_due(d, p),
+            Event::MessageLeaves => self.message_leaves(d, p),
+            Event::MessageArrives { group, bits } => self.apply(d, p, group, bits),
+            Event::RefreshAll => self.refresh_all(d, p),
+            Event::Done => self.done(d, p),
+            Event::Match => self.matching_time(d),
+            Event::Creation => self.creation(d),
+            Event::Tick => self.tick(d),
+        }
+    }
+
+    // Where time goes.
+
+    /// F-90: everything that waits in a device gets the time since the last look, for the state that has
+    /// held since then.
+    fn look(&mut self, d: usize) {
+        let waiting = match &self.devices[d].model {
+            Model::Endpoint(e) => e.waiting(),
+            Model::Switch(s) => s.waiting(),
+        };
+        for name in waiting {
+            let packet = &self.packets[name];
+            let cause = self.cause(d, packet);
+            let packet = &mut self.packets[name];
+            packet.parts[cause] += self.now - packet.looked;
+            packet.looked = self.now;
+        }
+    }
+
+    fn cause(&self, d: usize, packet: &Packet) -> Cause {
+        let switch = self.is_switch(d);
+        let port = &self.devices[d].ports[packet.output];
+        if let Some(staging) = &port.staging
+            && staging.is_stopped(packet.stage)
+        {
+            return if staging.own_is_congested(packet.stage) { Cause::Staged } else { Cause::HeadOfLine };
+        }
+        if !port.has_credit(packet.priority) {
+            Cause::NoBuffer
+        } else if !switch {
+            Cause::SourceQueue
+        } else if !port.is_idle() {
+            Cause::OutputContention
+        } else if packet.in_lane {
+            Cause::InputContention
+        } else {
+            Cause::HeadOfLine
+        }
+    }
+
+    // Credit.
+
+    /// F-41: a status becomes due at a port and acknowledges so many packets.
+    fn tell(&mut self, d: usize, p: usize, accepted: i64) {
+        let now = self.now;
+        let port = self.port(d, p);
+        port.advertised = port.buffers - (port.occupied - port.unaccepted).max(0);
+        let wire::Due { begins, rides } = port.wire.due(Function::Status, now);
+        *(if rides { &mut port.stats.status_riding } else { &mut port.stats.status_standalone }) += 1;
+        let (buffers, peer) = (port.advertised, port.peer);
+        let arrives = begins + port.wire.symbol() + port.propagation;
+        let status = self.statuses.len();
+        let port = self.port(d, p);
+        port.last_status = Some((status, begins, port.wire.opened));
+        self.statuses.push(Status { accepted, buffers });
+        self.post_to(d, peer, arrives, class::SYMBOL, Event::Status { status });
+    }
+
+    /// F-44: a copy does not need its receive buffer any more. `told`: F-45.
+    fn release(&mut self, d: usize, p: usize, buffer: usize, told: bool) {
+        self.buffers[buffer].copies -= 1;
+        if self.buffers[buffer].copies > 0 {
+            return;
+        }
+        let now = self.now;
+        let port = self.port(d, p);
+        port.occupied -= 1;
+        if !told || port.advertised > port.eager_at {
+            return;
+        }
+        match port.last_status {
+            Some((status, begins, opened))
+                if begins >= now && (opened == port.wire.opened || !FORGETS_BEFORE) =>
+            {
+                port.advertised += 1;
+                let says = port.advertised;
+                self.statuses[status].buffers = says;
+            }
+            _ => self.tell(d, p, 0),
+        }
+    }
+
+    /// F-42, F-43, F-46: a status arrives at the sender that it is for.
+    fn credit(&mut self, d: usize, p: usize, status: usize) {
+        let Status { accepted, buffers } = self.statuses[status];
+        let waited = self.port(d, p).waits_for_credit;
+        if waited && !self.is_switch(d) {
+            self.create_all(d);
+        }
+        let port = self.port(d, p);
+        port.outstanding -= accepted;
+        port.free = buffers - port.outstanding;
+        if waited {
+            if self.is_switch(d) {
+                self.try_output(d, p);
+            } else {
+                self.turn(d);
+            }
+        }
+    }
+
+    // Packets.
+
+    /// F-50: a transmitter commits a packet.
+    fn commit(&mut self, d: usize, o: usize, name: Name) {
+        let now = self.now;
+        let wire_octets = u64::from(self.packets[name].wire);
+        let port = self.port(d, o);
+        assert!(port.is_idle());
+        port.waits_for_credit = false;
+        port.free -= 1;
+        port.outstanding += 1;
+        self.charge_refresh(d, o);
+        let port = self.port(d, o);
+        let (start, length) = port.wire.commit(now, wire_octets);
+        port.stats.packets_sent += 1;
+        port.stats.packet_ps += length;
+        let (peer, propagation) = (port.peer, port.propagation);
+        // x of F-50, and what comes behind it.
+        let (mut x, mut pipeline) = (length, 0);
+        if let DeviceModel::Switch(next) = &self.config.devices[peer.0].model {
+            pipeline = next.pipeline.0;
+            if let Forwarding::CutThrough { header } = next.forwarding {
+                x = self.port(d, o).wire.header(header.into()).min(length);
+            }
+        }
+        let switch = self.is_switch(d);
+        let packet = &mut self.packets[name];
+        assert_eq!(packet.looked, now);
+        // F-92.
+        let waits = if switch { Cause::OutputContention } else { Cause::SourceQueue };
+        packet.parts[waits] += start - now;
+        packet.parts[Cause::Serialization] += x;
+        packet.parts[Cause::Propagation] += propagation;
+        packet.parts[Cause::Pipeline] += pipeline;
+        let (id, parts, sending) =
+            (packet.id, packet.parts, Sending { input: packet.input, buffer: packet.buffer });
+        let until = start + x + propagation + pipeline;
+        self.records.push(Record::Started { at: start, device: d as u32, port: o as u8, id, until, parts });
+        self.port(d, o).sending = Some(sending);
+        let arrival = Event::Arrival { packet: name, behind: length - x };
+        self.post_to(d, peer, until, class::ARRIVAL, arrival);
+        self.post(d, o, start + length, class::DONE, Event::Done);
+    }
+
+    /// F-112.
+    fn totals(&mut self, until: u64) {
+        for d in 0..self.devices.len() {
+            for p in 0..self.devices[d].ports.len() {
+                let port = self.port(d, p);
+                let mut stats = port.stats;
+                stats.symbol_ps = port.wire.places_alone * port.wire.symbol();
+                let record = Record::totals(until, d as u32, p as u8, &stats);
+                self.records.push(record);
+            }
+        }
+    }
+
+    /// DONE of F-13 and F-60.
+    fn done(&mut self, d: usize, o: usize) {
+        if self.is_switch(d) {
+            let sending = self.port(d, o).sending.take().expect("it was sending");
+            self.switch_done(d, o, sending);
+        } else {
+            self.create_all(d);
+            self.port(d, 0).sending = None;
+            self.turn(d);
+        }
+    }
+
+    /// The last bit is at an endpoint.
+    fn deliver(&mut self, d: usize, name: Name) {
+        let packet = &self.packets[name];
+        assert_eq!(packet.created + packet.parts.total(), self.now, "F-93");
+        assert_eq!(
+            self.config.owners[packet.destination as usize].min(d as u32),
+            d as u32,
+            "it is for this device"
+        );
+        self.records.push(Record::Delivered {
+            at: self.now,
+            created: packet.created,
+            flow: packet.flow,
+            priority: packet.priority as u8,
+            source: packet.id.source,
+            destination: d as u32,
+            sequence: packet.id.sequence.into(),
+            payload: packet.payload.into(),
+            link_ps: packet.link_ps,
+            parts: packet.parts,
+        });
+        self.tell(d, 0, 1);
+    }
+
+    fn drop_packet(&mut self, d: usize, name: Name, reason: DropReason) {
+        let (at, flow) = (self.now, self.packets[name].flow);
+        self.records.push(Record::Dropped { at, flow, device: d as u32, reason: record::reason(reason) });
+    }
+}
+
+/// F-47: up to what advertised count a release is told at once.
+fn eager_at(config: &FabricConfig, d: usize, p: usize) -> i64 {
+    config.devices[d].ports[p].watermarks[0].into()
+}
+
+/// F-86: the first packet of a lane whose staging queue is not stopped.
+fn may_leave(lane: &VecDeque<Name>, packets: &[Packet], staging: Option<&Staging>) -> Option<usize> {
+    lane.iter().position(|&name| staging.is_none_or(|staging| !staging.is_stopped(packets[name].stage)))
+}

@@ -1,0 +1,633 @@
+//! Switches: queues, places, who goes first.
+
+use super::voq::{Detector, Stage};
+use super::{BEFORE, Buffer, Event, Model, Name, Sending, World, class, may_leave, pointer_of};
+use models::config::*;
+use models::probe::{Cause, DropReason};
+use sim_core::{Purpose, Stream};
+use std::collections::VecDeque;
+
+/// An input accepts as many grants a round as it has reads left, not one.
+const ACCEPTS_ALL: bool = true;
+
+type Queues = Vec<VecDeque<Name>>;
+
+/// A pointer for each priority of each port.
+type Pointers = Vec<[usize; PRIORITIES]>;
+
+pub struct Switch {
+    pub config: SwitchConfig,
+    ports: usize,
+    draws: Stream,
+    pub detector: Option<Detector>,
+    /// F-56: `lanes[output][priority][lane]`.
+    lanes: Vec<[Queues; PRIORITIES]>,
+    /// Input queues: `queues[input][priority][output]`, with fifo always 0 for the output.
+    queues: Vec<[Queues; PRIORITIES]>,
+    /// Packets that wait for each output, in lanes and input queues.
+    waiting: Vec<usize>,
+    /// F-53.
+    arrivals: u64,
+    places: u64,
+    /// F-65: one beyond the input served last at (output, priority).
+    served: Pointers,
+    /// F-66: one beyond the input admitted last at (output, priority).
+    admitted: Pointers,
+    /// Output that read a packet of (input, priority) last, and one beyond.
+    read: Pointers,
+    /// F-60: offer pointer of each input.
+    offers: Vec<usize>,
+    /// F-67: pointers of outputs and inputs.
+    grants: Pointers,
+    accepts: Pointers,
+    /// A match commits its packets; something has moved into a lane meanwhile.
+    matching: bool,
+    moved: bool,
+    match_is_due: bool,
+}
+
+impl Switch {
+    pub fn new(seed: u64, path: &str, config: &SwitchConfig, ports: usize) -> Switch {
+        let none = || std::array::from_fn(|_| vec![VecDeque::new(); ports]);
+        Switch {
+            config: config.clone(),
+            ports,
+            draws: Stream::new(seed, path, Purpose::ARBITRATION),
+            detector: config.detector.map(|settings| Detector::new(settings, ports)),
+            lanes: (0..ports).map(|_| none()).collect(),
+            queues: (0..ports).map(|_| none()).collect(),
+            waiting: vec![0; ports],
+            arrivals: 0,
+            places: 0,
+            served: vec![[usize::from(BEFORE); PRIORITIES]; ports],
+            admitted: vec![[usize::from(BEFORE); PRIORITIES]; ports],
+            read: vec![[0; PRIORITIES]; ports],
+            offers: vec![0; ports],
+            grants: vec![[0; PRIORITIES]; ports],
+            accepts: vec![[0; PRIORITIES]; ports],
+            matching: false,
+            moved: false,
+            match_is_due: false,
+        }
+    }
+
+    pub fn waiting(&self) -> Vec<Name> {
+        self.lanes.iter().chain(&self.queues).flatten().flatten().flatten().copied().collect()
+    }
+
+    fn is_fifo(&self) -> bool {
+        self.config.input == InputQueueing::Fifo
+    }
+
+    fn is_direct(&self) -> bool {
+        self.config.buffering == Buffering::Direct
+    }
+
+    /// The transmitter chooses by matching.
+    fn matches(&self) -> bool {
+        self.is_direct() && matches!(self.config.arbitration, Arbitration::Islip { .. })
+    }
+
+    /// The lane of packets of an input at an output.
+    fn lane_of(&self, input: usize) -> usize {
+        if matches!(self.config.buffering, Buffering::Output { .. }) { 0 } else { input }
+    }
+
+    /// The input queue of packets for an output.
+    fn queue_of(&self, output: usize) -> usize {
+        if self.is_fifo() { 0 } else { output }
+    }
+
+    /// F-56: a place in a lane is free.
+    fn has_place(&self, input: usize, output: usize, priority: usize) -> bool {
+        let taken = self.lanes[output][priority][self.lane_of(input)].len();
+        match self.config.buffering {
+            Buffering::Direct => true,
+            Buffering::Crosspoint { depth } => taken < depth.into(),
+            Buffering::Output { packets } => taken < packets.into(),
+        }
+    }
+
+    /// F-72, second line: only what is in the output buffer counts.
+    fn counts_buffer_only(&self) -> bool {
+        let shared = self.detector.as_ref().is_some_and(|d| d.settings.verdict == Verdict::Shared);
+        shared && matches!(self.config.buffering, Buffering::Output { .. })
+    }
+}
+
+impl World<'_> {
+    fn switch(&mut self, d: usize) -> &mut Switch {
+        match &mut self.devices[d].model {
+            Model::Switch(switch) => switch,
+            Model::Endpoint(_) => panic!("device {d} is an endpoint"),
+        }
+    }
+
+    fn switch_ref(&self, d: usize) -> &Switch {
+        match &self.devices[d].model {
+            Model::Switch(switch) => switch,
+            Model::Endpoint(_) => panic!("device {d} is an endpoint"),
+        }
+    }
+
+    /// F-51, F-52, F-61 to F-63.
+    pub fn arrive(&mut self, d: usize, i: usize, name: Name, behind: u64) {
+        let id = self.packets[name].destination as usize;
+        let none = Route { egress: Egress::Drop, next_hop: NO_PORT };
+        let switch = self.switch_ref(d);
+        let route = switch.config.routes.entries.get(id).copied().unwrap_or(none);
+        if behind > 0 {
+            let slower = |o: usize| {
+                let (input, output) =
+                    (self.devices[d].ports[i].character, self.devices[d].ports[o].character);
+                u128::from(output.0) * u128::from(input.1) >= u128::from(input.0) * u128::from(output.1)
+            };
+            match route.egress {
+                Egress::Port(o) if slower(o.into()) => {
+                    self.post(d, i, self.now + behind, class::ARRIVAL, Event::Acceptance);
+                    self.port(d, i).unaccepted += 1;
+                }
+                _ => {
+                    self.packets[name].parts[Cause::Serialization] += behind;
+                    self.repost_later(d, i, name, behind);
+                    return;
+                }
+            }
+        }
+        match route.egress {
+            Egress::Drop => self.drop_packet(d, name, DropReason::Unroutable),
+            Egress::Port(o) => {
+                let stage = self.stage_at(d, o.into(), |staging| staging.of_port(route.next_hop));
+                self.enter(d, i, name, &[(o.into(), stage)]);
+            }
+            Egress::Multicast(mask) => {
+                let mask = usize::from(mask);
+                let routes = &self.switch_ref(d).config.routes;
+                let copies: Vec<(usize, u64)> = (0..self.devices[d].ports.len())
+                    .filter(|&o| o != i && routes.masks[mask] & 1 << o != 0)
+                    .map(|o| (o, routes.mask_next_hops[mask][o]))
+                    .collect();
+                let copies: Vec<(usize, Stage)> = copies
+                    .iter()
+                    .map(|&(o, set)| (o, self.stage_at(d, o, |staging| staging.of_set(set))))
+                    .collect();
+                if copies.is_empty() {
+                    self.drop_packet(d, name, DropReason::EmptyMask);
+                }
+                self.enter(d, i, name, &copies);
+            }
+        }
+        if behind == 0 {
+            self.tell(d, i, 1);
+        }
+    }
+
+    /// F-62: the sender's key again, only later.
+    fn repost_later(&mut self, d: usize, i: usize, packet: Name, behind: u64) {
+        let key = self.key.later(sim_core::Duration(behind));
+        let event = Event::Arrival { packet, behind: 0 };
+        self.heap.push(std::cmp::Reverse(super::Entry { key, device: d, port: i, event }));
+    }
+
+    fn stage_at(&self, d: usize, o: usize, stage: impl Fn(&super::Staging) -> Stage) -> Stage {
+        self.devices[d].ports[o].staging.as_ref().map_or(Stage::Free, stage)
+    }
+
+    /// A packet takes a receive buffer, and it or its copies queue up.
+    fn enter(&mut self, d: usize, i: usize, name: Name, copies: &[(usize, Stage)]) {
+        if copies.is_empty() {
+            return;
+        }
+        let (now, buffer) = (self.now, self.buffers.len());
+        self.buffers.push(Buffer { copies: copies.len() });
+        self.port(d, i).occupied += 1;
+        for &(o, stage) in copies {
+            let mut copy = self.packets[name].clone();
+            (copy.input, copy.output, copy.stage, copy.buffer, copy.looked) = (i, o, stage, buffer, now);
+            let switch = self.switch(d);
+            switch.arrivals += 1;
+            copy.arrival_number = switch.arrivals;
+            self.packets.push(copy);
+            self.queue_up(d, self.packets.len() - 1);
+        }
+    }
+
+    fn is_stopped(&self, d: usize, name: Name) -> bool {
+        let packet = &self.packets[name];
+        let staging = self.devices[d].ports[packet.output].staging.as_ref();
+        staging.is_some_and(|staging| staging.is_stopped(packet.stage))
+    }
+
+    /// F-57.
+    fn is_readable(&self, d: usize, i: usize) -> bool {
+        let switch = self.switch_ref(d);
+        !switch.is_direct() || self.devices[d].ports[i].reads < switch.config.reads_per_input.into()
+    }
+
+    /// F-55.
+    fn queue_up(&mut self, d: usize, name: Name) {
+        let packet = &self.packets[name];
+        let (i, o, priority) = (packet.input, packet.output, packet.priority);
+        let switch = self.switch_ref(d);
+        let port = &self.devices[d].ports[o];
+        let at_once = switch.waiting[o] == 0
+            && port.is_idle()
+            && port.has_credit(priority)
+            && !self.is_stopped(d, name)
+            && switch.config.slot.is_none();
+        let queue = switch.queue_of(o);
+        if switch.is_direct() {
+            let in_lane = |lanes: &[Queues; PRIORITIES]| !lanes[priority][i].is_empty();
+            let behind = switch.is_fifo()
+                && (switch.lanes.iter().any(in_lane) || !switch.queues[i][priority][queue].is_empty());
+            if behind {
+                self.join_queue(d, name);
+            } else if at_once && self.is_readable(d, i) {
+                self.start(d, name, false);
+            } else {
+                self.join_lane(d, name);
+                self.switch(d).waiting[o] += 1;
+                self.count(d, i, o, true);
+                self.try_output(d, o);
+            }
+        } else if switch.queues[i][priority][queue].is_empty() && switch.has_place(i, o, priority) {
+            self.switch(d).admitted[o][priority] = i + 1;
+            let buffer = self.packets[name].buffer;
+            self.release(d, i, buffer, false);
+            if at_once {
+                self.start(d, name, false);
+            } else {
+                self.join_lane(d, name);
+                self.switch(d).waiting[o] += 1;
+                self.count(d, i, o, true);
+                self.try_output(d, o);
+            }
+        } else {
+            self.join_queue(d, name);
+        }
+    }
+
+    fn join_queue(&mut self, d: usize, name: Name) {
+        let packet = &mut self.packets[name];
+        packet.in_lane = false;
+        let (i, o, priority) = (packet.input, packet.output, packet.priority);
+        let switch = self.switch(d);
+        let queue = switch.queue_of(o);
+        switch.queues[i][priority][queue].push_back(name);
+        switch.waiting[o] += 1;
+        if !switch.counts_buffer_only() {
+            self.count(d, i, o, true);
+        }
+    }
+
+    fn join_lane(&mut self, d: usize, name: Name) {
+        let switch = self.switch(d);
+        switch.places += 1;
+        let place = switch.places;
+        let packet = &mut self.packets[name];
+        (packet.place_number, packet.in_lane) = (place, true);
+        let (i, o, priority) = (packet.input, packet.output, packet.priority);
+        let switch = self.switch(d);
+        let lane = switch.lane_of(i);
+        switch.lanes[o][priority][lane].push_back(name);
+    }
+
+    /// F-54.
+    pub fn try_output(&mut self, d: usize, o: usize) {
+        let switch = self.switch_ref(d);
+        let has_packets = switch.lanes[o].iter().flatten().any(|lane| !lane.is_empty());
+        if !self.devices[d].ports[o].is_idle() || !has_packets || switch.config.slot.is_some() {
+            return;
+        }
+        if !switch.matches() {
+            self.choose(d, o);
+        } else if BEFORE {
+            self.make_match(d, false);
+        } else if !switch.match_is_due {
+            self.switch(d).match_is_due = true;
+            self.post(d, 0, self.now, class::TICK, Event::Match);
+        }
+    }
+
+    /// The instant is over in which something became free.
+    pub fn matching_time(&mut self, d: usize) {
+        self.switch(d).match_is_due = false;
+        self.match_once(d);
+    }
+
+    /// F-64: lanes of (output, priority) that take part, with the place of the packet that may leave.
+    fn taking_part(&self, d: usize, o: usize, priority: usize) -> Vec<(usize, usize)> {
+        let switch = self.switch_ref(d);
+        let staging = self.devices[d].ports[o].staging.as_ref();
+        let lanes = switch.lanes[o][priority].iter().enumerate();
+        lanes
+            .filter(|&(lane, _)| self.is_readable(d, lane))
+            .filter_map(|(lane, queue)| Some((lane, may_leave(queue, &self.packets, staging)?)))
+            .collect()
+    }
+
+    /// F-64, F-65: the output chooses, if there is something to choose.
+    fn choose(&mut self, d: usize, o: usize) {
+        let mut passed_over = false;
+        for priority in (0..PRIORITIES).rev() {
+            let lanes = self.taking_part(d, o, priority);
+            if lanes.is_empty() {
+                continue;
+            }
+            if !self.devices[d].ports[o].has_credit(priority) {
+                passed_over = true;
+                continue;
+            }
+            let switch = self.switch_ref(d);
+            let name = |&(lane, place): &(usize, usize)| switch.lanes[o][priority][lane][place];
+            let heads: Vec<(usize, Name)> = lanes.iter().map(|lane| (lane.0, name(lane))).collect();
+            let pointer = switch.served[o][pointer_of(priority)];
+            let chosen = self.pick(d, &heads, pointer);
+            self.start(d, chosen, true);
+            return;
+        }
+        self.port(d, o).waits_for_credit = passed_over;
+    }
+
+    /// F-65, F-66: who goes first among the packets of these inputs.
+    fn pick(&mut self, d: usize, heads: &[(usize, Name)], pointer: usize) -> Name {
+        let by_age = heads.iter().map(|&(_, name)| (self.packets[name].arrival_number, name)).min();
+        let switch = self.switch(d);
+        match switch.config.arbitration {
+            Arbitration::RoundRobin | Arbitration::Islip { .. } => {
+                let after = heads.iter().find(|head| head.0 >= pointer);
+                after.unwrap_or(&heads[0]).1
+            }
+            Arbitration::OldestFirst => by_age.expect("there is one").1,
+            Arbitration::Random if heads.len() == 1 => heads[0].1,
+            Arbitration::Random => {
+                let drawn = switch.draws.below(heads.len() as u64);
+                heads[drawn as usize].1
+            }
+        }
+    }
+
+    /// Commits a packet to its output: F-50, then F-58.
+    fn start(&mut self, d: usize, name: Name, from_lane: bool) {
+        let packet = &self.packets[name];
+        let (i, o, priority) = (packet.input, packet.output, packet.priority);
+        let switch = self.switch(d);
+        let lane = switch.lane_of(i);
+        if from_lane {
+            switch.lanes[o][priority][lane].retain(|&other| other != name);
+            switch.waiting[o] -= 1;
+        }
+        if from_lane || !BEFORE {
+            switch.served[o][pointer_of(priority)] = lane + 1;
+        }
+        if switch.matches() && !switch.matching {
+            let ports = switch.ports;
+            switch.grants[o][priority] = (i + 1) % ports;
+            switch.accepts[i][priority] = (o + 1) % ports;
+        }
+        switch.read[i][priority] = o + 1;
+        let direct = switch.is_direct();
+        self.commit(d, o, name);
+        if direct {
+            self.port(d, i).reads += 1;
+        }
+        if from_lane {
+            self.count(d, i, o, false);
+        }
+        if direct {
+            let switch = self.switch(d);
+            if switch.is_fifo()
+                && let Some(next) = switch.queues[i][priority][0].pop_front()
+            {
+                switch.moved = true;
+                self.join_lane(d, next);
+                let output = self.packets[next].output;
+                self.try_output(d, output);
+            }
+        } else if from_lane {
+            self.admit(d, o, priority, i);
+        }
+    }
+
+    /// F-59: a place of (output, priority) is free; in a crosspoint that of input i.
+    fn admit(&mut self, d: usize, o: usize, priority: usize, i: usize) {
+        let switch = self.switch_ref(d);
+        if !switch.has_place(i, o, priority) {
+            return;
+        }
+        let inputs = if matches!(switch.config.buffering, Buffering::Output { .. }) {
+            0..switch.ports
+        } else {
+            i..i + 1
+        };
+        let head = |i: usize| {
+            let head = *switch.queues[i][priority][switch.queue_of(o)].front()?;
+            (self.packets[head].output == o).then_some((i, head))
+        };
+        let heads: Vec<(usize, Name)> = inputs.filter_map(head).collect();
+        if heads.is_empty() {
+            return;
+        }
+        let pointer = switch.admitted[o][priority];
+        let chosen = if heads.len() == 1 { heads[0].1 } else { self.pick(d, &heads, pointer) };
+        self.admit_head(d, chosen);
+    }
+
+    /// F-59: the head of an input queue takes a place.
+    fn admit_head(&mut self, d: usize, name: Name) {
+        let packet = &self.packets[name];
+        let (i, o, priority, buffer) = (packet.input, packet.output, packet.priority, packet.buffer);
+        let switch = self.switch(d);
+        let queue = switch.queue_of(o);
+        switch.queues[i][priority][queue].pop_front();
+        switch.admitted[o][priority] = i + 1;
+        let (fifo, buffer_only) = (switch.is_fifo(), switch.counts_buffer_only());
+        self.release(d, i, buffer, true);
+        self.join_lane(d, name);
+        if buffer_only {
+            self.count(d, i, o, true);
+        }
+        if fifo {
+            let switch = self.switch_ref(d);
+            if let Some(&next) = switch.queues[i][priority][0].front()
+                && switch.has_place(i, self.packets[next].output, priority)
+            {
+                self.admit_head(d, next);
+            }
+        }
+        self.try_output(d, o);
+    }
+
+    /// F-60.
+    pub fn switch_done(&mut self, d: usize, o: usize, sending: Sending) {
+        let switch = self.switch_ref(d);
+        if switch.is_direct() {
+            let (i, ports, matches) = (sending.input, switch.ports, switch.matches());
+            self.port(d, i).reads -= 1;
+            self.release(d, i, sending.buffer, true);
+            if !BEFORE && !matches {
+                self.offer(d, i);
+                self.try_output(d, o);
+                return;
+            }
+            let first = if matches { 0 } else { self.switch_ref(d).offers[i] };
+            for step in 0..ports {
+                let other = (first + step) % ports;
+                let lanes = &self.switch_ref(d).lanes[other];
+                let wanted = lanes.iter().any(|lanes| !lanes[i].is_empty());
+                if other == o || !wanted || !self.devices[d].ports[other].is_idle() {
+                    continue;
+                }
+                self.try_output(d, other);
+                if !matches && !self.devices[d].ports[other].is_idle() {
+                    self.switch(d).offers[i] = (other + 1) % ports;
+                }
+            }
+        }
+        self.try_output(d, o);
+    }
+
+    /// An input can be read again: idle outputs with packets of it are tried, those first that have the highest
+    /// priority waiting there, among equals those after the one that read such a packet last.
+    fn offer(&mut self, d: usize, i: usize) {
+        let switch = self.switch_ref(d);
+        let ports = switch.ports;
+        let highest = |o: usize| (0..PRIORITIES).rev().find(|&p| !switch.lanes[o][p][i].is_empty());
+        let mut order: Vec<(usize, usize, usize)> = (0..ports)
+            .filter(|&o| self.devices[d].ports[o].is_idle())
+            .filter_map(|o| Some((o, highest(o)?)))
+            .map(|(o, p)| (PRIORITIES - p, (o + ports - switch.read[i][p] % ports) % ports, o))
+            .collect();
+        order.sort_unstable();
+        for (_, _, o) in order {
+            self.try_output(d, o);
+        }
+    }
+
+    /// F-68.
+    pub fn tick(&mut self, d: usize) {
+        let switch = self.switch_ref(d);
+        let slot = switch.config.slot.expect("it has a clock").0;
+        if switch.matches() {
+            self.make_match(d, true);
+        } else if !BEFORE {
+            self.match_once(d);
+        } else {
+            let ports = switch.ports;
+            let first = (self.now / slot) as usize % ports;
+            for step in 0..ports {
+                let o = (first + step) % ports;
+                if self.devices[d].ports[o].is_idle() {
+                    self.choose(d, o);
+                }
+            }
+        }
+        self.post(d, 0, self.now + slot, class::TICK, Event::Tick);
+    }
+
+    /// F-67.
+    fn make_match(&mut self, d: usize, tick: bool) {
+        if self.switch_ref(d).matching {
+            return;
+        }
+        loop {
+            self.match_once(d);
+            if tick || !self.switch_ref(d).moved {
+                return;
+            }
+        }
+    }
+
+    fn match_once(&mut self, d: usize) {
+        let switch = self.switch_ref(d);
+        let ports = switch.ports;
+        let policy = switch.config.arbitration;
+        let rounds = match policy {
+            Arbitration::Islip { iterations } => usize::from(iterations),
+            _ => usize::MAX,
+        };
+        // requests[output][input]: the highest priority, and the packet.
+        let mut requests: Vec<Vec<Option<(usize, Name)>>> = vec![vec![None; ports]; ports];
+        let mut passed_over = vec![false; ports];
+        for o in 0..ports {
+            if !self.devices[d].ports[o].is_idle() {
+                continue;
+            }
+            for priority in 0..PRIORITIES {
+                for (i, place) in self.taking_part(d, o, priority) {
+                    if self.devices[d].ports[o].has_credit(priority) {
+                        requests[o][i] = Some((priority, switch.lanes[o][priority][i][place]));
+                    } else {
+                        passed_over[o] = true;
+                    }
+                }
+            }
+        }
+        let most = if switch.is_direct() { switch.config.reads_per_input.into() } else { usize::MAX };
+        let mut reads: Vec<usize> = self.devices[d].ports.iter().map(|port| port.reads).collect();
+        let mut matched = vec![false; ports];
+        let mut accepted: Vec<Name> = Vec::new();
+        for round in 0..rounds {
+            // grants[input]: outputs that grant it, with the priority.
+            let mut grants: Vec<Vec<(usize, usize)>> = vec![Vec::new(); ports];
+            for o in (0..ports).filter(|&o| !matched[o]) {
+                let open: Vec<(usize, usize, Name)> = (0..ports)
+                    .filter(|&i| reads[i] < most)
+                    .filter_map(|i| requests[o][i].map(|(priority, name)| (i, priority, name)))
+                    .collect();
+                let Some(best) = open.iter().map(|request| request.1).max() else { continue };
+                let heads: Vec<(usize, Name)> = open
+                    .iter()
+                    .filter(|request| request.1 == best)
+                    .map(|request| (request.0, request.2))
+                    .collect();
+                let switch = self.switch_ref(d);
+                let pointer = if switch.matches() {
+                    switch.grants[o][best]
+                } else {
+                    switch.served[o][pointer_of(best)]
+                };
+                let granted = self.pick(d, &heads, pointer);
+                let lane = heads.iter().find(|head| head.1 == granted).expect("one of them").0;
+                grants[lane].push((o, best));
+            }
+            let before = accepted.len();
+            for (i, grants) in grants.iter_mut().enumerate() {
+                while reads[i] < most && !grants.is_empty() {
+                    let best = grants.iter().map(|grant| grant.1).max().expect("there is one");
+                    let switch = self.switch_ref(d);
+                    let pointer =
+                        if switch.matches() { switch.accepts[i][best] } else { switch.read[i][best] };
+                    let mut cyclic = (0..ports).map(|step| (pointer + step) % ports);
+                    let o = cyclic.find(|&o| grants.contains(&(o, best))).expect("somebody grants it");
+                    grants.retain(|&grant| grant != (o, best));
+                    matched[o] = true;
+                    reads[i] += 1;
+                    accepted.push(requests[o][i].expect("it asked").1);
+                    if round == 0 && switch.matches() {
+                        let switch = self.switch(d);
+                        switch.grants[o][best] = (i + 1) % ports;
+                        switch.accepts[i][best] = (o + 1) % ports;
+                    }
+                    if !ACCEPTS_ALL {
+                        break;
+                    }
+                }
+            }
+            if accepted.len() == before {
+                break;
+            }
+        }
+        for o in (0..ports).filter(|&o| !matched[o]) {
+            if self.devices[d].ports[o].is_idle() {
+                self.port(d, o).waits_for_credit = passed_over[o];
+            }
+        }
+        let switch = self.switch(d);
+        (switch.matching, switch.moved) = (true, false);
+        for name in accepted {
+            self.start(d, name, true);
+        }
+        self.switch(d).matching = false;
+    }
+}

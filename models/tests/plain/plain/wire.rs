@@ -1,0 +1,171 @@
+//! One direction of a link: packets, and control symbols in places of their own.
+
+/// A control symbol on the wire: what it carries.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// Its stype0 function is used: a status.
+    status: bool,
+    /// Its stype2 function is used: a message of Part 12.
+    message: bool,
+}
+
+/// Which function of a symbol is meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    Status,
+    Message,
+}
+
+/// One direction of a link, F-20.
+pub struct Wire {
+    /// Time of a character as a fraction.
+    character: (u64, u64),
+    /// Characters of a symbol.
+    symbol_chars: u64,
+    /// Length of a column, with more than four lanes.
+    column: Option<u64>,
+    /// F-3.
+    carry: u64,
+    /// Start of the run of symbols, and its places.
+    run: u64,
+    places: Vec<Place>,
+    /// The run lies before the last packet: its last place is that packet's start.
+    before_packet: bool,
+    /// Start and end of the last packet.
+    packet: Option<(u64, u64)>,
+    /// How often the run behind a packet was opened, F-22.
+    pub opened: u64,
+    /// F-27: places so far that are no start-of-packet.
+    pub places_alone: u64,
+}
+
+/// Where a function has its place.
+pub struct Due {
+    /// When its symbol begins.
+    pub begins: u64,
+    /// It rides on a symbol that is sent anyway.
+    pub rides: bool,
+}
+
+impl Wire {
+    pub fn new(character: (u64, u64), symbol_chars: u8, lanes: u8) -> Wire {
+        let column = (lanes > 4).then(|| u64::from(lanes) * character.0 / character.1);
+        Wire {
+            character,
+            symbol_chars: symbol_chars.into(),
+            column,
+            carry: 0,
+            run: 0,
+            places: Vec::new(),
+            before_packet: false,
+            packet: None,
+            opened: 0,
+            places_alone: 0,
+        }
+    }
+
+    /// F-2: S.
+    pub fn symbol(&self) -> u64 {
+        (self.symbol_chars * self.character.0).div_ceil(self.character.1)
+    }
+
+    /// F-2: the header time without regard to T.
+    pub fn header(&self, octets: u64) -> u64 {
+        (octets + self.symbol_chars) * self.character.0 / self.character.1
+    }
+
+    /// F-2, F-3: T of the packet that is committed now.
+    fn length(&mut self, octets: u64) -> u64 {
+        let whole = (octets + self.symbol_chars) * self.character.0 + self.carry;
+        self.carry = whole % self.character.1;
+        whole / self.character.1
+    }
+
+    /// F-21: from when on the direction is idle if a run ends at `end`.
+    fn idle_from(&self, end: u64) -> u64 {
+        match (self.packet, self.column) {
+            (Some((start, _)), Some(column)) => start + (end - start).div_ceil(column) * column,
+            _ => end,
+        }
+    }
+
+    fn run_end(&self) -> u64 {
+        self.run + self.places.len() as u64 * self.symbol()
+    }
+
+    /// F-22.
+    fn follow(&mut self, now: u64) {
+        let Some((_, end)) = self.packet else { return };
+        if self.before_packet {
+            (self.run, self.before_packet) = (end, false);
+            self.opened += 1;
+            self.places.clear();
+        }
+        if self.places.is_empty() && self.run == end && now > end {
+            self.places.push(Place::default());
+            self.places_alone += 1;
+        }
+    }
+
+    /// F-23: a function becomes due now.
+    pub fn due(&mut self, function: Function, now: u64) -> Due {
+        let symbol = self.symbol();
+        let first_free = |places: &[Place], run: u64| {
+            let used =
+                |place: &Place| if function == Function::Status { place.status } else { place.message };
+            let used = places.iter().rposition(used).map_or(0, |last| last + 1);
+            used.max(now.saturating_sub(run).div_ceil(symbol) as usize)
+        };
+        let mut at = first_free(&self.places, self.run);
+        let rides_before = match self.packet {
+            Some((start, _)) => self.before_packet && now <= start && at < self.places.len(),
+            None => false,
+        };
+        let mut rides = true;
+        if !rides_before {
+            self.follow(now);
+            if now > self.run && now >= self.run_end() {
+                self.run = now.max(self.idle_from(self.run_end()));
+                self.places.clear();
+            }
+            at = first_free(&self.places, self.run);
+            let closes = at == 0 && self.packet.is_some_and(|(_, end)| end == self.run);
+            rides = at < self.places.len() || closes;
+            while self.places.len() <= at {
+                self.places.push(Place::default());
+                self.places_alone += 1;
+            }
+        }
+        match function {
+            Function::Status => self.places[at].status = true,
+            Function::Message => self.places[at].message = true,
+        }
+        Due { begins: self.run + at as u64 * symbol, rides }
+    }
+
+    /// F-24: a packet is committed now. Its start and its length.
+    pub fn commit(&mut self, now: u64, octets: u64) -> (u64, u64) {
+        self.follow(now);
+        let end = self.run_end();
+        let start = if self.places.is_empty() {
+            self.run = now.max(self.run);
+            self.places.push(Place::default());
+            self.run
+        } else if end - self.symbol() >= now {
+            // A symbol that waits becomes the start-of-packet.
+            self.places_alone -= 1;
+            end - self.symbol()
+        } else if now < end && self.idle_from(end) <= end {
+            self.places.push(Place::default());
+            end
+        } else {
+            self.run = now.max(self.idle_from(end));
+            self.places = vec![Place::default()];
+            self.run
+        };
+        let length = self.length(octets);
+        self.before_packet = true;
+        self.packet = Some((start, start + length));
+        (start, length)
+    }
+}
