@@ -70,6 +70,7 @@ mod agent;
 mod agents;
 mod clock;
 pub mod config;
+mod credit;
 mod endpoint;
 pub mod enumeration;
 mod fabric;
