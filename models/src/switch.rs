@@ -406,8 +406,8 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// `direct`: a packet waits for an output whose detector was on before it came. It is late if its receive
-    /// buffer is one that the neighbour's packets of priority 0 would need (VOQ-2.5-5).
+    /// `direct`: a packet waits for an output whose detector was on before it came, as its neighbour is told. It is
+    /// late if its receive buffer is one that the neighbour's packets of priority 0 would need (VOQ-2.5-5).
     #[inline(always)]
     fn note_late<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, s: usize, input: u32, out: u32) {
         let switch = &self.switches[s];
@@ -420,7 +420,14 @@ impl<P: Probe> Fabric<P> {
     #[cold]
     fn count_late(&mut self, s: usize, input: u32, out: u32, key: EventKey) {
         self.prune(s, input, key);
-        let base = self.switches[s].base;
+        let switch = &self.switches[s];
+        let told = switch.originator.as_ref().is_some_and(|originator| {
+            originator.active().contains(input as u16) && originator.reported(input as u16, out as u16)
+        });
+        if !told {
+            return;
+        }
+        let base = switch.base;
         let rx = &self.ports[(base + input) as usize].rx;
         let upstream = &self.timings[self.ports[rx.peer as usize].tx.timing as usize];
         let free = rx.buffers.saturating_sub(rx.occupied);

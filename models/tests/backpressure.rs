@@ -98,7 +98,7 @@ fn traffic_for_other_ports_overtakes_what_is_held_back() {
 /// A fabric that has every part of the feature, but no port that generates or honours, behaves as one without
 /// it.
 ///
-/// Proves: VOQ-1.1-4, VOQ-5.1.2.2-7
+/// Proves: VOQ-1.1-4, VOQ-4.1-1, VOQ-5.1.2.2-7
 #[test]
 fn disabled_at_every_port_is_the_same_as_absent() {
     let build = |present: bool, reception: bool| {
@@ -459,9 +459,11 @@ fn no_message_on_short_symbols() {
 }
 
 /// No packet of a stopped port is committed between stop and release; one that is on the wire when the stop
-/// arrives is completed in its normal time, and none is lost.
+/// arrives is completed in its normal time, and none is lost. From the status to the last commitment no time
+/// passes: a packet that starts later was committed before, and waited for the end of a symbol. (That one which is
+/// refused is sent again is shown where packets are refused.)
 ///
-/// Proves: VOQ-4.3-2, VOQ-4.3-5
+/// Proves: VOQ-4.3-2, VOQ-4.3-5, VOQ-4.3-11
 #[test]
 fn a_committed_packet_completes_and_no_other_starts() {
     // Phases of the hot source, so that stops arrive at all places inside a packet.
