@@ -249,13 +249,13 @@ impl JourneyData {
 
     fn record(&mut self, bin: usize, segment: usize, journey: &Journey) {
         let latency = journey.latency();
-        let Parts(parts) = journey.parts;
+        let Parts { causes: parts, .. } = journey.parts;
         assert!(
             journey.parts.total() == latency,
             "the parts of a message's time of {latency} ps add up to {} ps: {journey:?}",
             journey.parts.total()
         );
-        let network = latency - parts[models::Cause::SourceQueue as usize];
+        let network = journey.network_latency();
         let slot = &mut self.bins[bin];
         slot.latency_ps += u128::from(latency);
         slot.network_ps += u128::from(network);
@@ -579,7 +579,7 @@ impl Probe for Collector {
     fn delivered(&mut self, delivery: &Delivery) {
         let latency = delivery.latency();
         let network = delivery.network_latency();
-        let Parts(parts) = delivery.parts;
+        let Parts { causes: parts, .. } = delivery.parts;
         assert!(
             delivery.parts.total() == latency,
             "the parts of a latency of {latency} ps add up to {} ps: {delivery:?}",

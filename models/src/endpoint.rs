@@ -8,7 +8,7 @@ use crate::agents::origin;
 use crate::config::{PRIORITIES, PacketSize};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
-use crate::packet::{NIL, Packet, UNSTAGED};
+use crate::packet::{NIL, Packet, UNSTAGED, sole_port};
 use crate::probe::{Cause, Delivery, Offered, PacketId, PacketStep, Probe};
 use sim_core::{EventKey, EventList, Time};
 
@@ -167,14 +167,14 @@ impl<P: Probe> Fabric<P> {
         let link_ps = timing.packet_ps(u64::from(draw.size.wire), &mut 0);
         let mut queue = UNSTAGED;
         let mut next_hop = crate::config::NO_PORT;
-        let mut ports = 0;
         if endpoint.staged && usize::from(draw.priority) < PRIORITIES {
             next_hop = endpoint.next_hop.get(draw.destination as usize).copied().unwrap_or(next_hop);
             let multicast = endpoint.multicast.iter().find(|m| m.0 == draw.destination).copied();
             queue = self.queue_of(port, next_hop);
             if let Some((_, multicast, set)) = multicast {
                 queue = multicast;
-                ports = set;
+                // A set of one stops for its own port's sake, like a unicast packet.
+                next_hop = sole_port(set);
             }
         }
         self.ledger.injected += 1;
@@ -208,7 +208,7 @@ impl<P: Probe> Fabric<P> {
             flags: 0,
             port,
             created: at,
-            ports,
+            left: 0,
             parts: [0; 9],
             snapshot: Default::default(),
         })
@@ -312,7 +312,7 @@ impl<P: Probe> Fabric<P> {
 
     /// What is known of a packet that arrives at `at`.
     #[inline(always)]
-    fn delivery(&self, port: u32, packet: u32, at: Time) -> Delivery {
+    pub fn delivery(&self, port: u32, packet: u32, at: Time) -> Delivery {
         let record = &self.packets[packet];
         let mut parts = record.parts();
         parts[Cause::Recovery] = self.late.of(packet);

@@ -14,6 +14,7 @@ use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
     StagingConfig, Verdict,
 };
+use crate::credit::Lengths;
 use crate::medium::{Frame, Stripes};
 use crate::packet::{Carried, List, Packets};
 use crate::port::{Cold, LinkTiming, NO_INPUT, NONE, Port, Rx, Tx, UNSERVED, special};
@@ -411,8 +412,9 @@ impl<P: Probe> Fabric<P> {
         for (index, device) in config.devices.iter().enumerate() {
             fabric.add_device(index as u32, device.ports.len() as u32);
         }
+        let lengths = Lengths::of(&config);
         for link in &config.links {
-            fabric.connect(link);
+            fabric.connect(link, &lengths);
         }
         // A host that sets the fabric up lets traffic start.
         let early = if config.enumeration.is_none() { &config.sources[..] } else { &[] };
@@ -566,7 +568,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    fn connect(&mut self, link: &crate::config::LinkConfig) {
+    fn connect(&mut self, link: &crate::config::LinkConfig, lengths: &Lengths) {
         let config = self.config.clone();
         for ((from, from_port), (to, to_port)) in [(link.a, link.b), (link.b, link.a)] {
             let from_index = self.first_port[from as usize] + u32::from(from_port);
@@ -597,6 +599,7 @@ impl<P: Probe> Fabric<P> {
                 ack_window: link.ack_window,
             };
             let number = self.timing_number(timing);
+            self.ports[to_index as usize].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
             let Port { tx, rx } = &mut self.ports[from_index as usize];
             tx.peer = to_index;
             tx.free = i16::from(receiver.buffers);
@@ -759,6 +762,12 @@ impl<P: Probe> Fabric<P> {
             }
             stats.packets_sent = u64::from(tx.packets_sent);
             stats.packet_ps = tx.packet_ps;
+            if tx.peer != NONE {
+                // What is on the wire at the end, or has its place there, counts as far as it got.
+                let (packet, symbols) = rx.wire.beyond(end.0, self.timings[tx.timing as usize].wire);
+                stats.packet_ps -= packet;
+                stats.symbol_ps -= symbols;
+            }
             stats.status_riding = u64::from(rx.wire.status_riding);
             stats.status_standalone = u64::from(rx.status_standalone);
             stats.input_high_water = u32::from(rx.high_water);

@@ -71,6 +71,7 @@ mod agents;
 mod arbiter;
 mod clock;
 pub mod config;
+mod credit;
 mod endpoint;
 pub mod enumeration;
 mod fabric;

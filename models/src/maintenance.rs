@@ -122,26 +122,16 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now();
         let (device, base) = (self.switches[s].device, self.switches[s].base);
         let cargo = *self.cargoes.take(packet).expect("a type 8 packet has a body");
+        let delivery = self.delivery(port, packet, now);
+        let parts = delivery.parts;
         let record = &self.packets[packet];
-        let parts = record.parts();
-        let delivery = Delivery {
-            at: now,
-            created: Time(record.created),
-            flow: record.flow,
-            priority: record.priority,
-            source: record.source,
-            destination: device,
-            sequence: u64::from(record.sequence),
-            payload: u32::from(record.payload),
-            link_ps: u64::from(record.link_ps),
-            parts,
-        };
         assert_eq!(parts.total(), delivery.latency(), "the parts of a latency add up to it: {delivery:?}");
         let (id, origin) = (record.destination & !MAINTENANCE, record.origin);
         let name = u64::from(record.sequence) << 32 | u64::from(record.source);
         self.outcome.record(mark::DELIVERED, now, u64::from(port), name ^ u64::from(origin) << 52);
         self.ledger.delivered += 1;
         let asked = record.id();
+        self.late.forget(packet);
         self.packets.remove(packet);
         self.probe.delivered(&delivery);
         if P::FOLLOWS_PACKETS {
@@ -191,7 +181,7 @@ impl<P: Probe> Fabric<P> {
             flags: 0,
             port,
             created: now.0,
-            ports: 0,
+            left: 0,
             parts: [0; 9],
             snapshot: Default::default(),
         });

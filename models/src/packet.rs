@@ -1,6 +1,7 @@
 //! Packets in the fabric: records in one slab, lists threaded through them.
 
 use crate::clock::Snapshot;
+use crate::config::NO_PORT;
 use crate::probe::{PacketId, Parts};
 use sim_core::prefetch;
 
@@ -45,8 +46,8 @@ pub(crate) struct Packet {
     /// Index of the port whose transmitter the packet is for.
     pub port: u32,
     pub created: u64,
-    /// Multicast: the neighbour's egress ports that the packet stands for.
-    pub ports: u64,
+    /// First character on the injection link, of the first transmission; 0 before it.
+    pub left: u64,
     pub parts: [u64; 9],
     pub snapshot: Snapshot,
 }
@@ -59,9 +60,15 @@ impl Packet {
     /// Where its time went so far.
     pub fn parts(&self) -> Parts {
         let mut parts = Parts::default();
-        parts.0[..9].copy_from_slice(&self.parts);
+        parts.causes[..9].copy_from_slice(&self.parts);
+        parts.source = self.left.saturating_sub(self.created);
         parts
     }
+}
+
+/// The neighbour's egress port that a copy uses, if it stands for one alone.
+pub(crate) fn sole_port(set: u64) -> u8 {
+    if set.count_ones() == 1 { set.trailing_zeros() as u8 } else { NO_PORT }
 }
 
 /// What some packets carry besides their record, by packet.

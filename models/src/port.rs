@@ -350,7 +350,7 @@ pub(crate) struct Rx {
     /// buf_status of the last symbol made.
     pub advertised: u8,
     pub buffers: u8,
-    /// At or below this advertised count a release is told at once.
+    /// At or below this advertised count a release is told at once (see [`crate::credit`]).
     pub eager_at: u8,
     pub high_water: u8,
     /// A delivery event for the oldest packet in flight is posted.

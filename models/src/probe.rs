@@ -75,25 +75,31 @@ impl Cause {
 
 /// Picoseconds by cause; index with [`Cause`].
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Parts(pub [u64; 12]);
+pub struct Parts {
+    /// By cause; the causes exclude each other.
+    pub causes: [u64; 12],
+    /// *Source time*: what of their sum passed at the source, before the first bit left on the injection link
+    /// for the first time, whatever the causes. What comes after it is network latency.
+    pub source: u64,
+}
 
 impl Parts {
     /// Sum of all causes = the packet's latency.
     pub fn total(&self) -> u64 {
-        self.0.iter().sum()
+        self.causes.iter().sum()
     }
 }
 
 impl std::ops::Index<Cause> for Parts {
     type Output = u64;
     fn index(&self, cause: Cause) -> &u64 {
-        &self.0[cause as usize]
+        &self.causes[cause as usize]
     }
 }
 
 impl std::ops::IndexMut<Cause> for Parts {
     fn index_mut(&mut self, cause: Cause) -> &mut u64 {
-        &mut self.0[cause as usize]
+        &mut self.causes[cause as usize]
     }
 }
 
@@ -143,9 +149,10 @@ impl Delivery {
         self.at.0 - self.created.0
     }
 
-    /// Latency without the source queue, picoseconds.
+    /// First bit on the injection link (of the first transmission, if there were several) to last bit at the
+    /// destination, picoseconds: latency without source time.
     pub fn network_latency(&self) -> u64 {
-        self.latency() - self.parts[Cause::SourceQueue]
+        self.latency() - self.parts.source
     }
 }
 
@@ -177,6 +184,12 @@ impl Journey {
     /// From protocol to protocol, picoseconds.
     pub fn latency(&self) -> u64 {
         self.at.0 - self.created.0
+    }
+
+    /// The same without the source time of its last-delivered packet, and without what type 9 waited in the
+    /// source queue before it (of a round trip: in both directions), picoseconds.
+    pub fn network_latency(&self) -> u64 {
+        self.latency() - self.parts.source
     }
 }
 

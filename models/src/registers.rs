@@ -233,3 +233,56 @@ impl Space {
         &self.plugs.table
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{EnumerationConfig, PortVoq};
+    use crate::enumeration::OutlineDevice;
+
+    /// Nobody here stages inside virtual channels, so no port can link: whatever is written to its register,
+    /// LINK_EN stays 0. The other enable bit is taken where the port can generate.
+    ///
+    /// Proves: VOQ-3.2-6
+    #[test]
+    fn no_write_links_messages_with_virtual_channels() {
+        let able = PortVoq { gen_sup: true, rx_sup: true, ..PortVoq::default() };
+        let deaf = PortVoq { rx_sup: true, ..PortVoq::default() };
+        let device = |switch, ports| OutlineDevice { switch, session: false, ports };
+        let outline = Outline {
+            devices: vec![device(false, vec![able]), device(true, vec![able, deaf, able])],
+            links: vec![((0, 0), (1, 0))],
+            enumeration: EnumerationConfig {
+                host: 0,
+                ids: IdSize::Dev8,
+                spread: false,
+                enables: true,
+                host_hears: true,
+            },
+        };
+        for (number, ports) in [(0, vec![true]), (1, vec![true, false, true])] {
+            let mut space = Space::new(&outline, number);
+            let in_block = |space: &Space, offset| {
+                space
+                    .file
+                    .block_at(offset)
+                    .is_some_and(|(_, id, within)| id == csr::EF_ID && within >= VOQ_FIRST_PORT)
+            };
+            let registers: Vec<u32> = (0x100..0x2000).step_by(4).filter(|&at| in_block(&space, at)).collect();
+            assert_eq!(registers.len(), ports.len());
+            for value in [u32::MAX, csr::LINK_EN, csr::LINK_SUP | csr::LINK_EN, csr::GEN_EN | csr::LINK_EN] {
+                for (&offset, &generates) in registers.iter().zip(&ports) {
+                    let access = Access::register(offset).expect("a register's offset");
+                    space.carry_out(0, &request(access, Some(value)));
+                    let read = space.read(offset, 0);
+                    assert_eq!(
+                        read & (csr::LINK_EN | csr::LINK_SUP),
+                        0,
+                        "{value:08x} at {offset:x}: {read:08x}"
+                    );
+                    assert_eq!(read & csr::GEN_EN, if generates { value & csr::GEN_EN } else { 0 });
+                }
+            }
+        }
+    }
+}

@@ -45,11 +45,14 @@ impl<P: Probe> View<'_, P> {
         }
         let port = f.port_of(packet);
         let tx = &f.ports[port as usize].tx;
+        if self.is_refused(port, record.priority) {
+            return Reason::NoCredit(self.holder(packet, tx.peer));
+        }
         if tx.done > self.key {
             return Reason::Moving;
         }
         if record.queue != UNSTAGED && tx.clock.stopped_since(record.queue).is_some() {
-            return self.stopped(port, record.queue, record.ports);
+            return self.stopped(port, record.queue);
         }
         if tx.clock.blocked() & (1 << record.priority) != 0 {
             let peer = tx.peer;
@@ -68,15 +71,7 @@ impl<P: Probe> View<'_, P> {
                     return Reason::Moving;
                 }
             }
-            let holder = f
-                .packets
-                .iter()
-                .filter(|(id, p)| {
-                    let same = vc_of(p.priority) == vc_of(record.priority);
-                    same && p.flags & WAITING != 0 && *id != packet && f.input_of(*id) == peer
-                })
-                .min_by_key(|(_, p)| p.stamp)
-                .map_or(NIL, |(id, _)| id);
+            let holder = self.holder(packet, peer);
             // A buffer of one that is under way, or leaves right now, will be told of.
             let under_way = tx.outstanding > 0 && !f.is_symbolic(port);
             if holder == NIL && (under_way || self.is_read(peer)) {
@@ -123,27 +118,63 @@ impl<P: Probe> View<'_, P> {
         }
     }
 
-    /// Whether a packet is leaving the input buffers of `port` right now.
-    fn is_read(&self, port: u32) -> bool {
+    /// The packet of the same channel as `packet` that has held a buffer of `peer` longest, or [`NIL`].
+    fn holder(&self, packet: u32, peer: u32) -> u32 {
         let f = self.fabric;
-        let Some(switch) = usize::try_from(f.owner[port as usize]).ok().map(|s| &f.switches[s]) else {
-            return false;
-        };
-        let outputs = switch.base..switch.base + switch.ports;
-        let mut transmitters = outputs.map(|output| &f.ports[output as usize].tx);
-        transmitters.any(|tx| u32::from(tx.reading) == port - switch.base && tx.done > self.key)
+        let vc = vc_of(f.packets[packet].priority);
+        let waits = f.packets.iter().filter(|(id, p)| {
+            vc_of(p.priority) == vc && p.flags & WAITING != 0 && *id != packet && f.input_of(*id) == peer
+        });
+        waits.min_by_key(|(_, p)| p.stamp).map_or(NIL, |(id, _)| id)
     }
 
-    fn stopped(&self, port: u32, queue: u8, set: u64) -> Reason {
+    /// Receiver-controlled flow control: the neighbour refuses what `port` sends, has no room for `priority`, and
+    /// gets none from a transmission that succeeds. The wire is busy with repetitions, and yet nothing moves.
+    fn is_refused(&self, port: u32, priority: u8) -> bool {
+        let f = self.fabric;
+        let refused = |port: u32| {
+            let end = f.ends.get(port as usize).and_then(|end| end.as_ref());
+            end.is_some_and(|end| end.is_refused()) && f.is_symbolic(port)
+        };
+        if !refused(port) {
+            return false;
+        }
+        let peer = f.ports[port as usize].tx.peer;
+        let rx = &f.ports[peer as usize].rx;
+        let free = u16::from(rx.buffers.saturating_sub(rx.occupied.saturating_sub(rx.unaccepted)));
+        let partner = f.ends[peer as usize].as_ref().expect("both ends of a link are symbolic");
+        !partner.has_room(free, priority) && !self.readers(peer).any(|output| !refused(output))
+    }
+
+    /// Outputs that read from the input buffers of `port` right now.
+    fn readers(&self, port: u32) -> impl Iterator<Item = u32> {
+        let f = self.fabric;
+        let switch = usize::try_from(f.owner[port as usize]).ok().map(|s| &f.switches[s]);
+        let outputs = switch.map_or(0..0, |switch| switch.base..switch.base + switch.ports);
+        let base = outputs.start;
+        outputs.filter(move |&output| {
+            let tx = &f.ports[output as usize].tx;
+            u32::from(tx.reading) == port - base && tx.done > self.key
+        })
+    }
+
+    /// Whether a packet is leaving the input buffers of `port` right now.
+    fn is_read(&self, port: u32) -> bool {
+        self.readers(port).next().is_some()
+    }
+
+    fn stopped(&self, port: u32, queue: u8) -> Reason {
         let f = self.fabric;
         let tx = &f.ports[port as usize].tx;
         let cold = &f.cold[port as usize];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
         let base = f.base_of(tx.peer);
         let ports = f.switches[f.owner[tx.peer as usize] as usize].ports as u16;
+        // Only sets of several ports have a pseudo queue.
+        let set = queue.checked_sub(MULTICAST_QUEUES).map(|n| staging.multicast[usize::from(n)]);
         let stops = |p: u16| {
             staging.receiver.is_congested(Vc::VC0, p)
-                && if queue >= MULTICAST_QUEUES { set >> p & 1 == 1 } else { cold.queue_of(p as u8) == queue }
+                && set.map_or_else(|| cold.queue_of(p as u8) == queue, |set| set >> p & 1 == 1)
         };
         let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, NIL) };
         let output = base + u32::from(p);

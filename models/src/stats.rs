@@ -15,7 +15,7 @@ pub use transfer::{FrameCount, RankStats, TransferEnd, TransferStats, TransferTo
 pub struct PortStats {
     /// Packets whose transmission started.
     pub packets_sent: u64,
-    /// Picoseconds in which the transmitter carried packets with their delimiters.
+    /// Picoseconds in which the transmitter carried packets with their delimiters, repetitions included.
     pub packet_ps: u64,
     /// Picoseconds in which the transmitter carried symbols of their own (acknowledgements, status, messages,
     /// closing delimiters).
@@ -40,8 +40,9 @@ pub struct PortStats {
     pub xon_edges: u64,
     /// Sum over staging queues of the time stopped, picoseconds.
     pub stopped_ps: u64,
-    /// Packets that found the egress queue of this port full although its detector was on: they blocked their
-    /// input (VOQ-2.5-5).
+    /// Packets that came too late for the detector of this port and blocked others (VOQ-2.5-5). With buffers
+    /// behind the inputs: they found the buffer of this port full. `Direct`: the detector was on when they
+    /// came, as their neighbour was told, and the receive buffer that they took was one of those that packets of priority 0 need to enter.
     pub late_hol: u64,
     /// Packet-picoseconds of head-of-line blocking suffered in this port's receive buffers.
     pub hol_ps: u128,
@@ -78,7 +79,7 @@ pub struct LinkStats {
     pub cancelled: u64,
     /// Transmissions of packets that had been sent from here before.
     pub repeated: u64,
-    /// Time that these took, picoseconds.
+    /// Time that these took, picoseconds: part of [`PortStats::packet_ps`].
     pub repeated_ps: u64,
     /// Times that the link went down.
     pub downs: u64,

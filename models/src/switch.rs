@@ -5,7 +5,7 @@ use crate::config::PRIORITIES;
 use crate::fabric::{Cx, DROP, FROM_WIRE, Fabric, Kind, MASK, Payload, Share, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::medium::Freed;
-use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED};
+use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED, sole_port};
 use crate::port::{NONE, Port, reading, special};
 use crate::probe::{DropReason, Dropped, PacketStep, Probe};
 use crate::transmit::{list_index, put, wait_for};
@@ -184,10 +184,8 @@ impl<P: Probe> Fabric<P> {
             let queue = self.queue_of_set(output, set);
             let record = &mut self.packets[id];
             record.share = share;
-            record.ports = set;
             record.queue = queue;
-            record.next_hop =
-                if set.count_ones() == 1 { set.trailing_zeros() as u8 } else { crate::config::NO_PORT };
+            record.next_hop = sole_port(set);
             if !first && share != NIL {
                 // One buffer for all copies: `enqueue` counts it once, with the first.
                 self.enqueue_copy(cx, s, port, output, id);
@@ -309,6 +307,7 @@ impl<P: Probe> Fabric<P> {
                 self.note_high_water(cx, s, input);
             }
             if self.switches[s].detect {
+                self.note_late(cx, s, input, out);
                 self.occupancy_up(cx, s, input, out);
             }
             self.try_output(cx, output);
@@ -403,8 +402,39 @@ impl<P: Probe> Fabric<P> {
         let tx = &mut self.ports[(base + out) as usize].tx;
         tx.high_water = tx.high_water.max(tx.waiting);
         if self.switches[s].detect && self.counts_on_arrival(s) {
+            if self.switches[s].direct {
+                self.note_late(cx, s, input, out);
+            }
             self.occupancy_up(cx, s, input, out);
         }
+    }
+
+    /// `direct`: a packet waits for an output whose detector was on before it came, as its neighbour is told. It is
+    /// late if its receive buffer is one that the neighbour's packets of priority 0 would need (VOQ-2.5-5).
+    #[inline(always)]
+    fn note_late<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, s: usize, input: u32, out: u32) {
+        let switch = &self.switches[s];
+        let (_, word) = switch.detector_of(input, out);
+        if switch.raw[word] & (1 << out) != 0 {
+            self.count_late(s, input, out, cx.key());
+        }
+    }
+
+    #[cold]
+    fn count_late(&mut self, s: usize, input: u32, out: u32, key: EventKey) {
+        self.prune(s, input, key);
+        let switch = &self.switches[s];
+        let told = switch.originator.as_ref().is_some_and(|originator| {
+            originator.active().contains(input as u16) && originator.reported(input as u16, out as u16)
+        });
+        if !told {
+            return;
+        }
+        let base = switch.base;
+        let rx = &self.ports[(base + input) as usize].rx;
+        let upstream = &self.timings[self.ports[rx.peer as usize].tx.timing as usize];
+        let free = rx.buffers.saturating_sub(rx.occupied);
+        self.cold[(base + out) as usize].stats.late_hol += u64::from(free < upstream.watermarks[0]);
     }
 
     /// An input holds more packets than ever, unless some of them are reads that ended without an event.

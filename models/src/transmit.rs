@@ -862,6 +862,8 @@ impl<P: Probe> Fabric<P> {
         };
         let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
         record.parts[delay as usize] += start - now;
+        // Endpoints start packets of their own only.
+        record.left = if is_switch { record.left } else { start };
         record.parts[Cause::Serialization as usize] += stored_until;
         record.parts[Cause::Propagation as usize] += timing.propagation;
         record.parts[Cause::Pipeline as usize] += timing.pipeline;

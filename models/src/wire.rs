@@ -224,6 +224,16 @@ impl Wire {
         self.packet_end = at;
     }
 
+    /// Another packet starts in the place of the last one committed, which has not begun: it takes `length`.
+    /// Symbols that wait for the end move with it.
+    pub fn replace(&mut self, length: u64) {
+        let end = self.packet_start + length;
+        if self.after && self.run_start == self.packet_end {
+            self.run_start = end;
+        }
+        self.packet_end = end;
+    }
+
     /// The last packet committed does not start after all: its start-of-packet becomes a symbol like others,
     /// and symbols that wait for its end move up, to `next`. `last`: start and end of the packet before it.
     pub fn retract(&mut self, next: u64, last: Option<(u64, u64)>) {
@@ -239,6 +249,15 @@ impl Wire {
     /// End of the last stype2 function, unless a packet was committed after it.
     pub fn last_message(&self, timing: WireTiming) -> Option<u64> {
         (self.after && self.used2 > 0).then(|| self.run_start + u64::from(self.used2) * timing.symbol)
+    }
+
+    /// What is committed after `end`: time of packets, and of symbols of their own.
+    pub fn beyond(&self, end: u64, timing: WireTiming) -> (u64, u64) {
+        let packet =
+            if self.any_packet() { self.packet_end.saturating_sub(end.max(self.packet_start)) } else { 0 };
+        let own = u64::from(self.slots).saturating_sub(u64::from(!self.after)) * timing.symbol;
+        let symbols = (self.run_start + own).saturating_sub(end.max(self.run_start));
+        (packet, symbols)
     }
 
     /// Start and end of the last packet.

@@ -1,9 +1,10 @@
 //! What a message of one switch does to the transmitters on the other side of its links.
 mod common;
 use common::*;
-use models::Cause;
 use models::config::*;
-use sim_core::Duration;
+use models::probe::{PacketId, PacketStep};
+use models::{Cause, Parts, Probe, Progress, RunOptions};
+use sim_core::{Duration, Time};
 
 const END: u64 = 1_000 * T;
 const PROPAGATION: u64 = 20_000;
@@ -97,7 +98,7 @@ fn traffic_for_other_ports_overtakes_what_is_held_back() {
 /// A fabric that has every part of the feature, but no port that generates or honours, behaves as one without
 /// it.
 ///
-/// Proves: VOQ-1.1-4, VOQ-5.1.2.2-7
+/// Proves: VOQ-1.1-4, VOQ-4.1-1, VOQ-5.1.2.2-7
 #[test]
 fn disabled_at_every_port_is_the_same_as_absent() {
     let build = |present: bool, reception: bool| {
@@ -531,9 +532,11 @@ fn a_loss_changes_no_other_refresh() {
 }
 
 /// No packet of a stopped port is committed between stop and release; one that is on the wire when the stop
-/// arrives is completed in its normal time, and none is lost.
+/// arrives is completed in its normal time, and none is lost. From the status to the last commitment no time
+/// passes: a packet that starts later was committed before, and waited for the end of a symbol. (That one which is
+/// refused is sent again is shown where packets are refused.)
 ///
-/// Proves: VOQ-4.3-2, VOQ-4.3-5
+/// Proves: VOQ-4.3-2, VOQ-4.3-5, VOQ-4.3-11
 #[test]
 fn a_committed_packet_completes_and_no_other_starts() {
     // Phases of the hot source, so that stops arrive at all places inside a packet.
@@ -601,4 +604,59 @@ fn no_stop_below_the_threshold() {
         let heard: u64 = outcome.ports.iter().map(|p| p.2.voq_received).sum();
         assert_eq!((time > 0, heard > 0, !log.edges.is_empty()), (stopped, stopped, stopped));
     }
+}
+
+/// First starts and what was counted before them, by packet.
+#[derive(Default)]
+struct Starts {
+    created: std::collections::BTreeMap<PacketId, u64>,
+    first: std::collections::BTreeMap<PacketId, u64>,
+    /// Of delivered packets: source time by law, and all parts.
+    ended: Vec<(u64, Parts)>,
+}
+
+impl Probe for Starts {
+    const FOLLOWS_PACKETS: bool = true;
+
+    fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
+        match step {
+            PacketStep::Created { .. } => drop(self.created.insert(id, at.0)),
+            PacketStep::Started { .. } => drop(self.first.entry(id).or_insert(at.0)),
+            PacketStep::Ended { parts: Some(parts), .. } => {
+                self.ended.push((self.first[&id] - self.created[&id], *parts));
+            }
+            PacketStep::Ended { .. } => {}
+        }
+    }
+}
+
+/// Network latency begins with the first bit on the injection link. What a packet waited in its own endpoint is
+/// source time, whatever kept it there: others, a stopped queue, a neighbour without buffers.
+#[test]
+fn source_time_ends_with_the_first_bit_on_the_injection_link() {
+    let mut net = chain(detector(4, 2, Verdict::Shared));
+    net.buffers(6);
+    net.slow(2, 4);
+    for (from, to) in [(0, 2), (1, 2), (3, 2), (0, 4), (1, 5)] {
+        net.constant(from, (from % 4) as u8, to, 60, u64::from(from) * 777).limit = 200;
+    }
+    let mut sim =
+        models::Simulation::new(std::sync::Arc::new(net.config), RunOptions::default(), Starts::default());
+    assert_eq!(sim.run(Time(u64::MAX), u64::MAX), Progress::Drained);
+    let (starts, outcome) = sim.finish();
+    assert_eq!((starts.ended.len() as u64, outcome.in_flight), (outcome.injected, 0));
+    let mut waited = [0; 12];
+    for (law, parts) in &starts.ended {
+        assert_eq!(parts.source, *law, "{parts:?}");
+        let own = [Cause::SourceQueue, Cause::Staged, Cause::HeadOfLine, Cause::NoBuffer, Cause::Recovery];
+        assert!(parts[Cause::SourceQueue] <= parts.source);
+        assert!(parts.source <= own.map(|cause| parts[cause]).iter().sum());
+        for (sum, part) in waited.iter_mut().zip(parts.causes) {
+            *sum += part;
+        }
+    }
+    // Sources were stopped and short of buffers, so their queues alone do not make it up.
+    let source: u64 = starts.ended.iter().map(|(law, _)| law).sum();
+    assert!(waited[Cause::Staged as usize] > 100 * T && waited[Cause::NoBuffer as usize] > 100 * T);
+    assert!(source > waited[Cause::SourceQueue as usize] + 100 * T);
 }

@@ -197,3 +197,35 @@ fn nobody_sees_a_difference_for_having_looked() {
     assert_eq!((seen.outcome, seen.trajectory), (unseen.outcome, unseen.trajectory));
     assert_eq!((seen.enumeration, seen.ports), (unseen.enumeration, unseen.ports));
 }
+
+/// A symbol or a packet of the set-up is damaged: what a request loses by it is recovery, also if a switch is
+/// what it was for.
+#[test]
+fn a_set_up_over_damaged_symbols_keeps_its_books() {
+    let mut late = 0;
+    for side in 0..2 {
+        for nth in 1..30 {
+            let mut net = net();
+            net.enumerated_by(0, false);
+            let mut damage: [Damage; 2] = Default::default();
+            match nth % 3 {
+                0 => damage[side].packets = vec![nth / 3],
+                _ => damage[side].symbols = vec![nth],
+            }
+            net.config.symbolic = vec![SymbolicLink {
+                link: 0,
+                flow: FlowControl::Transmitter,
+                timeout: Duration(100_000_000),
+                status_period: Duration(4_096 * CHAR_PS),
+                throughout: false,
+                channels: None,
+                damage,
+            }];
+            let (log, report) = report(&net, 5 * MS);
+            assert!(report.as_planned && report.done().is_some(), "{side} {nth}");
+            let at_switch = log.deliveries.iter().filter(|d| d.destination >= net.endpoints);
+            late += at_switch.filter(|d| d.parts[Cause::Recovery] > 0).count();
+        }
+    }
+    assert!(late > 10, "{late} requests to switches were late");
+}

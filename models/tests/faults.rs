@@ -114,6 +114,7 @@ fn random_errors_lose_nothing_and_repeat_nothing() {
         }
         let (log, outcome) = net.run(100_000 * T);
         assert_whole(&log, &outcome);
+        assert_time_on_wires(&outcome);
         assert!(sum(&outcome, |end| end.damaged_packets) > 10, "{seed}");
         assert!(sum(&outcome, |end| end.damaged_symbols) > 0);
         assert!(sum(&outcome, |end| end.damaged_idle) > 10);
@@ -200,6 +201,153 @@ fn receiver_controlled_flow_control_retries_and_loses_nothing() {
     assert!(link(&outcome, 3, 0).retries > 50, "{:?}", outcome.links);
     assert!(link(&outcome, 0, 0).repeated >= link(&outcome, 3, 0).retries);
     assert_eq!(sum(&outcome, |end| end.recoveries), 0);
+}
+
+/// Congested switches, packets of several sizes and priorities, refused wherever there is no room: a short
+/// packet may be committed behind one that is refused before the short one begins.
+#[test]
+fn refused_packets_of_several_sizes_come_through_in_order() {
+    let sizes = [SIZE, PacketSize { payload: 8, wire: 20 }, PacketSize { payload: 100, wire: 116 }];
+    let mut retries = 0;
+    for seed in 0..300 {
+        let d = &mut Draw(seed);
+        let model = SwitchConfig { pipeline: Duration(d.of(&[0, 30_000, 100_000])), ..switch(4) };
+        let mut net = match d.below(2) {
+            0 => single(4, model),
+            _ => Net::new(vec![model.clone(), model], &[0, 0, 1, 1], &[(0, 1)]),
+        };
+        net.config.seed = seed;
+        net.buffers(5 + d.below(4) as u8);
+        for link in &mut net.config.links {
+            link.propagation = Duration(1 + d.below(300_000));
+        }
+        net.slow(0, 1 + d.below(3));
+        for from in 1..4 {
+            for _ in 0..1 + d.below(3) {
+                let arrivals = match d.below(2) {
+                    0 => Arrivals::Saturated { backlog: 1 + d.below(4) as u16 },
+                    _ => Arrivals::Poisson { mean: Duration(T * (1 + d.below(4)) / 2) },
+                };
+                let to = Destinations::Fixed(d.of(&[0, 0, from % 3 + 1]));
+                let source = net.source(from, d.below(4) as u8, arrivals, to);
+                source.limit = 50;
+                source.sizes = match d.below(2) {
+                    0 => Sizes::Fixed(d.of(&sizes)),
+                    _ => Sizes::Mix(Arc::new(sizes.iter().map(|&size| (1, size)).collect())),
+                };
+            }
+        }
+        all(&mut net);
+        for detail in &mut net.config.symbolic {
+            detail.flow = FlowControl::Receiver;
+        }
+        let (log, outcome) = net.run(40_000 * T);
+        assert_whole(&log, &outcome);
+        assert_time_on_wires(&outcome);
+        retries += sum(&outcome, |end| end.retries);
+    }
+    assert!(retries > 3_000, "{retries}");
+}
+
+/// A wire carries packets and symbols one after the other, so both together take no more than the time there is;
+/// repetitions are part of it.
+fn assert_time_on_wires(outcome: &Outcome) {
+    for &(device, port, stats) in &outcome.ports {
+        let busy = stats.packet_ps + stats.symbol_ps;
+        assert!(busy <= outcome.end.0, "{device}/{port}: {busy} of {} ps: {stats:?}", outcome.end.0);
+        if let Some((.., link)) = outcome.links.iter().find(|end| (end.0, end.1) == (device, port)) {
+            assert!(link.repeated_ps <= stats.packet_ps, "{device}/{port}: {link:?} {stats:?}");
+        }
+    }
+}
+
+/// Two sources, a slow output: what the wires of the sources carry is every packet once, and what was sent again.
+#[test]
+fn repetitions_are_part_of_the_time_on_the_wire() {
+    for cycle in [2, 3, 5] {
+        let mut net = single(3, switch(3));
+        net.slow(2, cycle);
+        net.buffers(6);
+        for from in 0..2 {
+            net.saturated(from, from as u8, 2);
+        }
+        all(&mut net);
+        for detail in &mut net.config.symbolic {
+            detail.flow = FlowControl::Receiver;
+        }
+        let until = 1_000 * T;
+        let (log, outcome) = net.run(until);
+        assert_time_on_wires(&outcome);
+        for from in 0..2 {
+            let wire = totals(&outcome, from, 0);
+            let end = link(&outcome, from, 0);
+            assert!(end.repeated > 100, "{end:?}");
+            // First transmissions; those that a retry cut short count for as long as they took.
+            let first = wire.packet_ps - end.repeated_ps;
+            let whole = log.deliveries.iter().filter(|d| d.source == from).count() as u64 * T;
+            assert!(first <= wire.packets_sent * T && first + end.cancelled * T >= whole, "{wire:?} {end:?}");
+            // Whoever is refused tries again at once: the wire never rests for longer than an exchange.
+            assert!(wire.packet_ps + wire.symbol_ps > until / 3, "{wire:?}");
+        }
+    }
+}
+
+/// Four switches in a ring, each of which sends to the one three further on: the buffers of every trunk wait for
+/// those of the next.
+fn ring(flow: FlowControl) -> Net {
+    let mut net = Net::new(vec![switch(3); 4], &[0, 1, 2, 3], &[(0, 1), (1, 2), (2, 3)]);
+    let template = net.config.links.last().unwrap().clone();
+    net.config.links.push(LinkConfig { a: (7, 2), b: (4, 2), ..template });
+    for s in [0, 3] {
+        net.ports_mut(s).push(port());
+    }
+    for s in 0..4 {
+        let onward = if s == 0 { 1 } else { 2 };
+        for id in 0..4 {
+            let egress = Egress::Port(if id == s { 0 } else { onward });
+            net.switch_mut(s).routes.entries[id] = Route { egress, next_hop: NO_PORT };
+        }
+    }
+    for from in 0..4 {
+        net.saturated(from, 0, (from + 3) % 4);
+    }
+    if flow == FlowControl::Receiver {
+        all(&mut net);
+        net.config.symbolic.iter_mut().for_each(|detail| detail.flow = flow);
+    }
+    net.config.stall_after = Some(Duration(500 * T));
+    net
+}
+
+/// Who runs out of buffers in a ring waits for itself, whether the neighbour says so beforehand or refuses what
+/// comes. In the second case the wires never rest.
+#[test]
+fn a_deadlock_is_one_whoever_controls_the_flow() {
+    for flow in [FlowControl::Transmitter, FlowControl::Receiver] {
+        let net = ring(flow);
+        let (log, outcome) = net.run(10_000 * T);
+        let last = log.deliveries.iter().map(|d| d.at.0).max().unwrap();
+        assert!(last < 5_000 * T, "{flow:?}: it stands still");
+        assert!(outcome.in_flight > 0);
+        let cycles = outcome.stalls.iter().filter(|stall| stall.cycle).count();
+        assert!(cycles > 0 && cycles == outcome.stalls.len(), "{flow:?}: {:?}", outcome.stalls);
+        assert!(outcome.stalls[0].at.0 < 5_000 * T, "{flow:?}: {:?}", outcome.stalls[0]);
+        let why = &outcome.stalls[0].walk[0];
+        assert!(why.ends_with("has no free buffer for priority 0"), "{why}");
+    }
+}
+
+/// The same ring with an open output in it is congested and moves: refusals alone are no stall.
+#[test]
+fn refusals_are_no_stall_while_something_moves() {
+    let mut net = ring(FlowControl::Receiver);
+    for (from, source) in net.config.sources.iter_mut().enumerate() {
+        source.destinations = Destinations::Fixed(if from == 0 { 1 } else { 3 });
+    }
+    net.config.links[3].char_ps.0 *= 8;
+    let (_, outcome) = net.run(10_000 * T);
+    assert!(sum(&outcome, |end| end.retries) > 1_000);
+    assert!(outcome.stalls.is_empty(), "{:?}", outcome.stalls);
 }
 
 /// Damage of one link moves no draw of another, and results do not depend on how the run is made.

@@ -175,3 +175,40 @@ fn the_lower_threshold_keeps_the_egress_busy() {
         assert!(least > 0 || law == 1, "X_off = 0 leaves gaps");
     }
 }
+
+/// A switch whose outputs read the receive buffers has no room but these. A source's own arrivals are x_on
+/// packets, those that do not hear of it any more, and the one that the stopped output reads. As long as that
+/// leaves WM0 buffers free, nothing is late, and a packet for another port enters at once; with one buffer less
+/// the last packet is late, and the other one waits for a buffer. More than one of priority 0 cannot be late: the
+/// first leaves no credit for a second.
+///
+/// Proves: VOQ-2.5-5
+#[test]
+fn a_late_message_costs_a_direct_switch_its_receive_buffers() {
+    let x_on = 4;
+    for verdict in [Verdict::Shared, Verdict::PerIngress] {
+        for quarters in [6u64, 7, 9, 12, 17] {
+            let d = quarters * T / 4;
+            let own = if d.is_multiple_of(T) { d / T } else { d / T + 1 };
+            for (buffers, late) in [(1 + x_on + own + 4, 0), (x_on + own + 4, 1), (x_on + own + 3, 1)] {
+                let (mut net, exact) = net(2, d, 0, x_on as u16, 0, 1);
+                assert_eq!(exact, d);
+                net.switch_mut(0).buffering = Buffering::Direct;
+                net.switch_mut(0).reads_per_input = 2;
+                net.switch_mut(0).detector = Some(Detector { x_on: x_on as u16, x_off: 0, verdict });
+                net.buffers(buffers as u8);
+                net.slow(2, STOPPED);
+                net.saturated(0, 0, 2);
+                // For the other source, long after everything stands.
+                net.burst(0, 0, 1, 100 * T, 1);
+                let (log, outcome) = net.run(200 * T);
+                let port = totals(&outcome, 3, 2);
+                let told = format!("D = {quarters}/4 T, {buffers} buffers, {verdict:?}");
+                assert_eq!(port.late_hol, late, "{told}");
+                let other: Vec<_> = log.of(1).map(|d| d.latency()).collect();
+                let alone = 2 * T + PIPELINE + net.config.links[0].propagation.0 * 2;
+                assert_eq!(other, if late == 0 { vec![alone] } else { vec![] }, "{told}");
+            }
+        }
+    }
+}

@@ -212,3 +212,52 @@ fn latency_of_an_empty_path() {
     assert!(log.deliveries.iter().all(|d| d.latency() == 12 * CHAR_PS + 2 * T + 100_000 + 2 * 20_000));
     assert!(log.deliveries.iter().all(|d| d.at > Time::ZERO));
 }
+
+/// Behind a switch a buffer comes back after the packet, the propagation, the pipeline, the packet again while
+/// the next link takes it out of its buffer (not where there are buffers behind the inputs), a symbol, and the
+/// propagation. A priority may have (buffers - watermark + 1) packets in that loop; where that is enough to fill
+/// it the link never idles. The start of every packet is known to the picosecond.
+#[test]
+fn throughput_behind_a_switch_is_buffers_by_loop() {
+    let (mut limited, mut full) = (0, 0);
+    let buffering = [Buffering::Direct, Buffering::Crosspoint { depth: 2 }, Buffering::Output { packets: 2 }];
+    for (buffering, held) in buffering.into_iter().zip([true, false, false]) {
+        for buffers in [5u8, 6, 8, 12, 16, 24, 40] {
+            for priority in 0..4u8 {
+                for (character, lanes) in [(1_600u64, 1), (CHAR_PS, 4), (CHAR_PS / 4, 16)] {
+                    for propagation in [20_000u64, 70_000, 250_000, 530_000, 2_000_000] {
+                        let packet = 284 * character;
+                        let symbol = 8 * character;
+                        let mut net = single(2, SwitchConfig { buffering, ..switch(2) });
+                        for link in &mut net.config.links {
+                            (link.char_ps.0, link.lanes) = (character, lanes);
+                        }
+                        net.config.links[0].propagation = Duration(propagation);
+                        net.buffers(buffers);
+                        net.saturated(0, priority, 1);
+                        let least = [4, 3, 2, 1][priority as usize];
+                        let window = u64::from(buffers) - least + 1;
+                        let there = packet + propagation + 100_000;
+                        let round = there + if held { packet } else { 0 } + symbol + propagation;
+                        if round > window * packet && round < window * packet + 2 * symbol {
+                            // The closing delimiter is still on the wire when the buffer comes back.
+                            continue;
+                        }
+                        let (log, _) = net.run(12 * round.max(window * packet));
+                        assert!(log.deliveries.len() as u64 >= 10 * window);
+                        for (k, d) in log.deliveries.iter().enumerate() {
+                            let start = windowed(k as u64, window, packet, round);
+                            let law = start + there + packet + 20_000;
+                            let told =
+                                format!("{buffering:?}, {buffers}, {priority}, {lanes}x {propagation}");
+                            assert_eq!(d.at.0, law, "{told}: packet {k}");
+                        }
+                        limited += u32::from(round > window * packet);
+                        full += u32::from(round <= window * packet);
+                    }
+                }
+            }
+        }
+    }
+    assert!(limited > 300 && full > 300, "{limited} {full}");
+}

@@ -121,3 +121,30 @@ fn copies_are_conserved() {
         }
     }
 }
+
+/// A group of one member is a unicast packet in all but its id: every packet leaves and arrives at the same
+/// instants, and its time has the same causes.
+#[test]
+fn a_group_of_one_is_staged_like_a_unicast_packet() {
+    for two in [false, true] {
+        let build = |group: bool| {
+            let models = if two { vec![switch(3), switch(3)] } else { vec![switch(4)] };
+            let (at, trunks) = if two { (vec![0, 0, 1, 1], vec![(0, 1)]) } else { (vec![0; 4], vec![]) };
+            let mut net = Net::new(models, &at, &trunks);
+            let detector = Detector { x_on: 4, x_off: 2, verdict: Verdict::Shared };
+            net.backpressure(&StagingConfig::PerPort, Some(detector));
+            net.slow(2, 3);
+            let id = net.multicast(&[2]);
+            net.saturated(0, 0, if group { id } else { 2 }).limit = 300;
+            net.constant(1, 0, 2, 40, 7).limit = 300;
+            net.run(20_000 * T).0
+        };
+        let (unicast, group) = (build(false), build(true));
+        let seen = |log: &Log| -> Vec<_> {
+            log.deliveries.iter().map(|d| (d.flow, d.sequence, d.at, d.created, d.parts)).collect()
+        };
+        assert_eq!(seen(&unicast).len(), 600);
+        assert!(unicast.of(0).any(|d| d.parts[models::Cause::Staged] > 10 * T));
+        assert_eq!(seen(&unicast), seen(&group), "two switches: {two}");
+    }
+}

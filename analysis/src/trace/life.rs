@@ -168,9 +168,10 @@ impl Probe for Life {
 /// What came on top; a copy of a multicast packet begins with the parts of the original.
 fn difference(parts: &Parts, before: &Parts) -> Parts {
     let mut spent = *parts;
-    for (part, before) in spent.0.iter_mut().zip(before.0) {
+    for (part, before) in spent.causes.iter_mut().zip(before.causes) {
         *part = part.saturating_sub(before);
     }
+    spent.source = spent.source.saturating_sub(before.source);
     spent
 }
 

@@ -485,6 +485,9 @@ impl Port {
             Some(waited) => {
                 parts[Cause::Host] += label.ready - label.created;
                 parts[engine] += waited;
+                if engine == Cause::SourceQueue {
+                    parts.source += waited;
+                }
             }
             None => {
                 // A segment of an earlier message that was given up completed this one: letters come again.

@@ -270,8 +270,9 @@ impl Cx<'_> {
 
 /// Sum of two decompositions.
 pub(super) fn plus(mut a: Parts, b: &Parts) -> Parts {
-    for (sum, part) in a.0.iter_mut().zip(b.0) {
+    for (sum, part) in a.causes.iter_mut().zip(b.causes) {
         *sum += part;
     }
+    a.source += b.source;
     a
 }

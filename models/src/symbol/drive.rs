@@ -2,7 +2,7 @@
 
 use super::{Air, Flying, Held, POLL, step};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
-use crate::port::special;
+use crate::port::{Port, special};
 use crate::probe::{Cause, Probe};
 use crate::wire::Function;
 use lp_serial::control_symbol::Stype1;
@@ -64,7 +64,7 @@ impl<P: Probe> Fabric<P> {
         let config = end.link.config();
         let unsettled = config.is_continuous(config.channel(meta));
         let (start, stored) = (flight.start, flight.stored);
-        end.held.push(Held { serial, packet, start, stored, sent: false, unsettled });
+        end.held.push(Held { serial, packet, start, stored, sent: false, again: false, unsettled });
         end.committed = Some((serial, flight.start));
         let until = last.expect("a packet was committed").1;
         end.place(flight.start);
@@ -92,7 +92,7 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
         let Fabric { ports, ends, timings, keys, .. } = &mut *self;
-        let rx = &mut ports[port as usize].rx;
+        let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];
         let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
         let keys = &mut keys[rx.device as usize];
@@ -110,7 +110,8 @@ impl<P: Probe> Fabric<P> {
             }
             if four(n) < until {
                 rx.wire.cut(four(n));
-                end.move_up(until, four(n));
+                tx.packet_ps -= end.cut_short(until - four(n));
+                end.shift(until, four(n));
                 end.on_wire = end.on_wire.map(|(serial, _)| (serial, four(n)));
                 end.last = rx.wire.last_packet();
             }
@@ -164,7 +165,7 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         let Fabric { ports, ends, timings, keys, .. } = &mut *self;
-        let rx = &mut ports[port as usize].rx;
+        let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];
         let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
         if end.posted == now {
@@ -240,16 +241,19 @@ impl<P: Probe> Fabric<P> {
             if let Some(air) = end.flight(serial) {
                 air.void = true;
             }
-            let (_, until) = rx.wire.last_packet().expect("a packet was committed");
-            let next = now + timing.wire.symbol;
-            rx.wire.retract(next, end.before);
-            end.places.remove(&until);
-            end.move_up(until, next);
-            end.last = end.before;
+            if starts.is_none() {
+                let (_, until) = rx.wire.last_packet().expect("a packet was committed");
+                let next = now + timing.wire.symbol;
+                rx.wire.retract(next, end.before);
+                tx.packet_ps -= until - now;
+                end.places.remove(&until);
+                end.shift(until, next);
+                end.last = end.before;
+            }
         }
         if let Some(start) = sent.packet {
             if committed != Some(start.packet) {
-                self.repeat(cx, port, &start);
+                self.repeat(cx, port, &start, committed.is_some());
             }
             self.begun(port, &start, now, damaged);
         }
@@ -288,26 +292,52 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// The link port sends a packet again (or at last, if something came between).
-    fn repeat<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, start: &Start<u32>) {
+    /// The link port sends a packet again (or at last, if something came between). `instead`: it takes the
+    /// place of the packet that was committed for this instant. That one was chosen before a retry put older
+    /// ones back, and waits behind them now.
+    fn repeat<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        start: &Start<u32>,
+        instead: bool,
+    ) {
         let now = cx.now().0;
+        let sends_own = !self.is_switch(port);
         let Fabric { ports, ends, timings, keys, packets, cold, trajectory, late, .. } = &mut *self;
-        let crate::port::Port { tx, rx } = &mut ports[port as usize];
+        let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];
         let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
         let keys = &mut keys[rx.device as usize];
-        let held = end.held.iter_mut().find(|held| held.serial == start.packet);
-        let held = held.expect("what the link port sends is held");
-        let record = &mut packets[held.packet];
+        let packet = end.held(start.packet).packet;
+        let record = &mut packets[packet];
         let length = timing.packet_ps(u64::from(record.wire), &mut cold[port as usize].carry);
-        end.before = end.last;
-        let at = rx.wire.start_packet(now, length, timing.wire);
-        assert_eq!(at, now, "a repeated packet starts where its symbol is");
+        if instead {
+            // Symbols have their places behind the packet already.
+            let (at, until) = rx.wire.last_packet().expect("a packet was committed");
+            assert_eq!(at, now, "the other packet would have started now");
+            rx.wire.replace(length);
+            tx.packet_ps -= until - now;
+            end.places.remove(&until);
+            end.shift(until, now + length);
+        } else {
+            end.before = end.last;
+            let at = rx.wire.start_packet(now, length, timing.wire);
+            assert_eq!(at, now, "a repeated packet starts where its symbol is");
+        }
+        tx.packet_ps += length;
         end.last = rx.wire.last_packet();
         end.places.insert(now + length);
+        // Not by a method: its totals lie beside it.
+        let held = end.held.iter_mut().find(|held| held.serial == start.packet);
+        let held = held.expect("what the link port sends is held");
         record.parts[Cause::Serialization as usize] -= held.stored;
         record.parts[Cause::Serialization as usize] += length;
         late.add(held.packet, now - held.start);
+        if !held.sent && sends_own {
+            record.left = now;
+        }
+        held.again = held.sent;
         if held.sent {
             end.stats.repeated += 1;
             end.stats.repeated_ps += length;
@@ -317,7 +347,7 @@ impl<P: Probe> Fabric<P> {
         trajectory.record(mark::START, Time(now), u64::from(port), id);
         let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
         end.air.push_back(Air::new(arrival, start.packet, start.meta));
-        cx.post(arrival, rx.peer, Payload::new(Kind::Link, step::ARRIVE, held.packet, 0));
+        cx.post(arrival, rx.peer, Payload::new(Kind::Link, step::ARRIVE, packet, 0));
         tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
         if tx.waiting > 0 {
             self.post_done(cx, port);

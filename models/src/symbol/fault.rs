@@ -3,7 +3,7 @@
 use super::{STRIKE, step};
 use crate::config::{Damage, FaultAction};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class};
-use crate::port::LinkTiming;
+use crate::port::{LinkTiming, Port};
 use crate::probe::Probe;
 use crate::wire::WireTiming;
 use sim_core::{Event, EventList, Purpose, Stream};
@@ -273,7 +273,7 @@ impl<P: Probe> Fabric<P> {
         for port in ports {
             self.make_up(cx, port, false);
             let Fabric { ports, ends, timings, .. } = &mut *self;
-            let rx = &mut ports[port as usize].rx;
+            let Port { tx, rx } = &mut ports[port as usize];
             let end = ends[port as usize].as_mut().expect("faults are for symbolic links");
             if end.link.is_down() {
                 continue;
@@ -285,7 +285,11 @@ impl<P: Probe> Fabric<P> {
             end.flying.clear();
             end.due.clear();
             end.places.clear();
-            if end.on_wire.take().is_some() {
+            // What has not left by now does not count.
+            tx.packet_ps -= rx.wire.beyond(now, timings[rx.timing as usize].wire).0;
+            if let Some((_, until)) = end.on_wire {
+                end.cut_short(until.saturating_sub(now));
+                end.on_wire = None;
                 end.stats.cancelled += 1;
             }
             end.committed = None;

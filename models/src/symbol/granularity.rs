@@ -65,7 +65,7 @@ impl End {
             self.serial = serial.wrapping_add(1);
             let sent = n < begun;
             let (start, stored) = (flight.start, flight.stored);
-            self.held.push(Held { serial, packet, start, stored, sent, unsettled: false });
+            self.held.push(Held { serial, packet, start, stored, sent, again: false, unsettled: false });
             if sent {
                 outstanding.push((serial, meta, flight.start));
                 self.on_wire = Some((serial, until)).filter(|_| until > key.time().0);

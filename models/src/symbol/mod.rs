@@ -87,6 +87,8 @@ struct Held {
     stored: u64,
     /// Its start-of-packet has left at least once.
     sent: bool,
+    /// The present transmission is a repetition.
+    again: bool,
     /// Continuous traffic of which nobody knows yet what becomes of it.
     unsettled: bool,
 }
@@ -166,6 +168,8 @@ pub(crate) struct End {
     timer: TimerSlot,
     status_period: u64,
     told_again: bool,
+    /// The partner has refused a packet and accepted none since.
+    refused: bool,
     /// While the link initialises: the link port may have something to say.
     calls: bool,
     /// The stype2 message that leaves with the symbol of this instant.
@@ -243,7 +247,8 @@ impl<P: Probe> Fabric<P> {
             let at_once = config.faults.iter().any(|fault| fault.link == detail.link && fault.at.0 == 0);
             for (side, port) in ports.into_iter().enumerate() {
                 let lanes = self.cold[port as usize].lane_count;
-                self.ends[port as usize] = Some(Box::new(End::new(&config, detail, side, lanes)));
+                let eager_at = self.ports[port as usize].rx.eager_at;
+                self.ends[port as usize] = Some(Box::new(End::new(&config, detail, side, lanes, eager_at)));
                 if detail.channels.is_some() {
                     self.ports[port as usize].tx.clock.set_gate(0, CHANNELS);
                 }
@@ -279,7 +284,7 @@ impl<P: Probe> Fabric<P> {
 }
 
 impl End {
-    fn new(config: &FabricConfig, detail: &SymbolicLink, side: usize, lanes: u32) -> Self {
+    fn new(config: &FabricConfig, detail: &SymbolicLink, side: usize, lanes: u32, eager_at: u8) -> Self {
         let link = &config.links[detail.link as usize];
         let (own, partner) = if side == 0 { (link.a, link.b) } else { (link.b, link.a) };
         let port = |(device, port): (u32, u8)| &config.devices[device as usize].ports[port as usize];
@@ -295,7 +300,7 @@ impl End {
             queue: u16::MAX,
             watermarks: watermarks(partner.watermarks),
             accept: watermarks(own.watermarks),
-            eager_at: own.watermarks[0].into(),
+            eager_at: eager_at.into(),
             flow: detail.flow,
             link_timeout: detail.timeout.0,
             ..Config::new(form, own.buffers.into())
@@ -335,6 +340,7 @@ impl End {
             timer: TimerSlot::new(),
             status_period: detail.status_period.0,
             told_again: false,
+            refused: false,
             calls: false,
             message: None,
             told: match detail.flow {
@@ -384,13 +390,33 @@ impl End {
         self.places.insert(at);
     }
 
-    /// What waited for `end` moves up to `at`.
-    fn move_up(&mut self, end: u64, at: u64) {
-        let by = end - at;
+    /// The partner has refused a packet and accepted none since.
+    pub fn is_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// Whether a packet of VC0 of `priority` would be accepted here with so many buffers free.
+    pub fn has_room(&self, free: u16, priority: u8) -> bool {
+        free >= self.link.config().accept.needed(priority)
+    }
+
+    /// The packet on the wire ends earlier than it would `by` so much, and so does its repetition, if it is one.
+    fn cut_short(&mut self, by: u64) -> u64 {
+        let repeats = |serial| self.held.iter().any(|held| held.serial == serial && held.again);
+        if self.on_wire.is_some_and(|(serial, _)| repeats(serial)) {
+            self.stats.repeated_ps -= by;
+        }
+        by
+    }
+
+    /// The packet whose end was to be at `end` ends at `at`: what waited for that moves with it.
+    fn shift(&mut self, end: u64, at: u64) {
         let moved = self.places.split_off(&end);
-        self.places.extend(moved.into_iter().map(|place| place - by));
+        self.places.extend(moved.into_iter().map(|place| place - end + at));
         // A function that has its place before that is on the wire by then.
-        self.due.iter_mut().for_each(|key| *key = key.earlier(Duration(by)));
+        self.due.iter_mut().for_each(|key| {
+            *key = if at < end { key.earlier(Duration(end - at)) } else { key.later(Duration(at - end)) };
+        });
     }
 
     /// The last transmission of a packet.

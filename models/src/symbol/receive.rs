@@ -263,6 +263,7 @@ impl<P: Probe> Fabric<P> {
             let end = self.end(port);
             match event {
                 LinkEvent::Acknowledged(serial) => {
+                    end.refused = false;
                     let lost = end.held.iter().find(|held| held.serial == serial && held.unsettled);
                     let lost = lost.map(|held| held.packet);
                     end.held.retain(|held| held.serial != serial);
@@ -290,8 +291,8 @@ impl<P: Probe> Fabric<P> {
                     self.link_initialised(cx, port);
                 }
                 LinkEvent::Down => end.stats.downs += 1,
-                LinkEvent::OutputRetry
-                | LinkEvent::Withdrawn(_)
+                LinkEvent::OutputRetry => end.refused = true,
+                LinkEvent::Withdrawn(_)
                 | LinkEvent::Fatal(_)
                 | LinkEvent::MulticastEvent
                 | LinkEvent::ResetRequested => {}

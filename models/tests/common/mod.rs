@@ -203,7 +203,7 @@ impl Probe for Count {
         }
         self.delivered[f] += 1;
         self.latency += u128::from(d.latency());
-        for (sum, part) in self.parts.iter_mut().zip(d.parts.0) {
+        for (sum, part) in self.parts.iter_mut().zip(d.parts.causes) {
             *sum += u128::from(part);
         }
         self.wait_ps += u128::from(d.parts[models::Cause::SourceQueue]);

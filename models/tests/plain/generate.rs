@@ -25,11 +25,7 @@ pub struct Case {
 pub const EXCLUDED: &[(&str, &str, &str)] = &[
     ("flow control", "receiver", "retries are not in the plain simulator yet"),
     ("virtual channels", "some", "not in the plain simulator yet"),
-    ("arbiter", "output round_robin", "the model does not follow F-66 yet"),
-    ("arbiter", "output islip", "the model does not follow F-66 yet"),
-    ("arbiter", "crosspoint oldest_first", "the model does not follow F-53 yet"),
-    ("arbiter", "direct islip", "the model does not follow F-67 yet"),
-    ("staged sets", "some", "the model counts their waiting as head-of-line blocking"),
+    ("slot", "some", "the order within a tick is not written down yet"),
 ];
 
 /// Random choices; each has a name, so that what is not covered can be left out.

@@ -247,6 +247,59 @@ fn a_new_map_keeps_the_statuses() {
     assert_eq!(apply(&mut receiver, Carrier::Other, 0x0800), [(0, 1, GO)]);
 }
 
+/// Inside channels, beyond the first word of ports, and counted: every stop and release of `remap` and `apply`.
+#[test]
+fn a_new_map_keeps_the_statuses_of_every_channel() {
+    let mut receiver =
+        Receiver::new(QueueMap::one_per_port(80).unwrap(), ActiveVcs::Two, Reception::Honoured);
+    receiver.set_linked(true);
+    // VC1: ports 2 and 3; VC5: ports 72 and 75. (VCIDs name the channels.)
+    let vcs: Vec<Vc> = ActiveVcs::Two.iter().collect();
+    let vcid = |vc: Vc| (0..8).find(|&vcid| ActiveVcs::Two.vc_of(vcid) == Some(vc)).expect("it has one");
+    apply(&mut receiver, Carrier::VcStatus { vcid: vcid(vcs[1]) }, 0x0800 | 0b001100 << 5);
+    apply(&mut receiver, Carrier::VcStatus { vcid: vcid(vcs[2]) }, 0x0800 | 0b001001 << 5 | 12);
+    assert_eq!(receiver.take_counters().xoff_edges, 4);
+    let mut edges = Vec::new();
+    receiver.remap(QueueMap::modulo(80, 3).unwrap(), |edge| edges.push((edge.vc, edge.queue, edge.stopped)));
+    // VC1: queues 2 and 3 become 2 and 0. VC5: 72 and 75 are both in queue 0 now.
+    let of =
+        |n: usize| -> BTreeSet<_> { edges.iter().filter(|e| e.0 == vcs[n]).map(|e| (e.1, e.2)).collect() };
+    assert_eq!(of(0), BTreeSet::new());
+    assert_eq!(of(1), BTreeSet::from([(0, STOP), (3, GO)]));
+    assert_eq!(of(2), BTreeSet::from([(0, STOP), (72, GO), (75, GO)]));
+    let counters = receiver.take_counters();
+    assert_eq!((counters.xoff_edges, counters.xon_edges), (2, 3));
+    // A queue goes on when the last of its ports is clear, and only in its own channel.
+    for (status, edge) in [(0b001000, None), (0b000000, Some((vcs[2].number(), 0, GO)))] {
+        let carrier = Carrier::VcStatus { vcid: vcid(vcs[2]) };
+        let edges = apply(&mut receiver, carrier, 0x0800 | status << 5 | 12);
+        assert_eq!(edges, edge.into_iter().collect::<Vec<_>>());
+        assert!(!receiver.eligible_in(vcs[1], 0) && !receiver.eligible_in(vcs[1], 2));
+    }
+    assert_eq!(receiver.counters().xon_edges, 1);
+    let clear =
+        |vc: Vc, ports: &[u16]| receiver.eligible_ports_in(vc, &Ports::from_iter(ports.iter().copied()));
+    assert!(clear(vcs[0], &[2, 3, 72, 75]) && clear(vcs[2], &[2, 3, 72, 75]) && clear(vcs[1], &[72, 75, 4]));
+    assert!(!clear(vcs[1], &[2]) && !clear(vcs[1], &[3, 79]));
+}
+
+/// Ports of the second and third word keep multicast packets back like those of the first.
+#[test]
+fn every_word_of_a_set_of_ports_counts() {
+    for port in [0u16, 63, 64, 127, 128, 191] {
+        let mut set = Ports::EMPTY;
+        assert!(set.is_empty() && set.len() == 0);
+        set.insert(port);
+        assert!(!set.is_empty() && set.len() == 1 && set.contains(port), "{port}");
+        let mut receiver = modulo(192, 192);
+        apply(&mut receiver, Carrier::Other, 0x0800 | 1 << (5 + port % 6) | port / 6);
+        assert!(!receiver.eligible_ports(&set));
+        assert!(!receiver.eligible_ports(&Ports::first(192)));
+        set.remove(port);
+        assert!(set.is_empty() && receiver.eligible_ports(&set));
+    }
+}
+
 /// The model: a set of (channel, port), and a queue is stopped iff one of its ports is in it.
 #[derive(Clone, Debug)]
 struct Model {

@@ -60,11 +60,11 @@ struct Packet {
 /// The model arbitrates as it did before each choice and priority had a pointer of its own: one pointer serves
 /// all priorities, starts at once do not turn it, pointers begin at the second, inputs are offered in turn, and
 /// a match is made in the middle of an instant. What depends on more than that is left out (`EXCLUDED`).
-const BEFORE: bool = true;
+const BEFORE: bool = false;
 
 /// The model does not follow F-45 where the run behind a packet was opened while the last status, before
 /// that packet, has not left: it does not correct that status, but sends another one behind the packet.
-const FORGETS_BEFORE: bool = true;
+const FORGETS_BEFORE: bool = false;
 
 /// Which pointer serves a priority.
 fn pointer_of(priority: usize) -> usize {

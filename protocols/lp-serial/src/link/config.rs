@@ -110,7 +110,8 @@ pub struct Config {
     /// Free buffers of this port that a packet of a priority needs to be accepted.
     pub accept: Watermarks,
     /// A freed buffer is told at once iff the last count told was at most this; otherwise it is told with the
-    /// next symbol that has to be sent. The partner's highest watermark.
+    /// next symbol that has to be sent. At least the highest watermark less one, and more by what the partner
+    /// can send until the next symbol is there: otherwise it may idle for a buffer that is free.
     pub eager_at: u16,
     /// Best flow control that the port can do; which is used is negotiated.
     pub flow: FlowControl,
