@@ -67,7 +67,8 @@ fn the_negotiated_period_counts_at_both_ends() {
     let y = End::connected(Options::default());
     for (mut end, own, from_peer) in [(x, HEARTBEAT_X, HEARTBEAT_Y), (y, HEARTBEAT_Y, HEARTBEAT_X)] {
         end.hear(from_peer);
-        (end.sent(), end.told());
+        end.sent();
+        end.told();
         let (mut at, mut ended) = (vec![], None);
         for now in 1..6_000 {
             end.wait(ms(now));
