@@ -25,13 +25,13 @@ pub struct LinxSummary {
     pub connected_ends: u64,
     /// Why ends ended.
     pub ended_ends: EndSummary,
-    /// Timeouts although the peer had been there all the time.
+    /// Timeouts although the peer was there and the way to it was whole since the last sign of life.
     pub false_timeouts: u64,
     /// The same per hour of a connection, by the protocol clock; `null`: no connection was up.
     pub false_timeouts_per_connection_hour: Option<Num>,
     /// Ends that ended less than three periods after they came up.
     pub flaps: u64,
-    /// From the moment at which a peer went down to the end of a connection with it.
+    /// From the moment at which a peer went down, or the way to it, to the end of a connection with it.
     pub detection: Option<TimesSummary>,
     /// From the end of a connection, once both nodes were there again, to the next one.
     pub reestablishment: Option<TimesSummary>,
@@ -86,8 +86,8 @@ impl TimesSummary {
     }
 }
 
-/// Every message that an application wanted to send is in one of `refused`, `delivered`, `lost`, `missing`
-/// and `under_way`; `missing`, `repeated`, `unannounced` and `corrupt` are 0 in a sound system.
+/// Every message that an application wanted to send is in one of `refused`, `delivered`, `lost`, `lost_unseen`,
+/// `missing` and `under_way`; `missing`, `repeated`, `unannounced` and `corrupt` are 0 in a sound system.
 #[derive(Clone, Debug, Serialize)]
 pub struct MessageLedger {
     /// Messages that applications wanted to send, answers included.
@@ -98,6 +98,8 @@ pub struct MessageLedger {
     pub delivered: u64,
     /// Lost with a connection whose end was told.
     pub lost: u64,
+    /// Lost in a connection that is still up: neither end knows (yet).
+    pub lost_unseen: u64,
     /// On their way at the end of the run.
     pub under_way: u64,
     /// Missing between two of one connection.
@@ -202,6 +204,7 @@ impl LinxSummary {
                 refused: stats.refused,
                 delivered: stats.delivered,
                 lost: totals.lost,
+                lost_unseen: totals.unseen,
                 under_way: totals.under_way,
                 missing: stats.missing,
                 repeated: stats.repeated,
@@ -296,6 +299,10 @@ impl LinxSummary {
                 count_text(messages.lost),
                 count_text(messages.under_way)
             );
+            if messages.lost_unseen > 0 {
+                let lost = count_text(messages.lost_unseen);
+                let _ = write!(out, ", {lost} lost in connections that are still up");
+            }
         }
         if !self.is_sound() {
             let _ = write!(

@@ -19,7 +19,7 @@ use crate::stats::{AgentStats, FlowStats, LinxTotals, ProgramTotals, SessionTota
 use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Origins of packets that agents make: above those of any traffic source.
 pub(crate) mod origin {
@@ -44,13 +44,18 @@ impl<P: Probe> Fabric<P> {
     /// Gives endpoints their agents.
     pub(crate) fn set_up_agents(&mut self) {
         let config = self.config.clone();
+        let paths = crate::agent::linx::paths::Paths::new(&config);
         for agent in &config.agents {
             let port = self.first_port[agent.device as usize];
             let e = !self.owner[port as usize] as usize;
             self.agents.resize_with(self.endpoints.len(), || None);
             let path = &config.devices[agent.device as usize].path;
             let asleep = config.enumeration.is_some();
-            self.agents[e] = Some(Box::new(Agent::new(config.seed, path, agent, asleep)));
+            let mut agent = Agent::new(config.seed, path, agent, asleep);
+            if let Some(paths) = &paths {
+                agent.learn_paths(paths);
+            }
+            self.agents[e] = Some(Box::new(agent));
             self.deliver_by_events(port);
         }
     }
@@ -311,7 +316,13 @@ impl<P: Probe> Fabric<P> {
                 flows.entry(flow).or_default().push((endpoint.device, node));
             }
         }
-        flows.iter().map(|(&flow, nodes)| audit_linx(flow, nodes, end)).collect()
+        if flows.is_empty() {
+            return Vec::new();
+        }
+        let carried = self.cargoes.iter().map(|cargo| (cargo.source, cargo.label.token));
+        let waiting = self.agents.iter().flatten().flat_map(|agent| agent.received_waiting());
+        let in_flight: BTreeSet<(u32, u64)> = carried.chain(waiting).collect();
+        flows.iter().map(|(&flow, nodes)| audit_linx(flow, nodes, end, &in_flight)).collect()
     }
 
     /// What the ends of Scheduled Transfer have come to, flow by flow.

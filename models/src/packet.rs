@@ -75,6 +75,13 @@ pub(crate) fn sole_port(set: u64) -> u8 {
 #[derive(Debug)]
 pub(crate) struct Carried<T>(Vec<Option<Box<T>>>);
 
+impl<T> Carried<T> {
+    /// All that packets carry.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten().map(|cargo| &**cargo)
+    }
+}
+
 impl<T> Default for Carried<T> {
     fn default() -> Self {
         Carried(Vec::new())

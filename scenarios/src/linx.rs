@@ -9,6 +9,7 @@ use crate::units::picoseconds;
 use models::config::*;
 use models::linx_riocm::Options;
 use models::linx_riocm::fragment::Fragmentation;
+use models::linx_riocm::options::MILLISECOND;
 use models::linx_riocm::wire::{FRAG_OCTETS, START_OCTETS};
 use models::sim_core::{Duration, Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -220,13 +221,13 @@ pub(crate) fn nodes(
         peers.keys().map(|&device| (c.graph.nodes[device].name.clone(), device)).collect();
     let at = format!("{at}/linx");
     let faults = faults(c, &at, flow, linx, &by_name);
-    let crashed = faults.iter().map(|(&device, faults)| {
-        let crashes = faults.iter().filter(|fault| fault.kind == LinxFaultKind::Crash);
-        let mut times: Vec<(Time, Time)> = crashes.map(|fault| (fault.from, fault.until)).collect();
-        times.sort_unstable();
-        (c.ids[device] as u16, times)
+    let away = faults.iter().map(|(&device, faults)| {
+        let away = faults.iter().filter(|fault| fault.kind != LinxFaultKind::Stall);
+        let mut away: Vec<LinxFault> = away.copied().collect();
+        away.sort_unstable_by_key(|fault| (fault.from, fault.until, fault.kind));
+        (c.ids[device] as u16, away)
     });
-    let outages = Arc::new(crashed.filter(|(_, times)| !times.is_empty()).collect::<BTreeMap<_, _>>());
+    let outages = Arc::new(away.filter(|(_, away)| !away.is_empty()).collect::<BTreeMap<_, _>>());
     let positions: BTreeMap<usize, u64> = places.iter().map(|(device, _)| *device).zip(0..).collect();
     let loss = linx.loss.clone().unwrap_or_default();
     let loss = shares(&loss).map(|(_, share)| millionths(share).unwrap_or(0));
@@ -254,7 +255,7 @@ pub(crate) fn nodes(
             hb_tmo: node.hb_tmo.unwrap_or(0),
             reconnect_after: picoseconds(node.reconnect.as_ref()),
             reconnect_spread: picoseconds(node.reconnect_spread.as_ref()),
-            options: options(&node),
+            options: options(c, device, &node),
             peers: peers.into_iter().map(|id| id as u16).collect(),
             connect_at: Time(begin.saturating_add(position.saturating_mul(offset))),
             spread: Duration(picoseconds(linx.spread.as_ref())),
@@ -271,7 +272,12 @@ pub(crate) fn nodes(
     (c.out.len() == before).then_some(nodes)
 }
 
-fn options(node: &LinxNodeSpec) -> Options {
+/// Most of what LINX for Linux adds to the time between two REQ, or takes away: it draws a signed octet.
+const JITTER_MS: u64 = 128;
+/// Draws before they begin again.
+const JITTERS: usize = 251;
+
+fn options(c: &Compiler<'_>, device: usize, node: &LinxNodeSpec) -> Options {
     let base = match node.profile {
         Some(LinxProfile::LinxForLinux) => Options::linx_for_linux(),
         Some(LinxProfile::Standard) | None => Options::default(),
@@ -282,6 +288,15 @@ fn options(node: &LinxNodeSpec) -> Options {
         fragmentation: match node.fragmentation {
             Some(FragmentationKind::Patch) => Fragmentation::Patch,
             Some(FragmentationKind::Simple) | None => Fragmentation::Simple,
+        },
+        jitter: match node.profile {
+            Some(LinxProfile::LinxForLinux) => {
+                let path = format!("{}/linx jitter", c.graph.nodes[device].name);
+                let mut draws = Stream::new(c.spec.seed.unwrap_or(1), &path, Purpose::PHASE);
+                let mut draw = || draws.below(2 * JITTER_MS) as i64 - JITTER_MS as i64;
+                (0..JITTERS).map(|_| draw() * MILLISECOND as i64).collect()
+            }
+            Some(LinxProfile::Standard) | None => Vec::new(),
         },
         ..base
     }

@@ -7,7 +7,8 @@
 //!
 //! Times are left out. REQ is repeated, and a gap given up, when nothing is in flight: those timers are
 //! longer than the round trip. Supervision runs out when the peer does not send heartbeats for this
-//! connection; the budget allows for false timeouts. So heartbeats themselves need not be in the states.
+//! connection; the budget allows for false timeouts. So of heartbeats only the first is in the states, which
+//! proves that a peer is up, and another one if that found nobody.
 
 use super::channel::{Channel, Order};
 use super::graph::Model;
@@ -290,7 +291,12 @@ impl Linx {
                 let runs_out = match timer {
                     Timer::Request | Timer::Gap => quiet,
                     Timer::Supervision => (quiet && !alive) || (alive && state.budget.timeouts > 0),
-                    Timer::Heartbeat => false,
+                    // The next one proves what the first did not.
+                    Timer::Heartbeat => {
+                        let peer = &state.nodes[1 - side];
+                        let waits = |id| peer.phase(id) == Phase::Connected && !peer.is_proved(id);
+                        quiet && peer.ids().next().is_some_and(waits)
+                    }
                 };
                 if runs_out && node.timer(id, timer).is_some() {
                     let mut after = state.clone();

@@ -30,6 +30,11 @@ impl<T> Server<T> {
         self.waiting.len() + usize::from(self.serving.is_some())
     }
 
+    /// What waits or is being served.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.serving.iter().chain(&self.waiting).map(|item| &**item)
+    }
+
     /// Takes the next thing up, if the server is free. Without a service time it is done at once and comes
     /// back; otherwise `end` says when it will be.
     pub fn take_up(&mut self, now: u64, service: &mut Service, end: &mut Option<u64>) -> Option<T> {

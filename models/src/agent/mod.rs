@@ -389,6 +389,20 @@ impl Agent {
         })
     }
 
+    /// Tells nodes of LINX which links go down.
+    pub fn learn_paths(&mut self, paths: &linx::paths::Paths<'_>) {
+        for part in &mut self.parts {
+            if let Machine::Linx(linx) = &mut part.machine {
+                linx.learn(paths, self.device);
+            }
+        }
+    }
+
+    /// What has come and waits for the host: id of the sender, and token.
+    pub fn received_waiting(&self) -> impl Iterator<Item = (u32, Token)> + '_ {
+        self.host.rx.iter().map(|received| (received.from, received.payload.label.token))
+    }
+
     /// Nodes of LINX, by flow.
     pub fn linx_nodes(&self) -> impl Iterator<Item = (u16, &linx::Linx)> + '_ {
         self.parts.iter().filter_map(|part| match &part.machine {

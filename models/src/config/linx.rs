@@ -38,8 +38,9 @@ pub struct LinxConfig {
     pub loss: [u32; 3],
     /// What goes wrong at this node.
     pub faults: Vec<LinxFault>,
-    /// When the nodes of the flow are down, by id, in order: what they cannot know, for the ledger.
-    pub outages: Arc<BTreeMap<u16, Vec<(Time, Time)>>>,
+    /// When the nodes of the flow are down, silent or deaf, by id, in order of their beginnings: what they
+    /// cannot know, for the ledger.
+    pub outages: Arc<BTreeMap<u16, Vec<LinxFault>>>,
     /// Every message is answered by one of so many octets.
     pub reply: Option<u32>,
     /// A rank of a program that it runs over its connections.

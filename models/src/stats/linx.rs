@@ -78,13 +78,13 @@ pub struct LinxStats {
     pub connected: u64,
     /// Ends that ended, by [`LinxEnd`].
     pub ended: [u64; LinxEnd::ALL.len()],
-    /// Timeouts although the peer had been there all the time.
+    /// Timeouts although the peer was there and the way to it was whole since the last sign of life.
     pub false_timeouts: u64,
     /// Ends that ended less than three periods after they came up.
     pub flaps: u64,
     /// Time that ends were up, together.
     pub up_ps: u128,
-    /// From the moment at which a peer went down to the end of a connection with it.
+    /// From the moment at which a peer went down, or the way to it, to the end of a connection with it.
     pub detected: Times,
     /// From the end of a connection, once both nodes were there again, to the next one.
     pub reestablished: Times,
@@ -216,6 +216,8 @@ pub struct LinxTotals {
     pub lost: u64,
     /// Messages on their way at the end of the run.
     pub under_way: u64,
+    /// Messages lost in a connection that is still up: neither end knows (yet).
+    pub unseen: u64,
     /// Octets of memory of all connection managers.
     pub memory: u64,
     /// What the nodes counted.

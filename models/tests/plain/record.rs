@@ -71,7 +71,7 @@ impl Record {
 
     /// Any order will do, as long as it is one, and time goes first.
     fn key(&self) -> (u64, u8, [u64; 9], [u64; 13]) {
-        let wide = |parts: Parts| std::array::from_fn(|n| parts.0.get(n).copied().unwrap_or(0));
+        let wide = |parts: Parts| std::array::from_fn(|n| parts.causes.get(n).copied().unwrap_or(0));
         match *self {
             Record::Totals { at, device, port, totals } => {
                 (at, 5, [device.into(), port.into(), 0, 0, 0, 0, 0, 0, 0], totals)

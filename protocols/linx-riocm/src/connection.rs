@@ -6,6 +6,23 @@
 //!      ^                         |                         |                            |
 //!      +---- disconnect ---------+---- peer, timeout ------+----- RESET, new attempt ---+
 //! ```
+//!
+//! # A peer that restarts
+//!
+//! It may begin again with the generation that it had, and even with its connection ID: then its frames look
+//! like late ones of the life before. What tells lives apart is what cannot be guessed: the own connection ID,
+//! new for each attempt. A heartbeat or data for it is the *proof* that the peer has come up with this
+//! attempt. REQ and ACK prove nothing. So, for a REQ of the generation that is known:
+//!
+//! | | nothing was exchanged | proof, or data came or went |
+//! |---|---|---|
+//! | connecting | ACK, as before | begin a new attempt: whoever was up hears of its generation |
+//! | connected | ACK: whoever comes up by it finds nothing old | the connection ends, and is told |
+//!
+//! Messages wait for the proof ([`Opening`](crate::options::Opening)), so nothing is sent to a life that is
+//! over; and what a peer sends that has restarted cannot follow what it sent before, because each end has to
+//! prove itself to the other with the other's ID first. A peer that sends without proof and keeps its IDs
+//! over a restart must be down for longer than its frames are under way.
 
 use crate::cids::Cids;
 use crate::counters::Counters;
@@ -13,18 +30,23 @@ use crate::event::{Class, ConnectionId, Event, Link, Problem, Reason};
 use crate::fragment::cut;
 use crate::node::Peer;
 use crate::options::{
-    GapTimer, HB_TMO_DEFAULT, Liveness, MTU_MIN, Options, PERIOD_UNIT, PERIODS, Renewal, RepeatedRequest,
-    ResetMode, Supervision,
+    GapTimer, HB_TMO_DEFAULT, Liveness, MTU_MIN, Opening, Options, PERIOD_UNIT, PERIODS, Renewal,
+    RepeatedRequest, ResetMode, Supervision,
 };
 use crate::outbox::Outbox;
 use crate::receive::{Place, Receive};
 use crate::wire::{Address, Data, Frame, Packet};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::mem;
 
 /// ACKs that answer incorrect ones in one period, at most.
 pub(crate) const ACKS_PER_PERIOD: u8 = 16;
+
+/// Connection IDs from here on are not those of LINX for Linux, which has a table of 256 and takes the same ID
+/// again after a restart.
+const LASTING_CIDS: u16 = 256;
 
 /// What a connection may reach while it works.
 pub(crate) struct Context<'a> {
@@ -120,6 +142,10 @@ struct Former {
 struct Connecting {
     cid: u16,
     terms: Option<Terms>,
+    /// What the peer of these terms said in ACKs to this attempt.
+    peer_cid: Option<u16>,
+    /// A heartbeat for `cid` came: the peer is up with it.
+    proved: bool,
     /// An ACK told the peer of these terms and of `cid`.
     acked: bool,
     /// ACKs since the last REQ that answered incorrect ones.
@@ -130,6 +156,21 @@ struct Connecting {
     former: Option<Box<Former>>,
 }
 
+impl Connecting {
+    /// Whether the peer has sent data in its attempt of this generation: it has been up.
+    fn was_used_by(&self, generation: u8) -> bool {
+        let present = self.terms.is_some_and(|terms| terms.generation == generation);
+        let former = self.former.as_ref().filter(|former| former.generation == generation);
+        present && self.receive.has_gap() || former.is_some_and(|former| former.receive.has_gap())
+    }
+
+    /// Whether the peer has named another connection ID in its attempt of this generation: it is another one.
+    fn knows_another(&self, generation: u8, cid: u16) -> bool {
+        let present = self.terms.is_some_and(|terms| terms.generation == generation);
+        present && self.peer_cid.is_some_and(|known| known != cid)
+    }
+}
+
 /// How long the peer may stay silent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 enum Watch {
@@ -137,11 +178,23 @@ enum Watch {
     Ticks(u8),
 }
 
+/// A message that waits until the peer has proved itself.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct Waiting {
+    src: u32,
+    dst: u32,
+    octets: Box<[u8]>,
+}
+
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Connected {
     cid: u16,
     peer_cid: u16,
     terms: Terms,
+    /// A heartbeat or data for `cid` came: the peer is up with it.
+    proved: bool,
+    /// Until then.
+    waiting: Vec<Waiting>,
     next_seqno: u16,
     next_msgid: u8,
     acks: u8,
@@ -156,6 +209,11 @@ impl Connected {
             Watch::Until(_) => Watch::Until(now.saturating_add(u64::from(PERIODS) * self.terms.period())),
             Watch::Ticks(_) => Watch::Ticks(PERIODS),
         };
+    }
+
+    /// Whether a peer that begins anew can take the place of the one before: nothing was exchanged.
+    fn is_untouched(&self) -> bool {
+        !self.proved && self.next_seqno == 0 && self.next_msgid == 1
     }
 
     /// Begins to wait for the packets in front of those that are held.
@@ -191,6 +249,10 @@ pub(crate) struct Connection {
     peer: Peer,
     /// Of the current or last attempt.
     generation: u8,
+    /// Of the first attempt since the last connect.
+    first_generation: u8,
+    /// An answer came to an attempt that had been given up: answers take longer than a REQ period.
+    patient: bool,
     state: State,
 }
 
@@ -202,7 +264,9 @@ impl Connection {
             Renewal::Never => peer.generation,
         };
         let hb_tmo = if peer.hb_tmo == 0 { HB_TMO_DEFAULT } else { peer.hb_tmo };
-        Self { peer: Peer { hb_tmo, ..peer }, generation, state: State::Disconnected }
+        let peer = Peer { hb_tmo, ..peer };
+        let (first_generation, patient) = (generation, false);
+        Self { peer, generation, first_generation, patient, state: State::Disconnected }
     }
 
     pub(crate) fn peer(&self) -> &Peer {
@@ -221,6 +285,10 @@ impl Connection {
     pub(crate) fn link(&self) -> Option<Link> {
         let State::Connected(connected) = &self.state else { return None };
         Some(self.link_of(connected))
+    }
+
+    pub(crate) fn is_proved(&self) -> bool {
+        matches!(&self.state, State::Connected(connected) if connected.proved)
     }
 
     fn link_of(&self, connected: &Connected) -> Link {
@@ -257,6 +325,7 @@ impl Connection {
     pub(crate) fn connect(&mut self, cx: &mut Context<'_>) {
         if self.phase() == Phase::Disconnected {
             self.attempt(cx);
+            (self.first_generation, self.patient) = (self.generation, false);
         }
     }
 
@@ -278,6 +347,15 @@ impl Connection {
         if octets.len() > cx.options.limits.octets as usize {
             return self.local_problem(cx, Problem::TooLong);
         }
+        if cx.options.opening == Opening::Proved && !connected.proved {
+            connected.waiting.push(Waiting { src, dst, octets: octets.into() });
+            return;
+        }
+        self.send_message(cx, src, dst, octets);
+    }
+
+    fn send_message(&mut self, cx: &mut Context<'_>, src: u32, dst: u32, octets: &[u8]) {
+        let State::Connected(connected) = &mut self.state else { return };
         let address = Address { dst_port: self.peer.port, sender: cx.device, src_port: self.peer.local_port };
         let Connected { peer_cid: dst_cid, next_msgid: msgid, .. } = *connected;
         cut(src, dst, octets, connected.terms.mtu, cx.options.fragmentation, |kind, payload| {
@@ -289,12 +367,30 @@ impl Connection {
         connected.next_msgid = msgid.wrapping_add(1);
     }
 
+    /// The peer is up with the present connection ID: what waited for that can go.
+    fn prove(&mut self, cx: &mut Context<'_>) {
+        let State::Connected(connected) = &mut self.state else { return };
+        if mem::replace(&mut connected.proved, true) {
+            return;
+        }
+        for message in mem::take(&mut connected.waiting) {
+            self.send_message(cx, message.src, message.dst, &message.octets);
+        }
+    }
+
+    /// A data frame of the connection with this ID has not reached the peer.
+    pub(crate) fn handle_send_failure(&mut self, cx: &mut Context<'_>, cid: u16) {
+        if matches!(&self.state, State::Connected(connected) if connected.cid == cid) {
+            self.local_problem(cx, Problem::NotSent);
+        }
+    }
+
     /// The local link went down or came up.
     pub(crate) fn handle_link(&mut self, cx: &mut Context<'_>) {
         match &mut self.state {
             State::Disconnected => {}
             State::Connecting(connecting) if !cx.link_up => connecting.request_at = None,
-            State::Connecting(_) => self.request(cx),
+            State::Connecting(_) => self.request_again(cx),
             State::Connected(_) | State::Resetting(_) if cx.link_up => {}
             State::Connected(_) | State::Resetting(_) => self.leave(cx, Reason::LinkDown),
         }
@@ -310,9 +406,13 @@ impl Connection {
         let terms = self.negotiate(wish);
         match &mut self.state {
             State::Disconnected => {}
+            State::Connecting(connecting) if connecting.was_used_by(terms.generation) => self.restart(cx),
             State::Connecting(_) => self.adopt(cx, terms),
             State::Connected(connected) => {
-                if cx.options.repeated_request == RepeatedRequest::Acknowledge && connected.terms == terms {
+                if cx.options.repeated_request == RepeatedRequest::Acknowledge
+                    && connected.terms == terms
+                    && connected.is_untouched()
+                {
                     let cid = connected.cid;
                     self.send_ack(cx, cid, terms);
                 } else {
@@ -329,8 +429,15 @@ impl Connection {
     /// An ACK that came with these terms, `generation_ack` and `my_cid`.
     pub(crate) fn handle_ack(&mut self, cx: &mut Context<'_>, terms: Terms, acknowledged: u8, my_cid: u16) {
         let for_us = acknowledged == self.generation;
+        let given_up = self.generation.wrapping_sub(self.first_generation);
+        if (1..=given_up).contains(&self.generation.wrapping_sub(acknowledged)) && my_cid >= LASTING_CIDS {
+            self.patient = true;
+        }
         match &mut self.state {
             State::Disconnected => {}
+            State::Connecting(connecting) if for_us && connecting.knows_another(terms.generation, my_cid) => {
+                self.restart(cx);
+            }
             State::Connecting(connecting) if for_us && connecting.terms == Some(terms) => {
                 self.establish(cx, my_cid);
             }
@@ -346,6 +453,11 @@ impl Connection {
                 connecting.acks += 1;
                 let terms = self.negotiate(terms);
                 self.adopt(cx, terms);
+                if let State::Connecting(connecting) = &mut self.state
+                    && for_us
+                {
+                    connecting.peer_cid = Some(my_cid);
+                }
             }
             State::Connected(connected) => {
                 if connected.terms.generation != terms.generation
@@ -354,7 +466,7 @@ impl Connection {
                     self.leave(cx, Reason::PeerRestart);
                 } else if connected.terms != terms {
                     self.local_problem(cx, Problem::Disagreement);
-                } else if connected.acks >= ACKS_PER_PERIOD {
+                } else if connected.acks >= ACKS_PER_PERIOD || !connected.is_untouched() {
                     cx.counters.acks_withheld += 1;
                 } else {
                     connected.acks += 1;
@@ -401,13 +513,19 @@ impl Connection {
         }
     }
 
-    pub(crate) fn handle_heartbeat(&mut self, cx: &mut Context<'_>) {
-        if let State::Connected(connected) = &mut self.state {
-            cx.counters.heartbeats += 1;
-            connected.sign_of_life(cx.now);
-        } else {
-            cx.counters.untimely += 1;
+    pub(crate) fn handle_heartbeat(&mut self, cx: &mut Context<'_>, dst_cid: u16) {
+        match &mut self.state {
+            State::Connected(connected) => {
+                cx.counters.heartbeats += 1;
+                connected.sign_of_life(cx.now);
+                return self.prove(cx);
+            }
+            State::Connecting(connecting) if connecting.acked && connecting.cid == dst_cid => {
+                connecting.proved = true;
+            }
+            _ => {}
         }
+        cx.counters.untimely += 1;
     }
 
     /// `frame` is what `data` was read from.
@@ -431,7 +549,9 @@ impl Connection {
                     }
                 }
             }
-            State::Connected(connected) => {
+            State::Connected(_) => {
+                self.prove(cx);
+                let State::Connected(connected) = &mut self.state else { return };
                 if frame.len() > usize::from(connected.terms.mtu) {
                     cx.counters.above_mtu += 1;
                 }
@@ -479,7 +599,7 @@ impl Connection {
             return;
         }
         match (timer, &mut self.state) {
-            (Timer::Request, _) => self.request(cx),
+            (Timer::Request, _) => self.request_again(cx),
             (Timer::Supervision, State::Resetting(_)) => self.leave(cx, Reason::Timeout),
             (Timer::Supervision, _) => {
                 self.send_reset(cx);
@@ -500,8 +620,7 @@ impl Connection {
                 connected.heartbeat_at = if next > cx.now { next } else { cx.now.saturating_add(period) };
                 connected.acks = 0;
                 let dst_cid = connected.peer_cid;
-                cx.counters.sent_heartbeats += 1;
-                self.send(cx, Class::Heartbeat, Packet::Heartbeat { dst_cid });
+                self.send_heartbeat(cx, dst_cid);
             }
             (Timer::Heartbeat, _) => {}
         }
@@ -517,6 +636,8 @@ impl Connection {
         self.state = State::Connecting(Connecting {
             cid: cx.cids.take(cx.id.0),
             terms: None,
+            peer_cid: None,
+            proved: false,
             acked: false,
             acks: 0,
             request_at: None,
@@ -532,6 +653,16 @@ impl Connection {
     fn restart(&mut self, cx: &mut Context<'_>) {
         self.release_cid(cx);
         self.attempt(cx);
+    }
+
+    /// Asks once more. Whoever was told of the own connection ID may be up with it, and an implementation that
+    /// ends its connection with any REQ would come up a second time with the same ID: its answers to the REQ
+    /// before and after look alike. So a new attempt begins, unless the peer has shown that its answers are
+    /// only late; and always if it has sent data.
+    fn request_again(&mut self, cx: &mut Context<'_>) {
+        let State::Connecting(connecting) = &self.state else { return };
+        let renews = connecting.acked && cx.options.renewal == Renewal::Connect && !self.patient;
+        if renews || connecting.receive.has_gap() { self.restart(cx) } else { self.request(cx) }
     }
 
     /// Sends REQ, now and again later.
@@ -560,6 +691,10 @@ impl Connection {
         let State::Connecting(connecting) = &mut self.state else { return };
         connecting.terms = Some(terms);
         connecting.acked = true;
+        if connecting.request_at.is_some() && cx.options.renewal == Renewal::Connect {
+            // The answer has a whole period to come.
+            connecting.request_at = Some(cx.request_at());
+        }
         let cid = connecting.cid;
         self.send_ack(cx, cid, terms);
     }
@@ -577,6 +712,7 @@ impl Connection {
             None if connecting.acked => (cx.cids.take(cx.id.0), Receive::default()),
             None => return,
         };
+        (connecting.peer_cid, connecting.proved) = (None, false);
         let cid = mem::replace(&mut connecting.cid, cid);
         let receive = mem::replace(&mut connecting.receive, receive);
         let unused = match known.filter(|_| connecting.acked) {
@@ -596,6 +732,7 @@ impl Connection {
     fn forget_peer(&mut self, cx: &mut Context<'_>) {
         let State::Connecting(connecting) = &mut self.state else { return };
         connecting.terms = None;
+        (connecting.peer_cid, connecting.proved) = (None, false);
         if mem::take(&mut connecting.acked) {
             cx.cids.release(connecting.cid);
             connecting.cid = cx.cids.take(cx.id.0);
@@ -619,13 +756,26 @@ impl Connection {
             (Supervision::Deadline, _) => (cx.now.saturating_add(period), Watch::Until(0)),
         };
         let receive = mem::take(&mut connecting.receive);
-        let (next_seqno, next_msgid, acks) = (0, 1, 0);
-        let mut connected =
-            Connected { cid, peer_cid, terms, next_seqno, next_msgid, acks, heartbeat_at, watch, receive };
+        let mut connected = Connected {
+            cid,
+            peer_cid,
+            terms,
+            proved: connecting.proved || receive.has_gap(),
+            waiting: Vec::new(),
+            next_seqno: 0,
+            next_msgid: 1,
+            acks: 0,
+            heartbeat_at,
+            watch,
+            receive,
+        };
         connected.sign_of_life(cx.now);
         let link = self.link_of(&connected);
         self.state = State::Connected(connected);
         self.send_ack(cx, cid, terms);
+        if cx.options.opening == Opening::Proved {
+            self.send_heartbeat(cx, peer_cid);
+        }
         cx.events.push_back(Event::Connected { connection: cx.id, link });
         self.drain(cx);
     }
@@ -740,6 +890,11 @@ impl Connection {
     fn send_reset(&self, cx: &mut Context<'_>) {
         cx.counters.sent_management += 1;
         self.send(cx, Class::Connection, Packet::Reset { generation: self.generation });
+    }
+
+    fn send_heartbeat(&self, cx: &mut Context<'_>, dst_cid: u16) {
+        cx.counters.sent_heartbeats += 1;
+        self.send(cx, Class::Heartbeat, Packet::Heartbeat { dst_cid });
     }
 
     fn send(&self, cx: &mut Context<'_>, class: Class, packet: Packet<'_>) {

@@ -31,7 +31,8 @@ pub struct Counters {
     pub below_minimum_mtu: u64,
     /// RESET of another generation.
     pub old_resets: u64,
-    /// ACK not sent because too many were asked for in one period.
+    /// ACK not sent because too many were asked for in one period, or by an ACK of another attempt in a
+    /// connection that is in use.
     pub acks_withheld: u64,
     /// Data packets with a number already processed.
     pub old_data: u64,

@@ -32,6 +32,8 @@ pub enum Problem {
     TooLong,
     /// The peer acknowledges other values than were negotiated.
     Disagreement,
+    /// A data frame did not reach the peer.
+    NotSent,
 }
 
 impl From<fragment::Error> for Problem {
@@ -76,6 +78,7 @@ impl fmt::Display for Reason {
             Self::Local(Problem::TooManyOpen) => "too many open messages",
             Self::Local(Problem::TooLong) => "message too long",
             Self::Local(Problem::Disagreement) => "values not as negotiated",
+            Self::Local(Problem::NotSent) => "frame not sent",
         })
     }
 }

@@ -17,8 +17,8 @@ use core::fmt;
 pub struct Config {
     /// Its device ID; 8-bit IDs are extended with zeros.
     pub device: u16,
-    /// The first connection ID it hands out; 0 counts as 1. The owner should draw it, or
-    /// [`Peer::generation`], so that a restarted node is told from the one before.
+    /// The first connection ID it hands out; 0 counts as 1. The owner should draw it: a restarted node is
+    /// told from the one before by its connection IDs, even if it has the same [`Peer::generation`].
     pub first_cid: u16,
     /// Its choices.
     pub options: Options,
@@ -213,8 +213,9 @@ impl Node {
         self.with(now, id, Connection::disconnect);
     }
 
-    /// Sends a message from link address `src` to `dst`. It is dropped and counted unless the connection is
-    /// up; one that is longer than [`Limits::octets`](crate::fragment::Limits::octets) resets it.
+    /// Sends a message from link address `src` to `dst`, or keeps it until the peer has proved that it is up
+    /// ([`Options::opening`]). It is dropped and counted unless the connection is up; one that is longer than
+    /// [`Limits::octets`](crate::fragment::Limits::octets) resets it.
     pub fn transmit(&mut self, now: u64, id: ConnectionId, src: u32, dst: u32, octets: &[u8]) {
         self.with(now, id, |connection, cx| connection.transmit(cx, src, dst, octets));
     }
@@ -229,6 +230,14 @@ impl Node {
                 self.with(now, ConnectionId(id), Connection::handle_link);
             }
         }
+    }
+
+    /// A data frame could not be sent, or was answered by an error: a message cannot be delivered, so the
+    /// connection is reset (10.1). `cid` is that of [`Link::cid`] when the frame was handed out: no effect if
+    /// that connection is no longer up. REQ, ACK and RESET are repeated or unreliable, and lost heartbeats
+    /// are noticed by the peer: they are nothing to be told of.
+    pub fn handle_send_failure(&mut self, now: u64, id: ConnectionId, cid: u16) {
+        self.with(now, id, |connection, cx| connection.handle_send_failure(cx, cid));
     }
 
     /// A frame, or what the medium says is one. Returns the connection that it was for, in whatever state
@@ -252,9 +261,9 @@ impl Node {
                 Packet::Reset { generation } => {
                     self.for_peer(now, address, |connection, cx| connection.handle_reset(cx, generation))
                 }
-                Packet::Heartbeat { dst_cid } => {
-                    self.for_cid(now, dst_cid, address, Connection::handle_heartbeat)
-                }
+                Packet::Heartbeat { dst_cid } => self.for_cid(now, dst_cid, address, |connection, cx| {
+                    connection.handle_heartbeat(cx, dst_cid)
+                }),
                 Packet::Data(data) => {
                     let size = usize::from(view.size().unwrap_or(0));
                     let frame = &octets[..RIO_FRAME_OCTETS + size];
@@ -390,6 +399,12 @@ impl Node {
     #[must_use]
     pub fn link(&self, id: ConnectionId) -> Option<Link> {
         self.connections[id.index()].link()
+    }
+
+    /// Whether a connection is up and its peer has proved that it is, too: messages leave at once.
+    #[must_use]
+    pub fn is_proved(&self, id: ConnectionId) -> bool {
+        self.connections[id.index()].is_proved()
     }
 
     /// When a timer of a connection runs out, if it is armed.

@@ -38,7 +38,8 @@ pub enum ResetMode {
 /// What a REQ means to a connection that is up.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum RepeatedRequest {
-    /// A late duplicate, if it agrees with what was negotiated: answered by an ACK.
+    /// A late duplicate, if it agrees with what was negotiated and nothing was exchanged yet: answered by an
+    /// ACK. Else the end of the connection: the peer has begun anew, perhaps with the generation it had.
     #[default]
     Acknowledge,
     /// The end of the connection.
@@ -63,6 +64,17 @@ pub enum Supervision {
     Deadline,
     /// At the third tick of the own heartbeat timer after it: after two to three periods.
     Ticks,
+}
+
+/// When the first message may leave.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Opening {
+    /// When the peer has proved that it is up with this connection: a heartbeat or data for its ID came.
+    /// Messages wait for that, and a heartbeat leaves as soon as the own end is up.
+    #[default]
+    Proved,
+    /// As soon as the own end is up.
+    AtOnce,
 }
 
 /// When a connection takes a new generation.
@@ -111,6 +123,8 @@ pub struct Options {
     pub liveness: Liveness,
     /// When a silent connection is timed out.
     pub supervision: Supervision,
+    /// When the first message may leave.
+    pub opening: Opening,
     /// When a connection takes a new generation.
     pub renewal: Renewal,
 }
@@ -128,6 +142,7 @@ impl Default for Options {
             repeated_request: RepeatedRequest::default(),
             liveness: Liveness::default(),
             supervision: Supervision::default(),
+            opening: Opening::default(),
             renewal: Renewal::default(),
         }
     }
@@ -143,6 +158,7 @@ impl Options {
             repeated_request: RepeatedRequest::Teardown,
             liveness: Liveness::Any,
             supervision: Supervision::Ticks,
+            opening: Opening::AtOnce,
             renewal: Renewal::Never,
             ..Self::default()
         }

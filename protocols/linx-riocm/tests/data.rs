@@ -101,7 +101,7 @@ fn numbers_of_sent_packets() {
             now += ms(1_000);
             end.hear(HEARTBEAT_X);
             end.wait(now);
-            end.hear(REQUEST_X);
+            end.hear(ACK_X);
         }
         let mut data = 0;
         for frame in end.sent() {
@@ -147,7 +147,10 @@ fn data_ahead_of_the_last_ack_is_held() {
     end.sent();
     end.hear(ACK_X);
     assert_eq!(end.told(), ["Up", "Deliver"]);
-    assert_eq!((end.sent(), end.phase()), (vec![ACK_Y.into(), RESET_Y.into()], Phase::Resetting));
+    assert_eq!(
+        (end.sent(), end.phase()),
+        (vec![ACK_Y.into(), HEARTBEAT_Y.into(), RESET_Y.into()], Phase::Resetting)
+    );
 }
 
 /// Proves: RIOCM-10.1.2-14
@@ -211,13 +214,14 @@ fn what_cannot_be_delivered_resets_and_waits_for_the_peer() {
     let start = |payl_size| DataKind::FragStart(Message { src: 1, dst: 2, payl_size });
     /// What is wrong, and what makes it so.
     type Problem<'a> = (&'a str, &'a dyn Fn(&mut End));
-    let problems: [Problem<'_>; 5] = [
+    let problems: [Problem<'_>; 6] = [
         ("too many open messages", &|end| {
             (0..3).for_each(|seqno| end.hear_data(0x22, seqno, start(9), seqno as u8, &[1]));
         }),
         ("message too long", &|end| end.hear_data(0x22, 0, start(41), 1, &[1])),
         ("message too long", &|end| end.node.transmit(0, end.id, 1, 2, &[0; 41])),
         ("packet beyond the window", &|end| end.hear_single(100)),
+        ("frame not sent", &|end| end.node.handle_send_failure(0, end.id, 0x22)),
         ("peer renumbered", &|end| (0..65).for_each(|back| end.hear_single(65535 - back))),
     ];
     for (name, cause) in problems {
@@ -240,6 +244,38 @@ fn what_cannot_be_delivered_resets_and_waits_for_the_peer() {
         assert!(end.node.is_drained());
         end.wait(ms(3_000));
         assert_eq!((end.sent(), end.told()), (vec![], vec!["Down(timeout)".into()]));
+    }
+}
+
+/// The longest message that is allowed is taken and sent, by both ends.
+///
+/// Proves: RIOCM-10.1-5
+#[test]
+fn the_limit_of_a_message_is_the_last_that_fits() {
+    let limits = Limits { octets: 40, ..Limits::default() };
+    let mut end = End::connected(Options { limits, ..Options::default() });
+    end.node.transmit(0, end.id, 1, 2, &[7; 40]);
+    assert_eq!((end.sent().len(), end.phase()), (1, Phase::Connected));
+    end.hear_data(0x22, 0, DataKind::Single(Message { src: 1, dst: 2, payl_size: 40 }), 1, &[7; 40]);
+    assert_eq!(end.told(), ["Deliver"]);
+    end.node.transmit(0, end.id, 1, 2, &[7; 41]);
+    assert_eq!((end.sent(), end.phase()), (vec![RESET_Y.into()], Phase::Resetting));
+}
+
+/// A frame that failed belongs to the connection it was sent in: another one has nothing to do with it.
+///
+/// Proves: RIOCM-10.1-5
+#[test]
+fn a_failed_frame_of_an_earlier_connection_changes_nothing() {
+    let mut end = End::connected(Options::default());
+    end.node.handle_send_failure(0, end.id, 0x21);
+    assert!(end.node.is_drained());
+    assert_eq!(end.phase(), Phase::Connected);
+    for mut end in [End::y(Options::default()), End::acked(Options::default())] {
+        let before = end.phase();
+        end.node.handle_send_failure(0, end.id, 0x22);
+        assert!(end.node.is_drained());
+        assert_eq!(end.phase(), before);
     }
 }
 
@@ -315,6 +351,7 @@ fn data_of_the_vectors() {
     x.node.connect(0, x.id);
     x.hear(REQUEST_Y);
     x.hear(ACK_Y);
+    x.hear(HEARTBEAT_Y);
     x.sent();
     x.node.transmit(0, x.id, 5, 9, &payload);
     assert_eq!(x.sent(), [SINGLE_X]);

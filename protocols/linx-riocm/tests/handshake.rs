@@ -34,9 +34,9 @@ fn a_lone_initiator() {
     x.hear(ACK_Y);
     assert_eq!((x.sent(), x.phase()), (vec![ACK_X.into()], Phase::Connecting));
     y.hear(ACK_X);
-    assert_eq!((y.sent(), y.told()), (vec![ACK_Y.into()], vec!["Up".into()]));
+    assert_eq!((y.sent(), y.told()), (vec![ACK_Y.into(), HEARTBEAT_Y.into()], vec!["Up".into()]));
     x.hear(ACK_Y);
-    assert_eq!((x.sent(), x.told()), (vec![ACK_X.into()], vec!["Up".into()]));
+    assert_eq!((x.sent(), x.told()), (vec![ACK_X.into(), HEARTBEAT_X.into()], vec!["Up".into()]));
     y.hear(ACK_X);
     assert_eq!((y.sent(), y.told()), (vec![], vec![]));
     are_crossed(&x, &y);
@@ -60,7 +60,8 @@ fn crossing_requests_make_one_connection() {
     x.hear(ACK_Y);
     y.hear(ACK_X);
     assert_eq!((x.told(), y.told()), (vec!["Up".into()], vec!["Up".into()]));
-    assert_eq!((x.sent(), y.sent()), (vec![ACK_X.into()], vec![ACK_Y.into()]));
+    let (last_x, last_y) = (vec![ACK_X.into(), HEARTBEAT_X.into()], vec![ACK_Y.into(), HEARTBEAT_Y.into()]);
+    assert_eq!((x.sent(), y.sent()), (last_x, last_y));
     x.hear(ACK_Y);
     y.hear(ACK_X);
     assert!(x.node.is_drained() && y.node.is_drained());
@@ -94,10 +95,10 @@ fn an_incorrect_ack_is_a_request() {
 /// Proves: RIOCM-10.1.1.3-2, RIOCM-10.1.1.3-3, RIOCM-10.1.1.3-4
 #[test]
 fn late_requests_and_resets() {
-    let up = End::connected(Options::default());
-    let mut y = up.clone();
+    let mut y = End::unproved(Options::default());
     y.hear(REQUEST_X);
     assert_eq!((y.sent(), y.told(), y.phase()), (vec![ACK_Y.into()], vec![], Phase::Connected));
+    let up = End::connected(Options::default());
 
     let mut y = up.clone();
     y.hear("22cf000c810201000002000500010001");
@@ -135,7 +136,7 @@ fn a_request_is_repeated_until_the_connection_is_up() {
     x.sent();
     x.hear(REQUEST_Y);
     x.hear(ACK_Y);
-    assert_eq!(x.sent(), [ACK_X, ACK_X]);
+    assert_eq!(x.sent(), [ACK_X, ACK_X, HEARTBEAT_X]);
     x.wait(x.now + ms(900));
     assert!(x.sent().is_empty(), "no REQ when up");
 }
@@ -205,6 +206,7 @@ fn every_id_of_the_peer_is_used() {
         end.hear(&format!("{}{cid:04x}", &ACK_X[..32]));
         end.sent();
         assert_eq!(end.node.link(end.id).unwrap().peer_cid, cid);
+        end.hear(HEARTBEAT_X);
         end.node.transmit(0, end.id, 0, 0, &[]);
         assert_eq!(end.sent()[0][20..24], format!("{cid:04x}"));
     }
@@ -215,7 +217,7 @@ fn every_id_of_the_peer_is_used() {
 /// Proves: RIOCM-10.1.1-16
 #[test]
 fn incorrect_acks_are_not_answered_for_ever() {
-    for mut end in [End::acked(Options::default()), End::connected(Options::default())] {
+    for mut end in [End::acked(Options::default()), End::unproved(Options::default())] {
         let wrong = ACK_X.replace("0242", "0241");
         for period in 1..3 {
             for _ in 0..40 {

@@ -46,6 +46,8 @@ struct Net {
     ends: [End; 2],
     hosts: [Host; 2],
     wishes: [(u16, u8); 2],
+    /// From which a host draws when it starts.
+    generations: u64,
     options: Options,
     flights: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     dice: Dice,
@@ -58,16 +60,22 @@ struct Net {
 const RECONNECT: u64 = 30;
 
 impl Net {
-    fn new(seed: u64, wishes: [(u16, u8); 2], options: Options) -> Self {
+    fn new(seed: u64, wishes: [(u16, u8); 2], generations: u64, options: Options) -> Self {
         let mut dice = Dice::new(seed);
-        let ends = [0, 1].map(|side| Self::boot(side, wishes[side], &mut dice, options.clone()));
+        let ends = [0, 1].map(|side| Self::boot(side, wishes[side], generations, &mut dice, options.clone()));
         let hosts = [0, 1].map(|_| Host { reconnect_at: Some(dice.below(500)), ..Host::default() });
         let (flights, count, now, quiet_since) = (BTreeMap::new(), 0, 0, 0);
-        Self { ends, hosts, wishes, options, flights, dice, count, now, quiet_since }
+        Self { ends, hosts, wishes, generations, options, flights, dice, count, now, quiet_since }
     }
 
-    fn boot(side: usize, (mtu, hb_tmo): (u16, u8), dice: &mut Dice, options: Options) -> End {
-        let generation = dice.below(256) as u8;
+    fn boot(
+        side: usize,
+        (mtu, hb_tmo): (u16, u8),
+        generations: u64,
+        dice: &mut Dice,
+        options: Options,
+    ) -> End {
+        let generation = dice.below(generations) as u8;
         let peer = Peer { mtu, hb_tmo, generation, ..Peer::new(2 - side as u16) };
         End::new(1 + side as u16, dice.below(1 << 16) as u16, peer, options)
     }
@@ -82,7 +90,9 @@ impl Net {
         }
         for side in 0..2 {
             if self.dice.below(100_000) < trouble.crash {
-                self.ends[side] = Self::boot(side, self.wishes[side], &mut self.dice, self.options.clone());
+                let options = self.options.clone();
+                let wishes = self.wishes[side];
+                self.ends[side] = Self::boot(side, wishes, self.generations, &mut self.dice, options);
                 let host = &mut self.hosts[side];
                 host.up = false;
                 host.reconnect_at = Some(self.now + RECONNECT);
@@ -219,7 +229,25 @@ proptest! {
     ) {
         let trouble = Trouble { delay, loss, duplicate, data_loss, crash, message: 10 };
         // Wide enough for calm times; trouble still exceeds it.
-        Net::new(seed, wishes, Options { window: 256, ..Options::default() }).run(trouble);
+        Net::new(seed, wishes, 256, Options { window: 256, ..Options::default() }).run(trouble);
+    }
+
+    /// The same with hosts that come back with the generation that they had, or one of two: only their
+    /// connection IDs tell their lives apart.
+    ///
+    /// Proves: RIOCM-10.1.1-15, RIOCM-10.1.1.1-2, RIOCM-10.1.2-12, RIOCM-RLNH-2
+    #[test]
+    fn few_generations_are_enough(
+        seed: u64,
+        wishes in wishes(),
+        generations in 1..3_u64,
+        delay in prop_oneof![1..30_u64, 1..900_u64],
+        loss in 0..30_u64,
+        duplicate in 0..20_u64,
+        crash in 20..200_u64,
+    ) {
+        let trouble = Trouble { delay, loss, duplicate, data_loss: false, crash, message: 10 };
+        Net::new(seed, wishes, generations, Options { window: 256, ..Options::default() }).run(trouble);
     }
 
     /// Reordering and lost connection packets alone break nothing that is up.
@@ -228,7 +256,7 @@ proptest! {
     #[test]
     fn reordering_alone_costs_no_life(seed: u64, wishes in wishes(), loss in 0..20_u64) {
         let trouble = Trouble { delay: 10, loss: 0, duplicate: 10, message: 20, ..CALM };
-        let mut net = Net::new(seed, wishes, Options { window: 1_024, ..Options::default() });
+        let mut net = Net::new(seed, wishes, 256, Options { window: 1_024, ..Options::default() });
         while !net.are_up() {
             net.step(Trouble { loss, ..trouble });
         }
@@ -252,7 +280,7 @@ proptest! {
 #[test]
 fn a_hundred_thousand_messages() {
     let trouble = Trouble { delay: 15, loss: 1, duplicate: 2, data_loss: false, crash: 20, message: 90 };
-    let mut net = Net::new(1, [(256, 1), (300, 2)], Options::default());
+    let mut net = Net::new(1, [(256, 1), (300, 2)], 256, Options::default());
     let mut total = 0;
     while total < 100_000 {
         net.step(trouble);

@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use linx_riocm::options::Opening;
 use linx_riocm::wire::{DataKind, Message};
 use linx_riocm::{Event, Options, Phase, Timer};
 use std::collections::HashSet;
@@ -40,7 +41,8 @@ impl Input {
 const STATES: [fn(Options) -> End; 5] = [End::y, End::connecting, End::acked, End::connected, End::resetting];
 
 const NOTHING: [&str; 5] = [""; 5];
-const UP: &str = "ACK Up -> Connected";
+const UP: &str = "ACK HEARTBEAT Up -> Connected";
+const UP_AT_ONCE: &str = "ACK Up -> Connected";
 const RESTARTED: &str = "Down(peer restarted) -> Disconnected";
 const PROBLEM: &str = "RESET -> Resetting";
 const AFTER_PROBLEM: &str = "Down(malformed packet) -> Disconnected";
@@ -86,7 +88,7 @@ const TABLE: &[(&str, Input, [&str; 5])] = &[
         ],
     ),
     ("Transmit", Input::Transmit, ["", "", "", "SINGLE", ""]),
-    ("REQ_same", Input::Hear(REQUEST_X), ["", "ACK", "ACK", "ACK", AFTER_PROBLEM]),
+    ("REQ_same", Input::Hear(REQUEST_X), ["", "ACK", "ACK", RESTARTED, AFTER_PROBLEM]),
     ("REQ_new, generation", REQUEST_GENERATION, ["", "ACK", "ACK", RESTARTED, AFTER_PROBLEM]),
     ("REQ_new, mtu", REQUEST_MTU, ["", "ACK", "ACK", RESTARTED, AFTER_PROBLEM]),
     ("REQ_new, hb_tmo", REQUEST_HB, ["", "ACK", "ACK", RESTARTED, AFTER_PROBLEM]),
@@ -98,7 +100,7 @@ const TABLE: &[(&str, Input, [&str; 5])] = &[
     ("ACK_bad, mtu", ACK_MTU, ["", "ACK", "ACK", PROBLEM, ""]),
     ("ACK_bad, hb_tmo", ACK_HB, ["", "ACK", "ACK", PROBLEM, ""]),
     ("ACK_bad, mtu below 64", ACK_63, NOTHING),
-    ("ACK_bad, generation_ack", ACK_OF_41, ["", "ACK", "ACK", "ACK", ""]),
+    ("ACK_bad, generation_ack", ACK_OF_41, ["", "ACK", "ACK", "", ""]),
     (
         "RST_ok",
         Input::Hear(RESET_X),
@@ -155,6 +157,61 @@ fn the_table_of_the_default_profile() {
     check(&Options::default(), TABLE);
 }
 
+/// A connection that is up, but of which nothing proves that the peer is: it may still be connecting, and ask
+/// again because an ACK was lost.
+///
+/// Proves: RIOCM-10.1.1-7, RIOCM-10.1.1-15, RIOCM-10.1.1-16
+#[test]
+fn before_the_peer_has_proved_itself() {
+    for (name, input, effect) in [
+        ("REQ_same", Input::Hear(REQUEST_X), "ACK"),
+        ("REQ_new", REQUEST_GENERATION, RESTARTED),
+        ("REQ_new, mtu", REQUEST_MTU, RESTARTED),
+        ("ACK_ok", Input::Hear(ACK_X), ""),
+        ("ACK_ok, other my_cid", ACK_CID, RESTARTED),
+        ("ACK_bad, generation_ack", ACK_OF_41, "ACK"),
+        ("Transmit", Input::Transmit, ""),
+        ("HEARTBEAT", Input::Hear(HEARTBEAT_X), ""),
+        ("data, d = 0", Input::Single(0), "Deliver"),
+    ] {
+        let mut end = End::unproved(Options::default());
+        input.apply(&mut end);
+        assert_eq!(end.effect(Phase::Connected), effect, "{name}");
+    }
+    // Messages wait for a heartbeat or data, and then leave in order; afterwards a REQ is not late any more.
+    for proof in [Input::Hear(HEARTBEAT_X), Input::Single(0)] {
+        let mut end = End::unproved(Options::default());
+        for octet in 1..=2 {
+            end.node.transmit(0, end.id, 5, 9, &[octet]);
+        }
+        end.hear(REQUEST_X);
+        assert_eq!(end.sent(), [ACK_Y]);
+        proof.apply(&mut end);
+        let single =
+            |n: u8| format!("22cf001901{n:02x}{:04x}000100110002000200000005000000090000000{}", n - 1, 1);
+        let sent = end.sent();
+        assert_eq!(sent, [1, 2].map(|n| format!("{}{n:02x}", single(n))));
+        end.told();
+        end.hear(REQUEST_X);
+        assert_eq!((end.sent(), end.told()), (vec![], vec!["Down(peer restarted)".into()]));
+    }
+    // A heartbeat that came before the last ACK is as good.
+    let mut end = End::acked(Options::default());
+    end.hear(HEARTBEAT_X);
+    end.hear(ACK_X);
+    end.sent();
+    end.node.transmit(0, end.id, 5, 9, &[1]);
+    assert_eq!(end.sent().len(), 1);
+    // Who does not wait for a proof has sent something that may be lost with the peer's last life.
+    let mut end = End::unproved(Options { opening: Opening::AtOnce, ..Options::default() });
+    end.hear(REQUEST_X);
+    assert_eq!(end.sent(), [ACK_Y]);
+    end.node.transmit(0, end.id, 5, 9, &[1]);
+    assert_eq!(end.sent().len(), 1);
+    end.hear(REQUEST_X);
+    assert_eq!((end.sent(), end.told()), (vec![], vec!["Down(peer restarted)".into()]));
+}
+
 /// Table D.2, as far as it differs.
 #[test]
 fn the_table_of_linx_for_linux() {
@@ -164,7 +221,7 @@ fn the_table_of_linx_for_linux() {
     let table: &[(&str, Input, [&str; 4])] = &[
         ("REQ_same", Input::Hear(REQUEST_X), ["", "ACK", "ACK", RESTARTED]),
         ("REQ_new", REQUEST_GENERATION, ["", "ACK", "ACK", RESTARTED]),
-        ("ACK_ok", Input::Hear(ACK_X), ["", "ACK", UP, ""]),
+        ("ACK_ok", Input::Hear(ACK_X), ["", "ACK", UP_AT_ONCE, ""]),
         ("ACK_bad, mtu", ACK_MTU, ["", "ACK", "ACK", RESTARTED]),
         ("ACK_bad, generation_ack", ACK_OF_41, ["", "ACK", "ACK", RESTARTED]),
         ("RESET", Input::Hear(RESET_X), ["", "", "", "Down(reset by peer) -> Disconnected"]),
@@ -228,7 +285,7 @@ fn data_of_the_peer_s_earlier_life_is_not_delivered() {
         end.hear_single(0);
         ACK_GENERATION.apply(&mut end);
         end.hear_single(0);
-        assert_eq!((end.told(), end.sent()), (vec!["Up".into()], vec![renewed.into()]));
+        assert_eq!((end.told(), end.sent()), (vec!["Up".into()], vec![renewed.into(), HEARTBEAT_Y.into()]));
         assert_eq!(end.node.counters().stray, 1);
     }
     // A RESET says the same.
@@ -238,7 +295,8 @@ fn data_of_the_peer_s_earlier_life_is_not_delivered() {
     end.hear(REQUEST_X);
     end.hear(ACK_X);
     assert_eq!(end.told(), ["Up"]);
-    assert_eq!(end.sent(), ["22cf000e824200800001010a000200020023"; 2]);
+    let ack = "22cf000e824200800001010a000200020023";
+    assert_eq!(end.sent(), [ack, ack, HEARTBEAT_Y]);
 }
 
 /// A late REQ of an earlier attempt must not change what the present one was told: the peer may be up with
@@ -250,7 +308,7 @@ fn a_detour_to_an_earlier_attempt_of_the_peer_changes_nothing() {
     REQUEST_GENERATION.apply(&mut end);
     // Held for the attempt it belongs to.
     end.hear_single(1);
-    end.hear(REQUEST_X);
+    end.hear(&ACK_X.replace("0242", "0241"));
     assert_eq!(end.sent(), ["22cf000e824200800001020a000200020023", ACK_Y]);
     end.hear(ACK_X);
     assert_eq!(end.told(), ["Up", "Deliver", "Deliver"]);
@@ -326,6 +384,7 @@ fn every_connect_starts_fresh() {
     let link = end.node.link(end.id).unwrap();
     assert_eq!((link.generation, link.peer_generation), (0x43, 2));
     assert_eq!((link.cid, link.peer_cid), (0x23, 0x33));
+    end.hear(&HEARTBEAT_X.replace("0022", "0023"));
     end.sent();
     end.node.transmit(0, end.id, 1, 2, &[7]);
     assert_eq!(end.sent(), ["22cf001901010000000100330002000200000001000000020000000107"]);

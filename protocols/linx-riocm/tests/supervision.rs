@@ -55,6 +55,57 @@ fn three_periods_without_a_heartbeat() {
     assert_eq!(timed_out(half_second(Options::default()), &all, false), None);
 }
 
+/// X wishes for 500 ms and Y for 1 s: 1 s is what counts, at both ends, for heartbeats and for supervision.
+///
+/// Proves: RIOCM-10.1.3-1, RIOCM-10.1.3-2, RIOCM-10.1.3-4
+#[test]
+fn the_negotiated_period_counts_at_both_ends() {
+    let mut x = End::x(Options::default());
+    x.node.connect(0, x.id);
+    x.hear(REQUEST_Y);
+    x.hear(ACK_Y);
+    let y = End::connected(Options::default());
+    for (mut end, own, from_peer) in [(x, HEARTBEAT_X, HEARTBEAT_Y), (y, HEARTBEAT_Y, HEARTBEAT_X)] {
+        end.hear(from_peer);
+        end.sent();
+        end.told();
+        let (mut at, mut ended) = (vec![], None);
+        for now in 1..6_000 {
+            end.wait(ms(now));
+            if now == 700 {
+                end.hear(from_peer);
+            }
+            if end.sent().contains(&own.into()) {
+                at.push(now);
+            }
+            if end.told().contains(&"Down(timeout)".into()) {
+                ended = Some(now);
+            }
+        }
+        assert_eq!((at, ended), (vec![1_000, 2_000, 3_000], Some(3_700)));
+    }
+}
+
+/// After a local problem the peer has the rest of its three ticks to answer.
+///
+/// Proves: RIOCM-10.1-6
+#[test]
+fn ticks_that_are_left_bound_the_wait_for_the_answer_to_a_reset() {
+    // Ticks at 100, 600 and 1 100 ms: at 1 100 the third one without a heartbeat.
+    let options = Options { supervision: Supervision::Ticks, request_period: ms(100), ..Options::default() };
+    for (problem_at, until) in [(50, 1_100), (300, 1_100), (800, 1_100)] {
+        let mut end = half_second(options.clone());
+        end.wait(ms(problem_at));
+        end.sent();
+        end.hear_single(64);
+        assert_eq!((end.sent(), end.node.poll_timeout()), (vec![RESET_Y.into()], Some(ms(until))));
+        end.wait(ms(until) - 1);
+        assert!(end.node.is_drained());
+        end.wait(ms(until));
+        assert_eq!(end.told(), ["Down(timeout)"]);
+    }
+}
+
 /// S04 again, but the owner forgets to call in between: what ran out before comes before what arrives.
 #[test]
 fn an_arrival_after_the_deadline_is_too_late() {

@@ -303,3 +303,70 @@ fn every_prefix_is_refused_or_read_without_a_panic() {
         }
     }
 }
+
+/// Every field where Tables 10.1 to 10.13 have it, and `None` as soon as one octet of it is missing.
+///
+/// Proves: RIOCM-10.1-7, RIOCM-10.1-11, RIOCM-10.1-15
+#[test]
+fn a_view_reads_each_field_at_its_place() {
+    // Octet i of the frame is i + 0x40: no two places read alike.
+    let frame: Vec<u8> = (0x40..0x40 + 32).collect();
+    /// A field, its first octet, its octets.
+    type Field = (fn(View<'_>) -> Option<u32>, usize, usize);
+    let fields: [Field; 16] = [
+        (|view| view.protocol().map(u32::from), 0, 2),
+        (|view| view.size().map(u32::from), 2, 2),
+        (|view| view.type_code().map(u32::from), 4, 1),
+        (|view| view.tag().map(u32::from), 5, 1),
+        (|view| view.word().map(u32::from), 6, 2),
+        (|view| view.dst_port().map(u32::from), 8, 2),
+        (|view| view.dst_cid().map(u32::from), 10, 2),
+        (|view| view.generation_ack().map(u32::from), 10, 1),
+        (|view| view.hb_tmo().map(u32::from), 11, 1),
+        (|view| view.sender().map(u32::from), 12, 2),
+        (|view| view.src_port().map(u32::from), 14, 2),
+        (|view| view.my_cid().map(u32::from), 16, 2),
+        (|view| view.src(), 16, 4),
+        (|view| view.dst(), 20, 4),
+        (|view| view.payl_size(), 24, 4),
+        (|view| view.count_frag().map(u32::from), 28, 2),
+    ];
+    let patches: Field = (|view| view.count_patch().map(u32::from), 30, 2);
+    for (number, (read, at, octets)) in fields.into_iter().chain([patches]).enumerate() {
+        let value = frame[at..at + octets].iter().fold(0, |value, &octet| value << 8 | u32::from(octet));
+        assert_eq!(read(View::new(&frame)), Some(value), "field {number}");
+        assert_eq!(read(View::new(&frame[..at + octets])), Some(value), "field {number}, nothing behind it");
+        assert_eq!(read(View::new(&frame[..at + octets - 1])), None, "field {number}, cut");
+    }
+}
+
+/// Who sent it is known if `size` and the octets reach to the end of src_port, 16 octets from the beginning.
+///
+/// Proves: RIOCM-10.1-11, RIOCM-10.1-15
+#[test]
+fn an_address_needs_sixteen_octets() {
+    let mut frame = octets("22cf000c060000000002002200010003");
+    let address = Address { dst_port: 2, sender: 1, src_port: 3 };
+    assert_eq!(View::new(&frame).address(), Some(address));
+    assert_eq!(View::new(&frame[..15]).address(), None);
+    frame[3] = 11;
+    assert_eq!(View::new(&frame).address(), None, "size ends before");
+    frame.push(0);
+    frame[3] = 13;
+    assert_eq!(View::new(&frame).address(), Some(address));
+}
+
+/// What a frame is, in words.
+#[test]
+fn a_view_says_what_it_is() {
+    for (frame, words) in [
+        ("22cf000c060000000002002200010003", "RIO_HEARTBEAT from 1.3 to port 2"),
+        ("22cf000c070000000002002200010003", "type 0x07 from 1.3 to port 2"),
+        ("22cf000c0600000000020022000100", "RIO_HEARTBEAT"),
+        ("22cf000c", "RIOCM without header"),
+        ("8911000c810101000002000500010001", "protocol 0x8911"),
+        ("22", "1 octets"),
+    ] {
+        assert_eq!(View::new(&octets(frame)).to_string(), words);
+    }
+}

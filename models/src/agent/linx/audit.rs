@@ -1,13 +1,20 @@
 //! What the connections of all nodes come to, seen from above: no node could find that out.
 
+use super::super::protocol::Token;
 use super::Linx;
 use super::ledger::Life;
 use crate::stats::LinxTotals;
 use linx_riocm::{Link, Phase};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Looks at all nodes of one flow at `end`.
-pub(crate) fn audit(flow: u16, nodes: &[(u32, &Linx)], end: u64) -> LinxTotals {
+/// Looks at all nodes of one flow at `end`. `in_flight`: what is in the fabric or waits for a host, by the id of
+/// its sender and its token.
+pub(crate) fn audit(
+    flow: u16,
+    nodes: &[(u32, &Linx)],
+    end: u64,
+    in_flight: &BTreeSet<(u32, Token)>,
+) -> LinxTotals {
     let devices = nodes.iter().map(|node| node.0).collect();
     let mut totals = LinxTotals { flow, nodes: nodes.len() as u32, devices, ..LinxTotals::default() };
     let by_id: BTreeMap<u16, &Linx> = nodes.iter().map(|&(_, node)| (node.config.node, node)).collect();
@@ -25,7 +32,11 @@ pub(crate) fn audit(flow: u16, nodes: &[(u32, &Linx)], end: u64) -> LinxTotals {
                 totals.stats.up_ps += u128::from(end - since.0);
                 last = last.max(Some(since));
             }
-            messages(&mut totals, life, node.is_up(connection), &other.ledger.lives[back]);
+            let on_its_way = |token: Token| {
+                node.sending.contains_key(&token) || in_flight.contains(&(node.config.node.into(), token))
+            };
+            let both = other.is_up(back);
+            messages(&mut totals, life, node.is_up(connection), &other.ledger.lives[back], both, on_its_way);
             if node.config.node > peer {
                 continue;
             }
@@ -41,16 +52,23 @@ pub(crate) fn audit(flow: u16, nodes: &[(u32, &Linx)], end: u64) -> LinxTotals {
     totals
 }
 
-/// What became of the messages of one direction: `sender` is the life at the end that sends.
-fn messages(totals: &mut LinxTotals, sender: &Life, up: bool, receiver: &Life) {
+/// What became of the messages of one direction: `sender` is the life at the end that sends. `both`: the other
+/// end is up, too.
+fn messages(
+    totals: &mut LinxTotals,
+    sender: &Life,
+    up: bool,
+    receiver: &Life,
+    both: bool,
+    on_its_way: impl Fn(Token) -> bool,
+) {
     let sent = sender.sent_before + u64::from(sender.sent);
-    let under_way = match up {
-        true if receiver.their_number == sender.number => u64::from(sender.sent - receiver.their_next),
-        true => u64::from(sender.sent),
-        false => 0,
-    };
-    totals.under_way += under_way;
-    totals.lost += sent - receiver.delivered - receiver.missing - under_way;
+    let next = if receiver.their_number == sender.number { receiver.their_next } else { 0 };
+    let open = if up { u64::from(sender.sent - next) } else { 0 };
+    let unseen = if up && both { sender.unseen(next, receiver, on_its_way) } else { 0 };
+    totals.unseen += unseen;
+    totals.under_way += open - unseen;
+    totals.lost += sent - receiver.delivered - receiver.missing - open;
 }
 
 fn agree(own: &Link, theirs: &Link) -> bool {

@@ -1,12 +1,18 @@
 //! What a node's connections have been through, and which messages came over them.
 
-use crate::config::LinxConfig;
+use super::super::protocol::Token;
+use super::paths::Break;
+use crate::config::{LinxConfig, LinxFault, LinxFaultKind};
 use crate::stats::linx::plus;
 use crate::stats::{GAP_CLASSES, LinxEnd, LinxStats};
 use linx_riocm::Counters;
 use sim_core::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+
+/// Data frames that are remembered of each direction of a connection, the last ones: more than any window
+/// holds back without an end of the connection.
+const FRAMES: usize = 1 << 15;
 
 /// Never.
 const NEVER: u64 = u64::MAX;
@@ -42,8 +48,9 @@ impl Note {
 /// What every heartbeat touches.
 #[derive(Copy, Clone, Debug, Default)]
 struct Pulse {
-    /// Last sign of life, ps of the protocol clock.
+    /// Last sign of life, ps of the protocol clock and of the fabric.
     heard: u64,
+    heard_at: u64,
     /// ps; 0 while this end is not up.
     period: u64,
 }
@@ -71,11 +78,25 @@ pub(super) struct Life {
     pub delivered: u64,
     /// Of the peer: messages that were left out within a connection.
     pub missing: u64,
+    /// Data frames of this connection: what was sent, and the position of its message.
+    frames: VecDeque<(Token, u32)>,
+    /// Data frames of the peer that came in this connection.
+    arrived: VecDeque<Token>,
 }
 
 impl Life {
     pub fn since(&self) -> Option<Time> {
         self.up.map(|(_, fabric)| Time(fabric))
+    }
+
+    /// Messages from position `first` on of which a frame has neither come to `receiver` nor is on its way.
+    pub fn unseen(&self, first: u32, receiver: &Life, is_on_its_way: impl Fn(Token) -> bool) -> u64 {
+        let arrived: BTreeSet<Token> = receiver.arrived.iter().copied().collect();
+        let gone = |&&(token, position): &&(Token, u32)| {
+            position >= first && !arrived.contains(&token) && !is_on_its_way(token)
+        };
+        let gone: BTreeSet<u32> = self.frames.iter().filter(gone).map(|&(_, position)| position).collect();
+        gone.len() as u64
     }
 }
 
@@ -86,7 +107,10 @@ pub(super) struct Ledger {
     pub lives: Vec<Life>,
     pulses: Vec<Pulse>,
     peers: Vec<u16>,
-    outages: Arc<BTreeMap<u16, Vec<(Time, Time)>>>,
+    own: u16,
+    outages: Arc<BTreeMap<u16, Vec<LinxFault>>>,
+    /// By connection: when the way to the peer is broken, in the fabric.
+    pub breaks: Vec<Vec<Break>>,
     /// Own last start.
     booted: u64,
     past: Counters,
@@ -105,6 +129,8 @@ impl Ledger {
             heard_in: 0,
             delivered: 0,
             missing: 0,
+            frames: VecDeque::new(),
+            arrived: VecDeque::new(),
         };
         let count = config.peers.len();
         Ledger {
@@ -112,7 +138,9 @@ impl Ledger {
             lives: vec![life; count],
             pulses: vec![Pulse::default(); count],
             peers: config.peers.clone(),
+            own: config.node,
             outages: Arc::clone(&config.outages),
+            breaks: Vec::new(),
             booted: 0,
             past: Counters::default(),
         }
@@ -120,10 +148,21 @@ impl Ledger {
 
     /// The last outage of a peer that has begun by `now`.
     fn outage(&self, connection: usize, now: u64) -> Option<(u64, u64)> {
-        let outages = self.outages.get(&self.peers[connection])?;
-        let last = outages.partition_point(|(from, _)| from.0 <= now).checked_sub(1)?;
-        let (from, until) = outages[last];
-        Some((from.0, until.0))
+        let faults = self.outages.get(&self.peers[connection])?;
+        let begun = faults.iter().take_while(|fault| fault.from.0 <= now);
+        let last = begun.filter(|fault| fault.kind == LinxFaultKind::Crash).last()?;
+        Some((last.from.0, last.until.0))
+    }
+
+    /// Since when the peer or the way to it was not there, if that was so at any time from `since` to `now`:
+    /// a silence that began after `since` is no false alarm.
+    fn broken(&self, connection: usize, since: u64, now: u64) -> Option<u64> {
+        let ends = [self.own, self.peers[connection]];
+        let faults = ends.into_iter().filter_map(|id| self.outages.get(&id)).flatten();
+        let faults = faults.filter(|fault| fault.kind != LinxFaultKind::Stall);
+        let ways = self.breaks.get(connection).into_iter().flatten().copied();
+        let all = faults.map(|fault| (fault.from.0, fault.until.0)).chain(ways);
+        all.filter(|&(from, until)| from <= now && until >= since).map(|(from, _)| from).min()
     }
 
     pub fn connected(&mut self, connection: usize, period: u64, now: u64, fabric_now: u64) {
@@ -138,11 +177,14 @@ impl Ledger {
         life.number += 1;
         life.sent_before += u64::from(life.sent);
         life.sent = 0;
-        self.pulses[connection] = Pulse { heard: now, period };
+        life.frames.clear();
+        life.arrived.clear();
+        self.pulses[connection] = Pulse { heard: now, heard_at: fabric_now, period };
     }
 
     pub fn ended(&mut self, connection: usize, end: LinxEnd, now: u64, fabric_now: u64) {
         let outage = self.outage(connection, fabric_now);
+        let broken = self.broken(connection, self.pulses[connection].heard_at, fabric_now);
         let Some((since, fabric_since)) = self.lives[connection].up.take() else { return };
         self.lives[connection].ended = fabric_now;
         let stats = &mut self.stats;
@@ -157,7 +199,10 @@ impl Ledger {
         }
         match outage {
             Some((from, _)) if from >= fabric_since => stats.detected.record(fabric_now - from),
-            _ if end == LinxEnd::Timeout => stats.false_timeouts += 1,
+            _ if end == LinxEnd::Timeout => match broken {
+                Some(from) => stats.detected.record(fabric_now - from.max(fabric_since)),
+                None => stats.false_timeouts += 1,
+            },
             _ => {}
         }
     }
@@ -167,12 +212,35 @@ impl Ledger {
     }
 
     /// A heartbeat came, for a connection in whatever state.
-    pub fn heard(&mut self, connection: usize, now: u64) {
+    pub fn heard(&mut self, connection: usize, now: u64, fabric_now: u64) {
         let pulse = &mut self.pulses[connection];
         if pulse.period > 0 {
             self.stats.gap(now - pulse.heard, pulse.period);
-            pulse.heard = now;
+            (pulse.heard, pulse.heard_at) = (now, fabric_now);
         }
+    }
+
+    /// A data frame left that belongs to the message at this position.
+    pub fn frame_left(&mut self, connection: usize, token: Token, position: u32) {
+        let frames = &mut self.lives[connection].frames;
+        if frames.len() == FRAMES {
+            frames.pop_front();
+        }
+        frames.push_back((token, position));
+    }
+
+    /// A data frame of the message at this position never left.
+    pub fn frame_lost(&mut self, connection: usize, position: u32) {
+        self.frame_left(connection, Token::MAX, position);
+    }
+
+    /// A data frame of the peer came.
+    pub fn frame_came(&mut self, connection: usize, token: Token) {
+        let arrived = &mut self.lives[connection].arrived;
+        if arrived.len() == FRAMES {
+            arrived.pop_front();
+        }
+        arrived.push_back(token);
     }
 
     /// How the next message over this connection is known.

@@ -12,6 +12,7 @@
 
 mod audit;
 mod ledger;
+pub(crate) mod paths;
 mod words;
 
 pub(crate) use audit::audit;
@@ -27,7 +28,7 @@ use crate::stats::{LinxEnd, LinxStats};
 use ledger::{Ledger, Note};
 use linx_riocm::fragment::moved_octets;
 use linx_riocm::options::PERIOD_UNIT;
-use linx_riocm::wire::Kind;
+use linx_riocm::wire::{Kind, View};
 use linx_riocm::{Class, Config, ConnectionId, Event, Node, Peer, Phase, Reason};
 use sim_core::{Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -46,6 +47,16 @@ enum Action {
     Connect(u16),
 }
 
+/// Where a data frame comes from.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Origin {
+    connection: u16,
+    /// Own connection ID: that of the life in which it was sent.
+    cid: u16,
+    /// Of its message.
+    position: u32,
+}
+
 /// One node of LINX.
 #[derive(Debug)]
 pub(crate) struct Linx {
@@ -62,7 +73,11 @@ pub(crate) struct Linx {
     /// Connects to come, by time of the protocol clock.
     reconnects: BTreeSet<(u64, u16)>,
     /// Frames that wait for the end of a stall.
-    held: VecDeque<(u64, Send)>,
+    held: VecDeque<(u64, Send, Option<Origin>)>,
+    /// Data frames whose outcome is not known.
+    pub sending: BTreeMap<Token, Origin>,
+    /// Position of the message whose frames leave.
+    position: u32,
     /// Faults that last, by kind.
     lasting: [u32; 5],
     /// The rank of a program that it runs.
@@ -102,6 +117,8 @@ impl Linx {
             agenda,
             reconnects: BTreeSet::new(),
             held: VecDeque::new(),
+            sending: BTreeMap::new(),
+            position: 0,
             lasting: [0; 5],
             courier: config.program.as_ref().map(|program| Box::new(Courier::new(program))),
             computing: BTreeSet::new(),
@@ -133,6 +150,20 @@ impl Linx {
             self.ids.push(node.add(wishes).expect("the compiler names each peer once"));
         }
         self.node = Some(Box::new(node));
+    }
+
+    /// What happens to links: its own tells it when it goes down, and the ledger knows of all on the way.
+    pub fn learn(&mut self, paths: &paths::Paths<'_>, device: u32) {
+        for (from, until) in paths.own(device) {
+            self.agenda.push((from, Action::Begin(LinxFaultKind::LinkDown)));
+            if until != u64::MAX {
+                self.agenda.push((until, Action::End(LinxFaultKind::LinkDown)));
+            }
+        }
+        self.agenda.sort_by(|a, b| b.cmp(a));
+        let own = u32::from(self.config.node);
+        let peers = self.config.peers.iter();
+        self.ledger.breaks = peers.map(|&peer| paths.between(device, own, peer.into())).collect();
     }
 
     fn lasts(&self, kind: LinxFaultKind) -> bool {
@@ -172,8 +203,8 @@ impl Linx {
                         }
                     }
                     LinxFaultKind::Stall => {
-                        for (since, send) in std::mem::take(&mut self.held) {
-                            send_frame(cx, self.config.charted, since, send);
+                        for (since, send, origin) in std::mem::take(&mut self.held) {
+                            self.send_frame(cx, since, send, origin);
                         }
                     }
                     LinxFaultKind::Mute | LinxFaultKind::Deaf => {}
@@ -200,6 +231,7 @@ impl Linx {
         self.ledger.count(&node.take_counters());
         self.reconnects.clear();
         self.held.clear();
+        self.sending.clear();
     }
 
     /// Sends and tells what the node has to send and to tell.
@@ -261,8 +293,7 @@ impl Linx {
     }
 
     fn send_frames(&mut self, cx: &mut Cx<'_>) {
-        let Some(node) = &mut self.node else { return };
-        while let Some(frame) = node.poll_transmit() {
+        while let Some(frame) = self.node.as_mut().and_then(|node| node.poll_transmit()) {
             let (class, priority) = match frame.class {
                 Class::Connection => (0, self.config.connection_priority),
                 Class::Heartbeat => (1, self.config.heartbeat_priority),
@@ -272,6 +303,9 @@ impl Linx {
                     (2, priorities[self.turn])
                 }
             };
+            if let (Class::Data, Some(position)) = (frame.class, position_of(frame.octets)) {
+                self.position = position;
+            }
             let lost = match &mut self.losses {
                 Some(losses) => losses.chance(self.config.loss[class].into(), 1_000_000),
                 None => false,
@@ -279,6 +313,9 @@ impl Linx {
             let silent = [LinxFaultKind::Mute, LinxFaultKind::LinkDown];
             if lost || silent.into_iter().any(|kind| self.lasting[kind as usize] > 0) {
                 self.ledger.stats.muted += 1;
+                if frame.class == Class::Data {
+                    self.ledger.frame_lost(frame.connection.index(), self.position);
+                }
                 if self.config.charted {
                     let words = words::frame_words(frame.octets);
                     cx.tell(SignalKind::Lost { to: frame.destination, words });
@@ -293,13 +330,37 @@ impl Linx {
                 conveyance => conveyance,
             };
             let to = u32::from(frame.destination);
-            let send = Send { to, priority, conveyance, payload: Data::bytes(frame.octets.to_vec()) };
+            let (connection, is_data) = (frame.connection, frame.class == Class::Data);
+            let payload = Data::bytes(frame.octets.to_vec());
+            let send = Send { to, priority, conveyance, payload };
+            let origin = is_data.then(|| self.origin(connection));
             if self.lasting[LinxFaultKind::Stall as usize] > 0 {
                 self.ledger.stats.stalled += 1;
-                self.held.push_back((cx.fabric_now, send));
+                self.held.push_back((cx.fabric_now, send, origin));
             } else {
-                send_frame(cx, self.config.charted, cx.fabric_now, send);
+                self.send_frame(cx, cx.fabric_now, send, origin);
             }
+        }
+    }
+
+    /// Of a data frame that leaves now.
+    fn origin(&self, connection: ConnectionId) -> Origin {
+        let link = self.node.as_ref().and_then(|node| node.link(connection));
+        let cid = link.map_or(0, |link| link.cid);
+        Origin { connection: connection.index() as u16, cid, position: self.position }
+    }
+
+    /// A frame leaves that the node wanted to send at `since`.
+    fn send_frame(&mut self, cx: &mut Cx<'_>, since: u64, send: Send, origin: Option<Origin>) {
+        let to = send.to as u16;
+        let words = if self.config.charted { send.payload.as_bytes().map(words::frame_words) } else { None };
+        let token = cx.send(send);
+        if let Some(origin) = origin {
+            self.sending.insert(token, origin);
+            self.ledger.frame_left(origin.connection.into(), token, origin.position);
+        }
+        if let Some(words) = words {
+            cx.tell(SignalKind::Sent { token, to, since: Time(since), words });
         }
     }
 
@@ -390,15 +451,28 @@ impl Protocol for Linx {
         }
         let frame = received.payload.as_bytes().expect("LINX sends bytes");
         let connection = node.handle_frame(cx.now, frame);
-        if let Some(id) = connection.filter(|_| frame.get(TYPE_AT) == Some(&Kind::Heartbeat.code())) {
-            self.ledger.heard(id.index(), cx.now);
+        let code = frame.get(TYPE_AT).copied().unwrap_or(0);
+        if let Some(id) = connection {
+            if code == Kind::Heartbeat.code() {
+                self.ledger.heard(id.index(), cx.now, cx.fabric_now);
+            } else if code < Kind::Heartbeat.code() {
+                self.ledger.frame_came(id.index(), received.payload.label.token);
+            }
         }
         if !node.is_drained() {
             self.drain(cx);
         }
     }
 
-    fn outcome(&mut self, _: &mut Cx<'_>, _: Token, _: Outcome) {}
+    fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, outcome: Outcome) {
+        let Some(origin) = self.sending.remove(&token) else { return };
+        // A message that cannot be delivered resets its connection (10.1).
+        if let (Outcome::Failed, Some(node)) = (outcome, &mut self.node) {
+            let id = self.ids[usize::from(origin.connection)];
+            node.handle_send_failure(cx.now, id, origin.cid);
+            self.drain(cx);
+        }
+    }
 
     fn timeout(&mut self, cx: &mut Cx<'_>) {
         let Some(node) = &mut self.node else { return };
@@ -448,14 +522,11 @@ impl Protocol for Linx {
     }
 }
 
-/// A frame leaves that the node wanted to send at `since`.
-fn send_frame(cx: &mut Cx<'_>, charted: bool, since: u64, send: Send) {
-    let to = send.to as u16;
-    let words = charted.then(|| send.payload.as_bytes().map(words::frame_words)).flatten();
-    let token = cx.send(send);
-    if let Some(words) = words {
-        cx.tell(SignalKind::Sent { token, to, since: Time(since), words });
-    }
+/// The position of the message that a data frame begins.
+fn position_of(octets: &[u8]) -> Option<u32> {
+    let starts = [Kind::Single, Kind::FragStart, Kind::PatchStart].map(Kind::code);
+    let view = View::new(octets);
+    view.dst().filter(|_| view.type_code().is_some_and(|code| starts.contains(&code)))
 }
 
 fn fault_words(kind: LinxFaultKind, begins: bool) -> String {

@@ -1,7 +1,7 @@
 //! The nodes of the vectors, a script for one of them, and a medium between both.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use linx_riocm::options::MILLISECOND;
+use linx_riocm::options::{MILLISECOND, Opening};
 use linx_riocm::wire::{Address, Data, DataKind, Frame, Message, Packet};
 use linx_riocm::{Config, ConnectionId, Event, Node, Options, Peer, Phase};
 
@@ -72,11 +72,22 @@ impl End {
         end
     }
 
-    /// Y, up with X since time 0.
-    pub fn connected(options: Options) -> Self {
+    /// Y, up since time 0. Whether X is, Y does not know.
+    pub fn unproved(options: Options) -> Self {
+        let opening = options.opening;
         let mut end = Self::acked(options);
         end.hear(ACK_X);
-        assert_eq!((end.sent(), end.told()), (vec![ACK_Y.into()], vec!["Up".into()]));
+        let sent: &[&str] = if opening == Opening::Proved { &[ACK_Y, HEARTBEAT_Y] } else { &[ACK_Y] };
+        assert_eq!((end.sent(), end.told()), (sent.iter().map(|&s| s.into()).collect(), vec!["Up".into()]));
+        end
+    }
+
+    /// Y, up with X since time 0.
+    pub fn connected(options: Options) -> Self {
+        let mut end = Self::unproved(options);
+        end.hear(HEARTBEAT_X);
+        assert!(end.node.is_drained());
+        end.node.take_counters();
         end
     }
 
