@@ -95,9 +95,14 @@ impl<P: Probe> Fabric<P> {
     pub fn tick<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: u32) {
         let s = s as usize;
         self.switches[s].tick_posted = false;
-        self.choose_together(cx, s);
-        let (base, ports) = (self.switches[s].base, self.switches[s].ports);
-        if self.switches[s].slot != 0 && (base..base + ports).any(|o| self.ports[o as usize].tx.stored > 0) {
+        let unfinished = self.choose_together(cx, s);
+        let switch = &self.switches[s];
+        let again = if switch.slot == 0 {
+            unfinished
+        } else {
+            (switch.base..switch.base + switch.ports).any(|o| self.ports[o as usize].tx.stored > 0)
+        };
+        if again {
             self.post_tick(cx, s);
         }
     }
@@ -107,8 +112,9 @@ impl<P: Probe> Fabric<P> {
     /// the highest priority that it has for it; an output grants the highest request, among equals by the policy;
     /// an input accepts the highest grants, among equals by its pointer, as many as it has reads left. Who got
     /// nothing goes on with what is left: iSLIP for so many rounds, others to the end. Pointers of iSLIP move only
-    /// past grants accepted in the first round.
-    fn choose_together<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
+    /// past grants accepted in the first round. Gives back whether an output is left idle though an input that
+    /// can be read asks for it: without a cell clock that is another match.
+    fn choose_together<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) -> bool {
         let (rounds, slips) = match self.switches[s].arbitration {
             Arbitration::Islip { iterations } if self.switches[s].direct => (iterations, true),
             _ => (u8::MAX, false),
@@ -171,6 +177,9 @@ impl<P: Probe> Fabric<P> {
                 }
             }
         }
+        let asks =
+            |n: &u32| outputs >> n & 1 == 1 && requests[*n as usize].iter().any(|lanes| lanes & open != 0);
+        let unfinished = (0..ports).any(|n| asks(&n));
         for &Match { output, lane, priority } in &matches[..count] {
             let port = base + output;
             let pick = self.head_of(port, priority, lane);
@@ -189,6 +198,7 @@ impl<P: Probe> Fabric<P> {
             let lanes = requests[n as usize].iter().fold(0, |all, lanes| all | lanes);
             self.await_inputs(cx, base + n, lanes & !open);
         }
+        unfinished
     }
 
     /// Who asks an idle output for what; all lanes that do. For what cannot be asked for now the output waits.

@@ -25,7 +25,6 @@ pub struct Case {
 pub const EXCLUDED: &[(&str, &str, &str)] = &[
     ("flow control", "receiver", "retries are not in the plain simulator yet"),
     ("virtual channels", "some", "not in the plain simulator yet"),
-    ("slot", "some", "the order within a tick is not written down yet"),
 ];
 
 /// Random choices; each has a name, so that what is not covered can be left out.

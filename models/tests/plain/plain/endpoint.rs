@@ -2,7 +2,7 @@
 
 use super::traffic::Source;
 use super::voq::{Stage, Staging};
-use super::{BEFORE, Event, Model, Name, Packet, World, class, may_leave, pointer_of};
+use super::{Event, Model, Name, Packet, World, class, may_leave};
 use crate::record::Record;
 use models::config::*;
 use models::probe::{PacketId, Parts};
@@ -28,7 +28,7 @@ impl Endpoint {
         Endpoint {
             sources: own.map(|source| Source::new(config.seed, source)).collect(),
             lanes: std::array::from_fn(|_| vec![VecDeque::new(); lanes]),
-            served: [usize::from(BEFORE); PRIORITIES],
+            served: [0; PRIORITIES],
             planned: None,
         }
     }
@@ -151,7 +151,7 @@ impl World<'_> {
             let lanes = &endpoint.lanes[priority];
             let can = |lane: usize| may_leave(&lanes[lane], &self.packets, port.staging.as_ref());
             let count = lanes.len();
-            let next = (0..count).map(|step| (endpoint.served[pointer_of(priority)] + step) % count);
+            let next = (0..count).map(|step| (endpoint.served[priority] + step) % count);
             let Some((lane, place)) = next.filter_map(|lane| Some((lane, can(lane)?))).next() else {
                 continue;
             };
@@ -166,7 +166,7 @@ impl World<'_> {
             return;
         };
         let endpoint = self.endpoint(d);
-        endpoint.served[pointer_of(priority)] = lane + 1;
+        endpoint.served[priority] = lane + 1;
         let name = endpoint.lanes[priority][lane].remove(place).expect("it waits there");
         self.commit(d, 0, name);
         // F-16.

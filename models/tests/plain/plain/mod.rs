@@ -57,20 +57,6 @@ struct Packet {
     buffer: usize,
 }
 
-/// The model arbitrates as it did before each choice and priority had a pointer of its own: one pointer serves
-/// all priorities, starts at once do not turn it, pointers begin at the second, inputs are offered in turn, and
-/// a match is made in the middle of an instant. What depends on more than that is left out (`EXCLUDED`).
-const BEFORE: bool = false;
-
-/// The model does not follow F-45 where the run behind a packet was opened while the last status, before
-/// that packet, has not left: it does not correct that status, but sends another one behind the packet.
-const FORGETS_BEFORE: bool = false;
-
-/// Which pointer serves a priority.
-fn pointer_of(priority: usize) -> usize {
-    if BEFORE { 0 } else { priority }
-}
-
 /// A name for a packet: its place in the list of all.
 type Name = usize;
 
@@ -106,8 +92,8 @@ struct Port {
     unaccepted: i64,
     advertised: i64,
     eager_at: i64,
-    /// The last status, when its symbol begins, and `Wire::opened` when it got its place.
-    last_status: Option<(usize, u64, u64)>,
+    /// The last status, and when its symbol begins.
+    last_status: Option<(usize, u64)>,
     /// F-57.
     reads: usize,
     /// F-14.
@@ -407,7 +393,7 @@ impl<'a> World<'a> {
         let arrives = begins + port.wire.symbol() + port.propagation;
         let status = self.statuses.len();
         let port = self.port(d, p);
-        port.last_status = Some((status, begins, port.wire.opened));
+        port.last_status = Some((status, begins));
         self.statuses.push(Status { accepted, buffers });
         self.post_to(d, peer, arrives, class::SYMBOL, Event::Status { status });
     }
@@ -425,9 +411,7 @@ impl<'a> World<'a> {
             return;
         }
         match port.last_status {
-            Some((status, begins, opened))
-                if begins >= now && (opened == port.wire.opened || !FORGETS_BEFORE) =>
-            {
+            Some((status, begins)) if begins >= now => {
                 port.advertised += 1;
                 let says = port.advertised;
                 self.statuses[status].buffers = says;
@@ -556,7 +540,29 @@ impl<'a> World<'a> {
 
 /// F-47: up to what advertised count a release is told at once.
 fn eager_at(config: &FabricConfig, d: usize, p: usize) -> i64 {
-    config.devices[d].ports[p].watermarks[0].into()
+    let at = (d as u32, p as u8);
+    let Some(link) = config.links.iter().find(|link| link.a == at || link.b == at) else { return 0 };
+    let lengths = || {
+        config.sources.iter().flat_map(|source| match (&source.sizes, &source.arrivals) {
+            (Sizes::Fixed(size), _) => vec![size.wire],
+            (Sizes::Mix(mix), _) => mix.iter().map(|(_, size)| size.wire).collect(),
+            (Sizes::Replay, Arrivals::Replay(list)) => list.iter().map(|packet| packet.size.wire).collect(),
+            (Sizes::Replay, _) => vec![],
+        })
+    };
+    let (shortest, longest) = (lengths().min().unwrap_or(8), lengths().max().unwrap_or(276));
+    let ((n, den), c) = (link.char_ps, u64::from(link.symbol_chars));
+    let time = |octets: u16| (u64::from(octets) + c) * n / den;
+    let (least, most) = (time(shortest).max(1), time(longest) + 1);
+    let pipeline = match &config.devices[d].model {
+        DeviceModel::Switch(switch) => switch.pipeline.0,
+        DeviceModel::Endpoint(_) => 0,
+    };
+    let symbols = (most.div_ceil(least) + 1) * (c * n).div_ceil(den);
+    let round = 2 * link.propagation.0 + pipeline + most + symbols + u64::from(link.lanes) * n / den;
+    let under_way = round.div_ceil(least).min(link.ack_window.into()) as i64;
+    let port = &config.devices[d].ports[p];
+    (i64::from(port.watermarks[0]) - 1 + under_way).min(255).min(port.buffers.into())
 }
 
 /// F-86: the first packet of a lane whose staging queue is not stopped.

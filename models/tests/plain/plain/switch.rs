@@ -1,14 +1,11 @@
 //! Switches: queues, places, who goes first.
 
 use super::voq::{Detector, Stage};
-use super::{BEFORE, Buffer, Event, Model, Name, Sending, World, class, may_leave, pointer_of};
+use super::{Buffer, Event, Model, Name, Sending, World, class, may_leave};
 use models::config::*;
 use models::probe::{Cause, DropReason};
 use sim_core::{Purpose, Stream};
 use std::collections::VecDeque;
-
-/// An input accepts as many grants a round as it has reads left, not one.
-const ACCEPTS_ALL: bool = true;
 
 type Queues = Vec<VecDeque<Name>>;
 
@@ -35,14 +32,11 @@ pub struct Switch {
     admitted: Pointers,
     /// Output that read a packet of (input, priority) last, and one beyond.
     read: Pointers,
-    /// F-60: offer pointer of each input.
-    offers: Vec<usize>,
     /// F-67: pointers of outputs and inputs.
     grants: Pointers,
     accepts: Pointers,
-    /// A match commits its packets; something has moved into a lane meanwhile.
+    /// A match commits its packets.
     matching: bool,
-    moved: bool,
     match_is_due: bool,
 }
 
@@ -59,14 +53,12 @@ impl Switch {
             waiting: vec![0; ports],
             arrivals: 0,
             places: 0,
-            served: vec![[usize::from(BEFORE); PRIORITIES]; ports],
-            admitted: vec![[usize::from(BEFORE); PRIORITIES]; ports],
+            served: vec![[0; PRIORITIES]; ports],
+            admitted: vec![[0; PRIORITIES]; ports],
             read: vec![[0; PRIORITIES]; ports],
-            offers: vec![0; ports],
             grants: vec![[0; PRIORITIES]; ports],
             accepts: vec![[0; PRIORITIES]; ports],
             matching: false,
-            moved: false,
             match_is_due: false,
         }
     }
@@ -301,8 +293,6 @@ impl World<'_> {
         }
         if !switch.matches() {
             self.choose(d, o);
-        } else if BEFORE {
-            self.make_match(d, false);
         } else if !switch.match_is_due {
             self.switch(d).match_is_due = true;
             self.post(d, 0, self.now, class::TICK, Event::Match);
@@ -341,7 +331,7 @@ impl World<'_> {
             let switch = self.switch_ref(d);
             let name = |&(lane, place): &(usize, usize)| switch.lanes[o][priority][lane][place];
             let heads: Vec<(usize, Name)> = lanes.iter().map(|lane| (lane.0, name(lane))).collect();
-            let pointer = switch.served[o][pointer_of(priority)];
+            let pointer = switch.served[o][priority];
             let chosen = self.pick(d, &heads, pointer);
             self.start(d, chosen, true);
             return;
@@ -377,16 +367,16 @@ impl World<'_> {
             switch.lanes[o][priority][lane].retain(|&other| other != name);
             switch.waiting[o] -= 1;
         }
-        if from_lane || !BEFORE {
-            switch.served[o][pointer_of(priority)] = lane + 1;
-        }
+        switch.served[o][priority] = lane + 1;
         if switch.matches() && !switch.matching {
             let ports = switch.ports;
             switch.grants[o][priority] = (i + 1) % ports;
             switch.accepts[i][priority] = (o + 1) % ports;
         }
-        switch.read[i][priority] = o + 1;
         let direct = switch.is_direct();
+        if direct {
+            switch.read[i][priority] = o + 1;
+        }
         self.commit(d, o, name);
         if direct {
             self.port(d, i).reads += 1;
@@ -399,7 +389,6 @@ impl World<'_> {
             if switch.is_fifo()
                 && let Some(next) = switch.queues[i][priority][0].pop_front()
             {
-                switch.moved = true;
                 self.join_lane(d, next);
                 let output = self.packets[next].output;
                 self.try_output(d, output);
@@ -465,22 +454,15 @@ impl World<'_> {
             let (i, ports, matches) = (sending.input, switch.ports, switch.matches());
             self.port(d, i).reads -= 1;
             self.release(d, i, sending.buffer, true);
-            if !BEFORE && !matches {
+            if !matches {
                 self.offer(d, i);
                 self.try_output(d, o);
                 return;
             }
-            let first = if matches { 0 } else { self.switch_ref(d).offers[i] };
-            for step in 0..ports {
-                let other = (first + step) % ports;
-                let lanes = &self.switch_ref(d).lanes[other];
-                let wanted = lanes.iter().any(|lanes| !lanes[i].is_empty());
-                if other == o || !wanted || !self.devices[d].ports[other].is_idle() {
-                    continue;
-                }
-                self.try_output(d, other);
-                if !matches && !self.devices[d].ports[other].is_idle() {
-                    self.switch(d).offers[i] = (other + 1) % ports;
+            for other in (0..ports).filter(|&other| other != o) {
+                let wanted = self.switch_ref(d).lanes[other].iter().any(|lanes| !lanes[i].is_empty());
+                if wanted && self.devices[d].ports[other].is_idle() {
+                    self.try_output(d, other);
                 }
             }
         }
@@ -508,42 +490,16 @@ impl World<'_> {
     pub fn tick(&mut self, d: usize) {
         let switch = self.switch_ref(d);
         let slot = switch.config.slot.expect("it has a clock").0;
-        if switch.matches() {
-            self.make_match(d, true);
-        } else if !BEFORE {
-            self.match_once(d);
-        } else {
-            let ports = switch.ports;
-            let first = (self.now / slot) as usize % ports;
-            for step in 0..ports {
-                let o = (first + step) % ports;
-                if self.devices[d].ports[o].is_idle() {
-                    self.choose(d, o);
-                }
-            }
-        }
+        self.match_once(d);
         self.post(d, 0, self.now + slot, class::TICK, Event::Tick);
     }
 
-    /// F-67.
-    fn make_match(&mut self, d: usize, tick: bool) {
-        if self.switch_ref(d).matching {
-            return;
-        }
-        loop {
-            self.match_once(d);
-            if tick || !self.switch_ref(d).moved {
-                return;
-            }
-        }
-    }
-
+    /// F-67, F-68: all idle outputs choose together.
     fn match_once(&mut self, d: usize) {
         let switch = self.switch_ref(d);
         let ports = switch.ports;
-        let policy = switch.config.arbitration;
-        let rounds = match policy {
-            Arbitration::Islip { iterations } => usize::from(iterations),
+        let rounds = match switch.config.arbitration {
+            Arbitration::Islip { iterations } if switch.is_direct() => usize::from(iterations),
             _ => usize::MAX,
         };
         // requests[output][input]: the highest priority, and the packet.
@@ -582,11 +538,7 @@ impl World<'_> {
                     .map(|request| (request.0, request.2))
                     .collect();
                 let switch = self.switch_ref(d);
-                let pointer = if switch.matches() {
-                    switch.grants[o][best]
-                } else {
-                    switch.served[o][pointer_of(best)]
-                };
+                let pointer = if switch.matches() { switch.grants[o][best] } else { switch.served[o][best] };
                 let granted = self.pick(d, &heads, pointer);
                 let lane = heads.iter().find(|head| head.1 == granted).expect("one of them").0;
                 grants[lane].push((o, best));
@@ -609,9 +561,6 @@ impl World<'_> {
                         switch.grants[o][best] = (i + 1) % ports;
                         switch.accepts[i][best] = (o + 1) % ports;
                     }
-                    if !ACCEPTS_ALL {
-                        break;
-                    }
                 }
             }
             if accepted.len() == before {
@@ -623,11 +572,22 @@ impl World<'_> {
                 self.port(d, o).waits_for_credit = passed_over[o];
             }
         }
+        let switch = self.switch_ref(d);
+        // F-67: without a clock nobody idles beside somebody who asks, however few rounds there are.
+        let idles = |o: usize| {
+            let asks = |i: usize| requests[o][i].is_some() && reads[i] < most;
+            !matched[o] && (0..ports).any(asks)
+        };
+        let again = switch.config.slot.is_none() && (0..ports).any(idles);
         let switch = self.switch(d);
-        (switch.matching, switch.moved) = (true, false);
+        switch.matching = true;
         for name in accepted {
             self.start(d, name, true);
         }
         self.switch(d).matching = false;
+        if again && !self.switch_ref(d).match_is_due {
+            self.switch(d).match_is_due = true;
+            self.post(d, 0, self.now, class::TICK, Event::Match);
+        }
     }
 }

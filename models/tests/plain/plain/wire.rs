@@ -33,8 +33,6 @@ pub struct Wire {
     before_packet: bool,
     /// Start and end of the last packet.
     packet: Option<(u64, u64)>,
-    /// How often the run behind a packet was opened, F-22.
-    pub opened: u64,
     /// F-27: places so far that are no start-of-packet.
     pub places_alone: u64,
 }
@@ -59,7 +57,6 @@ impl Wire {
             places: Vec::new(),
             before_packet: false,
             packet: None,
-            opened: 0,
             places_alone: 0,
         }
     }
@@ -98,7 +95,6 @@ impl Wire {
         let Some((_, end)) = self.packet else { return };
         if self.before_packet {
             (self.run, self.before_packet) = (end, false);
-            self.opened += 1;
             self.places.clear();
         }
         if self.places.is_empty() && self.run == end && now > end {
