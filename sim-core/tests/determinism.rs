@@ -298,3 +298,60 @@ fn scheduling_before_the_last_event_panics() {
     assert_eq!(kernel.run_until(Time(10)), RunEnd::Stopped);
     kernel.schedule(Event { key: key(10, 0, 0, 1), target: 0, payload: () });
 }
+
+/// Posts two events with each of its first three, and writes down how many are pending before and after.
+#[derive(Default)]
+struct Counting(Vec<(usize, usize)>);
+
+impl World for Counting {
+    type Payload = u32;
+
+    fn handle<L: EventList<u32>>(&mut self, event: Event<u32>, cx: &mut Context<'_, u32, L>) {
+        let before = cx.pending();
+        if event.payload < 3 {
+            for n in 0..2u64 {
+                let at = Time(cx.now().0 + 10 + n);
+                let key = KeySource::new(ActorId::new(2 * event.payload + n as u32 + 1), Shake::NONE)
+                    .make(at, Class::new(0));
+                // The second of each pair goes on.
+                cx.send(key, 0, if n == 1 { event.payload + 1 } else { 9 });
+            }
+        }
+        self.0.push((before, cx.pending()));
+    }
+}
+
+/// What is pending is what was posted and not handled; the event being handled is not.
+#[test]
+fn a_world_sees_how_many_events_are_pending() {
+    fn seen<L: EventList<u32>>(list: L) -> Vec<(usize, usize)> {
+        let mut kernel = Kernel::new(Counting::default(), list);
+        let key = KeySource::new(ActorId::new(0), Shake::NONE).make(Time(1), Class::new(0));
+        kernel.schedule(Event { key, target: 0, payload: 0 });
+        assert_eq!(kernel.run_until(Time(1_000)), RunEnd::Empty);
+        kernel.into_world().0
+    }
+    let law = [(0, 2), (1, 1), (0, 2), (1, 1), (0, 2), (1, 1), (0, 0)];
+    assert_eq!(seen(HeapList::new()), law);
+    assert_eq!(seen(BucketRing::new(RingConfig::for_rate(800, Duration::from_us(1)))), law);
+}
+
+/// Within an instant `order` decides, and it is made of class, source and sequence in this order.
+#[test]
+fn the_order_of_a_key_decides_within_an_instant() {
+    let mut keys = Vec::new();
+    for actor in [0, 1, 77] {
+        let mut source = KeySource::new(ActorId::new(actor), Shake::NONE);
+        for n in 0..6u8 {
+            keys.push(source.make(Time(5), Class::new(n % 3)));
+        }
+    }
+    for a in &keys {
+        let parts = |key: &EventKey| (key.class(), key.source(), key.sequence());
+        assert_ne!(a.order(), 0, "sequences begin with 1");
+        for b in &keys {
+            assert_eq!(a.order().cmp(&b.order()), a.cmp(b));
+            assert_eq!(a.order().cmp(&b.order()), parts(a).cmp(&parts(b)));
+        }
+    }
+}

@@ -162,6 +162,14 @@ fn check(world: &World, host: &Enumerator) {
     }
     let ids: Vec<(u16, usize)> =
         (0..).zip(devices).filter_map(|(device, found)| Some((found.id()?, node_of(device)))).collect();
+    // The tables that the host shows are those that it wrote.
+    assert_eq!(host.routes().len(), devices.len());
+    for (device, found) in devices.iter().enumerate().filter(|(_, found)| found.is_switch()) {
+        for &(id, _) in &ids {
+            let written = world.nodes[node_of(device)].plug.table[usize::from(id)];
+            assert_eq!(host.routes()[device][usize::from(id)], Some(written), "{found:?}, id {id}");
+        }
+    }
     for &(id, node) in &ids {
         let own = &world.nodes[node];
         assert!(own.file.base_id() == Some(id as u8) && own.plug.serial.is_enabled());
@@ -175,6 +183,7 @@ fn check(world: &World, host: &Enumerator) {
 fn a_ring_is_found_both_ways_round_and_closed() {
     let mut world = World::new(4, &[(0, 1), (1, 2), (2, 3), (3, 0)], &[0, 2, 2], false);
     let mut host = Enumerator::new(HOST);
+    assert!(host.routes().is_empty(), "there is none before they are planned");
     let events = world.carry_out(&mut host, |_| false);
     check(&world, &host);
     let phases: Vec<Phase> = events

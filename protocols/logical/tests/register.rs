@@ -235,6 +235,24 @@ fn extended_configuration_reaches_four_entries() {
     assert_eq!(device.routes[&0x13], 4);
 }
 
+/// The enable bit goes with each write, and a destination that is none of the standard's bits does not set it.
+#[test]
+fn extended_configuration_ends_with_a_write_without_its_bit() {
+    let mut file = file(switch(Some(0x01FF)));
+    for (value, shown, entries) in [
+        (0x8000_0010u32, 0x8000_0010u32, vec![0x10, 0x11, 0x12, 0x13]),
+        (0x0000_0020, 0x0000_0020, vec![0x20]),
+        (0x7FFF_0030, 0x0000_0030, vec![0x30]),
+        (0x8000_0040, 0x8000_0040, vec![0x40, 0x41, 0x42, 0x43]),
+    ] {
+        let mut device = Plugged::default();
+        file.write(offset::ROUTE_DESTINATION, value, &mut device);
+        assert_eq!(file.read(offset::ROUTE_DESTINATION, 0, &device), shown);
+        file.write(offset::ROUTE_PORT, 0x0403_0201, &mut device);
+        assert_eq!(device.routes.into_keys().collect::<Vec<_>>(), entries);
+    }
+}
+
 #[test]
 fn small_systems_select_8_bit_destinations() {
     let mut file = file(Description { features: 0, ..switch(Some(0xFF)) });

@@ -131,12 +131,18 @@ mod tests {
             assert_eq!(port_of_status(status_offset(port)), Some(port));
         }
         assert_eq!([0x54, 0x5C, 0x3C].map(port_of_status), [None; 3]);
+        // There is no port 256, and none at an address between two.
+        let beyond = status_offset(255) + PORT_STRIDE;
+        assert_eq!([beyond, beyond + 0x1000 * PORT_STRIDE, beyond - 4].map(port_of_status), [None; 3]);
         assert!(status_offset(63) + 4 <= octets(64));
     }
 
     #[test]
     fn a_switch_is_discovered_but_never_enabled() {
         let mut switch = Serial::switch(3);
+        assert!(!switch.is_discovered());
+        switch.write(GENERAL_CONTROL, !DISCOVERED);
+        assert!(!switch.is_discovered(), "other bits do not count");
         switch.write(GENERAL_CONTROL, 0xFFFF_FFFF);
         assert_eq!(switch.read(GENERAL_CONTROL), DISCOVERED);
         assert!(switch.is_discovered() && !switch.is_enabled());
@@ -146,6 +152,8 @@ mod tests {
     fn agents_wait_and_hosts_do_not() {
         let mut agent = Serial::endpoint(false);
         assert_eq!(agent.read(GENERAL_CONTROL), 0);
+        agent.write(GENERAL_CONTROL, HOST | MASTER_ENABLE);
+        assert!(agent.is_enabled() && !agent.is_discovered());
         agent.write(GENERAL_CONTROL, MASTER_ENABLE | DISCOVERED | 1);
         assert_eq!(agent.read(GENERAL_CONTROL), 0x6000_0000, "reserved bits stay 0");
         assert!(agent.is_enabled() && agent.is_discovered());

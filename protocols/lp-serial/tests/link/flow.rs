@@ -267,3 +267,33 @@ fn an_owner_that_chooses_late_is_told_what_would_start() {
     bench.hear(pna(Cause::General), NOP);
     assert_eq!(starts(&bench), [false; 4]);
 }
+
+/// What is outstanding in a channel are the packets sent and not acknowledged, and credit is what is told less
+/// them.
+#[test]
+fn outstanding_packets_are_counted_until_they_are_acknowledged() {
+    let mut bench = Bench::up(quiet(), 9);
+    assert_eq!(bench.0.credit(0).outstanding(), 0);
+    bench.send(4);
+    assert_eq!((bench.0.credit(0).outstanding(), bench.0.credit(0).free()), (4, 5));
+    bench.accepted(0, 9);
+    bench.accepted(1, 8);
+    assert_eq!((bench.0.credit(0).outstanding(), bench.0.credit(0).free()), (2, 6));
+    assert_eq!(bench.0.credit(0).last_told(), 8);
+}
+
+/// A symbol has to leave for a multicast event, and for no delimiter.
+#[test]
+fn a_multicast_event_wants_a_symbol_of_its_own() {
+    let mut bench = Bench::up(quiet(), 9);
+    bench.0.submit(0, meta(0)).unwrap();
+    assert!(!bench.0.wants_symbol(), "a packet brings its own");
+    bench.0.submit_multicast_event();
+    bench.0.submit_multicast_event();
+    for _ in 0..2 {
+        assert!(bench.0.wants_symbol());
+        assert_eq!(bench.left().unwrap().1, lp_serial::control_symbol::Stype1::MulticastEvent);
+    }
+    assert!(!bench.0.wants_symbol());
+    assert_eq!(bench.left().unwrap().1, SOP);
+}
