@@ -309,7 +309,7 @@ fn a_return_open_of_a_conduit_that_is_gone() {
     }
 }
 
-/// A record that knows the stream to the peer from the peer's OPEN alone ends when the peer does not answer the question
+/// A record that knows a stream to the peer from the peer's OPEN alone ends when the peer does not answer the question
 /// for that stream, at its deadline and not with its own OPEN.
 #[test]
 fn a_question_for_a_stream_that_is_not_open_yet() {
