@@ -167,7 +167,8 @@ impl Quantities<'_> {
         self.service(&format!("{at}/rx_service"), host.rx_service.as_ref());
         self.service(&format!("{at}/tx_service"), host.tx_service.as_ref());
         self.time(&format!("{at}/retry_delay"), host.retry_delay.as_ref());
-        self.patience(format!("{at}/response_timeout"), host.response_timeout.as_ref());
+        let given = host.response_timeout.as_ref().filter(|text| text.as_str() != "auto");
+        self.patience(format!("{at}/response_timeout"), given);
     }
 
     /// How long an answer may take.

@@ -124,7 +124,7 @@ fn host_defaults() -> HostSpec {
         tx_service: none(),
         rx_queue: Some(1024),
         protocol_clock: Some(Share::Number(1.into())),
-        response_timeout: text("1 ms"),
+        response_timeout: text("auto"),
         retry_delay: text("0 ps"),
     }
 }

@@ -4,6 +4,7 @@ use crate::compile::{Compiler, Settings};
 use crate::diagnostic::Diagnostic;
 use crate::spec::*;
 use crate::traffic::{self, Sized};
+use crate::transfer::Clock;
 use crate::units::{self, Ratio};
 use models::config::*;
 use models::lp_serial::cost::{AddressSize, PacketClass, SymbolSize, packet_bytes};
@@ -358,6 +359,33 @@ pub(crate) fn mtu(spec: &Spec) -> Mtu {
     mtu.and_then(|octets| Mtu::from_bytes(octets).ok()).unwrap_or(Mtu::MAX)
 }
 
+/// How long a response may take, unless it is given, in time of the fabric.
+const RESPONSE_TIMEOUT: u64 = 1_000_000_000;
+
+/// The software of an endpoint.
+pub(crate) fn host(c: &Compiler<'_>, device: usize) -> HostConfig {
+    let host = host_spec(c, device);
+    HostConfig {
+        rx_service: service(host.and_then(|host| host.rx_service.as_ref())),
+        tx_service: service(host.and_then(|host| host.tx_service.as_ref())),
+        rx_queue: host.and_then(|host| host.rx_queue).unwrap_or(1024),
+    }
+}
+
+fn host_spec<'a>(c: &'a Compiler<'_>, device: usize) -> Option<&'a HostSpec> {
+    match &c.settings[device] {
+        Settings::Endpoint(endpoint) => endpoint.host.as_ref(),
+        Settings::Switch(_) => None,
+    }
+}
+
+/// The protocol clock of an endpoint; 1 if it is none, of which [`agents`] complains.
+pub(crate) fn ratio(c: &Compiler<'_>, device: usize) -> (u64, u64) {
+    let share = host_spec(c, device).and_then(|host| host.protocol_clock.as_ref());
+    let value = share.and_then(|share| traffic::share_value(share).ok()?.pair());
+    value.filter(|&(num, den)| num > 0 && den > 0).unwrap_or((1, 1))
+}
+
 /// The agents of all endpoints that take part in such flows.
 pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfig> {
     let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
@@ -383,18 +411,17 @@ pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfi
         let time = |text: &Option<String>, or: u64| {
             text.as_deref().and_then(|text| units::time(text).ok()).unwrap_or(or)
         };
+        let clock = clock(c, at, host.protocol_clock.as_ref());
+        let ordinary = Clock(clock).protocol(RESPONSE_TIMEOUT).max(1);
+        let response_timeout = units::given(host.response_timeout.as_ref()).unwrap_or(ordinary);
         let config = AgentConfig {
             device: device as u32,
             id: c.ids[device],
             ids: traffic::id_size(c),
             idle3,
-            host: HostConfig {
-                rx_service: service(host.rx_service.as_ref()),
-                tx_service: service(host.tx_service.as_ref()),
-                rx_queue: host.rx_queue.unwrap_or(1024),
-            },
-            clock: clock(c, at, host.protocol_clock.as_ref()),
-            response_timeout: time(&host.response_timeout, 1_000_000_000),
+            host: self::host(c, device),
+            clock,
+            response_timeout,
             retry_delay: time(&host.retry_delay, 0),
             mtu,
             parts,

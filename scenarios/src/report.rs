@@ -5,8 +5,10 @@ use crate::diagnostic::count;
 use crate::fabric;
 use crate::plan::{RunPlan, Variant, Warmup};
 use crate::presets;
+use crate::transfer::{Clock, Slowest};
 use crate::units::{Ratio, time_text};
 use models::config::*;
+use models::transfer_rate::Bound;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -78,6 +80,10 @@ fn describe(variant: &Variant, out: &mut String) {
     routes(config, out);
     if let Some(lookahead) = config.links.iter().map(lookahead).min() {
         let _ = writeln!(out, "  smallest lookahead: {}", time_text(lookahead));
+    }
+    let clocks = clock_lines(config);
+    if !clocks.is_empty() {
+        table(out, "hosts", clocks);
     }
     let _ = writeln!(out, "  flows:");
     for (name, text) in load_lines(variant) {
@@ -244,26 +250,54 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
 
 /// What a flow of Scheduled Transfer comes to without competition.
 fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
-    let (way, end) = crate::transfer::slowest(config, flow)?;
-    let stripes = match crate::transfer::stripes(config, flow, end) {
+    let Slowest { way, end, clock, stripes, time, bound } = crate::transfer::slowest(config, flow)?;
+    let stripes = match stripes {
         1 => String::new(),
         n => format!(" on each of {n} stripes"),
     };
     let block = 1u64 << end.job.blocksize;
-    let (cts, time) = way.cts_share(block);
+    let (source, destination) = if end.job.operation.is_read() { ("to", "from") } else { ("from", "to") };
+    let bound = match bound {
+        Bound::Links => "the links are the bound".to_owned(),
+        Bound::Permissions => "Clear_To_Send on the way back is the bound".to_owned(),
+        Bound::Sending => format!("tx_service of the hosts in \"{source}\" is the bound"),
+        Bound::Receiving => format!("rx_service of the hosts in \"{destination}\" is the bound"),
+        Bound::Window => format!("the window of {} is the bound", count(end.job.enabled() as usize, "Block")),
+        Bound::Slots => format!("{} Slots are the bound", end.protocol.slots),
+    };
+    // Clear_To_Send and what a window has to cover go with the links and hosts alone.
+    let (cts, busy) = way.cts_share(block);
+    let period = |time: u64| time_text(clock.fabric(time));
     let missing = match end.protocol.missing_timeout {
-        Some(time) => format!("missing Blocks after {}", time_text(time)),
+        Some(time) => format!("missing Blocks after {}", period(time)),
         None => "missing Blocks are not asked for".into(),
     };
     Some(format!(
-        "; analytic payload rate {:.3} Gb/s on the slowest path{stripes}, Clear_To_Send takes {:.2} % of the \
-         way back; round trip {}, a window of {} Blocks covers it; Op_timeout {}, {missing}",
+        "; analytic payload rate {:.3} Gb/s on the slowest path{stripes}: {bound}; Clear_To_Send takes {:.2} % of \
+         the way back; round trip {}, a window of {} Blocks covers it; Op_timeout {}, {missing}",
         8_000.0 * block as f64 / time as f64,
-        100.0 * cts as f64 / time as f64,
+        100.0 * cts as f64 / busy as f64,
         time_text(way.round_trip()),
-        way.block_latency(block).div_ceil(time),
-        time_text(end.protocol.op_timeout)
+        way.block_latency(block).div_ceil(busy),
+        period(end.protocol.op_timeout)
     ))
+}
+
+/// What becomes of times of protocols where their clock is not that of the fabric.
+fn clock_lines(config: &FabricConfig) -> Vec<(String, String)> {
+    let scaled = config.agents.iter().filter(|agent| agent.clock.0 != agent.clock.1);
+    let line = |agent: &AgentConfig| {
+        let (clock, (num, den)) = (Clock(agent.clock), agent.clock);
+        let ratio = Ratio::new(num.into(), den.into());
+        let text = format!(
+            "protocol clock {ratio}: 1 ms that a protocol is given passes in {} of the fabric, the response timeout \
+             in {}",
+            time_text(clock.fabric(1_000_000_000)),
+            time_text(clock.fabric(agent.response_timeout)),
+        );
+        (config.devices[agent.device as usize].path.clone(), text)
+    };
+    scaled.map(line).collect()
 }
 
 /// Device presets, one a line.

@@ -485,11 +485,13 @@ pub struct HostSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rx_queue: Option<u32>,
-    /// Time of protocols = time of the fabric x this number or fraction (default 1): 1000 makes timeouts a
-    /// thousand times shorter. Arrivals are not scaled.
+    /// Time of protocols = time of the fabric x this number or fraction (default 1): 1000 makes timeouts that
+    /// are given a thousand times shorter (`check` says what comes out). Arrivals, services and what is "auto"
+    /// are not scaled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_clock: Option<Share>,
-    /// A packet that is not answered for so long is lost (default "1 ms"), by the protocol clock.
+    /// A packet that is not answered for so long is lost, by the protocol clock (default "auto": 1 ms of the
+    /// fabric, whatever the clock).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_timeout: Option<String>,
     /// From a RETRY until the packet is sent again (default "0 ps"), by the protocol clock.

@@ -14,7 +14,7 @@ use models::path::Roads;
 use models::scheduled_transfer::Config;
 use models::scheduled_transfer::llp::Medium as Layer;
 use models::sim_core::{Duration, Time};
-use models::transfer_rate::TransferPath;
+use models::transfer_rate::{Bound, Software, TransferPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -255,12 +255,19 @@ pub(crate) fn ends(
     };
     let most = connections.values().copied().max().unwrap_or(1);
     let medium = places.first().and_then(|(device, _)| medium::of(c, *device));
-    let protocol = protocol(c, config, st, &job, (&peers, hosts), most);
+    let hosts_of = connections.keys().chain(positions.keys()).copied().collect::<BTreeSet<usize>>();
+    let way = longest(c, config, (&peers, hosts), st.stu.unwrap_or(1_024));
+    let way = way.map(|way| {
+        let software = patient(c, &hosts_of);
+        way.between(software, software)
+    });
+    let scale = Scale { way, connections: most };
     let (begin, offset) = (units::given(st.at.as_ref()), units::given(st.offset.as_ref()));
     let alone = |device: usize| vec![device];
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| alone(device));
     let mut ends = BTreeMap::new();
-    for &device in connections.keys().chain(positions.keys()).collect::<BTreeSet<_>>() {
+    for device in hosts_of {
+        let protocol = protocol(c, st, &job, &scale, device);
         let position = positions.get(&device).copied().unwrap_or(0);
         let later = position.saturating_mul(offset.unwrap_or(0));
         let end = TransferConfig {
@@ -344,27 +351,42 @@ pub(crate) fn hosts(
     Some(hosts)
 }
 
-/// Parameters of the protocol machine.
-fn protocol(
-    c: &Compiler<'_>,
-    config: &FabricConfig,
-    st: &StSpec,
-    job: &TransferJob,
-    (peers, hosts): (&BTreeMap<usize, BTreeSet<u32>>, &Hosts),
+/// What the periods of a flow follow from.
+struct Scale {
+    /// The way with the longest round trip, between hosts as slow as any of the flow.
+    way: Option<TransferPath>,
+    /// Connections of the end that has most.
     connections: u64,
-) -> Config {
+}
+
+/// A host as slow as the slowest of these in everything, with as many places as any.
+fn patient(c: &Compiler<'_>, devices: &BTreeSet<usize>) -> Software {
+    let all = devices.iter().map(|&device| Software::longest(&protocols::host(c, device)));
+    all.fold(Software::default(), |a, b| Software {
+        rx: a.rx.max(b.rx),
+        tx: a.tx.max(b.tx),
+        places: a.places.max(b.places),
+    })
+}
+
+/// Parameters of the protocol machine of an end. Times that are given are times of its protocol clock; those
+/// that are not are as long in the fabric at every end, whatever its clock.
+fn protocol(c: &Compiler<'_>, st: &StSpec, job: &TransferJob, scale: &Scale, device: usize) -> Config {
     let stu = st.stu.unwrap_or(1_024);
-    let longest = longest(c, config, (peers, hosts), stu);
-    let round_trip = longest.as_ref().map_or(0, TransferPath::round_trip);
+    let clock = Clock(protocols::ratio(c, device));
+    let way = scale.way.as_ref();
+    let round_trip = way.map_or(0, TransferPath::round_trip);
     let slots = st.slots.unwrap_or(64);
+    let block = 1 << job.blocksize;
     // At both ends, Blocks of all their connections may be in front; and of each no more Control operations
     // than it has Slots.
-    let enabled = connections.saturating_mul(2).saturating_mul(job.enabled());
-    let queued = connections.saturating_mul(2).saturating_mul(job.enabled().min(slots.into()));
-    let contention = longest.as_ref().map_or(0, |way| way.contention(queued));
+    let ends = scale.connections.saturating_mul(2);
+    let enabled = ends.saturating_mul(job.enabled());
+    let queued = ends.saturating_mul(job.enabled().min(slots.into()));
+    let contention = way.map_or(0, |way| way.contention(queued, enabled, block));
     let automatic = TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip).saturating_add(contention);
-    let op_timeout = units::given(st.op_timeout.as_ref()).unwrap_or(automatic).max(1);
-    let patience = longest.map(|way| way.patience(op_timeout, enabled, 1 << job.blocksize));
+    let op_timeout = units::given(st.op_timeout.as_ref()).unwrap_or_else(|| clock.protocol(automatic)).max(1);
+    let patience = way.map(|way| clock.protocol(way.patience(clock.fabric(op_timeout), enabled, block)));
     let missing_timeout = match st.missing_timeout.as_deref() {
         Some("off") => None,
         text => Some(text.and_then(|text| units::time(text).ok()).or(patience).unwrap_or(op_timeout)),
@@ -372,8 +394,7 @@ fn protocol(
     let exponent = stu.trailing_zeros();
     let [_, (_, doubled), (_, delayed)] = shares(st);
     let ordered = [doubled, delayed].iter().all(|shares| shares.control.is_none() && shares.data.is_none());
-    let device = peers.keys().next().copied();
-    let layer = device.and_then(|device| medium::of(c, device)).map_or(Layer::Ethernet, Medium::layer);
+    let layer = medium::of(c, device).map_or(Layer::Ethernet, Medium::layer);
     let checked = st.checksum != Some(false);
     Config {
         op_timeout,
@@ -422,8 +443,31 @@ fn longest(
     ways.max_by_key(TransferPath::round_trip)
 }
 
-/// The slowest way of a flow without competition, with settings of one of its ends.
-pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<(TransferPath, &TransferConfig)> {
+/// A protocol clock: so much time of protocols passes in so much time of the fabric.
+#[derive(Copy, Clone)]
+pub(crate) struct Clock(pub(crate) (u64, u64));
+
+impl Clock {
+    /// The time of protocols in which this time of the fabric passes, rounded up.
+    pub(crate) fn protocol(self, fabric: u64) -> u64 {
+        let (num, den) = self.0;
+        scaled(fabric, num, den)
+    }
+
+    /// The time of the fabric in which this time of protocols passes, rounded up.
+    pub(crate) fn fabric(self, protocol: u64) -> u64 {
+        let (num, den) = self.0;
+        scaled(protocol, den, num)
+    }
+}
+
+fn scaled(time: u64, num: u64, den: u64) -> u64 {
+    let scaled = (u128::from(time) * u128::from(num)).div_ceil(u128::from(den));
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}
+
+/// The slowest way of a flow without competition.
+pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest<'_>> {
     let roads = Roads::new(config);
     let mut ways = Vec::new();
     for agent in &config.agents {
@@ -432,22 +476,42 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<(TransferPath,
             for &peer in end.peers.iter().take(PAIRS_MAX) {
                 let owner = *config.owners.get(usize::from(peer))?;
                 let (out, home) = (roads.path(agent.device, peer.into())?, roads.path(owner, agent.id)?);
-                let (there, back) = if end.job.operation.is_read() { (home, out) } else { (out, home) };
+                let own = Software::mean(&agent.host);
+                let other = config.agents.iter().find(|agent| agent.device == owner);
+                let other = other.map_or_else(Software::default, |other| Software::mean(&other.host));
+                let is_read = end.job.operation.is_read();
+                let (there, back) = if is_read { (home, out) } else { (out, home) };
+                let (source, destination) = if is_read { (other, own) } else { (own, other) };
                 let stu = 1 << end.protocol.cut_stu;
                 let way = match end.medium {
                     Some(medium) => TransferPath::on_medium(there, back, stu, medium),
                     None => TransferPath::new(there, back, stu, agent.mtu, agent.ids, agent.idle3),
                 };
-                ways.push((way, &**end));
+                let (way, clock) = (way.between(source, destination), Clock(agent.clock));
+                let stripes = stripes(config, flow, end);
+                let (time, bound) = way.bound(end, stripes as u64);
+                ways.push(Slowest { way, end, clock, stripes, time, bound });
             }
         }
     }
-    ways.into_iter().max_by_key(|(way, end)| way.block_time(1 << end.job.blocksize))
+    ways.into_iter().max_by_key(|slowest| slowest.time)
+}
+
+/// The slowest way of a flow.
+pub(crate) struct Slowest<'a> {
+    pub(crate) way: TransferPath,
+    pub(crate) end: &'a TransferConfig,
+    pub(crate) clock: Clock,
+    pub(crate) stripes: usize,
+    /// How long a Block takes at the best rate, ps.
+    pub(crate) time: u64,
+    /// What sets that.
+    pub(crate) bound: Bound,
 }
 
 /// How many Blocks may be under way at once between an end and its first peer: the interfaces of the one that
 /// has fewer.
-pub(crate) fn stripes(config: &FabricConfig, flow: u16, end: &TransferConfig) -> usize {
+fn stripes(config: &FabricConfig, flow: u16, end: &TransferConfig) -> usize {
     let parts = config.agents.iter().flat_map(|agent| &agent.parts).filter(|part| part.flow == flow);
     let mut ends = parts.filter_map(|part| match &part.protocol {
         ProtocolConfig::Transfer(end) => Some(&**end),

@@ -347,6 +347,55 @@ fn clear_to_send_is_checked() {
     assert_eq!(pair.logged(B)[5], Logged::Illegal_Blocksize_Error);
 }
 
+/// A Block has 65 536 STUs at most: one that begins inside an STU would have one more.
+#[test]
+fn a_grant_of_too_many_stus() {
+    let a = Config { cut_stu: 8, op_timeout: 100_000_000_000, ..Config::default() };
+    let b = Config { first_port: 0x8000, first_key: 0x5E6F_7081, ..a };
+    for (b_num, offset, expected) in [(0, 0, None), (1, 1, Some(Logged::Illegal_Blocksize_Error))] {
+        let mut pair = Pair::new(a, b, 34 << 20);
+        let (_, at_b) = pair.open();
+        pair.auto = false;
+        pair.tracing = false;
+        pair.lose.push((B, Op::Data, u32::MAX));
+        let id =
+            pair.ends[B].write(pair.now, at_b, Span::new(0, 33 << 20), TransferOptions::default()).unwrap();
+        pair.settle();
+        let at_a = pair.events[A][0].0;
+        let grant = Body::ClearToSend {
+            blocksize: 24,
+            mx: 5,
+            bufx: 0x100,
+            offset,
+            f_offset: 0,
+            b_num,
+            d_id: id,
+            s_id: 77,
+        };
+        let header = from_a(&pair, at_a, grant);
+        say(&mut pair, &header, &[]);
+        assert_eq!(pair.logged(B), expected.into_iter().collect::<Vec<_>>(), "Block {b_num} at {offset}");
+    }
+}
+
+/// A connection that nobody takes down, or that is not open yet, stays as it is whatever comes of a teardown.
+#[test]
+fn a_teardown_out_of_place() {
+    let rows = |key| [Body::DisconnectAnswer { key }, Body::DisconnectComplete { key }];
+    let mut pair = pair(|_| {});
+    let (a, _) = pair.open();
+    for body in rows(pair.ends[A].connection(a).unwrap().local().key) {
+        let before = pair.logged(B).len();
+        let header = from_a(&pair, a, body);
+        say(&mut pair, &header, &[]);
+        let entry = Logged::Unexpected_Opcode_Error { unexpected_opcode_value: header.op };
+        assert_eq!(pair.logged(B)[before..], [entry]);
+    }
+    assert!(pair.sent(B, Op::DisconnectComplete).is_empty());
+    let id = pair.ends[A].write(pair.now, a, Span::new(0, 5000), TransferOptions::default()).unwrap();
+    assert_eq!(pair.outcome(A, id), Outcome::Complete, "it is as open as before");
+}
+
 /// Proves: ST-8.2-6, ST-8.2-23, ST-10.7.7-1, ST-6.1.4.4-8, ST-6.1.4.3-7, ST-6.1.4.3-3
 #[test]
 fn region_operations_are_checked() {

@@ -30,7 +30,7 @@ fn every_field_is_unsigned() {
     assert!(matches!(operation.body, Body::RequestToReceive { t_len: u64::MAX, .. }));
 }
 
-/// Proves: ST-5.2.3-1, ST-5.2.4-1, ST-5.2.4-3, ST-5.2.4-6, ST-6.3-2, ST-4.1-1, ST-A.1-8, ST-8.2-22
+/// Proves: ST-5.2.3-1, ST-5.2.4-1, ST-5.2.4-3, ST-5.2.4-6, ST-6.3-2, ST-4.1-1, ST-8.2-22
 #[test]
 fn a_configuration_declares_what_is_legal() {
     let legal = |change: &dyn Fn(&mut Config)| {
@@ -59,6 +59,27 @@ fn a_configuration_declares_what_is_legal() {
     }
     let caps = [DataChannel::ONE, DataChannel::TWO, DataChannel::THREE].map(DataChannel::stu_exponent);
     assert_eq!(caps, [17, 17, 31]);
+}
+
+/// A device in between that takes short STUs only: the source cuts no longer ones, or the destination declares no
+/// longer ones, and Max_Block is what so many STUs can be.
+///
+/// Proves: ST-A.1-8
+#[test]
+fn the_smallest_limit_on_the_way_counts() {
+    for (cut_stu, max_stu) in [(31, 10), (9, 10), (31, 9), (8, 9), (9, 8)] {
+        let a = Config { cut_stu, ..Config::default() };
+        let b = Config { max_stu, first_port: 0x8000, first_key: 9, ..Config::default() };
+        let mut pair = Pair::new(a, b, 2 << 20);
+        let (a, _) = pair.open();
+        pair.expose = ExposeOptions { window: 1, blocksize: 14 };
+        let id = pair.ends[A].write(pair.now, a, Span::new(0, 65_536), TransferOptions::default()).unwrap();
+        assert_eq!(pair.outcome(A, id), Outcome::Complete);
+        let stu = cut_stu.min(max_stu);
+        assert_eq!(pair.sent(A, Op::Data).len(), 65_536 >> stu, "{cut_stu} {max_stu}");
+        assert_eq!(u32::from(pair.sent(A, Op::RequestToSend)[0].b_id), 16 + stu, "65 536 STUs a Block");
+        pair.assert_clean();
+    }
 }
 
 /// Proves: ST-4.2-10, ST-5.1.1-7, ST-5.1.1-9, ST-5.1.1-10, ST-5.2.3-2, ST-5.2.4-2, ST-5.2.4-4, ST-8.2-15

@@ -5,10 +5,12 @@ mod common;
 use common::{A, B, LANDING, Pair};
 use scheduled_transfer::errors::Logged;
 use scheduled_transfer::ids::{Ids, KEY_QUARANTINE, Keys, MemoryIndices};
+use scheduled_transfer::memory::{Memory, Pattern};
 use scheduled_transfer::slots::{Class, Gate, UNCOUNTED};
 use scheduled_transfer::wire::flags::DataChannel;
-use scheduled_transfer::wire::{Attributes, Function, Op};
+use scheduled_transfer::wire::{Attributes, Flags, Function, Header, Op};
 use scheduled_transfer::{Config, Event, ExposeOptions, Extras, Outcome, Span, TransferOptions};
+use std::collections::BTreeSet;
 
 fn pair(change: impl Fn(&mut Config)) -> Pair {
     let mut a = Config::default();
@@ -55,6 +57,39 @@ fn the_view_of_slots() {
     assert_eq!(allowed(&free), [true; 4]);
 }
 
+/// What may arrive after a question lowers its answer: sends of other channels shortly before it, and of its own
+/// where the link reorders.
+#[test]
+fn a_question_that_may_overtake() {
+    for (reorders, late, view) in [(false, 0, 60 - 3), (true, 0, 60 - 5), (false, 11, 60), (true, 11, 60)] {
+        let mut gate = Gate::new(64);
+        for channel in [1, 0, 1, 1, 0] {
+            gate.send(Class::Ordinary, 0, channel, Some(10));
+        }
+        gate.ask(1, late, 0, Some(10), reorders);
+        assert!(gate.answer(1, 60));
+        assert_eq!(gate.view(), view, "reorders {reorders}, {late} later");
+    }
+}
+
+/// A pattern's octets are those of their addresses.
+#[test]
+fn a_pattern_is_read_where_it_is_asked_for() {
+    for shift in [0, 12_345] {
+        let memory = Pattern::new(1 << 40, shift);
+        for address in [0u64, 1, 1000, (1 << 40) - 64] {
+            let mut octets = vec![7];
+            memory.read(address, 64, &mut octets);
+            let expected: Vec<u8> = (address..address + 64).map(|at| memory.octet(at)).collect();
+            assert_eq!(octets[1..], expected, "{address}");
+            assert!(expected.iter().collect::<BTreeSet<_>>().len() > 8, "they differ");
+            let mut copy = memory.clone();
+            copy.write(address, &expected);
+            assert_eq!((copy.stored, copy.wrong), (64, 0));
+        }
+    }
+}
+
 /// Proves: ST-6.2.1-2, ST-6.2.1-3, ST-6.2.1-4
 #[test]
 fn ids_increase_and_leave_out_what_is_reserved() {
@@ -86,7 +121,7 @@ fn a_key_rests_for_ten_minutes() {
     assert!(!keys.is_blocked(u32::MAX) && keys.is_blocked(1));
 }
 
-/// Proves: ST-10.2-2, ST-10.2-6, ST-10.2-9, ST-10.2-10, ST-10.2-11, ST-10.2-12, ST-6.2.9-1
+/// Proves: ST-10.2-2, ST-10.2-6, ST-10.2-9, ST-10.2-10, ST-10.2-11, ST-10.2-12, ST-6.2.9-1, ST-10.2-14
 #[test]
 fn every_guarded_operation_is_sent_again() {
     let rows = [
@@ -119,6 +154,22 @@ fn every_guarded_operation_is_sent_again() {
         let other: Vec<Logged> = errors.filter(|entry| *entry != Logged::Op_timeout_Occurance).collect();
         assert_eq!(other, [], "{op:?}");
         assert_eq!(pair.lose[0].2, 0, "{op:?} was lost twice");
+        // What is said again is said unchanged; only a question for the state is a new one each time.
+        let said = pair.sent(from, op);
+        if op == Op::RequestStateResponse {
+            let asked = pair.sent(A, Op::RequestState);
+            let syncs: BTreeSet<u32> = asked.iter().map(|header| header.sync).collect();
+            assert!(asked.len() >= 2 && syncs.len() == asked.len(), "each question has a Sync of its own");
+            let rest = |header: &Header| Header { sync: 0, cksum: 0, ..*header };
+            assert!(asked[..2].iter().all(|header| rest(header) == rest(&asked[0])));
+        } else {
+            let same: Vec<&Header> = said
+                .iter()
+                .filter(|header| (header.b_num, header.s_id) == (said[0].b_num, said[0].s_id))
+                .collect();
+            assert!(same.len() >= 3, "{op:?}");
+            assert!(same.iter().all(|header| **header == said[0]), "{op:?}: {same:?}");
+        }
     }
 }
 
@@ -128,18 +179,88 @@ fn striping_from_many_to_many() {
     for (source, target) in [(3, 1), (1, 3), (3, 3)] {
         let a = Config { interfaces: source, ..Config::default() };
         let b = Config { interfaces: target, first_port: 0x8000, first_key: 9, ..Config::default() };
-        let mut pair = Pair::new(a, b, 2 << 20);
-        let (a, _) = pair.open();
-        pair.expose = ExposeOptions { window: 6, blocksize: 12 };
-        let id = pair.ends[A].write(pair.now, a, Span::new(0, 300_000), TransferOptions::default()).unwrap();
-        assert_eq!(pair.outcome(A, id), Outcome::Complete);
-        let to = LANDING as usize;
-        assert_eq!(pair.ends[B].memory()[to..to + 300_000], pair.ends[A].memory()[..300_000]);
-        pair.assert_clean();
+        let striped = written(a, b);
+        let said = |end: usize, op: Op| {
+            let all = striped.trace.iter().zip(&striped.ways);
+            let found = all.filter(move |((from, header), _)| *from == end && header.op == op as u8);
+            found.map(|((_, header), way)| (*header, *way)).collect::<Vec<_>>()
+        };
+        let data = said(A, Op::Data);
+        let grants = said(B, Op::ClearToSend);
+        let used = |ways: &[(Header, (u8, u8))]| ways.iter().map(|(_, way)| way.0).collect::<BTreeSet<u8>>();
+        // Blocks leave through any interface of the source, and are granted by each interface of the destination.
+        assert_eq!(used(&data), (0..source).collect(), "{source} to {target}");
+        assert_eq!(used(&grants), (0..target).collect(), "{source} to {target}");
+        for block in 0..300_000u32.div_ceil(4096) {
+            let of = |rows: &[(Header, (u8, u8))]| {
+                rows.iter()
+                    .filter(|(header, _)| header.b_num == block)
+                    .map(|(_, way)| *way)
+                    .collect::<BTreeSet<_>>()
+            };
+            let (sent, granted) = (of(&data), of(&grants));
+            assert_eq!(
+                (sent.len(), granted.len()),
+                (1, 1),
+                "a Block goes one way, and is granted by one interface"
+            );
+            assert_eq!(
+                sent.first().unwrap().1,
+                granted.first().unwrap().0,
+                "Data goes where its grant came from"
+            );
+        }
+        // A Transfer is asked for where the connection was set up.
+        assert!(said(A, Op::RequestToSend).iter().all(|(_, way)| way.1 == 0));
+        // Blocks arrive intermingled where several interfaces send at a time.
+        let order: Vec<u32> = data.iter().map(|(header, _)| header.b_num).collect();
+        let changes = order.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let blocks = order.iter().collect::<BTreeSet<_>>().len();
+        assert_eq!(
+            changes >= blocks,
+            source > 1,
+            "{source} to {target}: {changes} changes in {blocks} Blocks"
+        );
+        // No header says anything of stripes: they are those of one link, each Block in its own order.
+        let one = |config| Config { interfaces: 1, ..config };
+        let plain = written(one(a), one(b));
+        let headers = |pair: &Pair, end, op| {
+            // Memory indices are handed out in the order of grants, and the Block that leaves last asks for the state.
+            let plain = |h: Header| Header {
+                flags: h.flags.outside(Flags::SEND_STATE),
+                sync: 0,
+                b_id: if op == Op::RequestToSend { h.b_id } else { 0 },
+                cksum: 0,
+                ..h
+            };
+            let mut headers: Vec<_> = pair.sent(end, op).into_iter().map(plain).collect();
+            headers.sort_by_key(|header| (header.b_num, header.param));
+            headers
+        };
+        for (end, op) in [(A, Op::Data), (B, Op::ClearToSend), (A, Op::RequestToSend)] {
+            let (found, expected) = (headers(&striped, end, op), headers(&plain, end, op));
+            assert_eq!(found.len(), expected.len(), "{op:?}");
+            let other = found.iter().zip(&expected).find(|(found, expected)| found != expected);
+            assert_eq!(other, None, "{op:?}");
+        }
     }
 }
 
-/// Proves: ST-8.2-7, ST-8.2-8, ST-6.1.4.1-3
+/// A Write of 300 000 octets in Blocks of 4 KiB, six at a time; its interfaces take turns.
+fn written(a: Config, b: Config) -> Pair {
+    let mut pair = Pair::new(a, b, 2 << 20);
+    pair.in_turn = true;
+    let (a, _) = pair.open();
+    pair.expose = ExposeOptions { window: 6, blocksize: 12 };
+    let id = pair.ends[A].write(pair.now, a, Span::new(0, 300_000), TransferOptions::default()).unwrap();
+    assert_eq!(pair.outcome(A, id), Outcome::Complete);
+    let to = LANDING as usize;
+    assert_eq!(pair.ends[B].memory()[to..to + 300_000], pair.ends[A].memory()[..300_000]);
+    pair.assert_clean();
+    pair
+}
+
+/// Proves: ST-8.2-7, ST-8.2-8
 #[test]
 fn attributes_of_an_end() {
     for f in 0..8 {

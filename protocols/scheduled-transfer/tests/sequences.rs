@@ -640,7 +640,7 @@ fn get_data_has_its_own_place_and_no_other() {
     }
 }
 
-/// Proves: ST-6.2.11-1, ST-10.1-5, ST-4.2-14, ST-7.1-2
+/// Proves: ST-6.2.11-1, ST-10.1-5, ST-7.1-2
 #[test]
 fn the_source_asks_for_blocks_and_the_destination_decides() {
     let at_once = |cts_req, window| {
@@ -658,7 +658,234 @@ fn the_source_asks_for_blocks_and_the_destination_decides() {
     assert_eq!([(0, 0), (3, 0), (3, 5), (0, 7)].map(|(asked, window)| at_once(asked, window)), [20, 3, 5, 7]);
 }
 
-/// Proves: ST-3.2-2, ST-3.1-3
+/// The same Write with what sequences show as conditional, and without: Request_Answer (pending) before the grant, a
+/// question for the state after each Block, an end with the connection or before it.
+///
+/// Proves: ST-3.2-2
+#[test]
+fn conditional_operations_may_stay_away() {
+    for pending in [false, true] {
+        for state_every in [0, 1] {
+            for ends in [false, true] {
+                let mut pair = plain();
+                let (a, b) = pair.open();
+                pair.expose = ExposeOptions { window: 1, blocksize: 12 };
+                pair.auto = !pending;
+                let options = TransferOptions { state_every, ..TransferOptions::default() };
+                let id = pair.ends[A].write(pair.now, a, Span::new(0, 12_000), options).unwrap();
+                if pending {
+                    let offered = pair.wait(B, |event| matches!(event, Event::WriteOffered { .. }));
+                    let Event::WriteOffered { id: theirs, .. } = offered else { unreachable!() };
+                    let now = pair.now;
+                    assert!(pair.ends[B].pause(now, b, theirs));
+                    pair.run(5_000_000);
+                    let now = pair.now;
+                    assert!(pair.ends[B].expose(now, b, theirs, Span::new(LANDING, 12_000), pair.expose));
+                }
+                assert_eq!(pair.outcome(A, id), Outcome::Complete);
+                assert_eq!(pair.sent(B, Op::RequestAnswer).len(), usize::from(pending));
+                let asked =
+                    pair.sent(A, Op::Data).iter().filter(|data| data.flags.has(Flags::SEND_STATE)).count();
+                assert_eq!(asked, if state_every == 1 { 3 } else { 1 });
+                if ends {
+                    let now = pair.now;
+                    pair.ends[A].disconnect(now, a);
+                }
+                pair.run(1_000_000_000_000);
+                assert_eq!(pair.sent(A, Op::RequestDisconnect).len(), usize::from(ends));
+                assert_eq!(
+                    pair.ends[B].memory()[LANDING as usize..][..12_000],
+                    pair.ends[A].memory()[..12_000]
+                );
+                pair.assert_clean();
+            }
+        }
+    }
+}
+
+/// An end that has no persistent memory says so, whoever asks.
+///
+/// Proves: ST-6.1.4.1-3
+#[test]
+fn a_region_of_an_end_that_has_none() {
+    for persistent in [false, true] {
+        let a = Config::default();
+        let mut b = Config { first_port: 0x8000, first_key: 0x5E6F_7081, ..a };
+        b.attributes.persistent = persistent;
+        let mut pair = Pair::new(a, b, 2 << 20);
+        let (at_a, at_b) = pair.open();
+        // A conforming end would not ask.
+        let asked = pair.ends[A].request_region(pair.now, at_a, 8, DataChannel::ONE, Extras::default());
+        assert_eq!(asked.is_some(), persistent);
+        let _ = at_b;
+        say(&mut pair, B, at_a, Body::RequestMemoryRegion { channel: 1, t_len: 4096, s_id: 0x77 });
+        pair.run(4_000_000);
+        let refused: Vec<(u32, bool)> = pair
+            .sent(B, Op::RequestAnswer)
+            .iter()
+            .map(|answer| (answer.d_id, answer.flags.has(Flags::REJECT)))
+            .collect();
+        assert_eq!(refused, if persistent { vec![] } else { vec![(0x77, true)] });
+        let told = pair.has(B, |event| matches!(event, Event::RegionRequested { t_len: 4096, .. }));
+        assert_eq!(told, persistent, "the upper layer is not asked for what there is not");
+    }
+}
+
+/// Enables a missing Block again, and no other.
+#[test]
+fn only_a_missing_block_is_enabled_again() {
+    let mut pair = plain();
+    let (a, b) = pair.open();
+    pair.expose = ExposeOptions { window: 2, blocksize: 12 };
+    pair.lose.push((A, Op::Data, 4));
+    let id = pair.ends[A].write(pair.now, a, Span::new(0, 8192), TransferOptions::default()).unwrap();
+    pair.run(10_000_000);
+    let grants = pair.sent(B, Op::ClearToSend);
+    let theirs = grants[0].s_id;
+    let now = pair.now;
+    for (transfer, block, expected) in
+        [(theirs, 0, true), (theirs, 1, false), (theirs, 2, false), (77, 0, false)]
+    {
+        assert_eq!(pair.ends[B].reissue(now, b, transfer, block), expected, "{transfer} {block}");
+    }
+    pair.settle();
+    let again = pair.sent(B, Op::ClearToSend)[2];
+    assert_eq!((again.b_num, pair.sent(B, Op::ClearToSend).len()), (0, 3));
+    assert_ne!(again.b_id, grants[0].b_id, "a new Mx");
+    assert_eq!(pair.outcome(A, id), Outcome::Complete);
+    let now = pair.now;
+    assert!(!pair.ends[B].reissue(now, b, theirs, 0), "it is over");
+    pair.ends[A].disconnect(now, a);
+    pair.run(1_000 * Config::default().op_timeout);
+    let now = pair.now;
+    assert!(!pair.ends[B].reissue(now, b, theirs, 0), "and so is the connection");
+}
+
+/// End_Ack counts for a Transfer that this end ends, and for no other.
+#[test]
+fn an_end_ack_that_nobody_asked_for() {
+    let mut pair = plain();
+    let (a, b) = pair.open();
+    pair.expose = ExposeOptions { window: 1, blocksize: 12 };
+    pair.lose.push((A, Op::Data, 4));
+    let id = pair.ends[A].write(pair.now, a, Span::new(0, 8192), TransferOptions::default()).unwrap();
+    pair.run(10_000_000);
+    let grant = pair.sent(B, Op::ClearToSend)[0];
+    say(&mut pair, B, a, Body::EndAck { d_id: grant.s_id, s_id: grant.d_id });
+    assert!(!pair.has(B, |event| matches!(event, Event::Finished { .. })));
+    let now = pair.now;
+    assert!(pair.ends[B].reissue(now, b, grant.s_id, 0), "it goes on");
+    assert_eq!(pair.outcome(A, id), Outcome::Complete);
+    assert_eq!(pair.outcome(B, grant.s_id), Outcome::Complete);
+}
+
+/// A Read that is ended before the other end has granted it is ended when it does: under the id that the grant
+/// brings, and without a permission.
+#[test]
+fn a_read_that_is_ended_before_it_is_granted() {
+    let mut pair = plain();
+    let (a, b) = pair.open();
+    pair.auto = false;
+    let (span, extras) = ((Span::new(LANDING, 8192), false), Extras::default());
+    let read = pair.ends[A].read(pair.now, a, span, DataChannel::ONE, pair.expose, extras).unwrap();
+    let asked = pair.wait(B, |event| matches!(event, Event::ReadRequested { .. }));
+    let Event::ReadRequested { id: theirs, .. } = asked else { unreachable!() };
+    let now = pair.now;
+    assert!(pair.ends[A].end(now, a, read));
+    assert!(pair.ends[B].serve(now, b, theirs, Span::new(0, 8192), TransferOptions::default()));
+    assert_eq!(pair.outcome(A, read), Outcome::Failed(Failure::Aborted));
+    let granted = pair.sent(B, Op::RequestToSend)[0];
+    let ends = pair.sent(A, Op::End);
+    assert_eq!(ends.len(), 1);
+    assert_eq!((ends[0].d_id, ends[0].s_id), (granted.s_id, read));
+    assert_eq!(pair.outcome(B, theirs), Outcome::Failed(Failure::EndedByPeer));
+    assert!(pair.sent(A, Op::ClearToSend).is_empty() && pair.sent(B, Op::Data).is_empty());
+    pair.assert_clean();
+}
+
+/// A Block that is enabled again before all its Data has left begins anew, at the new place.
+#[test]
+fn a_grant_that_overtakes_its_block() {
+    let mut pair = plain();
+    let (a, b) = pair.open();
+    pair.auto = false;
+    let id = pair.ends[A].write(pair.now, a, Span::new(0, 4096), TransferOptions::default()).unwrap();
+    pair.settle();
+    let grant = |mx| Body::ClearToSend {
+        blocksize: 12,
+        mx,
+        bufx: 0x100,
+        offset: 0,
+        f_offset: 0,
+        b_num: 0,
+        d_id: id,
+        s_id: 77,
+    };
+    let peer = pair.ends[B].connection(b).unwrap();
+    let (d_port, s_port, d_key) = (peer.remote().port, peer.local().port, peer.remote().key);
+    let now = pair.now;
+    for mx in [5, 6] {
+        let mut header = Operation { d_port, s_port, d_key, interrupt: false, body: grant(mx) }.header();
+        header.cksum = checksum::of_operation(&header, &[]);
+        pair.ends[A].handle(now, (ula(B, 0), 0), &header.to_bytes());
+        assert_eq!(pair.ends[A].check_invariants(), Ok(()));
+        if mx == 5 {
+            // One of four STUs leaves for the first place.
+            let mut out = Vec::new();
+            let first = pair.ends[A].poll_transmit(now, 0, common::ALL, &mut out).unwrap();
+            assert_eq!((first.header.b_id, first.header.param), (5, 0));
+        }
+    }
+    pair.settle();
+    let sent: Vec<(u16, u16)> = pair.sent(A, Op::Data).iter().map(|data| (data.b_id, data.param)).collect();
+    assert_eq!(sent, [(6, 0), (6, 1), (6, 2), (6, 3)]);
+    assert_eq!(pair.ends[A].check_invariants(), Ok(()));
+}
+
+/// A Get whose first STU was empty begins again with the next STU 0; one that has got octets does not.
+#[test]
+fn the_first_stu_of_a_get_comes_twice() {
+    for empty in [true, false] {
+        let mut pair = plain();
+        let (a, _) = pair.open();
+        let id = region(&mut pair, a, 4096);
+        pair.lose.push((B, Op::Data, 2));
+        let get =
+            pair.ends[A].get(pair.now, a, (id, 0), Span::new(LANDING, 2048), Extras::default()).unwrap();
+        pair.run(4_000_000);
+        let data = pair.sent(B, Op::Data);
+        assert_eq!(data.len(), 2);
+        let octets = pair.ends[B].memory()[..2048].to_vec();
+        let now = pair.now;
+        let first = if empty { &octets[..0] } else { &octets[..1024] };
+        for (number, payload) in [(0, first), (0, &octets[..1024]), (1, &octets[1024..])] {
+            let header = Header { cksum: 0, ..data[number] };
+            pair.ends[A].handle(now, (ula(B, 0), 0), &[&header.to_bytes()[..], payload].concat());
+        }
+        pair.settle();
+        let whole = Event::Finished { id: get, outcome: Outcome::Complete, bytes: 2048 };
+        assert!(pair.has(A, |event| *event == whole), "at once: {:?}", pair.events[A]);
+        assert_eq!(pair.ends[A].memory()[LANDING as usize..][..2048], octets);
+    }
+}
+
+/// A Put of more Data than a Block can number, with the one that says that it is all, is not begun.
+#[test]
+fn the_longest_put() {
+    let a = Config { cut_stu: 8, ..Config::default() };
+    let b = Config { first_port: 0x8000, first_key: 0x5E6F_7081, ..a };
+    let mut pair = Pair::new(a, b, 17 << 20);
+    let (a, _) = pair.open();
+    let id = region(&mut pair, a, 17 << 20);
+    let longest = 65_535 * 256;
+    for (offset, bytes, possible) in [(0, longest + 1, false), (0, longest, true), (1, longest, false)] {
+        let put =
+            pair.ends[A].put(pair.now, a, (id, offset), Span::new(0, bytes), TransferOptions::default());
+        assert_eq!(put.is_some(), possible, "{bytes} octets from {offset}");
+    }
+}
+
+/// Proves: ST-3.2-2
 #[test]
 fn the_end_of_an_unlimited_transfer_may_be_known_late() {
     let mut pair = plain();

@@ -142,7 +142,7 @@ fn many_transfers_at_once_in_both_directions() {
     pair.assert_clean();
 }
 
-/// Proves: ST-10.7.8-1, ST-10.1-3, ST-10.2-1, ST-10.2-14
+/// Proves: ST-10.7.8-1, ST-10.1-3, ST-10.2-1
 #[test]
 fn transfers_survive_loss_repetition_and_reordering() {
     for seed in 1..=6 {
@@ -241,6 +241,36 @@ fn put_and_get() {
     assert!(pair.ends[A].end(pair.now, a, id));
     assert_eq!(pair.outcome(A, id), Outcome::Complete);
     pair.assert_clean();
+}
+
+/// The word that a FetchOp changes lies in the byte order of the end that has it, and its carry goes that way; the
+/// other end is told the value, whatever its own order.
+#[test]
+fn a_fetch_op_knows_the_byte_order() {
+    for (ours, theirs) in [(false, false), (false, true), (true, false), (true, true)] {
+        for (function, before, after) in [
+            (Function::Increment, 0x00FF_FFFF_u64, 0x0100_0000_u64),
+            (Function::Decrement, 0, u64::MAX),
+            (Function::Clear, 0x0102_0304_0506_0708, 0),
+        ] {
+            let mut a = Config::default();
+            a.attributes.little_endian = ours;
+            let mut b = Config { first_port: 0x8000, first_key: 0x5E6F_7081, ..a };
+            b.attributes.little_endian = theirs;
+            let mut pair = Pair::new(a, b, 2 << 20);
+            let (a, id) = region(&mut pair, 4096);
+            let octets = |word: u64| if theirs { word.to_le_bytes() } else { word.to_be_bytes() };
+            pair.ends[B].memory_mut()[64..72].copy_from_slice(&octets(before));
+            let around = pair.ends[B].memory()[72..80].to_vec();
+            let fetch =
+                pair.ends[A].fetch_op(pair.now, a, (id, 64), function, LANDING, Extras::default()).unwrap();
+            assert_eq!(pair.outcome(A, fetch), Outcome::Complete);
+            assert_eq!(pair.ends[B].memory()[64..72], octets(after), "{function:?}, {ours} {theirs}");
+            assert_eq!(pair.ends[B].memory()[72..80], around);
+            assert!(pair.has(A, |event| *event == Event::Fetched { id: fetch, word: before }));
+            assert_eq!(pair.ends[A].memory()[LANDING as usize..][..8], octets(before), "as it lay there");
+        }
+    }
 }
 
 /// Proves: ST-6.1.4.4-1, ST-6.1.4.4-2, ST-6.1.4.4-3, ST-6.1.4.4-4, ST-6.1.4.4-7, ST-6.1.4.4-9, ST-6.1.4.4-10

@@ -291,24 +291,37 @@ pub fn judge_open(offer: &Offer, list: List<'_>, mailbox: Option<u8>) -> Result<
                 }
             }
             Kind::Conveyance => {
-                let offered = |asked: &Attribute| {
-                    let mut own =
-                        offer.advertise.list().kinds(protocol).filter(|&(own, _)| own == kind).peekable();
-                    match own.peek() {
-                        Some(_) => own.any(|(_, own)| own.as_conveyance().is_same(asked.as_conveyance())),
-                        None => mailbox.is_some() && asked.as_conveyance().as_mailbox() == mailbox,
-                    }
-                };
-                let mut asked = list.kinds(protocol).filter(|&(asked, _)| asked == kind);
-                let found = asked.find(|(_, asked)| offered(asked));
-                let conveyance = found.ok_or(Refusal::NotOffered(kind))?.1.as_conveyance();
-                // Without what may have stood in reserved octets.
-                Attribute::conveyance(conveyance.as_mailbox().map_or(conveyance, Conveyance::mailbox))
+                let Some(conveyance) = own_conveyance(offer, list, mailbox)? else { continue };
+                Attribute::conveyance(conveyance)
             }
             _ => attribute,
         });
     }
     Ok(agreed)
+}
+
+/// Where this node takes the data of a stream whose OPEN has CONVEYANCE: there, if it is one of its places. A
+/// mailbox is what the initiator supposes, and where data is taken only the acceptor knows (§7.2.2): it names
+/// its own. `None`: on a stream of type 9, which DATA_HEADER_FORMAT says.
+fn own_conveyance(offer: &Offer, list: List<'_>, mailbox: Option<u8>) -> Result<Option<Conveyance>, Refusal> {
+    let protocol = offer.protocol.id();
+    let of = |list: List<'_>| -> Vec<Conveyance> {
+        let found = list.kinds(protocol).filter(|&(kind, _)| kind == Kind::Conveyance);
+        found.map(|(_, attribute)| attribute.as_conveyance()).collect()
+    };
+    let (asked, mut own) = (of(list), of(offer.advertise.list()));
+    let supposed = asked.iter().any(|asked| asked.as_mailbox().is_some());
+    if offer.header == HeaderFormat::Data3 && protocol != ETHERNET && own.is_empty() && supposed {
+        return Ok(None);
+    }
+    if own.is_empty() {
+        own.extend(mailbox.map(Conveyance::mailbox));
+    }
+    let same = asked.iter().find(|asked| own.iter().any(|own| own.is_same(**asked)));
+    let mine = || own.iter().find(|own| supposed && own.as_mailbox().is_some());
+    let conveyance = *same.or_else(mine).ok_or(Refusal::NotOffered(Kind::Conveyance))?;
+    // Without what may have stood in reserved octets.
+    Ok(Some(conveyance.as_mailbox().map_or(conveyance, Conveyance::mailbox)))
 }
 
 fn numbers(offer: &Offer, list: List<'_>, kind: Kind) -> (Numbers, Numbers) {

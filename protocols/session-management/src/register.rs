@@ -143,14 +143,27 @@ pub const fn component_tag(tag: u32, cos: u8) -> Participation {
     if contact.is_valid() { Participation::Ready(contact) } else { Participation::Unusable }
 }
 
-/// Whether the Component Tag says anything: it is for devices without a register block, and beside one only
-/// for a conveyance that no block offers.
+/// What the Source and Destination Operations CARs of a device both show.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Carries {
+    /// Data messages (Part 2).
+    pub messages: bool,
+    /// Data streaming (Part 10).
+    pub streams: bool,
+}
+
+/// Whether the Component Tag says anything: it is for devices that carry its conveyance and have no register
+/// block, and beside one only for a conveyance that no block offers (§5.1, §5.3).
 #[must_use]
-pub fn tag_counts(blocks: &[Participation], tag: Participation) -> bool {
+pub fn tag_counts(blocks: &[Participation], tag: Participation, carries: Carries) -> bool {
     let same = |a: Contact, b: Contact| matches!(a, Contact::Mailbox(_)) == matches!(b, Contact::Mailbox(_));
     match tag {
         Participation::Ready(tag) => {
-            !blocks.iter().any(|block| matches!(block, Participation::Ready(contact) if same(*contact, tag)))
+            let carried = if matches!(tag, Contact::Mailbox(_)) { carries.messages } else { carries.streams };
+            carried
+                && !blocks
+                    .iter()
+                    .any(|block| matches!(block, Participation::Ready(contact) if same(*contact, tag)))
         }
         _ => false,
     }

@@ -9,6 +9,8 @@ use session_management::control::{Accept, Open, Refuse};
 use session_management::endpoint::{Endpoint, Event, StreamRef};
 use session_management::message::{Command, Message, Mode};
 use session_management::protocol::StreamClass;
+use session_management::register::{Contact, Participation};
+use session_management::status::Close;
 
 const L: u64 = MS;
 
@@ -164,27 +166,69 @@ fn a_first_open_for_a_whole_conduit() {
 /// Proves: SMP-3.4.3-14
 #[test]
 fn a_call_decides_alone() {
-    // Each call takes the endpoint exclusively and leaves a settled state: a copy taken between any two calls
-    // goes on in the same way.
-    let mut net = Net::pair(L, Algorithm::Corrected);
-    net.node(M).create_conduit(0, P, protocol()).unwrap();
-    net.drain();
-    let copy = net.nodes[&P].clone();
-    let octets = net.messages(M, Command::Open)[0].1.clone();
-    let outcomes = [copy.clone(), copy].map(|mut node| {
-        node.handle_message(L, M, &octets);
-        let sent: Vec<_> = std::iter::from_fn(|| node.poll_transmit()).collect();
-        while node.poll_event().is_some() {}
-        (node, sent)
-    });
-    assert_eq!(outcomes[0], outcomes[1]);
-    assert_eq!(outcomes[0].1.len(), 2);
+    // Each call takes the endpoint exclusively and decides all there is to decide: the record is final when the
+    // call returns, and what is handed out later, in whatever order, decides nothing any more.
+    const OTHER: u16 = 0x56;
+    let messages = |node: &mut Endpoint| std::iter::from_fn(|| node.poll_transmit()).collect::<Vec<_>>();
+    let from = |source: u16| {
+        let list: Attributes =
+            [Attribute::message_number(7), Attribute::conduit_stream(0xFFFF, 0xFFFF)].into_iter().collect();
+        let open = Open { source, protocol: 0x0200, attributes: list.list() };
+        Message::Open(open).to_vec().unwrap()
+    };
+    let mut node = Endpoint::new(config(P, Algorithm::Corrected));
+    node.handle_message(0, M, &from(M));
+    let [record] = node.records(M, protocol()) else { panic!("one record") };
+    assert_eq!((record.receive, record.own), (0x2000, Own::Outstanding(u32::from(P) << 16)));
+    assert!(node.streams().any(|(stream, _)| stream == StreamRef::receive(M, 0x2000)), "it is open");
+    // A wish between OPEN and ACCEPT, before anything has been handed out: it is that conduit.
+    assert_eq!(node.create_conduit(0, M, protocol()), Ok(false));
+    // Another peer's OPEN, before anything of the first has been handed out, and after it.
+    let (mut eager, mut idle) = (node.clone(), node);
+    let first = messages(&mut eager);
+    assert_eq!(first.iter().map(|sent| sent.octets[0]).collect::<Vec<_>>(), [4, 3], "ACCEPT and OPEN");
+    let (before, streams) = (idle.records(M, protocol()).to_vec(), idle.streams().count());
+    assert_eq!((eager.records(M, protocol()), eager.streams().count()), (&before[..], streams));
+    for node in [&mut eager, &mut idle] {
+        node.handle_message(0, OTHER, &from(OTHER));
+        assert_eq!(node.records(M, protocol()), before);
+        assert_eq!(node.records(OTHER, protocol()).len(), 1);
+    }
+    let mut late = [first, messages(&mut eager)].concat();
+    let mut together = messages(&mut idle);
+    for list in [&mut late, &mut together] {
+        list.sort_by_key(|sent| (sent.destination, sent.octets.clone()));
+    }
+    assert_eq!(late, together);
+}
+
+/// All identifiers are taken: REFUSE, and nothing is left of the OPEN.
+#[test]
+fn no_identifier_no_stream() {
+    for conduit in [None, Some((0xFFFF, 0xFFFF))] {
+        let mut config = config(P, Algorithm::Corrected);
+        config.max_streams = 1;
+        let mut node = Endpoint::new(config);
+        let answers = |node: &mut Endpoint| {
+            let sent = std::iter::from_fn(|| node.poll_transmit());
+            sent.map(|sent| sent.octets[0]).filter(|&code| code != 3).collect::<Vec<_>>()
+        };
+        node.handle_message(0, M, &open(1, None));
+        assert_eq!(answers(&mut node), [Command::Accept.code()]);
+        node.handle_message(0, M, &open(2, conduit));
+        assert_eq!(answers(&mut node), [Command::Refuse.code()]);
+        assert_eq!((node.streams().count(), node.outstanding()), (1, 0));
+        assert_eq!(node.records(M, protocol()), []);
+        // The same OPEN gets the same answer.
+        node.handle_message(0, M, &open(2, conduit));
+        assert_eq!(answers(&mut node), [Command::Refuse.code()]);
+    }
 }
 
 /// Proves: SMP-3.7.1-3
 #[test]
 fn no_room() {
-    // All identifiers are taken: REFUSE. Too many messages for a node whose contact is not known: dropped.
+    // Too many messages for a node whose contact is not known: dropped.
     let mut config = config(P, Algorithm::Corrected);
     (config.max_streams, config.assumed) = (1, None);
     let mut node = Endpoint::new(config);
@@ -217,4 +261,73 @@ fn ranges_of_numbers() {
         assert!(Message::parse(&octets, Mode::Validation).is_err());
         assert_eq!(Message::parse(&octets, Mode::NonValidation), Ok(Message::Refuse(refuse)));
     }
+}
+
+fn messages(node: &mut Endpoint) -> Vec<Vec<u8>> {
+    std::iter::from_fn(|| node.poll_transmit()).map(|sent| sent.octets).collect()
+}
+
+/// M's own OPEN is out, and P has answered it.
+fn answered(node: &mut Endpoint, number: u32, stream: u16) {
+    let list = [Attribute::message_number(number).0, Attribute::conduit_stream(0xFFFF, stream).0];
+    let accept = Accept { destination: P, cos: 0, stream, protocol: 0x0200, attributes: List(&list) };
+    node.handle_message(0, P, &Message::Accept(accept).to_vec().unwrap());
+}
+
+fn return_open(number: u32, receive: u16) -> Vec<u8> {
+    let list: Attributes =
+        [Attribute::message_number(number), Attribute::conduit_stream(0xFFFF, receive)].into_iter().collect();
+    Message::Open(Open { source: P, protocol: 0x0200, attributes: list.list() }).to_vec().unwrap()
+}
+
+/// A return OPEN that comes after its peer has closed the stream which it names belongs to a conduit that is gone: it
+/// does not become part of the next one.
+#[test]
+fn a_return_open_of_a_conduit_that_is_gone() {
+    for closed in [true, false] {
+        let mut node = Endpoint::new(config(M, Algorithm::Corrected));
+        let number = u32::from(M) << 16;
+        node.create_conduit(0, P, protocol()).unwrap();
+        if closed {
+            answered(&mut node, number, 0x2000);
+            let close = Close { source: M, destination: P, cos: 0, stream: 0x2000 };
+            node.handle_message(0, P, &Message::Close(close).to_vec().unwrap());
+            assert_eq!(node.records(P, protocol()), []);
+            node.create_conduit(0, P, protocol()).unwrap();
+        }
+        messages(&mut node);
+        node.handle_message(0, P, &return_open(9, 0x2000));
+        let sent: Vec<u8> = messages(&mut node).iter().map(|octets| octets[0]).collect();
+        let [record] = node.records(P, protocol()) else { panic!("the new one") };
+        if closed {
+            assert_eq!(sent, [Command::Refuse.code()]);
+            assert_eq!((record.receive, record.transmit), (0xFFFF, 0xFFFF), "it still waits for its own");
+        } else {
+            assert_eq!(sent, [Command::Accept.code()]);
+            assert_eq!((record.receive, record.transmit), (0x1000, 0x2000));
+        }
+    }
+}
+
+/// A record that knows a stream to the peer from the peer's OPEN alone ends when the peer does not answer the question
+/// for that stream, at its deadline and not with its own OPEN.
+#[test]
+fn a_question_for_a_stream_that_is_not_open_yet() {
+    let mut node = Endpoint::new(config(M, Algorithm::Corrected));
+    node.create_conduit(0, P, protocol()).unwrap();
+    node.handle_message(0, P, &return_open(1, 0x2000));
+    assert_eq!(node.records(P, protocol())[0].transmit, 0x2000);
+    let short: Attributes = [Attribute::timeout_period(100_000)].into_iter().collect();
+    node.handle_participation(10 * MS, P, Participation::Ready(Contact::Mailbox(2)), &short);
+    messages(&mut node);
+    // The peer begins anew, as it seems.
+    node.handle_message(20 * MS, P, &return_open(2, 0xFFFF));
+    let sent: Vec<u8> = messages(&mut node).iter().map(|octets| octets[0]).collect();
+    assert_eq!(sent, [Command::Status.code()], "does it still have its stream?");
+    node.handle_timeout(119 * MS);
+    assert_eq!(node.records(P, protocol()).len(), 1);
+    node.handle_timeout(120 * MS);
+    assert_eq!(node.records(P, protocol()), []);
+    let ended = Event::ConduitEnded { peer: P, protocol: protocol() };
+    assert!(std::iter::from_fn(|| node.poll_event()).any(|event| event == ended));
 }

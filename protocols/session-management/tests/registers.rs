@@ -8,8 +8,8 @@ use session_management::conduit::Algorithm;
 use session_management::endpoint::{Endpoint, Event, MICROSECOND, Refused};
 use session_management::message::Mode;
 use session_management::register::{
-    Block, Contact, LockStep, Participation, Report, Writer, advertisement, component_tag, lock_step, offset,
-    periods, read_block, tag_counts,
+    Block, Carries, Contact, LockStep, Participation, Report, Writer, advertisement, component_tag,
+    lock_step, offset, periods, read_block, tag_counts,
 };
 
 const STREAM: Contact = Contact::Stream { stream: 0xFFF0, cos: 0x80 };
@@ -113,7 +113,7 @@ fn attributes_and_stages() {
     assert_eq!(reading.reports, [Report::Count { found: 200, max: 8 }]);
 }
 
-/// Proves: SMP-5.3-1, SMP-5.3-2, SMP-5.3-3, SMP-5.3-4, SMP-5.3-5, SMP-3.2-2, SMP-5.1-3, SMP-2.4-2
+/// Proves: SMP-5.3-1, SMP-5.3-2, SMP-5.3-3, SMP-5.3-4, SMP-5.3-5, SMP-3.2-2
 #[test]
 fn the_component_tag() {
     let low = |stream| Contact::Stream { stream, cos: 7 };
@@ -130,10 +130,53 @@ fn the_component_tag() {
     assert_eq!(component_tag(0xE005_0000, 0), Participation::Unusable);
     assert_eq!(component_tag(0x8040_0000, 0), Participation::Unusable);
     let tag = Participation::Ready(Contact::Mailbox(5));
-    assert!(tag_counts(&[], tag));
-    assert!(!tag_counts(&[Participation::Ready(Contact::Mailbox(2))], tag));
-    assert!(tag_counts(&[Participation::Ready(low(0x00F0))], tag), "for a conveyance that no block offers");
-    assert!(!tag_counts(&[], Participation::None));
+    assert!(tag_counts(&[], tag, BOTH));
+    assert!(!tag_counts(&[Participation::Ready(Contact::Mailbox(2))], tag, BOTH));
+    assert!(tag_counts(&[Participation::Ready(low(0x00F0))], tag, BOTH), "for a conveyance no block offers");
+    assert!(!tag_counts(&[], Participation::None, BOTH));
+}
+
+const BOTH: Carries = Carries { messages: true, streams: true };
+
+/// A tag that names a conveyance which the device does not carry says nothing, nor does one beside a block for
+/// its conveyance.
+///
+/// Proves: SMP-5.1-3
+#[test]
+fn the_tag_of_a_device_that_cannot() {
+    let mailbox = component_tag(0x8005_0000, 7);
+    let stream = component_tag(0xB0F0_0000, 7);
+    assert_eq!((mailbox, stream), (Participation::Ready(Contact::Mailbox(5)), Participation::Ready(STREAM7)));
+    for (messages, streams) in [(false, false), (true, false), (false, true), (true, true)] {
+        let carries = Carries { messages, streams };
+        let counts = |blocks: &[Participation]| [mailbox, stream].map(|tag| tag_counts(blocks, tag, carries));
+        assert_eq!(counts(&[]), [messages, streams], "without a block");
+        assert_eq!(counts(&[mailbox]), [false, streams]);
+        assert_eq!(counts(&[stream]), [messages, false]);
+        assert_eq!(counts(&[mailbox, stream]), [false, false]);
+        // A block that says that the node takes no part offers no conveyance.
+        assert_eq!(counts(&[Participation::None]), [messages, streams]);
+    }
+}
+
+const STREAM7: Contact = Contact::Stream { stream: 0xFFF0, cos: 7 };
+
+/// A node on two conveyances has two blocks: each says its own, neither shows through the other.
+///
+/// Proves: SMP-2.4-2
+#[test]
+fn a_block_for_each_conveyance() {
+    let mut blocks = [Block::new(0x0200, 16), Block::new(0, 16)];
+    let list: Attributes = [Attribute::retry_period(7)].into_iter().collect();
+    blocks[0].announce(Contact::Mailbox(2), &list);
+    let read = |block: &Block| read_block(|offset| block.read(offset), Mode::Validation);
+    assert_eq!(read(&blocks[1]).participation, Participation::None, "it has not been announced");
+    blocks[1].announce(STREAM, &Attributes::new());
+    assert_eq!(blocks.each_ref().map(|block| block.read(offset::HEADER) >> 16), [0x0200, 0]);
+    let [first, second] = blocks.each_ref().map(read);
+    assert_eq!(first.participation, Participation::Ready(Contact::Mailbox(2)));
+    assert_eq!(second.participation, Participation::Ready(STREAM));
+    assert_eq!((first.attributes, second.attributes), (list, Attributes::new()));
 }
 
 fn unconfigured() -> Endpoint {

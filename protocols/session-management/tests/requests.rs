@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Fate, M, MS, Net, P, config, ethernet_offer, protocol};
-use session_management::attribute::{Attribute, Attributes, Kind, List};
+use session_management::attribute::{Attribute, Attributes, Conveyance, Kind, List};
 use session_management::conduit::{Algorithm, Side};
-use session_management::control::{Advertise, Answer, Blocks, Open, Request};
-use session_management::endpoint::{Advertised, Ending, Event, OpenFailure, StreamRef, Suspicion};
+use session_management::control::{Accept, Advertise, Answer, Blocks, Open, Refuse, Request};
+use session_management::endpoint::{Advertised, Ending, Event, OpenFailure, Refused, StreamRef, Suspicion};
 use session_management::message::{Command, Message, Mode};
 use session_management::negotiate::{Offer, Surprise};
 use session_management::protocol::{ETHERNET, Protocol, VENDOR_DEFINED};
@@ -163,7 +163,155 @@ fn a_repeated_open_gets_the_same_answer() {
     assert_eq!(net.nodes[&P].counters().allocated, 1);
 }
 
-/// Proves: SMP-3.6.2-1, SMP-3.8.2-6
+/// An OPEN takes its values from the peer's ADVERTISE. A wish inside a range is tried once: after REFUSE every range
+/// of that protocol is asked for by its ends, at that peer.
+///
+/// Proves: SMP-3.8.2-6, SMP-3.8.2-5
+#[test]
+fn one_attempt_inside_a_range() {
+    let (retry, timeout) = (Attribute::retry_period, Attribute::timeout_period);
+    let block = |low: Attribute, high: Attribute| {
+        let list = [low, high, timeout(700), timeout(900)].map(|attribute| attribute.0).concat();
+        [&[2, 0, 0, 4][..], &list].concat()
+    };
+    let advertise = |source: u16| {
+        let body = block(retry(10), retry(20));
+        let blocks = Blocks::new(&body, 1).unwrap();
+        Message::Advertise(Advertise { source, destination: M, answer: Answer::Blocks(blocks) })
+            .to_vec()
+            .unwrap()
+    };
+    for conduit in [false, true] {
+        let mut config = config(M, Algorithm::Corrected);
+        config.offers[0].open = [retry(15), timeout(800)].into_iter().collect();
+        let mut net = Net::new(L, [config]);
+        let mut asked = |net: &mut Net, peer: u16| {
+            let before = net.sent.len();
+            let now = net.now;
+            match conduit {
+                false => assert!(net.node(M).open(now, peer, protocol()).is_ok()),
+                true => assert_eq!(net.node(M).create_conduit(now, peer, protocol()), Ok(true)),
+            }
+            net.drain();
+            let octets = net.sent[before..].iter().find(|sent| sent.octets[0] == 3).unwrap().octets.clone();
+            let Ok(Message::Open(open)) = Message::parse(&octets, Mode::Validation) else { panic!() };
+            let list = open.attributes.iter().collect::<Vec<_>>();
+            let refuse = Refuse { destination: peer, protocol: 0x0200, attributes: open.attributes };
+            net.node(M).handle_message(now, peer, &Message::Refuse(refuse).to_vec().unwrap());
+            net.drain();
+            list[1..]
+                .iter()
+                .copied()
+                .filter(|a| a.kind(0x0200, None) != Kind::ConduitStream)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(asked(&mut net, P), [retry(15), timeout(800)], "its own wishes");
+        for peer in [P, 0x56] {
+            net.node(M).request(0, peer, Some(0x0200), List::default()).unwrap();
+            net.drain();
+            net.node(M).handle_message(0, peer, &advertise(peer));
+            assert_eq!(asked(&mut net, peer), [retry(15), timeout(800)], "inside");
+            assert!(net.nodes[&M].ends_only(peer, protocol()));
+            assert_eq!(asked(&mut net, peer), [retry(10), timeout(700)], "the ends");
+            assert_eq!(asked(&mut net, peer), [retry(10), timeout(700)], "for good");
+        }
+    }
+}
+
+/// A filter tells what it names, VENDOR too: only of a vendor's protocol it always stays.
+#[test]
+fn a_filter_names_vendor_or_not() {
+    let own = Attribute([0x78, 1, 2, 3, 4, 5, 6, 7]);
+    let mut configs = [config(M, Algorithm::Corrected), config(P, Algorithm::Corrected)];
+    let all = [Attribute::retry_period(5), Attribute::vendor(OUI), own];
+    configs[1].offers[0].advertise = all.into_iter().collect();
+    let mut net = Net::new(L, configs);
+    for (filter, expected) in [(&all[..1], &all[..1]), (&all[1..2], &all[1..2]), (&[][..], &all[..])] {
+        let now = net.now;
+        let list: Attributes = filter.iter().copied().collect();
+        net.node(M).request(now, P, Some(0x0200), list.list()).unwrap();
+        net.run(now + 5 * MS);
+        let told = net.events_of(M).into_iter().rev().find_map(|event| match event {
+            Event::Advertised { answer: Advertised::Blocks(blocks), .. } => Some(blocks),
+            _ => None,
+        });
+        assert_eq!(told, Some(vec![(0x0200, expected.iter().copied().collect())]));
+    }
+}
+
+/// What a peer advertises goes into the OPENs to it alone, and its mailbox into CONVEYANCE; one that says that it
+/// does not support a protocol gets no OPEN for it, until it says that it does.
+///
+/// Proves: SMP-3.4.1-7, SMP-7.2.2-1
+#[test]
+fn each_peer_has_attributes_of_its_own() {
+    const Q: u16 = 0x56;
+    let boxes = [(M, 1), (P, 2), (Q, 3)];
+    let configs = boxes.map(|(node, mailbox)| {
+        let mut config = config(node, Algorithm::Corrected);
+        let own: Attributes = [Attribute::conveyance(Conveyance::mailbox(mailbox))].into_iter().collect();
+        (config.offers[0].open, config.offers[0].advertise) = (own.clone(), own);
+        config.data_mailbox = Some(mailbox);
+        config
+    });
+    let mailbox = |octets: &[u8]| match Message::parse(octets, Mode::Validation) {
+        Ok(Message::Open(Open { attributes, .. }) | Message::Accept(Accept { attributes, .. })) => {
+            attributes.find(0x0200, Kind::Conveyance).unwrap().as_conveyance().as_mailbox().unwrap()
+        }
+        other => panic!("{other:?}"),
+    };
+    for asks in [false, true] {
+        let mut net = Net::new(L, configs.clone());
+        if asks {
+            for peer in [P, Q] {
+                net.node(M).request(0, peer, Some(0x0200), List::default()).unwrap();
+            }
+            net.run(5 * MS);
+        }
+        for peer in [P, Q] {
+            let now = net.now;
+            net.node(M).create_conduit(now, peer, protocol()).unwrap();
+        }
+        net.run(20 * MS);
+        let opens: Vec<u8> = net.messages(M, Command::Open).iter().map(|sent| mailbox(&sent.1)).collect();
+        assert_eq!(opens, if asks { [2, 3] } else { [1, 1] });
+        for (node, own) in boxes {
+            assert!(net.messages(node, Command::Accept).iter().all(|sent| mailbox(&sent.1) == own));
+        }
+        for peer in [P, Q] {
+            assert_eq!(net.nodes[&M].records(peer, protocol()).len(), 1);
+            assert_eq!(net.nodes[&peer].records(M, protocol()).len(), 1);
+            let stream = net.nodes[&M].records(peer, protocol())[0].transmit;
+            let now = net.now;
+            net.node(M).send_pdu(now, peer, stream, vec![1, 2, 3]).unwrap();
+            let sent = net.node(M).poll_transmit().unwrap();
+            assert_eq!(sent.conveyance, Contact::Mailbox(if peer == P { 2 } else { 3 }));
+        }
+    }
+    let mut net = Net::new(L, configs);
+    let answer = |supported: bool| {
+        let body = [0x02, 0, 0, 0];
+        let blocks = Blocks::new(&body, 1).unwrap();
+        let answer = if supported { Answer::Blocks(blocks) } else { Answer::Unsupported };
+        Message::Advertise(Advertise { source: P, destination: M, answer }).to_vec().unwrap()
+    };
+    for supported in [false, true, false] {
+        let now = net.now;
+        net.node(M).request(now, P, Some(0x0200), List::default()).unwrap();
+        net.drain();
+        net.flight.clear();
+        net.node(M).handle_message(now, P, &answer(supported));
+        net.drain();
+        let opened = net.node(M).open(now, P, protocol()).map(drop);
+        assert_eq!(opened, if supported { Ok(()) } else { Err(Refused::Unsupported) });
+        let wanted = net.node(M).create_conduit(now, P, protocol());
+        assert_eq!(wanted, if supported { Ok(true) } else { Err(Refused::Unsupported) });
+        let other = net.node(M).open(now, Q, protocol()).map(drop);
+        assert_eq!(other, Ok(()), "that peer alone");
+    }
+}
+
+/// Proves: SMP-3.6.2-1
 #[test]
 fn refuse_leaves_nothing() {
     let mut configs = [config(M, Algorithm::Corrected), config(P, Algorithm::Corrected)];
@@ -183,7 +331,7 @@ fn refuse_leaves_nothing() {
         number,
         why: OpenFailure::Refused
     }));
-    assert!(net.nodes[&M].ends_only(P, protocol()), "one attempt with an intermediate value");
+    assert!(net.nodes[&M].ends_only(P, protocol()));
 }
 
 /// Proves: SMP-3.5.1.1-1, SMP-3.5.1.2-1, SMP-4.2.1-5, SMP-4.2.1-6, SMP-4.2.2-9, SMP-3.3-7, SMP-3.9-2

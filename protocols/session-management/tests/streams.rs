@@ -2,13 +2,14 @@
 
 mod common;
 
-use common::{M, MS, Net, P, config, ethernet_attributes, ethernet_offer, protocol};
+use common::{M, MS, Net, P, config, ethernet_offer, protocol};
 use proptest::prelude::*;
-use session_management::attribute::{Attribute, Attributes, Conveyance, HeaderFormat};
+use session_management::attribute::{Attribute, Attributes, Conveyance, HeaderFormat, Id};
 use session_management::conduit::Algorithm;
+use session_management::control::{Accept, Open};
 use session_management::data::{Data, Header};
 use session_management::endpoint::{
-    Broadcast, Config, Ending, Endpoint, Event, MICROSECOND, Refused, StreamRef, Suspicion,
+    Broadcast, Config, Ending, Endpoint, Event, Refused, StreamRef, Suspicion,
 };
 use session_management::ethernet::{Bridge, Forward, Port, is_tagged, server_relays};
 use session_management::lane::{Loss, Reassembly, Segments, Shape, max_pdu, max_segment};
@@ -84,6 +85,26 @@ fn pdus_of_any_length_arrive_in_order() {
     // Idleness closes nothing.
     net.run(1_000_000 * MS);
     assert!(net.nodes[&P].is_open(StreamRef::receive(M, stream)));
+}
+
+/// A message without room for payload carries an empty PDU and no other.
+#[test]
+fn a_message_without_room() {
+    let shape = |message| Shape {
+        format: HeaderFormat::Data,
+        offset: 0,
+        message,
+        mailbox: 9,
+        cos: 1,
+        source: M,
+        stream: 5,
+    };
+    assert_eq!(max_segment(HeaderFormat::Data, 0, 12), 0);
+    assert!(Segments::new(vec![7]).next(&shape(12)).is_err());
+    assert!(Segments::new(vec![7]).next(&shape(13)).is_ok());
+    let mut empty = Segments::new(vec![]);
+    assert_eq!(empty.next(&shape(12)).unwrap().len(), 12);
+    assert!(empty.is_finished());
 }
 
 /// Proves: SMP-4.3.1-3, SMP-4.3.1-7, SMP-4.3.2-3, SMP-4.3.3-3, SMP-3.5.3.3-1, SMP-3.5.3.3-3
@@ -576,7 +597,51 @@ fn ethernet_frames() {
     assert_eq!(dropped, 3);
 }
 
-/// Proves: SMP-7.3.2-1, SMP-7.3.2-2, SMP-7.3.2-3, SMP-7.3.2-4, SMP-7.3.2-5, SMP-7.3.2-6
+/// A server that relays what clients send it, and broadcasts it: every client gets each frame once, and two servers
+/// do not send each other's broadcasts in a circle.
+///
+/// Proves: SMP-7.3.2-6
+#[test]
+fn a_server_never_relays_a_broadcast() {
+    const SERVERS: [u16; 2] = [P, 0x56];
+    let configs = [M, P, 0x56].map(|node| {
+        let mut config = config(node, Algorithm::Corrected);
+        config.offers = vec![ethernet_offer(node as u8)];
+        config
+    });
+    let mut net = Net::new(L, configs);
+    net.node(M).open(0, P, Protocol::ETHERNET).unwrap();
+    net.run(10 * MS);
+    let stream = net.nodes[&M].streams().next().unwrap().0.stream;
+    for (node, peer) in [(P, M), (P, 0x56), (0x56, P), (0x56, M)] {
+        net.node(node).add_ethernet_peer(peer);
+    }
+    let frame = vec![0xFF; 20];
+    let now = net.now;
+    net.node(M).send_pdu(now, P, stream, frame.clone()).unwrap();
+    let (mut heard, mut seen) = (Vec::new(), net.events.len());
+    for step in 1..20 {
+        net.run(now + step * MS);
+        for (_, node, event) in net.events[seen..].to_vec() {
+            if let Event::Pdu { stream, octets, .. } = event {
+                heard.push((node, stream.stream));
+                assert_eq!(octets, frame);
+                if SERVERS.contains(&node) && server_relays(stream.stream) {
+                    let now = net.now;
+                    net.node(node).broadcast(now, &octets).unwrap();
+                }
+            }
+        }
+        seen = net.events.len().max(seen);
+    }
+    // The client's frame reaches its server on their stream, and everybody else as that server's broadcast, once.
+    heard.sort_unstable();
+    let mut expected = [(M, 0xF000), (P, stream), (0x56, 0xF000)];
+    expected.sort_unstable();
+    assert_eq!(heard, expected);
+}
+
+/// Proves: SMP-7.3.2-1, SMP-7.3.2-2, SMP-7.3.2-3, SMP-7.3.2-4, SMP-7.3.2-5
 #[test]
 fn broadcasts() {
     let (mut net, _) = ethernet(|_| ());
@@ -596,7 +661,6 @@ fn broadcasts() {
     let broadcast = StreamRef::receive(M, 0xF000);
     let got = Event::Pdu { stream: broadcast, cos: 0, octets: frame.to_vec() };
     assert!(net.events_of(P).contains(&got), "from any node, without OPEN");
-    assert!(!server_relays(0xF000) && server_relays(0x1000));
     // Nothing else applies to 0xF000.
     let mut answers = Vec::new();
     for message in [
@@ -689,14 +753,59 @@ proptest! {
     }
 }
 
-/// Proves: SMP-6.2.3-1, SMP-3.9-1, SMP-3.8.2-9
+/// A vendor's protocol is opened like any other: its name, standard optional attributes, its own ones. A peer that
+/// does not understand those is asked without them. Streams without OPEN (§3.8.2 allows vendors such) are not
+/// taken up: data on one is answered like data on any stream that is not open.
+///
+/// Proves: SMP-6.2.3-1, SMP-3.9-1, SMP-3.8.3-3
 #[test]
 fn a_vendor_protocol_is_opened_like_any_other() {
-    let own = Protocol::vendor([0, 0xA0, 0x1E, 0, 0, 0, 0], *b"FTPDRCT");
-    let (net, stream) = opened_with(|config| {
+    const OUI: [u8; 7] = Attribute::oui([0, 0xA0, 0x1E]);
+    let (name, further) = (*b"FTPDRCT", Attribute([0x78, 1, 2, 3, 4, 5, 6, 7]));
+    let own = Protocol::vendor(OUI, name);
+    let (mut net, stream) = opened_with(|config| {
         config.offers = vec![Offer::plain(own)];
         config.offers[0].open.push(Attribute::retry_period(5));
+        config.offers[0].open.push(further);
+        config.offers[0].vendor_attributes = vec![Id::Byte(0x78)];
     });
     assert_eq!(net.nodes[&P].streams().next(), Some((StreamRef::receive(M, stream), own)));
-    assert!(ethernet_attributes(1).len() == 3 && MICROSECOND == 1_000_000);
+    let number = Attribute::message_number(u32::from(M) << 16);
+    let all =
+        [number, Attribute::vendor(OUI), Attribute::protocol_name(name), Attribute::retry_period(5), further];
+    for (from, command) in [(M, Command::Open), (P, Command::Accept)] {
+        let octets = net.messages(from, command)[0].1.clone();
+        let found = match Message::parse(&octets, Mode::Validation) {
+            Ok(Message::Open(Open { attributes, .. }) | Message::Accept(Accept { attributes, .. })) => {
+                attributes.iter().collect::<Vec<_>>()
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, all, "{command:?}");
+    }
+    // Another vendor's protocol of the same ProtoID is another one, and so is another name.
+    for (vendor, name) in [(*b"RapidIO", name), (OUI, *b"ftpdrct")] {
+        let other = Protocol::vendor(vendor, name);
+        let mut asking = config(M, Algorithm::Corrected);
+        asking.offers = vec![Offer::plain(other)];
+        let mut offering = config(P, Algorithm::Corrected);
+        offering.offers = vec![Offer::plain(own)];
+        let mut net = Net::new(L, [asking, offering]);
+        net.node(M).open(0, P, other).unwrap();
+        net.run(10 * MS);
+        assert_eq!((net.count(Command::Accept), net.count(Command::Refuse)), (0, 1));
+    }
+    let now = net.now;
+    for stream in [0xE000, 0xEFFF] {
+        net.node(P).handle_message(now, M, &data(stream, (true, true), None, &[1, 2, 3]));
+        let octets = net.node(P).poll_transmit().unwrap().octets;
+        let Ok(Message::Status(Status { bits, stream: said, .. })) =
+            Message::parse(&octets, Mode::Validation)
+        else {
+            panic!()
+        };
+        assert_eq!((bits, said), (StatusBits::NO_SUCH_STREAM, stream));
+    }
+    net.drain();
+    assert_eq!(pdus(&net, P), Vec::<Vec<u8>>::new());
 }

@@ -44,6 +44,10 @@ pub struct Pair {
     /// Every operation that was transmitted, by whom, before faults.
     pub trace: Vec<(usize, Header)>,
     pub tracing: bool,
+    /// Interfaces of each operation of the trace: where it left, where it goes.
+    pub ways: Vec<(u8, u8)>,
+    /// The interfaces of an end take one operation each in turn.
+    pub in_turn: bool,
     /// Operations that are lost: (sender, Op, how many more).
     pub lose: Vec<(usize, Op, u32)>,
     pub auto: bool,
@@ -71,6 +75,8 @@ impl Pair {
             events: [vec![], vec![]],
             trace: vec![],
             tracing: true,
+            ways: vec![],
+            in_turn: false,
             lose: vec![],
             auto: true,
             expose: ExposeOptions::default(),
@@ -106,10 +112,16 @@ impl Pair {
     fn transmit(&mut self) {
         let mut out = Vec::new();
         for end in [A, B] {
-            for interface in 0..self.ends[end].config().interfaces {
+            let interfaces = self.ends[end].config().interfaces;
+            let mut next = 0;
+            let mut idle = 0;
+            while idle < interfaces {
+                let interface = next;
                 while let Some(transmit) = self.ends[end].poll_transmit(self.now, interface, ALL, &mut out) {
+                    idle = 0;
                     if self.tracing {
                         self.trace.push((end, transmit.header));
+                        self.ways.push((interface, transmit.to.0[5]));
                     }
                     let [.., to, at] = transmit.to.0;
                     let op = transmit.header.op;
@@ -131,7 +143,12 @@ impl Pair {
                     let late = self.chance(self.faults.reorder);
                     let extra = if late { self.draw() % (5 * LATENCY) } else { 0 };
                     self.post(end, interface, (to.into(), at), out.clone(), extra);
+                    if self.in_turn {
+                        break;
+                    }
                 }
+                idle += 1;
+                next = (next + 1) % interfaces;
             }
         }
     }

@@ -32,7 +32,7 @@ use crate::conduit::{Algorithm, Pairing, Record, Side};
 use crate::control::Request as RequestMessage;
 use crate::lane::Reassembly;
 use crate::message::{Class, Command, Message, Mode};
-use crate::negotiate::{Offer, RETRY_PERIOD, TIMEOUT_PERIOD, XON_TIMEOUT_PERIOD};
+use crate::negotiate::{Offer, RETRY_PERIOD, TIMEOUT_PERIOD, XON_TIMEOUT_PERIOD, propose};
 use crate::octets::EmitError;
 use crate::protocol::{ALL_PROTOCOLS, APPLICATION_STREAMS, BROADCAST_STREAM, NO_STREAM, Protocol};
 use crate::register::{Contact, Participation};
@@ -141,6 +141,8 @@ pub enum Refused {
     Protocol,
     /// Registers of the peer say that it takes no part.
     NoParticipant,
+    /// The peer has advertised that it does not support the protocol.
+    Unsupported,
     /// A REQUEST to that peer is under way.
     Busy,
     /// No such stream is open.
@@ -159,6 +161,7 @@ impl fmt::Display for Refused {
         match self {
             Self::Protocol => write!(f, "protocol: not offered by this node"),
             Self::NoParticipant => write!(f, "peer: its registers say that it takes no part"),
+            Self::Unsupported => write!(f, "protocol: the peer does not support it"),
             Self::Busy => write!(f, "REQUEST: one is under way to this peer"),
             Self::NoStream => write!(f, "stream: not open"),
             Self::TooLong { max } => write!(f, "PDU: at most {max} octets"),
@@ -225,6 +228,9 @@ struct Peer {
     suspicion: Option<Suspicion>,
     /// It does not know REQUEST.
     mute: bool,
+    /// Attributes that it has advertised, by protocol, and ProtoIDs that it does not support.
+    advertised: Vec<(Protocol, Attributes)>,
+    unsupported: Vec<u16>,
     /// Where the search for a free StreamID goes on, and how many are taken.
     next_stream: u16,
     taken: u32,
@@ -323,20 +329,33 @@ impl Endpoint {
             attributes: filter,
         });
         let (octets, periods) = (message.to_vec()?, self.periods(peer));
-        let detail = Detail::Advertise { protocol };
+        let detail = Detail::Advertise { protocol, whole: filter.is_empty() };
         self.submit(now, peer, RequestKey::Advertise, octets.into(), detail, periods);
         Ok(())
     }
 
-    /// Asks for a stream to a peer, with the attributes of this node's offer. Returns the
-    /// OPEN_MESSAGE_NUMBER.
+    /// Asks for a stream to a peer, with the attributes of this node's offer, or with what they leave of the
+    /// peer's ADVERTISE (§3.8.2). Returns the OPEN_MESSAGE_NUMBER.
     ///
     /// # Errors
     /// [`Refused`].
     pub fn open(&mut self, now: u64, peer: u16, protocol: Protocol) -> Result<u32, Refused> {
-        let offer = self.offer(protocol).ok_or(Refused::Protocol)?;
-        let attributes = offer.open.clone();
-        self.open_with(now, peer, protocol, &attributes, false)
+        let (attributes, intermediate) = self.attributes_for(peer, protocol);
+        self.open_with(now, peer, protocol, &attributes, intermediate)
+    }
+
+    /// What an OPEN to a peer carries, and whether a value inside a range is among it.
+    fn attributes_for(&self, peer: u16, protocol: Protocol) -> (Attributes, bool) {
+        let Some(offer) = self.offer(protocol) else { return Default::default() };
+        let known = self.peers.get(&peer).map_or(&[][..], |peer| &peer.advertised);
+        match known.iter().find(|(advertised, _)| *advertised == protocol) {
+            None => (offer.open.clone(), false),
+            Some((_, block)) => {
+                let ends_only = self.ends_only(peer, protocol);
+                let proposal = propose(offer, block.list(), offer.open.list(), ends_only);
+                (proposal.attributes, proposal.intermediate)
+            }
+        }
     }
 
     /// The same with attributes of the caller's, as [`propose`](crate::negotiate::propose) makes them.
@@ -355,6 +374,7 @@ impl Endpoint {
         self.advance(now);
         self.offer(protocol).ok_or(Refused::Protocol)?;
         self.check_reach(peer)?;
+        self.check_support(peer, protocol)?;
         Ok(self.send_open(now, peer, protocol, attributes, None, intermediate))
     }
 
@@ -373,6 +393,7 @@ impl Endpoint {
         self.advance(now);
         self.offer(protocol).ok_or(Refused::Protocol)?;
         self.check_reach(peer)?;
+        self.check_support(peer, protocol)?;
         let algorithm = self.config.algorithm;
         Ok(self.with_pairing(now, peer, protocol, |pairing, actions| pairing.create(algorithm, actions)))
     }
@@ -647,6 +668,11 @@ impl Endpoint {
             Some(Reach::None) => Err(Refused::NoParticipant),
             _ => Ok(()),
         }
+    }
+
+    fn check_support(&self, peer: u16, protocol: Protocol) -> Result<(), Refused> {
+        let not = self.peers.get(&peer).is_some_and(|peer| peer.unsupported.contains(&protocol.id()));
+        if not { Err(Refused::Unsupported) } else { Ok(()) }
     }
 
     /// Retry and timeout period for REQUEST and OPEN to a peer, in microseconds.

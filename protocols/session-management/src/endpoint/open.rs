@@ -37,9 +37,8 @@ pub(super) struct Context<'a, 'b> {
 
 impl Actions for Context<'_, '_> {
     fn open(&mut self, receive: u16) -> u32 {
-        let attributes =
-            self.endpoint.offer(self.protocol).map(|offer| offer.open.clone()).unwrap_or_default();
-        self.endpoint.send_open(self.now, self.peer, self.protocol, &attributes, Some(receive), false)
+        let (attributes, intermediate) = self.endpoint.attributes_for(self.peer, self.protocol);
+        self.endpoint.send_open(self.now, self.peer, self.protocol, &attributes, Some(receive), intermediate)
     }
 
     fn allocate(&mut self) -> Option<u16> {

@@ -157,7 +157,7 @@ impl Endpoint {
 
     fn handle_advertise(&mut self, peer: u16, advertise: Advertise<'_>) {
         let pending = self.requests.get(&(peer, RequestKey::Advertise)).map(|request| request.detail);
-        let Some(Detail::Advertise { protocol }) = pending else {
+        let Some(Detail::Advertise { protocol, whole }) = pending else {
             self.counters.dropped += 1;
             return;
         };
@@ -181,6 +181,9 @@ impl Endpoint {
             }
         };
         self.finish(peer, RequestKey::Advertise);
+        if whole {
+            self.learn(peer, protocol, &answer);
+        }
         let ethernet = match &answer {
             Advertised::Unsupported => false,
             Advertised::Protocols(list) => list.contains(&ETHERNET),
@@ -190,6 +193,29 @@ impl Endpoint {
             self.ethernet_peers.insert(peer);
         }
         self.event(Event::Advertised { peer, answer });
+    }
+
+    /// Keeps in mind what the peer says of its protocols, for OPENs to it.
+    fn learn(&mut self, peer: u16, asked: u16, answer: &Advertised) {
+        let peer = self.peer_mut(peer);
+        match answer {
+            // A ProtoID that stands for many vendors' protocols, or for all, is not one that a peer lacks.
+            Advertised::Unsupported => {
+                if asked != VENDOR_DEFINED && !peer.unsupported.contains(&asked) {
+                    peer.unsupported.push(asked);
+                }
+                peer.advertised.retain(|(protocol, _)| protocol.id() != asked);
+            }
+            Advertised::Protocols(list) => peer.unsupported.retain(|id| !list.contains(id)),
+            Advertised::Blocks(blocks) => {
+                for (id, attributes) in blocks {
+                    peer.unsupported.retain(|unsupported| unsupported != id);
+                    let Some(protocol) = attributes.list().protocol(*id) else { continue };
+                    peer.advertised.retain(|(known, _)| *known != protocol);
+                    peer.advertised.push((protocol, attributes.clone()));
+                }
+            }
+        }
     }
 
     // CLOSE and STATUS.

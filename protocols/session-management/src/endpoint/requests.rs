@@ -28,8 +28,8 @@ pub(super) enum RequestKey {
 /// What an answer needs to know.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Detail {
-    /// REQUEST for this ProtoID.
-    Advertise { protocol: u16 },
+    /// REQUEST for this ProtoID, of all its attributes or of some.
+    Advertise { protocol: u16, whole: bool },
     /// OPEN.
     Open { protocol: Protocol, conduit: bool, intermediate: bool },
     /// CLOSE or query.
