@@ -6,14 +6,16 @@
 //! order to the same value.
 
 use hdrhistogram::Histogram;
-use models::config::{Destinations, DeviceModel, FabricConfig};
+use models::config::{AgentConfig, Destinations, DeviceModel, FabricConfig, SourceConfig};
 use models::probe::{Delivery, DropReason, Dropped, Journey, Offered, ProtocolEvent, ProtocolFact};
 use models::probe::{Sample, Signal, StagingEdge};
 use models::sim_core::Time;
 use models::{Parts, Probe};
+use std::collections::BTreeSet;
 
 /// Equal time segments of a run. A warm-up cut found after the run takes effect at a segment boundary,
-/// because histograms cannot be cut anywhere else.
+/// because histograms cannot be cut anywhere else. A warm-up that is given begins a segment: what is before
+/// it has one of its own, and what is measured is cut into equal ones.
 pub const SEGMENTS: usize = 16;
 /// Resolution of the latency histograms, picoseconds. A packet's latency is hardly ever below 100 ns, so 64
 /// ps keep three digits everywhere and save six doublings of the bucket table.
@@ -32,6 +34,11 @@ pub struct CollectorConfig {
     pub length: Time,
     /// Time bins over the length, a multiple of [`SEGMENTS`].
     pub bins: usize,
+    /// Where the measured part begins, if that is given: a time bin and a segment begin there. Else 0.
+    pub measured_from: Time,
+    /// For each flow that protocols run the devices whose packets count as load: those that ask, if there
+    /// are such, else all that take part. Answers load other links. `None`: all packets count.
+    pub senders: Vec<Option<Vec<bool>>>,
 }
 
 impl CollectorConfig {
@@ -39,29 +46,48 @@ impl CollectorConfig {
     pub fn new(fabric: &FabricConfig, length: Time) -> Self {
         let endpoints =
             fabric.devices.iter().map(|device| matches!(device.model, DeviceModel::Endpoint(_))).collect();
-        Self { flows: fabric.flows.len(), endpoints, length, bins: 1024 }
+        let flows = fabric.flows.len();
+        let senders = (0..flows as u16).map(|flow| {
+            let run = fabric.agents.iter().any(|agent| agent.parts.iter().any(|part| part.flow == flow));
+            run.then(|| {
+                let mut senders = vec![false; fabric.devices.len()];
+                senders_of(fabric, flow).into_iter().for_each(|device| senders[device as usize] = true);
+                senders
+            })
+        });
+        let senders = senders.collect();
+        Self { flows, endpoints, length, bins: 1024, measured_from: Time(0), senders }
+    }
+
+    /// The measured part begins at `at`; ignored if nothing is left then.
+    #[must_use]
+    pub fn measured_from(self, at: Time) -> Self {
+        Self { measured_from: if at < self.length { at } else { Time(0) }, ..self }
     }
 }
 
-/// Number of distinct source endpoints of every flow, and of the whole fabric.
+/// Endpoints that send a flow: those with a source of it, or, if protocols send it by themselves, all that
+/// take part.
+pub fn senders_of(fabric: &FabricConfig, flow: u16) -> BTreeSet<u32> {
+    let hot = |source: &SourceConfig| match source.destinations {
+        Destinations::Hotspot { hot_flow, .. } => hot_flow == flow,
+        _ => false,
+    };
+    let sources = fabric.all_sources().filter(|source| source.flow == flow || hot(source));
+    let sources: BTreeSet<u32> = sources.map(|source| source.endpoint).collect();
+    if !sources.is_empty() {
+        return sources;
+    }
+    let takes_part = |agent: &&AgentConfig| agent.parts.iter().any(|part| part.flow == flow);
+    fabric.agents.iter().filter(takes_part).map(|agent| agent.device).collect()
+}
+
+/// Number of distinct endpoints that send every flow, and any.
 pub fn source_counts(fabric: &FabricConfig) -> (Vec<u64>, u64) {
-    let mut pairs: Vec<(u16, u32)> = Vec::new();
-    for source in fabric.all_sources() {
-        pairs.push((source.flow, source.endpoint));
-        if let Destinations::Hotspot { hot_flow, .. } = source.destinations {
-            pairs.push((hot_flow, source.endpoint));
-        }
-    }
-    pairs.sort_unstable();
-    pairs.dedup();
-    let mut counts = vec![0; fabric.flows.len()];
-    for &(flow, _) in &pairs {
-        counts[usize::from(flow)] += 1;
-    }
-    let mut endpoints: Vec<u32> = pairs.into_iter().map(|(_, endpoint)| endpoint).collect();
-    endpoints.sort_unstable();
-    endpoints.dedup();
-    (counts, endpoints.len() as u64)
+    let flows = (0..fabric.flows.len() as u16).map(|flow| senders_of(fabric, flow));
+    let flows: Vec<BTreeSet<u32>> = flows.collect();
+    let all: BTreeSet<u32> = flows.iter().flatten().copied().collect();
+    (flows.iter().map(|senders| senders.len() as u64).collect(), all.len() as u64)
 }
 
 /// Deliveries of one flow in one time bin: one cache line.
@@ -186,6 +212,12 @@ impl Spread {
     }
 }
 
+impl Default for Spread {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Totals of one endpoint over the whole run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndpointTotals {
@@ -233,9 +265,48 @@ pub struct PortSeries {
     pub waiting_max: u32,
 }
 
+/// From the first beginning to the last end.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The first beginning, `Time::MAX` if there is none.
+    pub first: Time,
+    /// The last end, 0 if there is none.
+    pub last: Time,
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self { first: Time::MAX, last: Time(0) }
+    }
+}
+
+impl Extent {
+    #[inline]
+    fn begin(&mut self, at: Time) {
+        self.first = self.first.min(at);
+    }
+
+    #[inline]
+    fn end(&mut self, at: Time) {
+        self.last = self.last.max(at);
+    }
+
+    fn merge(&mut self, other: &Extent) {
+        self.begin(other.first);
+        self.end(other.last);
+    }
+
+    /// Length in picoseconds; 0 if nothing has ended.
+    pub fn ps(&self) -> u64 {
+        self.last.0.saturating_sub(self.first.0)
+    }
+}
+
 /// Messages, or round trips, of one flow: like packets, one bin and one segment each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JourneyData {
+    /// From the first that was sent, of those that arrived, to the last arrival.
+    pub extent: Extent,
     /// Arrivals over time; loads are 0.
     pub bins: Vec<Bin>,
     /// Distributions; index = segment.
@@ -243,8 +314,12 @@ pub struct JourneyData {
 }
 
 impl JourneyData {
-    fn new(bins: usize) -> Self {
-        Self { bins: vec![Bin::default(); bins], segments: vec![Segment::new(); SEGMENTS] }
+    fn new(bins: usize, segments: usize) -> Self {
+        Self {
+            extent: Extent::default(),
+            bins: vec![Bin::default(); bins],
+            segments: vec![Segment::new(); segments],
+        }
     }
 
     fn record(&mut self, bin: usize, segment: usize, journey: &Journey) {
@@ -256,6 +331,8 @@ impl JourneyData {
             journey.parts.total()
         );
         let network = journey.network_latency();
+        self.extent.begin(journey.created);
+        self.extent.end(journey.at);
         let slot = &mut self.bins[bin];
         slot.latency_ps += u128::from(latency);
         slot.network_ps += u128::from(network);
@@ -271,6 +348,7 @@ impl JourneyData {
     }
 
     fn merge(&mut self, other: &JourneyData) {
+        self.extent.merge(&other.extent);
         for (bin, theirs) in self.bins.iter_mut().zip(&other.bins) {
             bin.add(theirs);
         }
@@ -283,6 +361,8 @@ impl JourneyData {
 /// Everything of one flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowData {
+    /// From the first creation to the last delivery.
+    pub extent: Extent,
     /// Deliveries over time.
     pub bins: Vec<Bin>,
     /// Creations over time.
@@ -305,7 +385,13 @@ pub struct Collector {
     /// Start and index of the bin used last: most calls come in nearly ascending time.
     cursor: (u64, usize),
     bins_per_segment: usize,
+    /// How long before the run the first bin begins, picoseconds: less than a bin.
+    offset: u64,
+    /// The first bin of the measured part, if its beginning was given.
+    first_bin: usize,
+    segments: usize,
     endpoints: Vec<bool>,
+    senders: Vec<Option<Vec<bool>>>,
     flows: Vec<FlowData>,
     totals: Vec<EndpointTotals>,
     edges: Vec<[u64; 2]>,
@@ -324,6 +410,8 @@ impl PartialEq for Collector {
     fn eq(&self, other: &Self) -> bool {
         self.length == other.length
             && self.bin_ps == other.bin_ps
+            && self.offset == other.offset
+            && self.senders == other.senders
             && self.bins_per_segment == other.bins_per_segment
             && self.endpoints == other.endpoints
             && self.flows == other.flows
@@ -346,21 +434,41 @@ impl Collector {
     pub fn new(config: &CollectorConfig) -> Self {
         let bins = config.bins;
         assert!(bins > 0 && bins.is_multiple_of(SEGMENTS), "{bins} bins are not whole bins per segment");
+        assert!(config.measured_from <= config.length, "what is measured begins in the run");
+        let per_segment = config.bins / SEGMENTS;
+        let (length, from) = (config.length.0, config.measured_from.0);
+        let rest = length - from;
+        // As many segments as what is measured has sixteenths of the run.
+        let measured = match from {
+            0 => SEGMENTS,
+            _ => {
+                ((SEGMENTS as u128 * u128::from(rest) + u128::from(length) / 2) / u128::from(length)) as usize
+            }
+        };
+        let measured = measured.max(1);
+        // one more than the quotient, so that `length` itself falls into the last bin
+        let bin_ps = rest / (measured * per_segment) as u64 + 1;
+        let first_bin = from.div_ceil(bin_ps) as usize;
+        let (bins, segments) = (first_bin + measured * per_segment, measured + usize::from(from > 0));
         let flow = FlowData {
+            extent: Extent::default(),
             bins: vec![Bin::default(); bins],
             offered: vec![OfferedBin::default(); bins],
-            segments: vec![Segment::new(); SEGMENTS],
+            segments: vec![Segment::new(); segments],
             dropped: [0; 4],
             messages: None,
             round_trips: None,
         };
         Self {
             length: config.length,
-            // one more than the quotient, so that `length` itself falls into the last bin
-            bin_ps: config.length.0 / bins as u64 + 1,
-            cursor: (0, 0),
-            bins_per_segment: bins / SEGMENTS,
+            bin_ps,
+            offset: first_bin as u64 * bin_ps - from,
+            first_bin,
+            segments,
+            cursor: (0u64.wrapping_sub(first_bin as u64 * bin_ps - from), 0),
+            bins_per_segment: per_segment,
             flows: vec![flow; config.flows],
+            senders: config.senders.clone(),
             totals: vec![EndpointTotals::default(); config.endpoints.len()],
             endpoints: config.endpoints.clone(),
             edges: vec![[0; 2]; bins],
@@ -454,6 +562,29 @@ impl Collector {
         self.edges.len()
     }
 
+    /// Where a time bin begins, picoseconds.
+    pub fn bin_start(&self, bin: usize) -> u64 {
+        (bin as u64 * self.bin_ps).saturating_sub(self.offset)
+    }
+
+    /// The first time bin of the measured part, if its beginning was given; else 0.
+    pub fn first_bin(&self) -> usize {
+        self.first_bin
+    }
+
+    /// Number of segments.
+    pub fn segments(&self) -> usize {
+        self.segments
+    }
+
+    /// Segment of a time bin.
+    pub fn segment(&self, bin: usize) -> usize {
+        match bin.checked_sub(self.first_bin) {
+            Some(measured) => measured / self.bins_per_segment + usize::from(self.first_bin > 0),
+            None => 0,
+        }
+    }
+
     /// Time bins in a segment.
     pub fn bins_per_segment(&self) -> usize {
         self.bins_per_segment
@@ -523,6 +654,15 @@ impl Collector {
     }
 
     #[inline]
+    /// Link time of a packet that counts as load.
+    fn load(&self, flow: u16, source: u32, link_ps: u64) -> u64 {
+        match &self.senders[usize::from(flow)] {
+            Some(senders) if !senders[source as usize] => 0,
+            _ => link_ps,
+        }
+    }
+
+    #[inline]
     fn bin(&mut self, at: Time) -> usize {
         if at.0.wrapping_sub(self.cursor.0) < self.bin_ps {
             return self.cursor.1;
@@ -533,14 +673,16 @@ impl Collector {
     #[cold]
     fn move_cursor(&mut self, at: Time) -> usize {
         assert!(at <= self.length, "report at {} ps, after the end of the run ({} ps)", at.0, self.length.0);
-        let index = at.0 / self.bin_ps;
-        self.cursor = (index * self.bin_ps, index as usize);
+        let index = (at.0 + self.offset) / self.bin_ps;
+        // the first bin may begin before the run
+        self.cursor = ((index * self.bin_ps).wrapping_sub(self.offset), index as usize);
         self.cursor.1
     }
 }
 
 impl FlowData {
     fn merge(&mut self, other: &FlowData) {
+        self.extent.merge(&other.extent);
         for (bin, theirs) in self.bins.iter_mut().zip(&other.bins) {
             bin.add(theirs);
         }
@@ -567,10 +709,13 @@ impl FlowData {
 impl Probe for Collector {
     fn offered(&mut self, offered: &Offered) {
         let bin = self.bin(offered.at);
-        let slot = &mut self.flows[usize::from(offered.flow)].offered[bin];
+        let load = self.load(offered.flow, offered.source, offered.link_ps);
+        let flow = &mut self.flows[usize::from(offered.flow)];
+        flow.extent.begin(offered.at);
+        let slot = &mut flow.offered[bin];
         slot.packets += 1;
         slot.payload += u64::from(offered.payload);
-        slot.link_ps += offered.link_ps;
+        slot.link_ps += load;
         let total = &mut self.totals[offered.source as usize];
         total.offered_packets += 1;
         total.offered_payload += u64::from(offered.payload);
@@ -586,15 +731,17 @@ impl Probe for Collector {
             delivery.parts.total()
         );
         let bin = self.bin(delivery.at);
-        let segment = bin / self.bins_per_segment;
+        let segment = self.segment(bin);
+        let load = self.load(delivery.flow, delivery.source, delivery.link_ps);
         let flow = &mut self.flows[usize::from(delivery.flow)];
+        flow.extent.end(delivery.at);
 
         let slot = &mut flow.bins[bin];
         slot.latency_ps += u128::from(latency);
         slot.network_ps += u128::from(network);
         slot.packets += 1;
         slot.payload += u64::from(delivery.payload);
-        slot.link_ps += delivery.link_ps;
+        slot.link_ps += load;
         slot.hol_ps += parts[models::Cause::HeadOfLine as usize];
 
         let segment = &mut flow.segments[segment];
@@ -622,19 +769,21 @@ impl Probe for Collector {
     }
 
     fn message(&mut self, message: &Journey) {
-        let (bin, bins) = (self.bin(message.at), self.edges.len());
+        let (bin, bins, segments) = (self.bin(message.at), self.edges.len(), self.segments);
+        let segment = self.segment(bin);
         let data = self.flows[usize::from(message.flow)]
             .messages
-            .get_or_insert_with(|| JourneyData::new(bins).into());
-        data.record(bin, bin / self.bins_per_segment, message);
+            .get_or_insert_with(|| JourneyData::new(bins, segments).into());
+        data.record(bin, segment, message);
     }
 
     fn round_trip(&mut self, whole: &Journey) {
-        let (bin, bins) = (self.bin(whole.at), self.edges.len());
+        let (bin, bins, segments) = (self.bin(whole.at), self.edges.len(), self.segments);
+        let segment = self.segment(bin);
         let data = self.flows[usize::from(whole.flow)]
             .round_trips
-            .get_or_insert_with(|| JourneyData::new(bins).into());
-        data.record(bin, bin / self.bins_per_segment, whole);
+            .get_or_insert_with(|| JourneyData::new(bins, segments).into());
+        data.record(bin, segment, whole);
     }
 
     fn protocol_event(&mut self, event: &ProtocolEvent) {

@@ -71,6 +71,46 @@ pub fn half_width(batches: &[f64]) -> f64 {
     student_t_quantile(0.975, batches.len() as u32 - 1) * libm::sqrt(variance / n)
 }
 
+/// Half width of the 95 % interval of an estimate from all data, from the same estimate of equal parts of
+/// them: the spread of the parts about the whole (sectioning; Asmussen and Glynn 2007, III.5a). Not a number
+/// with fewer than two parts.
+pub fn sectioned(parts: &[f64], whole: f64) -> f64 {
+    if parts.len() < 2 {
+        return f64::NAN;
+    }
+    let n = parts.len() as f64;
+    let squares: f64 = parts.iter().map(|value| (value - whole) * (value - whole)).sum();
+    student_t_quantile(0.975, parts.len() as u32 - 1) * libm::sqrt(squares / (n - 1.0) / n)
+}
+
+/// Fewest values of which a quantile `q` above one half is told. With fewer, even the largest of independent
+/// values lies below the quantile in more than 2.5 of 100 cases (q^n > 0.025), so nothing in the data bounds it:
+/// 6 for the median, 368 for p99, 3 688 for p99.9.
+pub fn quantile_samples(q: f64) -> u64 {
+    libm::ceil(libm::log(0.025) / libm::log(q)) as u64
+}
+
+/// Parts of the measured time in which a trend is looked for.
+pub const TREND_BATCHES: usize = 16;
+
+/// Whether a series climbs: upwards by the test of Mann (1945) and Kendall at a level of one in a hundred, and by
+/// more than a quarter of its mean from its first quarter to its last. Neighbours that depend on each other make
+/// such runs more often than the level says, but seldom long ones.
+pub fn climbs(series: &[f64]) -> bool {
+    let n = series.len();
+    if n < 8 {
+        return false;
+    }
+    let sign = |(a, b): (f64, f64)| f64::from(i8::from(b > a) - i8::from(b < a));
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    let score: f64 = pairs.map(|(i, j)| sign((series[i], series[j]))).sum();
+    let m = n as f64;
+    let z = (score - 1.0) / libm::sqrt(m * (m - 1.0) * (2.0 * m + 5.0) / 18.0);
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let (first, last) = (mean(&series[..n / 4]), mean(&series[n - n / 4..]));
+    z > 2.326 && last - first > 0.25 * mean(series)
+}
+
 /// Quantile of Student's t distribution with `freedom` degrees of freedom.
 ///
 /// # Panics
@@ -182,6 +222,35 @@ mod tests {
         assert!((interval.half_width - 1.963_243_161).abs() < 1e-8);
         assert!(half_width(&[1.0]).is_nan());
         assert_eq!(half_width(&[2.0, 2.0, 2.0]), 0.0);
+    }
+
+    /// q^n <= 0.025 from here on, and not one value before.
+    #[test]
+    fn quantiles_need_values_beyond_them() {
+        for (q, n) in [(0.5, 6), (0.99, 368), (0.999, 3688)] {
+            assert_eq!(quantile_samples(q), n, "{q}");
+            assert!(q.powi(n as i32) <= 0.025 && q.powi(n as i32 - 1) > 0.025, "{q}");
+        }
+    }
+
+    #[test]
+    fn a_climb_is_a_long_way_up() {
+        let ramp: Vec<f64> = (0..16).map(|i| 10.0 + f64::from(i)).collect();
+        let down: Vec<f64> = ramp.iter().rev().copied().collect();
+        let flat: Vec<f64> = (0..16).map(|i| 10.0 + f64::from(i * 7919 % 13)).collect();
+        let slight: Vec<f64> = (0..16).map(|i| 100.0 + f64::from(i)).collect();
+        assert!(climbs(&ramp));
+        for still in [&down, &flat, &slight, &vec![1.0; 16], &ramp[..7].to_vec()] {
+            assert!(!climbs(still), "{still:?}");
+        }
+    }
+
+    /// Parts 1 and 5 about 3: variance 8, two parts, t = 12.706.
+    #[test]
+    fn sections_spread_about_the_whole() {
+        assert!((sectioned(&[1.0, 5.0], 3.0) - 12.706_204_736 * 2.0).abs() < 1e-6);
+        assert!(sectioned(&[2.0, 2.0], 3.0) > 0.0, "the bias of the parts counts");
+        assert!(sectioned(&[2.0], 2.0).is_nan());
     }
 
     /// A ramp of 100 observations to a level with a small ripple: the cut removes the ramp and little else.

@@ -14,6 +14,7 @@ use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, deco
 use std::collections::{BTreeMap, BTreeSet};
 
 mod bars;
+mod timeouts;
 mod victims;
 
 /// Flows shown as lines or panels.
@@ -138,6 +139,9 @@ fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Sc
     }
     if let Some(scene) = victims::victims(caption, reports) {
         scenes.push(("victims", scene));
+    }
+    if let Some(scene) = timeouts::timeouts(caption, reports) {
+        scenes.push(("heartbeat_timeouts", scene));
     }
     if let Some(scene) = queues(caption, reports) {
         scenes.push(("queues", scene));
@@ -305,14 +309,15 @@ fn over_time(
     value: impl Fn(std::ops::Range<usize>, u64) -> Option<f64>,
 ) -> Vec<(f64, f64)> {
     let bins = report.window.to_bin;
-    let bin_ps = report.run.collector.bin_ps();
+    let collector = &report.run.collector;
+    let bin_ps = collector.bin_ps();
     let group = bins.div_ceil(POINTS).max(1);
     (0..bins)
         .step_by(group)
         .filter_map(|from| {
             let to = (from + group).min(bins);
-            let start = from as u64 * bin_ps;
-            let end = (to as u64 * bin_ps).min(report.window.to_ps);
+            let start = collector.bin_start(from);
+            let end = collector.bin_start(to).min(report.window.to_ps);
             // a sliver at the end would draw a spike
             if end <= start || (from > 0 && (end - start) * 2 < group as u64 * bin_ps) {
                 return None;

@@ -43,7 +43,7 @@ pub fn flows_csv(reports: &[VariantReport]) -> String {
                     "{},{},{},{},{},{},{},{},{}",
                     field(&report.run.name),
                     field(&flow.name),
-                    Num(index as f64 * bin_ps as f64 / 1e6),
+                    Num(collector.bin_start(index) as f64 / 1e6),
                     Num(gbps(offered.payload, bin_ps)),
                     Num(gbps(bin.payload, bin_ps)),
                     bin.packets,
@@ -75,7 +75,7 @@ pub fn fabric_csv(reports: &[VariantReport]) -> String {
                 out,
                 "{},{},{},{},{},{},{xoff},{xon}",
                 field(&report.run.name),
-                Num(index as f64 * collector.bin_ps() as f64 / 1e6),
+                Num(collector.bin_start(index) as f64 / 1e6),
                 mean(sample.in_flight),
                 mean(sample.source_waiting),
                 mean(sample.switch_input),
@@ -98,7 +98,7 @@ pub fn conduits_csv(reports: &[VariantReport]) -> Option<String> {
             some = true;
             // The printed algorithm says again and again that the same conduit is open.
             open += *opened as i64 - *ended as i64;
-            let at = Num(index as f64 * collector.bin_ps() as f64 / 1e6);
+            let at = Num(collector.bin_start(index) as f64 / 1e6);
             line!(out, "{},{at},{opened},{ended},{open}", field(&report.run.name));
         }
     }
@@ -148,7 +148,7 @@ pub fn queues_csv(reports: &[VariantReport]) -> String {
                     out,
                     "{},{name},{},{},{}",
                     field(&report.run.name),
-                    Num(index as f64 * collector.bin_ps() as f64 / 1e6),
+                    Num(collector.bin_start(index) as f64 / 1e6),
                     Num(ratio(input.into(), samples)),
                     Num(ratio(waiting.into(), samples)),
                 );

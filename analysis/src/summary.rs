@@ -3,6 +3,7 @@
 //! Keys have a fixed order, sums are taken in index order, and floats carry nine significant digits
 //! ([`Num`]). Units end the keys. Nothing here knows the wall clock.
 
+use crate::books::Books;
 use crate::enumeration::EnumerationSummary;
 use crate::linx::LinxSummary;
 use crate::num::{Num, ratio};
@@ -139,6 +140,8 @@ pub struct FlowSummary {
     pub role: Option<&'static str>,
     /// Endpoints that send it.
     pub sources: u64,
+    /// What became of what was asked for, in the whole run.
+    pub books: BooksSummary,
     /// Packets created in the measured part.
     pub offered_packets: u64,
     /// Packets delivered in the measured part.
@@ -153,10 +156,14 @@ pub struct FlowSummary {
     pub per_slot: Option<EstimateSummary>,
     /// All sources are closed loops: the offered load is what the fabric lets in.
     pub closed_loop: bool,
-    /// Accepted is less than 99 % of offered, or a source is a closed loop and always has more to send.
+    /// Accepted is less than 99 % of offered, what is asked for grows faster than what completes, or a source is a
+    /// closed loop and always has more to send.
     pub saturated: bool,
-    /// Payload delivered.
+    /// Octets delivered once: of a flow that ends over the time from its first start to its last completion, else
+    /// over the measured part.
     pub goodput_gbps: EstimateSummary,
+    /// Over which time that is, if it is not the measured part.
+    pub goodput_over_us: Option<[Num; 2]>,
     /// Source creation to last bit.
     pub latency_ns: LatencySummary,
     /// Without the source queue.
@@ -168,6 +175,31 @@ pub struct FlowSummary {
     /// What protocols made of the packets, if they run the flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<ProtocolSummary>,
+}
+
+/// What became of what was asked for.
+#[derive(Clone, Debug, Serialize)]
+pub struct BooksSummary {
+    /// What is counted; empty where flows of several kinds are put together.
+    pub unit: &'static str,
+    /// Asked for; the sum of the next three.
+    pub asked: u64,
+    /// Arrived, or answered.
+    pub arrived: u64,
+    /// Lost, refused, given up.
+    pub never: u64,
+    /// Still under way at the end of the run, or waiting to begin.
+    pub under_way: u64,
+    /// Age of the oldest of these, if it is known.
+    pub oldest_us: Option<Num>,
+}
+
+impl BooksSummary {
+    fn new(books: &Books) -> Self {
+        let &Books { unit, asked, arrived, never, under_way, oldest_ps, .. } = books;
+        let oldest_us = oldest_ps.filter(|_| under_way > 0).map(us);
+        Self { unit, asked, arrived, never, under_way, oldest_us }
+    }
 }
 
 /// Links in symbol granularity: what went wrong, and what was done about it.
@@ -326,6 +358,7 @@ impl FlowSummary {
             name: flow.name.clone(),
             role: flow.role.map(Role::name),
             sources: flow.sources,
+            books: BooksSummary::new(&flow.books),
             offered_packets: flow.offered.packets,
             delivered_packets: flow.delivered.packets,
             dropped_packets: flow.dropped,
@@ -335,6 +368,7 @@ impl FlowSummary {
             closed_loop: flow.closed_loop,
             saturated: flow.saturated,
             goodput_gbps: EstimateSummary::scaled(flow.goodput_gbps, 1.0),
+            goodput_over_us: flow.rate_span.map(|(from, to)| [us(from), us(to)]),
             latency_ns: LatencySummary::new(&flow.latency),
             network_latency_ns: LatencySummary::new(&flow.network),
             hol_blocked_ns: EstimateSummary::scaled(flow.hol_ps, 1e3),

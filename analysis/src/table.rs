@@ -1,5 +1,6 @@
 //! The result of a run as text for a terminal.
 
+use crate::books::Books;
 use crate::num::{Num, change_text, count_text, ratio, three_digits, time_text};
 use crate::report::{FlowReport, LatencyReport, Role, VariantReport, baselines, efficiency, retry_share};
 use crate::summary::{HostSummary, VariantSummary};
@@ -34,14 +35,32 @@ fn load_text(load: f64) -> String {
     format!("{:.1} %", 100.0 * load)
 }
 
-fn cells(flow: &FlowReport) -> Vec<String> {
-    let hol = format!("{} ({:.0} %)", time_text(flow.hol_ps.value), 100.0 * flow.share(Cause::HeadOfLine));
+/// What became of what was asked for, and how fast: before the latencies of those that arrived.
+fn books(flow: &FlowReport) -> Vec<String> {
+    let Books { unit, asked, arrived, never, under_way, oldest_ps, .. } = flow.books;
+    let known = asked > 0 && !unit.is_empty();
+    let count = |count: u64| if known { count_text(count) } else { "-".into() };
+    let packets = unit == "packets" || !known;
     vec![
         // "closed loop" says it as well
         if flow.saturated && !flow.closed_loop { format!("{} *", flow.title()) } else { flow.title() },
+        if packets { count(asked) } else { format!("{} {unit}", count(asked)) },
+        count(arrived),
+        count(never),
+        count(under_way),
+        time_text(oldest_ps.filter(|_| under_way > 0).map_or(f64::NAN, |ps| ps as f64)),
         if flow.closed_loop { "closed loop".into() } else { load_text(flow.offered_load) },
         load_text(flow.accepted_load.value),
-        format!("{} Gb/s", three_digits(flow.useful_gbps().value)),
+        format!("{} Gb/s", three_digits(flow.goodput_gbps.value)),
+    ]
+}
+
+/// Times of packets, and of how many.
+fn times(flow: &FlowReport) -> Vec<String> {
+    let hol = format!("{} ({:.0} %)", time_text(flow.hol_ps.value), 100.0 * flow.share(Cause::HeadOfLine));
+    vec![
+        flow.title(),
+        count_text(flow.delivered.packets),
         time_text(flow.network.mean.value),
         time_text(flow.network.p99.value),
         time_text(flow.latency.mean.value),
@@ -134,24 +153,20 @@ pub fn variant(report: &VariantReport) -> String {
     let mut say = |text: std::fmt::Arguments<'_>| writeln!(out, "{text}").expect("a string takes any text");
     let span = format!("{} to {}", time_text(window.from_ps as f64), time_text(window.to_ps as f64));
     say(format_args!("{}  (seed {}, measured {span}, warm-up {})", summary.name, summary.seed, window.rule));
-    let titles = [
-        "flow",
-        "offered",
-        "accepted",
-        "goodput",
-        "net mean",
-        "net p99",
-        "mean",
-        "p99",
-        "max",
-        "HOL blocked",
-    ];
-    let mut rows = vec![titles.map(String::from).to_vec()];
-    rows.extend(report.flows.iter().take(FLOWS_LISTED).map(cells));
-    if report.flows.len() != 1 {
-        rows.push(cells(&report.overall));
-    }
-    say(format_args!("{}", aligned(&rows, "  ").trim_end()));
+    let flows = || {
+        let all = [&report.overall].into_iter().filter(|_| report.flows.len() != 1);
+        report.flows.iter().take(FLOWS_LISTED).chain(all)
+    };
+    let table = |titles: &[&str], cells: fn(&FlowReport) -> Vec<String>| {
+        let titles = titles.iter().map(|title| (*title).to_string()).collect();
+        let rows: Vec<Vec<String>> = std::iter::once(titles).chain(flows().map(cells)).collect();
+        aligned(&rows, "  ").trim_end().to_string()
+    };
+    let asked =
+        ["flow", "asked", "arrived", "never", "under way", "oldest", "offered", "accepted", "goodput"];
+    say(format_args!("{}", table(&asked, books)));
+    let timed = ["times of", "packets", "net mean", "net p99", "mean", "p99", "max", "HOL blocked"];
+    say(format_args!("{}", table(&timed, times)));
     if let Some(line) = links(report) {
         say(format_args!("  {line}"));
     }
@@ -161,7 +176,7 @@ pub fn variant(report: &VariantReport) -> String {
     if report.flows.iter().chain([&report.overall]).any(|flow| flow.saturated && !flow.closed_loop) {
         let closed = report.flows.iter().any(|flow| flow.closed_loop);
         let or = if closed { ", or a source always has more to send" } else { "" };
-        say(format_args!("  * saturated: less than 99 % of the offered load is accepted{or}"));
+        say(format_args!("  * saturated: less than 99 % of what is asked for completes{or}"));
     }
     if let Some(rate) = report.overall.per_slot {
         say(format_args!(
@@ -226,7 +241,9 @@ pub fn variant(report: &VariantReport) -> String {
         say(format_args!("  {line}"));
     }
     if !window.steady {
-        say(format_args!("  no steady state was found: run longer, or set the warm-up"));
+        say(format_args!(
+            "  no steady state was found, or queues or times climb: run longer, or set the warm-up"
+        ));
     }
     for stall in &summary.stalls {
         let at = time_text(stall.at_us.0 * 1e6);
@@ -264,6 +281,7 @@ struct Class {
     hol_ps: u128,
     latency_ps: u128,
     packets: u64,
+    never: u64,
     role: Option<Role>,
     /// What its latency is called: that of packets without their source queue, or all of that of what
     /// protocols made of them.
@@ -286,6 +304,7 @@ impl Class {
             hol_ps: 0,
             latency_ps: 0,
             packets: 0,
+            never: 0,
             role: None,
             latency: "mean network latency",
         };
@@ -297,11 +316,12 @@ impl Class {
                 (None, None) => (class.latency, whole.delivered.network_ps),
             };
             Class {
-                goodput_gbps: class.goodput_gbps + flow.useful_gbps().value,
+                goodput_gbps: class.goodput_gbps + flow.goodput_gbps.value,
                 network_ps: class.network_ps + network_ps,
                 hol_ps: class.hol_ps + u128::from(whole.delivered.hol_ps),
                 latency_ps: class.latency_ps + whole.delivered.latency_ps,
                 packets: class.packets + whole.delivered.packets,
+                never: class.never + flow.books.never,
                 role: flow.role,
                 latency,
                 ..class
@@ -315,9 +335,9 @@ fn change(from: f64, to: f64) -> f64 {
     if from > 0.0 { (to - from) / from } else { 0.0 }
 }
 
-/// The victims, because they are what a congestion study is about; without them, or where nothing happens to
-/// them, the flow that changes most.
-fn classes(first: &VariantReport, other: &VariantReport) -> Option<(Class, Class)> {
+/// What a comparison is about: the victims if there are any, because they are what a congestion study is about;
+/// and the flow that changes most, if that is none of them and changes by more than a tenth.
+fn classes(first: &VariantReport, other: &VariantReport) -> Vec<(Class, Class)> {
     let pick = |names: &[&str]| {
         let name = if let [only] = names { only } else { "victims" };
         let of = |report: &VariantReport| Class::of(name, names.iter().filter_map(|name| report.flow(name)));
@@ -329,18 +349,17 @@ fn classes(first: &VariantReport, other: &VariantReport) -> Option<(Class, Class
     let victims = first.flows.iter().filter(|flow| flow.role == Some(Role::Victim));
     let victims: Vec<&str> = victims.map(|flow| flow.name.as_str()).collect();
     if victims.is_empty() {
-        return most;
+        return most.into_iter().collect();
     }
-    let victims = pick(&victims);
-    match most {
-        Some(most) if moved(&victims) < 0.02 && moved(&most) > 0.1 => Some(most),
-        _ => Some(victims),
-    }
+    // hot flows have words of their own
+    let most = most.filter(|pair| moved(pair) > 0.1 && pair.0.role.is_none());
+    std::iter::once(pick(&victims)).chain(most).collect()
 }
 
 fn compared(first: &VariantReport, other: &VariantReport) -> String {
     let between = format!("{} \u{2192} {}", first.run.name, other.run.name);
-    let Some((before, after)) = classes(first, other) else {
+    let mut classes = classes(first, other).into_iter();
+    let Some((before, after)) = classes.next() else {
         return format!("{between}: no flow in common");
     };
     let percent = |a: f64, b: f64| change_text(a, b).unwrap_or_else(|| "from nothing".into());
@@ -352,6 +371,10 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         three_digits(b),
         percent(a, b)
     );
+    if before.never + after.never > 0 {
+        let (a, b) = (count_text(before.never), count_text(after.never));
+        text += &format!(", never arriving {a} \u{2192} {b}");
+    }
     if before.packets > 0 && after.packets > 0 {
         let a = ratio(before.network_ps, before.packets.into());
         let b = ratio(after.network_ps, after.packets.into());
@@ -371,6 +394,12 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         let percent = percent(a, b);
         let (a, b) = (three_digits(a), three_digits(b));
         text += &format!(", {} goodput {a} \u{2192} {b} Gb/s ({percent})", hot_after.name);
+    }
+    for (before, after) in classes {
+        let (a, b) = (before.goodput_gbps, after.goodput_gbps);
+        let percent = percent(a, b);
+        let (a, b) = (three_digits(a), three_digits(b));
+        text += &format!(", {} goodput {a} \u{2192} {b} Gb/s ({percent})", before.name);
     }
     let (a, b) = (messages(first), messages(other));
     if a > 0.0 && b > 0.0 && libm::fabs(change(a, b)) > 0.25 {
@@ -398,7 +427,29 @@ fn single(report: &VariantReport) -> String {
         .into_iter()
         .filter(|cause| !matches!(cause, Cause::Serialization | Cause::Propagation | Cause::Pipeline));
     let worst = waits.max_by_key(|cause| (all.spread.parts_ps[*cause as usize], std::cmp::Reverse(*cause)));
-    let mut text = format!(
+    // Victims first, then others: what did not arrive comes before what did.
+    let role = |flow: &&FlowReport| (flow.role != Some(Role::Victim), flow.role == Some(Role::Hot));
+    let mut flows: Vec<&FlowReport> = report.flows.iter().collect();
+    flows.sort_by_key(role);
+    let end = report.run.outcome.end.0;
+    let short = flows.into_iter().find(|flow| flow.books.never > 0 || flow.books.grows(end));
+    let missing = short.map(|flow| {
+        let Books { unit, asked, arrived, never, under_way, oldest_ps, .. } = flow.books;
+        let oldest = oldest_ps
+            .filter(|_| under_way > 0)
+            .map(|ps| format!(", the oldest for {}", time_text(ps as f64)));
+        format!(
+            "{}: {} of {} {unit} arrived, {} never will, {} are under way{}; ",
+            flow.name,
+            count_text(arrived),
+            count_text(asked),
+            count_text(never),
+            count_text(under_way),
+            oldest.unwrap_or_default()
+        )
+    });
+    let mut text = missing.unwrap_or_default();
+    text += &format!(
         "goodput {} Gb/s at {}",
         three_digits(all.goodput_gbps.value),
         if all.closed_loop {

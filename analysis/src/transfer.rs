@@ -40,11 +40,13 @@ pub struct TransferSummary {
     /// Received whole with wrong octets; octets where none belong; complete but nowhere verified; verified
     /// twice; FetchOps that were not atomic. 0 in a sound system.
     pub unsound: u64,
-    /// Verified octets over the time from the first beginning to the last completion.
+    /// Verified octets over the time from the first beginning to the last completion; of a program over the time
+    /// until its last rank is done.
     pub goodput_gbps: Option<Num>,
     /// From the beginning of a Transfer to its completion.
     pub completion: Option<CompletionSummary>,
-    /// Octets of payload sent over octets verified: more than 1 are repetitions.
+    /// Octets of payload sent over octets verified: more than 1 are repetitions. `null` unless all Transfers are
+    /// complete: what others have sent may still be of use.
     pub payload_ratio: Option<Num>,
     /// Share of Clear_To_Send in the octets of all frames.
     pub cts_share: Num,
@@ -113,12 +115,12 @@ impl CompletionSummary {
     }
 }
 
-/// Verified octets over the time from the first beginning to the last completion, Gb/s.
+/// Verified octets over the time from the first beginning to the last completion, Gb/s; of a program over the
+/// time until its last rank is done, or the run is over.
 #[must_use]
-pub fn goodput_gbps(totals: &TransferTotals) -> Option<f64> {
-    let stats = &totals.stats;
-    let time = stats.last_done?.0.checked_sub(stats.first_begun?.0).filter(|&time| time > 0)?;
-    Some(8_000.0 * stats.verified_octets as f64 / time as f64)
+pub fn goodput_gbps(totals: &TransferTotals, end: u64) -> Option<f64> {
+    let (from, to) = crate::books::transfer_span(totals, end)?;
+    Some(8_000.0 * totals.stats.verified_octets as f64 / (to - from) as f64)
 }
 
 fn unsound(totals: &TransferTotals) -> u64 {
@@ -130,10 +132,12 @@ impl TransferSummary {
     pub fn all(report: &VariantReport) -> Vec<Self> {
         let config = &report.run.config;
         let name = |flow: u16| config.flows[usize::from(flow)].name.clone();
-        report.run.outcome.transfers.iter().map(|totals| Self::new(name(totals.flow), totals)).collect()
+        let end = report.run.outcome.end.0;
+        let transfers = report.run.outcome.transfers.iter();
+        transfers.map(|totals| Self::new(name(totals.flow), totals, end)).collect()
     }
 
-    fn new(flow: String, totals: &TransferTotals) -> Self {
+    fn new(flow: String, totals: &TransferTotals, end: u64) -> Self {
         let stats = &totals.stats;
         let aborted = |end: TransferEnd| stats.aborted[end as usize];
         let octets = stats.cts.octets + stats.control.octets + stats.data.octets;
@@ -161,9 +165,11 @@ impl TransferSummary {
             verified_octets: stats.verified_octets,
             read_back: (stats.read_back > 0).then_some(stats.read_back),
             unsound: unsound(totals),
-            goodput_gbps: goodput_gbps(totals).map(Num),
+            goodput_gbps: goodput_gbps(totals, end).map(Num),
             completion: CompletionSummary::new(&stats.times),
-            payload_ratio: verified.map(|verified| Num(stats.payload as f64 / verified)),
+            payload_ratio: verified
+                .filter(|_| stats.completed == stats.wanted)
+                .map(|verified| Num(stats.payload as f64 / verified)),
             cts_share: Num(stats.cts.octets as f64 / octets.max(1) as f64),
             frames: [stats.data.frames, stats.cts.frames, stats.control.frames],
             faults: [stats.lost, stats.doubled, stats.delayed],

@@ -38,6 +38,29 @@ fn every_figure_is_drawn_and_svg_is_deterministic() {
     }
 }
 
+/// Victims that always have more to send ask for all of their link: what they get of it is the result, and not all of
+/// what they are let send.
+#[test]
+fn victims_of_closed_loops_are_told_by_their_links() {
+    let reports = [WITHOUT, WITH].map(|mood| {
+        let mut data = run(mood);
+        let mut config = (*data.config).clone();
+        for source in &mut config.sources {
+            source.arrivals = models::config::Arrivals::Saturated { backlog: 1 };
+        }
+        data.config = Arc::new(config);
+        VariantReport::new(data)
+    });
+    let figures = all(&caption(), &reports);
+    let victims = figures.iter().find(|figure| figure.name == "victims").expect("there are victims");
+    assert!(victims.svg.contains("accepted (% of their links)"));
+    for report in &reports {
+        let share = format!("{:.1} %", 100.0 * report.flows[0].accepted_load.value);
+        assert!(share != "100.0 %" && victims.svg.contains(&share), "{share}");
+    }
+    assert!(!victims.svg.contains("100.0 %"));
+}
+
 /// Nothing may break where there is nothing to show.
 #[test]
 fn a_run_without_packets_still_has_figures() {

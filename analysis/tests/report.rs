@@ -56,17 +56,138 @@ fn saturation_is_less_than_99_percent_accepted() {
     }
 }
 
+/// Every 400 ns one packet of 256 octets is delivered, 300 ns after its creation.
+fn regular(from: u64, to: u64) -> Vec<models::probe::Delivery> {
+    (from..to).map(|n| plain(400_000 * n + 399_999, 300_000, 0)).collect()
+}
+
+/// A warm-up that the collector knows is exact to the picosecond, in counts, distributions and lengths: 200 us are
+/// 200 us, and not a sixteenth of the run more.
 #[test]
-fn fixed_warmup_rounds_up_to_a_segment() {
-    let stream: Vec<_> = (0..5_000).map(|n| plain(400_000 * n + 399_999, 300_000, 0)).collect();
+fn a_given_warmup_is_exact() {
+    for from in [1, 200_000_000, 200_000_001, 1_234_567_891, LENGTH.0 - 1_000_000] {
+        let stream = regular(0, 5_000);
+        let mut data = run_of(&[], Warmup::Fixed(from), LENGTH.0);
+        let of = CollectorConfig::new(&data.config, LENGTH).measured_from(Time(from));
+        data.collector = Collector::new(&of);
+        for delivery in &stream {
+            data.collector.offered(&synthetic::offer(delivery));
+            data.collector.delivered(delivery);
+        }
+        (data.outcome.injected, data.outcome.delivered) = (5_000, 5_000);
+        let report = VariantReport::new(data);
+        assert_eq!((report.window.from_ps, report.window.rule), (from, "fixed"));
+        let after = stream.iter().filter(|delivery| delivery.at.0 >= from).count() as u64;
+        assert_eq!(report.flows[0].delivered.packets, after, "{from}");
+        assert_eq!(report.flows[0].spread.latency.histogram.len(), after, "{from}");
+        let law = after as f64 * 2_048.0 / ((LENGTH.0 - from) as f64 / 1e3);
+        assert!((report.flows[0].goodput_gbps.value / law - 1.0).abs() < 1e-9, "{from}");
+        assert!(report.broken.is_empty(), "{:?}", report.broken);
+    }
+}
+
+#[test]
+fn a_warmup_that_the_collector_does_not_know_rounds_up_and_says_so() {
+    let stream = regular(0, 5_000);
     let report = VariantReport::new(run_of(&stream, Warmup::Fixed(1), LENGTH.0));
     assert_eq!((report.window.from_bin, report.window.from_ps), (64, 64 * 1_953_126));
+    assert_eq!(report.window.rule, "fixed, rounded up to a sixteenth of the run");
     let after = stream.iter().filter(|delivery| delivery.at.0 >= report.window.from_ps).count() as u64;
     assert_eq!(report.flows[0].delivered.packets, after);
     assert_eq!(report.flows[0].spread.latency.histogram.len(), after);
     // a warm-up longer than the run leaves nothing to measure, so the whole run is reported, marked
     let report = VariantReport::new(run_of(&stream, Warmup::Fixed(u64::MAX), LENGTH.0));
     assert!(report.window.from_ps == 0 && !report.window.steady);
+}
+
+/// A flow that ends has one rate: 256 octets in each 400 ns are 5.12 Gb/s, however long the run goes on after it, and
+/// whatever is cut off at its beginning.
+#[test]
+fn a_flow_that_ends_is_not_divided_by_the_run() {
+    for (from, to, warmup) in [(0, 1_000, 0), (0, 100, 0), (2_000, 3_000, 0), (0, 4_000, 300_000_000)] {
+        let stream = regular(from, to);
+        let mut data = run_of(&stream, Warmup::Fixed(warmup), LENGTH.0);
+        let mut config = (*data.config).clone();
+        config.sources.iter_mut().for_each(|source| source.limit = 1_000);
+        data.config = Arc::new(config);
+        let report = VariantReport::new(data);
+        // From the first creation to the last delivery: the last packet has no gap behind it.
+        let span = ((to - from - 1) * 400_000 + 300_000) as f64;
+        let law = (to - from) as f64 * 2_048_000.0 / span;
+        for flow in [&report.flows[0], &report.overall] {
+            assert!(
+                (flow.goodput_gbps.value / law - 1.0).abs() < 1e-9,
+                "{from} to {to}: {:?}",
+                flow.goodput_gbps
+            );
+            assert!(flow.goodput_gbps.half_width.is_nan());
+        }
+        let summary = Summary::new("s", &[report]).to_json();
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        let told = &summary["variants"][0]["flows"][0];
+        assert!((told["goodput_gbps"]["value"].as_f64().unwrap() / law - 1.0).abs() < 1e-8);
+        assert_eq!(told["goodput_over_us"][0].as_f64().unwrap(), from as f64 * 0.4 + 0.099_999);
+    }
+}
+
+/// What was asked for comes first, with what became of it: 1 000 packets, of which 9 were dropped and 41 are left, the
+/// oldest for 1.5 ms.
+#[test]
+fn the_books_come_before_latencies() {
+    let mut data = run_of(&regular(0, 950), Warmup::Fixed(0), LENGTH.0);
+    for _ in 0..9 {
+        data.collector.dropped(&models::probe::Dropped {
+            at: Time(1),
+            flow: 0,
+            device: 6,
+            reason: models::probe::DropReason::NoRoom,
+        });
+    }
+    (data.outcome.dropped, data.outcome.in_flight) = (9, 41);
+    data.outcome.injected += 50;
+    let left =
+        models::stats::FlowLeft { packets: 41, oldest_packet: Some(Time(500_000_000)), ..Default::default() };
+    data.outcome.left = vec![left, Default::default()];
+    let report = VariantReport::new(data);
+    let books = report.flows[0].books;
+    assert_eq!((books.asked, books.arrived, books.never, books.under_way), (1_000, 950, 9, 41));
+    assert_eq!(books.oldest_ps, Some(1_500_000_000));
+    let text = variant(&report);
+    let rows: Vec<&str> = text.lines().collect();
+    let words: Vec<&str> = rows[2].split("  ").map(str::trim).filter(|word| !word.is_empty()).collect();
+    assert_eq!(words[..6], ["victim", "1 000", "950", "9", "41", "1.50 ms"], "{text}");
+    assert!(rows[5].trim_start().starts_with("times of"), "latencies come after: {text}");
+    let said = &conclusion(&[report])[0];
+    assert!(
+        said.starts_with(
+            "victim: 950 of 1 000 packets arrived, 9 never will, 41 are under way, the oldest for 1.50 ms;"
+        ),
+        "{said}"
+    );
+}
+
+/// Of 367 values even the largest may well lie below the 99th percentile: there is none. From 368 on there is.
+#[test]
+fn a_quantile_needs_values_beyond_it() {
+    for (count, known) in [(9, false), (367, false), (368, true)] {
+        let latency =
+            VariantReport::new(run_of(&regular(0, count), Warmup::Fixed(0), LENGTH.0)).flows[0].latency;
+        assert_eq!(latency.p99.value.is_finite(), known, "{count}");
+        assert!(latency.p50.value.is_finite() && latency.p999.value.is_nan() && latency.max.is_finite());
+    }
+}
+
+/// Times that climb all through what is measured are not steady, although MSER-5 and a given warm-up find nothing.
+#[test]
+fn a_climb_is_not_steady() {
+    let climb = |slope: u64| -> Vec<_> {
+        (0..5_000).map(|n| plain(400_000 * n + 399_999, 300_000 + slope * n, 0)).collect()
+    };
+    for (slope, steady) in [(0, true), (60, false)] {
+        let stream: Vec<_> = climb(slope).split_off(10);
+        let of = |warmup| VariantReport::new(run_of(&stream, warmup, LENGTH.0)).window.steady;
+        assert_eq!(of(Warmup::Fixed(400_000_000)), steady, "slope {slope}");
+    }
 }
 
 /// Latency falls from 20 to 1 microseconds in the first 300 microseconds.
@@ -197,17 +318,17 @@ fn table_and_conclusion() {
     // the victim's goodput still changes most
     assert_eq!(conclusion(&undeclared), lines);
     assert!(conclusion(&undeclared[..1])[0].contains("Gb/s at"));
-    // where nothing happens to the declared victim, the sentence is about what happens
+    // where nothing happens to the declared victim, the sentence goes on with what happens
     for report in &mut undeclared {
         report.flows[1].role = Some(Role::Victim);
     }
-    assert_eq!(conclusion(&undeclared), lines);
+    // it is named first all the same
+    let said = &conclusion(&undeclared)[0];
+    assert!(said.starts_with("no backpressure \u{2192} VoQ backpressure: hot goodput"), "{said}");
+    assert!(said.contains(", victim goodput 5.40 \u{2192} 10.7 Gb/s (+98 %)"), "{said}");
     undeclared[1].flows[1].goodput_gbps.value /= 2.0;
-    assert!(
-        conclusion(&undeclared)[0].contains("hot goodput 10.5 \u{2192} 5.2"),
-        "{:?}",
-        conclusion(&undeclared)
-    );
+    let said = &conclusion(&undeclared)[0];
+    assert!(said.contains("hot goodput 10.5 \u{2192} 5.2"), "{said}");
 }
 
 #[test]

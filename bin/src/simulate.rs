@@ -72,7 +72,9 @@ fn one(
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
     let started = Instant::now();
-    let collector = Collector::new(&CollectorConfig::new(&variant.config, variant.until));
+    let collector = Collector::new(
+        &CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given()),
+    );
     let mut simulation = Simulation::new(Arc::clone(&variant.config), options, collector);
     let end = loop {
         if interrupted.load(Ordering::Relaxed) {

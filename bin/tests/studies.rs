@@ -39,7 +39,9 @@ fn plan(name: &str) -> RunPlan {
 /// Runs to the end. The collector asserts that the parts of every latency add up to it, and at every sample
 /// that packets are conserved.
 fn simulate(variant: &Variant, options: RunOptions) -> (Collector, Outcome) {
-    let collector = Collector::new(&CollectorConfig::new(&variant.config, variant.until));
+    let collector = Collector::new(
+        &CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given()),
+    );
     let mut simulation = Simulation::new(Arc::clone(&variant.config), options, collector);
     while simulation.run(variant.until, 1 << 20) == Progress::Running {}
     simulation.finish()
@@ -447,7 +449,7 @@ fn message_retry_storm() {
         let flow = study.flow(variant, "letters");
         let stats = flow.protocol.expect("protocols run the flow");
         let retries = stats.facts[models::probe::ProtocolFact::Retried as usize];
-        let (goodput, share) = (flow.useful_gbps().value, retries as f64 / stats.requests as f64);
+        let (goodput, share) = (flow.goodput_gbps.value, retries as f64 / stats.requests as f64);
         let outcome = &study.of(variant).run.outcome;
         let (_, host) = outcome.agents.last().expect("the receiver");
         let depth = host.rx_depth_ps as f64 / outcome.end.0 as f64;
@@ -518,7 +520,7 @@ fn stream_segmentation() {
         assert!(count * pdu_ps >= 1_000_000_000, "{variant}: {count} PDUs");
         // two are under way, one waits for the link, and one is on it
         assert!((count - 4) * pdu_ps < 1_000_000_000, "{variant}: {count} PDUs");
-        let goodput = flow.useful_gbps().value;
+        let goodput = flow.goodput_gbps.value;
         let law = 20.0 * size as f64 / chars as f64;
         println!("{variant}: {goodput:.4} Gb/s, {law:.4} by the law");
         // the way through the switch, and the time bin of the last PDU
@@ -910,7 +912,10 @@ fn linx_crossing_connect() {
     // The larger period wins: heartbeats each second of the protocol clock, after the one that opens.
     let different = connections(&study, "different");
     near("period", different.stats.heartbeat_gaps.max as f64 / 1e12, 1.0, 0.02);
-    assert!(connections(&study, "lossy").stats.muted > 0);
+    // Nothing comes up before a REQ is repeated after 20 us.
+    let lossy = connections(&study, "lossy");
+    let up = lossy.all_up.expect("it comes up").0;
+    assert!(lossy.stats.muted > 0 && (20_000_000..40_000_000).contains(&up), "{up} ps");
     let lost = connections(&study, "loss-of-peer");
     assert_eq!(lost.stats.ended[LinxEnd::Timeout as usize], 1);
     // Up after two ways, a heartbeat each 10 us from then on; three periods after the last one came. Y went

@@ -15,7 +15,9 @@ use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
-use crate::stats::{AgentStats, FlowStats, LinxTotals, ProgramTotals, SessionTotals, TransferTotals};
+use crate::stats::{
+    AgentStats, FlowLeft, FlowStats, LinxTotals, ProgramTotals, SessionTotals, TransferTotals,
+};
 use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
@@ -306,6 +308,26 @@ impl<P: Probe> Fabric<P> {
             agents.push((endpoint.device, agent.stats(end)));
         }
         (agents, flows)
+    }
+
+    /// What of every flow is still under way.
+    pub(crate) fn left(&self) -> Vec<FlowLeft> {
+        let mut flows = vec![FlowLeft::default(); self.config.flows.len()];
+        for (id, packet) in self.packets.iter() {
+            flows[usize::from(packet.flow)].packet(packet.created);
+            let Some(Body::Message(_) | Body::Stream(_)) = self.cargoes.get(id).map(|cargo| &cargo.body)
+            else {
+                continue;
+            };
+            let payload = self.cargoes.get(id).and_then(|cargo| cargo.body.payload());
+            if let Some(label) = payload.map(|payload| &payload.label) {
+                flows[usize::from(label.flow)].message(label.created);
+            }
+        }
+        for (flow, sent) in self.agents.iter().flatten().flat_map(|agent| agent.waiting()) {
+            flows[usize::from(flow)].message(sent);
+        }
+        flows
     }
 
     /// What the nodes of LINX have come to at `end`, flow by flow.

@@ -804,6 +804,7 @@ impl<P: Probe> Fabric<P> {
             delivered: self.ledger.delivered,
             dropped: self.ledger.dropped,
             in_flight: self.packets.len() as u64,
+            left: self.left(),
         }
     }
 

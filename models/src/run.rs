@@ -5,7 +5,8 @@ use crate::enumeration::EnumerationReport;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
 use crate::stats::{
-    AgentStats, FlowStats, LinkStats, LinxTotals, PortStats, ProgramTotals, SessionTotals, TransferTotals,
+    AgentStats, FlowLeft, FlowStats, LinkStats, LinxTotals, PortStats, ProgramTotals, SessionTotals,
+    TransferTotals,
 };
 use crate::symbol::WireChecked;
 use sim_core::{
@@ -123,6 +124,8 @@ pub struct Outcome {
     pub dropped: u64,
     /// Packets still in the fabric or at their source.
     pub in_flight: u64,
+    /// What of every flow is still under way, in the order of the flows.
+    pub left: Vec<FlowLeft>,
 }
 
 enum Lists<P: Probe> {

@@ -139,7 +139,9 @@ pub struct AgentStats {
 pub struct FlowStats {
     /// Messages, PDUs, doorbells, reads and writes that protocols sent.
     pub sent: u64,
-    /// Of these, ended well: answered, or gone where there is no answer.
+    /// Of these, not an answer to something received.
+    pub asked: u64,
+    /// Of what was sent, ended well: answered, or gone where there is no answer.
     pub completed: u64,
     /// Messages, PDUs and doorbells handed to protocols.
     pub delivered: u64,
@@ -161,6 +163,7 @@ impl FlowStats {
     /// Adds the totals of another endpoint.
     pub fn add(&mut self, other: &FlowStats) {
         self.sent += other.sent;
+        self.asked += other.asked;
         self.completed += other.completed;
         self.delivered += other.delivered;
         self.round_trips += other.round_trips;
@@ -171,6 +174,31 @@ impl FlowStats {
         for (sum, count) in self.facts.iter_mut().zip(other.facts) {
             *sum += count;
         }
+    }
+}
+
+/// What of one flow was still under way when the run ended.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowLeft {
+    /// Packets in the fabric or at their sources, copies counted.
+    pub packets: u64,
+    /// When the oldest of them was created.
+    pub oldest_packet: Option<Time>,
+    /// When the oldest message, PDU, doorbell, read or write was sent that is known to wait: at a host, in an
+    /// engine, or in a packet under way.
+    pub oldest_message: Option<Time>,
+}
+
+impl FlowLeft {
+    pub(crate) fn packet(&mut self, created: u64) {
+        self.packets += 1;
+        let oldest = self.oldest_packet.get_or_insert(Time(created));
+        *oldest = Time(created).min(*oldest);
+    }
+
+    pub(crate) fn message(&mut self, created: u64) {
+        let oldest = self.oldest_message.get_or_insert(Time(created));
+        *oldest = Time(created).min(*oldest);
     }
 }
 
@@ -237,7 +265,11 @@ pub struct SessionStats {
     pub broadcasts_delivered: u64,
     /// Octets of PDUs that reached applications.
     pub octets_delivered: u64,
-    /// Sum of the times from application to application, ps.
+    /// PDUs with which applications are done.
+    pub pdus_taken: u64,
+    /// When the first of these was sent, and when an application was done with the last.
+    pub pdu_span: Option<(Time, Time)>,
+    /// Sum of their times, from being sent until the application that takes them is done with them, ps.
     pub pdu_ps: u128,
     /// The longest of them.
     pub pdu_ps_max: u64,
@@ -249,7 +281,24 @@ pub struct SessionStats {
     pub missed_steps: u64,
 }
 
+/// The shortest span that holds both.
+pub(crate) fn joined(a: Option<(Time, Time)>, b: Option<(Time, Time)>) -> Option<(Time, Time)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (one, other) => one.or(other),
+    }
+}
+
 impl SessionStats {
+    /// A PDU that was sent at `sent` is done with.
+    pub(crate) fn taken(&mut self, sent: Time, now: Time) {
+        self.pdus_taken += 1;
+        self.pdu_span = joined(self.pdu_span, Some((sent, now)));
+        let time = now.0 - sent.0;
+        self.pdu_ps += u128::from(time);
+        self.pdu_ps_max = self.pdu_ps_max.max(time);
+    }
+
     /// Adds the totals of another node.
     pub fn add(&mut self, other: &SessionStats) {
         self.register_reads += other.register_reads;
@@ -283,6 +332,8 @@ impl SessionStats {
         self.broadcasts += other.broadcasts;
         self.broadcasts_delivered += other.broadcasts_delivered;
         self.octets_delivered += other.octets_delivered;
+        self.pdus_taken += other.pdus_taken;
+        self.pdu_span = joined(self.pdu_span, other.pdu_span);
         self.pdu_ps += other.pdu_ps;
         self.pdu_ps_max = self.pdu_ps_max.max(other.pdu_ps_max);
         self.consumer_high_water = self.consumer_high_water.max(other.consumer_high_water);

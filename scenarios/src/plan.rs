@@ -52,6 +52,16 @@ pub enum Warmup {
     Until(Time),
 }
 
+impl Warmup {
+    /// Where the measured part begins, if that is given; else 0.
+    pub fn given(self) -> Time {
+        match self {
+            Warmup::Auto => Time(0),
+            Warmup::Until(at) => at,
+        }
+    }
+}
+
 /// Names of things, by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {

@@ -75,11 +75,11 @@ pub(super) struct Metric {
 
 pub(super) const GOODPUT: Metric = Metric {
     title: "Goodput",
-    subtitle: "payload delivered per flow, with 95 % confidence intervals",
+    subtitle: "octets delivered once; of flows that end from first start to last completion; intervals: 95 %",
     label: "goodput (Gb/s)",
     most: None,
     level: PACKETS,
-    of: FlowReport::useful_gbps,
+    of: |flow| flow.goodput_gbps,
 };
 
 pub(super) const ACCEPTED: Metric = Metric {

@@ -26,22 +26,55 @@ fn of_role(report: &VariantReport, role: Role) -> impl Iterator<Item = &FlowRepo
     report.flows.iter().filter(move |flow| flow.role == Some(role))
 }
 
-/// Share of what the victims offer that arrives, in percent.
-fn accepted(report: &VariantReport) -> f64 {
+/// Whether some victim always has more to send: what it offers is what the fabric lets in.
+fn greedy(reports: &[VariantReport]) -> bool {
+    reports.iter().any(|report| of_role(report, Role::Victim).any(|flow| flow.closed_loop))
+}
+
+/// Share of what the victims ask for that arrives, in percent. One that always has more to send asks for all of
+/// its link, so with such victims it is the share of their links.
+fn accepted(report: &VariantReport, greedy: bool) -> f64 {
+    if greedy {
+        let sum = |of: fn(&FlowReport) -> f64| -> f64 { of_role(report, Role::Victim).map(of).sum() };
+        let load = sum(|flow| flow.sources as f64 * flow.accepted_load.value);
+        return 100.0 * load / sum(|flow| flow.sources as f64);
+    }
     let sum = |of: fn(&FlowReport) -> f64| -> f64 {
         of_role(report, Role::Victim).map(|flow| flow.sources as f64 * of(flow)).sum()
     };
     100.0 * sum(|flow| flow.accepted_load.value) / sum(|flow| flow.offered_load)
 }
 
-/// What one in a thousand packets of the victims exceeds, in picoseconds; of several flows the worst.
-fn tail(report: &VariantReport) -> f64 {
-    of_role(report, Role::Victim).map(|flow| flow.latency.p999.value).fold(0.0, f64::max)
+/// How far into the tail of the victims' latencies their number lets see.
+struct Tail {
+    heading: &'static str,
+    label: &'static str,
+    of: fn(&FlowReport) -> f64,
+}
+
+const TAILS: [Tail; 3] = [
+    Tail {
+        heading: "victims: 99.9 % of latencies",
+        label: "99.9th percentile (logarithmic)",
+        of: |flow| flow.latency.p999.value,
+    },
+    Tail {
+        heading: "victims: 99 % of latencies",
+        label: "99th percentile (logarithmic)",
+        of: |flow| flow.latency.p99.value,
+    },
+    Tail { heading: "victims: latency", label: "mean (logarithmic)", of: |flow| flow.latency.mean.value },
+];
+
+/// The first of them that all victims of all variants have.
+fn tail(reports: &[VariantReport]) -> Option<&'static Tail> {
+    let victims = || reports.iter().flat_map(|report| of_role(report, Role::Victim));
+    TAILS.iter().find(|tail| victims().all(|flow| (tail.of)(flow) > 0.0))
 }
 
 /// Payload of the hot flows, Gb/s: of Scheduled Transfer, octets compared at their destination.
 fn hot(report: &VariantReport) -> f64 {
-    let rate = |flow: &FlowReport| flow.transfer_gbps.unwrap_or(flow.useful_gbps().value);
+    let rate = |flow: &FlowReport| flow.goodput_gbps.value;
     of_role(report, Role::Hot).map(rate).sum()
 }
 
@@ -49,25 +82,29 @@ fn hot(report: &VariantReport) -> f64 {
 pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let has = |report: &VariantReport, role| of_role(report, role).next().is_some();
     let both = |report: &VariantReport| has(report, Role::Victim) && has(report, Role::Hot);
-    let loaded = reports.iter().all(|report| accepted(report).is_finite() && tail(report) > 0.0);
+    let greedy = greedy(reports);
+    let loaded = reports.iter().all(|report| accepted(report, greedy).is_finite());
     if !VARIANTS.contains(&reports.len()) || !reports.iter().all(both) || !loaded {
         return None;
     }
+    let tail = tail(reports)?;
+    // of several victims the worst
+    let worst = |report| of_role(report, Role::Victim).map(tail.of).fold(0.0, f64::max);
     let of = |value: fn(&VariantReport) -> f64| reports.iter().map(value).collect::<Vec<f64>>();
     let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-    let (tails, rates) = (of(tail), of(hot));
+    let (tails, rates) = (reports.iter().map(worst).collect::<Vec<f64>>(), of(hot));
     let least = tails.iter().copied().fold(f64::INFINITY, f64::min);
     let columns = [
         Column {
             heading: "victims: throughput",
-            label: "accepted (% of offered)",
-            values: of(accepted),
+            label: if greedy { "accepted (% of their links)" } else { "accepted (% of offered)" },
+            values: reports.iter().map(|report| accepted(report, greedy)).collect(),
             axis: Axis::exactly(100.0),
             text: |value| format!("{value:.1} %"),
         },
         Column {
-            heading: "victims: 99.9 % of latencies",
-            label: "99.9th percentile (logarithmic)",
+            heading: tail.heading,
+            label: tail.label,
             axis: Axis::log_times(least / 4.0, most(&tails)),
             values: tails,
             text: time_text,

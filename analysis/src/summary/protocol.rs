@@ -92,7 +92,7 @@ impl FactCounts {
 pub struct JourneySummary {
     /// How many.
     pub count: u64,
-    /// Payload without padding (of round trips: of answers).
+    /// That of the flow.
     pub goodput_gbps: EstimateSummary,
     /// How long.
     pub latency_ns: LatencySummary,

@@ -1,5 +1,6 @@
 //! What is measured in a run of a sweep: one row for all flows together, one for each flow.
 
+use super::Mean;
 use crate::linx::{LinxSummary, TimesSummary};
 use crate::num::Num;
 use crate::report::{Estimate, FlowReport, LatencyReport, VariantReport};
@@ -17,6 +18,22 @@ pub enum Kind {
     Real,
     /// 0 or 1.
     Flag,
+    /// The largest of something: of several runs the largest of all, and not a mean of maxima.
+    Most,
+}
+
+impl Metric {
+    /// Values of replications put together: their mean, or the largest.
+    pub fn together(&self, values: &[f64]) -> Option<Mean> {
+        let mean = Mean::of(values)?;
+        Some(match self.kind {
+            Kind::Most => {
+                let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                Mean { mean: largest, half_width: f64::NAN, ..mean }
+            }
+            _ => mean,
+        })
+    }
 }
 
 /// A column of measurements.
@@ -38,6 +55,10 @@ const fn real(name: &'static str, unit: &'static str, words: &'static str, about
     Metric { name, unit, kind: Kind::Real, words, about }
 }
 
+const fn most(name: &'static str, unit: &'static str, words: &'static str, about: &'static str) -> Metric {
+    Metric { name, unit, kind: Kind::Most, words, about }
+}
+
 const fn count(name: &'static str, words: &'static str, about: &'static str) -> Metric {
     Metric { name, unit: "", kind: Kind::Count, words, about }
 }
@@ -51,7 +72,12 @@ pub const METRICS: &[Metric] = &[
     real("offered_load", "", "offered load", "share of injection link time offered, mean over sources"),
     real("accepted_load", "", "accepted load", "share of injection link time delivered, mean over sources"),
     real("per_slot", "", "packets per slot", "packets delivered for each source and tick of the cell clock"),
-    real("goodput_gbps", "Gb/s", "goodput", "payload delivered"),
+    real(
+        "goodput_gbps",
+        "Gb/s",
+        "goodput",
+        "octets delivered once, over the measured part; of a flow that ends from its first start to its last completion",
+    ),
     real(
         "latency_mean_ns",
         "ns",
@@ -76,7 +102,7 @@ pub const METRICS: &[Metric] = &[
         "99.9th percentile of latency",
         "creation at the source to last bit at the destination, 99.9th percentile",
     ),
-    real(
+    most(
         "latency_max_ns",
         "ns",
         "maximum latency",
@@ -101,7 +127,7 @@ pub const METRICS: &[Metric] = &[
         "99.9th percentile of network latency",
         "latency without the source queue, 99.9th percentile",
     ),
-    real(
+    most(
         "network_latency_max_ns",
         "ns",
         "maximum network latency",
@@ -165,7 +191,7 @@ pub const METRICS: &[Metric] = &[
     flag(
         "saturated",
         "saturated runs",
-        "accepted is less than 99 % of offered, or a source is a closed loop",
+        "accepted is less than 99 % of offered, more is asked for than completes, or a source is a closed loop",
     ),
     count("conduits", "conduits", "conduits of session management at the end"),
     count("leaked_streams", "leaked streams", "streams at the end that are in no conduit"),
@@ -197,7 +223,7 @@ pub const METRICS: &[Metric] = &[
         "time to notice that a peer is down",
         "from the moment at which a peer went down to the end of a connection with it, mean",
     ),
-    real(
+    most(
         "detection_max_us",
         "us",
         "longest time to notice that a peer is down",

@@ -180,7 +180,9 @@ fn cells(frame: &Frame, data: &Data, request: &Request) -> Cells {
         let values: Vec<f64> = values.into_iter().map(|value| value.1).collect();
         let flags = data.values(index as u32, &request.scope, flag);
         let saturated = 2 * flags.iter().filter(|flag| flag.1 != 0.0).count() > flags.len();
-        let cell = Mean::of(&values).map(|mean| Cell { mean, saturated: marked && saturated });
+        let cell = METRICS[request.metric]
+            .together(&values)
+            .map(|mean| Cell { mean, saturated: marked && saturated });
         cells[at(request.panels)][at(request.y)][at(Some(request.x))] = cell;
     }
     // where everything is saturated (closed loops are), saying so tells nothing apart
@@ -397,6 +399,12 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
     parts.push(match (least, most) {
         _ if data.runs.is_empty() => "no runs".into(),
         (_, 1) => "one run each".into(),
+        (least, most) if METRICS[request.metric].kind == Kind::Most && least == most => {
+            format!("largest of {most} runs")
+        }
+        (least, most) if METRICS[request.metric].kind == Kind::Most => {
+            format!("largest of {least} to {most} runs")
+        }
         (least, most) if least == most => format!("mean of {most} runs{bands}"),
         (least, most) => format!("means of {least} to {most} runs{bands}"),
     });

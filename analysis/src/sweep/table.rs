@@ -158,7 +158,7 @@ pub fn results(frame: &Frame, data: &Data) -> Table {
     for (index, metric) in METRICS.iter().enumerate() {
         let values = rows().map(|row| row.2.1.values.get(index).copied().flatten());
         let cells = match metric.kind {
-            Kind::Real => Cells::Real(values.collect()),
+            Kind::Real | Kind::Most => Cells::Real(values.collect()),
             Kind::Count => Cells::Whole(values.map(|value| value.map(|n| n as i64)).collect()),
             Kind::Flag => Cells::Flag(values.map(|value| value.map(|n| n != 0.0)).collect()),
         };
@@ -197,7 +197,7 @@ pub fn estimates(frame: &Frame, data: &Data) -> Table {
             .map(|(point, scope)| {
                 let values: Vec<f64> =
                     data.values(*point, scope, index).into_iter().map(|value| value.1).collect();
-                Mean::of(&values)
+                metric.together(&values)
             })
             .collect();
         let value = |of: fn(&Mean) -> f64| {
@@ -205,6 +205,7 @@ pub fn estimates(frame: &Frame, data: &Data) -> Table {
         };
         let about = match metric.kind {
             Kind::Flag => format!("share of replications: {}", metric.about),
+            Kind::Most => format!("largest of the replications: {}", metric.about),
             _ => format!("mean over replications: {}", metric.about),
         };
         table.push(metric.name, metric.unit, about, value(|mean| mean.mean));

@@ -269,6 +269,7 @@ pub fn run(mood: Mood) -> RunData {
             delivered: all.len() as u64,
             dropped: 0,
             in_flight: 0,
+            left: Vec::new(),
         },
         config,
         collector,

@@ -47,11 +47,11 @@ fn st_cts_window() {
             cycle += way.question() as f64 / f64::from(end.protocol.slots - 2);
         }
         let law = 8_000.0 * block as f64 / cycle.max(way.block_time(block) as f64);
-        let found = goodput_gbps(transfers(&study, name)).unwrap();
+        let found = rate_of(transfers(&study, name));
         assert!((found / law - 1.0).abs() < 0.01, "{name}: {found} Gb/s, the law says {law}");
     }
     let full = 8_000.0 * 8192.0 / way(&study, "16").0.block_time(8192) as f64;
-    let found = goodput_gbps(transfers(&study, "16")).unwrap();
+    let found = rate_of(transfers(&study, "16"));
     assert!(found >= 0.98 * full, "{found} of {full} Gb/s");
 }
 
@@ -59,7 +59,7 @@ fn st_cts_window() {
 #[test]
 fn st_slots() {
     let study = Study::run("st-slots");
-    let silent = goodput_gbps(transfers(&study, "silent-4")).unwrap();
+    let silent = rate_of(transfers(&study, "silent-4"));
     for slots in [4, 8, 16, 64] {
         let name = slots.to_string();
         let (way, _) = way(&study, &name);
@@ -67,11 +67,11 @@ fn st_slots() {
         let round_trip = way.question() as f64;
         let sent = f64::from(slots - 2);
         let law = 8_000.0 * 1024.0 * sent / (sent * frame + round_trip);
-        let found = goodput_gbps(transfers(&study, &name)).unwrap();
+        let found = rate_of(transfers(&study, &name));
         assert!((found / law - 1.0).abs() < 0.03, "{name} Slots: {found} Gb/s, the law says {law}");
         assert!(found < silent);
     }
-    let uncounted = goodput_gbps(transfers(&study, "uncounted")).unwrap();
+    let uncounted = rate_of(transfers(&study, "uncounted"));
     near("uncounted Slots", uncounted, silent, 0.01);
 }
 
@@ -88,7 +88,7 @@ fn st_lossy() {
     }
     let stats = &transfers(&study, "late").stats;
     assert!(stats.doubled > 1_000 && stats.delayed > 1_000 && stats.lost == 0, "{stats:?}");
-    let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
+    let rate = |variant| rate_of(transfers(&study, variant));
     assert!(rate("0") > rate("0.1") && rate("0.1") > rate("1") && rate("1") > rate("3"));
 }
 
@@ -102,7 +102,7 @@ fn st_media() {
         let block = 1u64 << end.job.blocksize;
         let analytic = 8_000.0 * block as f64 / way.block_time(block) as f64;
         let totals = transfers(&study, name);
-        let found = goodput_gbps(totals).unwrap();
+        let found = rate_of(totals);
         let least = if totals.clean { 0.98 } else { 0.85 };
         assert!((least..=1.0).contains(&(found / analytic)), "{name}: {found} of {analytic} Gb/s");
         assert_eq!(totals.stats.payload == totals.stats.verified_octets, totals.clean, "{name}");
@@ -113,7 +113,7 @@ fn st_media() {
 #[test]
 fn st_media_incast() {
     let study = Study::run("st-media-incast");
-    let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
+    let rate = |variant| rate_of(transfers(&study, variant));
     for variant in ["ethernet-1", "ethernet-paced", "hippi-6400"] {
         let (way, _) = way(&study, variant);
         let law = 8_000.0 * 1_024.0 / way.block_time(1_024) as f64;
@@ -129,7 +129,7 @@ fn st_media_incast() {
 #[test]
 fn st_striping() {
     let study = Study::run("st-striping");
-    let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
+    let rate = |variant| rate_of(transfers(&study, variant));
     let one = {
         let (way, end) = way(&study, "1to1");
         8_000.0 * (1u64 << end.job.blocksize) as f64 / way.block_time(1 << end.job.blocksize) as f64
@@ -168,15 +168,29 @@ fn st_incast() {
         assert!((least..most).contains(&times), "{variant}: {times} times as long");
     }
     assert!(study.load("uncontrolled", "bystander") < 0.1, "most never gets through");
-    for variant in ["st-paced", "voq-uncontrolled", "voq-st-all", "voq-st-paced"] {
+    for variant in ["st-paced", "voq-uncontrolled", "voq-st-paced"] {
         near(variant, study.load(variant, "bystander"), 0.25, 0.002);
     }
-    let rate = |variant| goodput_gbps(transfers(&study, variant)).unwrap();
+    near("voq-st-all", study.load("voq-st-all", "bystander"), 0.24, 0.005);
+    // Measured while all write: what is let in at once takes half of what the bystander asks for.
+    let st_all = study.load("st-all", "bystander");
+    assert!((0.11..0.15).contains(&st_all), "{st_all}");
+    for variant in ["st-all", "st-paced", "voq-st-all", "voq-st-paced"] {
+        let [totals] = &study.of(variant).run.outcome.transfers[..] else { panic!("{variant}: one flow") };
+        assert!(totals.stats.completed < totals.stats.wanted, "{variant}: the writers write to the end");
+    }
+    let rate = |variant| study.flow(variant, "writers").goodput_gbps.value;
     for variant in ["st-paced", "voq-st-all", "voq-st-paced"] {
         assert!(rate(variant) > 0.94 * rate("st-all"), "{variant}: {} Gb/s", rate(variant));
     }
     let latency = |variant| study.flow(variant, "writers").network.mean.value;
     assert!(3.0 * latency("st-paced") < latency("st-all"), "little waits on the way");
+}
+
+/// Of Transfers that no program asks for, Gb/s.
+fn rate_of(totals: &TransferTotals) -> f64 {
+    assert!(totals.ranks.is_empty());
+    goodput_gbps(totals, 0).expect("something is complete")
 }
 
 /// When the last rank of a program was done, ps.
@@ -239,7 +253,8 @@ fn st_vs_voq() {
         let [totals] = &study.of(variant).run.outcome.transfers[..] else { panic!("one flow") };
         assert_eq!((totals.stats.verified, totals.stats.timeouts), (totals.stats.completed, 0), "{variant}");
         // Headers take 6 % more than those of writes.
-        let rate = goodput_gbps(totals).unwrap();
+        let rate = study.flow(variant, "writers").goodput_gbps.value;
+        near(variant, rate_of(totals), rate, 1e-9 * rate);
         assert!((0.88..0.97).contains(&(rate / writes)), "{variant}: {rate} Gb/s of {writes}");
     }
 }

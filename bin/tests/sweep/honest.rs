@@ -21,7 +21,9 @@ fn m_d_1(replication: u32, until: &str) -> (f64, f64, f64) {
     let set = [("/seed".to_owned(), seed.into()), ("/run/until".to_owned(), until.into())];
     let plan = scenarios::load(M_D_1, "m-d-1", &set).unwrap();
     let variant = &plan.variants[0];
-    let collector = Collector::new(&CollectorConfig::new(&variant.config, variant.until));
+    let collector = Collector::new(
+        &CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given()),
+    );
     let mut simulation =
         models::Simulation::new(variant.config.clone(), models::run::RunOptions::default(), collector);
     let _ = simulation.run(variant.until, u64::MAX);

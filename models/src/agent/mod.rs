@@ -376,6 +376,13 @@ impl Agent {
         }
     }
 
+    /// What waits here: flow, and when it was sent.
+    pub fn waiting(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        let tx = self.host.tx.iter().map(|order| &order.send.payload.label);
+        let labels = tx.chain(self.port.pending()).map(|label| (label.flow, label.created));
+        labels.chain(self.host.rx.iter().map(|received| (received.leg.flow, received.leg.created.0)))
+    }
+
     /// Totals by flow.
     pub fn flow_stats(&self) -> impl Iterator<Item = (u16, FlowStats)> + '_ {
         self.parts.iter().map(|part| (part.flow, part.stats))
@@ -538,7 +545,9 @@ impl Agent {
             own: &mut self.own,
         };
         f(machine.machine_mut(), &mut cx);
-        stats.sent += (self.work.orders.len() - before) as u64;
+        let orders = &self.work.orders[before..];
+        stats.sent += orders.len() as u64;
+        stats.asked += orders.iter().filter(|order| order.send.payload.label.trail.is_none()).count() as u64;
         for report in &self.work.reports[told..] {
             match report {
                 Report::Event(event) => stats.facts[event.fact as usize] += 1,

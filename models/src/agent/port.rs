@@ -154,6 +154,14 @@ impl Port {
         self.registers.counters()
     }
 
+    /// What was sent and has not ended; of doorbells nobody keeps a list.
+    pub(super) fn pending(&self) -> impl Iterator<Item = &Label> {
+        let messages = self.messages.pending().map(|message| &message.payload.label);
+        let streams = self.streams.pending().map(|pdu| &pdu.payload.label);
+        let asked = self.asked.values().map(|(label, ..)| label);
+        messages.chain(streams).chain(asked)
+    }
+
     /// Places of the host that messages in reassembly will need.
     pub(super) fn reserved(&self) -> usize {
         self.inbox.contexts() + self.reassembly.contexts()

@@ -111,6 +111,8 @@ pub struct LinxStats {
     pub corrupt: u64,
     /// Octets of messages sent that their receivers have to move, see [`linx_riocm::fragment::moved_octets`].
     pub moved: u64,
+    /// When the first message that came was sent, and when the last came.
+    pub message_span: Option<(Time, Time)>,
     /// From application to application.
     pub message_ps: Times,
     /// From a request to its answer.
@@ -158,6 +160,7 @@ impl LinxStats {
         self.unannounced += other.unannounced;
         self.corrupt += other.corrupt;
         self.moved += other.moved;
+        self.message_span = super::joined(self.message_span, other.message_span);
         self.message_ps.add(&other.message_ps);
         self.round_trips.add(&other.round_trips);
         self.stalled += other.stalled;

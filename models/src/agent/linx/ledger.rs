@@ -4,7 +4,7 @@ use super::super::protocol::Token;
 use super::paths::Break;
 use crate::config::{LinxConfig, LinxFault, LinxFaultKind};
 use crate::stats::linx::plus;
-use crate::stats::{GAP_CLASSES, LinxEnd, LinxStats};
+use crate::stats::{GAP_CLASSES, LinxEnd, LinxStats, joined};
 use linx_riocm::Counters;
 use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -287,6 +287,7 @@ impl Ledger {
         } else if let Some(at) = stamp {
             let times = if note.is_reply() { &mut stats.round_trips } else { &mut stats.message_ps };
             times.record(fabric_now - at);
+            stats.message_span = joined(stats.message_span, Some((Time(at), Time(fabric_now))));
         }
         true
     }

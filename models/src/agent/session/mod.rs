@@ -102,8 +102,9 @@ struct Taker {
     service: Service,
     stop_at: u32,
     go_at: u32,
-    waiting: u32,
-    serving: bool,
+    /// When each was sent, if it says so.
+    waiting: VecDeque<Option<Time>>,
+    serving: Option<Option<Time>>,
     stopped: bool,
 }
 
@@ -127,8 +128,8 @@ impl Session {
                     service: Service::new(consumer.service, seed, &format!("{path}/consumer")),
                     stop_at: consumer.stop_at,
                     go_at: consumer.go_at,
-                    waiting: 0,
-                    serving: false,
+                    waiting: VecDeque::new(),
+                    serving: None,
                     stopped: false,
                 })
             }),
@@ -195,7 +196,9 @@ impl Session {
             Action::Inject(number) => self.inject(cx, number),
             Action::Consumed => {
                 if let Some(taker) = &mut self.consumer {
-                    taker.serving = false;
+                    if let Some(sent) = taker.serving.take().flatten() {
+                        self.stats.taken(sent, Time(cx.fabric_now));
+                    }
                     self.take_next(cx);
                 }
             }
@@ -271,7 +274,8 @@ impl Session {
         self.waiting.clear();
         self.under_way.clear();
         if let Some(taker) = &mut self.consumer {
-            (taker.waiting, taker.stopped) = (0, false);
+            taker.waiting.clear();
+            taker.stopped = false;
         }
         self.stats.restarts += 1;
         if self.config.script.is_none()
@@ -428,15 +432,18 @@ impl Session {
             courier.heard(octets);
             return self.advance(cx);
         }
-        if let Some(sent) = octets.get(header..).and_then(<[u8]>::first_chunk) {
-            let time = cx.fabric_now - u64::from_be_bytes(*sent);
-            self.stats.pdu_ps += u128::from(time);
-            self.stats.pdu_ps_max = self.stats.pdu_ps_max.max(time);
-        }
-        let Some(taker) = &mut self.consumer else { return };
-        taker.waiting += 1;
-        self.stats.consumer_high_water = self.stats.consumer_high_water.max(taker.waiting);
-        if !taker.stopped && taker.waiting >= taker.stop_at {
+        let sent = octets.get(header..).and_then(<[u8]>::first_chunk);
+        let sent = sent.map(|sent| Time(u64::from_be_bytes(*sent)));
+        let Some(taker) = &mut self.consumer else {
+            if let Some(sent) = sent {
+                self.stats.taken(sent, Time(cx.fabric_now));
+            }
+            return;
+        };
+        taker.waiting.push_back(sent);
+        let waiting = taker.waiting.len() as u32;
+        self.stats.consumer_high_water = self.stats.consumer_high_water.max(waiting);
+        if !taker.stopped && waiting >= taker.stop_at {
             taker.stopped = true;
             self.set_ready(cx.now, false);
         }
@@ -454,17 +461,22 @@ impl Session {
     /// The consumer takes up the next PDU. A PDU waits until it is done with.
     fn take_next(&mut self, cx: &mut Cx<'_>) {
         let Some(taker) = &mut self.consumer else { return };
-        while !taker.serving && taker.waiting > 0 {
-            taker.waiting -= 1;
+        while taker.serving.is_none()
+            && let Some(sent) = taker.waiting.pop_front()
+        {
             let time = taker.service.draw();
-            if time > 0 {
-                taker.serving = true;
+            if time == 0 {
+                if let Some(sent) = sent {
+                    self.stats.taken(sent, Time(cx.fabric_now));
+                }
+            } else {
+                taker.serving = Some(sent);
                 let at = cx.fabric_now + time;
                 self.entries += 1;
                 self.agenda.insert((at, self.entries), Action::Consumed);
             }
         }
-        if taker.stopped && taker.waiting <= taker.go_at {
+        if taker.stopped && taker.waiting.len() as u32 <= taker.go_at {
             taker.stopped = false;
             self.set_ready(cx.now, true);
         }

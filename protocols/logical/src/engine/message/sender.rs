@@ -241,6 +241,12 @@ impl<P: Divisible> Sender<P> {
         Ok(())
     }
 
+    /// Messages that were taken and have not ended, in no order that means anything.
+    pub fn pending(&self) -> impl Iterator<Item = &Message<P>> {
+        let waiting = self.lanes.values().flat_map(|lane| &lane.waiting);
+        waiting.chain(self.active.values().filter(|active| !active.failed).map(|active| &active.message))
+    }
+
     /// A response of type 13 from `source`.
     pub fn handle_response(&mut self, now: u64, source: u32, target: TargetInfo, status: Status) {
         match status {

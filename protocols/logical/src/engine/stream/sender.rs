@@ -167,6 +167,13 @@ impl<P: Divisible> Sender<P> {
         self.file(pdu)
     }
 
+    /// PDUs that were taken and have not left whole, in no order that means anything.
+    pub fn pending(&self) -> impl Iterator<Item = &Pdu<P>> {
+        let waiting = self.streams.values().flat_map(|stream| &stream.waiting);
+        let open = self.flows.values().filter_map(|flow| Some(&flow.open.as_ref()?.pdu));
+        self.lone.as_deref().into_iter().chain(waiting).chain(open)
+    }
+
     /// Gives the PDU that has no queue one.
     fn file_lone(&mut self) {
         if let Some(pdu) = self.lone.take() {
