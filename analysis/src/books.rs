@@ -119,7 +119,7 @@ impl Books {
             }
             Transport::Linx(totals) => {
                 let stats = &totals.stats;
-                let never = stats.refused + totals.lost + stats.missing;
+                let never = stats.refused + totals.lost + totals.unseen + stats.missing;
                 Self {
                     mean: mean(stats.message_ps.sum + stats.round_trips.sum),
                     paced: true,

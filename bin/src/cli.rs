@@ -65,6 +65,8 @@ pub(crate) enum Verb {
     Sweep(SweepArgs),
     /// Compare two sweeps, or two parts of one, by paired differences
     Compare(CompareArgs),
+    /// Compare the simulator with literature, the standard and arithmetic
+    Validate(ValidateArgs),
     /// Print the JSON Schema of scenario files
     Schema,
     /// Explore every interleaving of a small system and count what they end in
@@ -150,6 +152,23 @@ pub(crate) struct ExploreArgs {
     /// Write that run to a folder: path.svg, path.png and path.txt show it; path.json replays one of conduits
     /// in the simulator. Of conduits without --path: a shortest run to each bad ending, each to a folder in
     /// it
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Flags of `validate`.
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    /// Only the cases that take less than a minute together
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only these cases, by name
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) case: Vec<String>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write validation.md and validation.svg to a folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
 }

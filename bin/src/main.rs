@@ -14,6 +14,7 @@ mod simulate;
 mod status;
 mod sweep;
 mod trace;
+mod validate;
 
 use clap::Parser;
 use cli::{Cli, Verb, with_verb};
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Verb::List { what } => inspect::list(what),
         Verb::Sweep(args) => sweep::sweep(&args),
         Verb::Compare(args) => sweep::compare(&args),
+        Verb::Validate(args) => validate::validate(&args),
         Verb::Schema => inspect::schema(),
         Verb::Explore(args) => explore::explore(&args),
         Verb::Goal(args) => goal::goal(&args),

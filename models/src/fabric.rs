@@ -756,17 +756,13 @@ impl<P: Probe> Fabric<P> {
         for (index, Port { tx, rx }) in self.ports.iter().enumerate() {
             let number = (index as u32 - self.first_port[rx.device as usize]) as u8;
             let mut stats = self.cold[index].stats;
-            if tx.peer != NONE {
-                let symbol = self.timings[tx.timing as usize].wire.symbol;
-                stats.symbol_ps = u64::from(rx.wire.own_symbols) * symbol;
-            }
             stats.packets_sent = u64::from(tx.packets_sent);
             stats.packet_ps = tx.packet_ps;
             if tx.peer != NONE {
-                // What is on the wire at the end, or has its place there, counts as far as it got.
-                let (packet, symbols) = rx.wire.beyond(end.0, self.timings[tx.timing as usize].wire);
-                stats.packet_ps -= packet;
-                stats.symbol_ps -= symbols;
+                let timing = self.timings[tx.timing as usize].wire;
+                // A symbol counts when it gets its place, a packet as far as it got.
+                stats.symbol_ps = u64::from(rx.wire.own_symbols) * timing.symbol;
+                stats.packet_ps -= rx.wire.beyond(end.0);
             }
             stats.status_riding = u64::from(rx.wire.status_riding);
             stats.status_standalone = u64::from(rx.status_standalone);

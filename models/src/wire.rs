@@ -251,13 +251,9 @@ impl Wire {
         (self.after && self.used2 > 0).then(|| self.run_start + u64::from(self.used2) * timing.symbol)
     }
 
-    /// What is committed after `end`: time of packets, and of symbols of their own.
-    pub fn beyond(&self, end: u64, timing: WireTiming) -> (u64, u64) {
-        let packet =
-            if self.any_packet() { self.packet_end.saturating_sub(end.max(self.packet_start)) } else { 0 };
-        let own = u64::from(self.slots).saturating_sub(u64::from(!self.after)) * timing.symbol;
-        let symbols = (self.run_start + own).saturating_sub(end.max(self.run_start));
-        (packet, symbols)
+    /// What of the last packet lies after `end`.
+    pub fn beyond(&self, end: u64) -> u64 {
+        self.packet_end.saturating_sub(end.max(self.packet_start))
     }
 
     /// Start and end of the last packet.

@@ -159,7 +159,8 @@ fn st_incast() {
     let bystander = |variant| study.flow(variant, "bystander").latency.mean.value;
     let free = bystander("voq-st-paced");
     for (variant, least, most) in [
-        ("uncontrolled", 1_000.0, f64::INFINITY),
+        // It grows as long as the run goes on.
+        ("uncontrolled", 100.0, f64::INFINITY),
         ("st-all", 100.0, f64::INFINITY),
         ("st-paced", 0.99, 1.1),
         ("voq-uncontrolled", 0.99, 1.5),

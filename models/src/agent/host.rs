@@ -25,11 +25,6 @@ impl<T> Server<T> {
         self.waiting.push_back(Box::new(item));
     }
 
-    /// What waits or is being served.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.serving.iter().chain(&self.waiting).map(|item| &**item)
-    }
-
     /// Things that wait or are being served.
     pub fn len(&self) -> usize {
         self.waiting.len() + usize::from(self.serving.is_some())

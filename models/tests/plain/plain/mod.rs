@@ -470,6 +470,10 @@ impl<'a> World<'a> {
         // F-92.
         let waits = if switch { Cause::OutputContention } else { Cause::SourceQueue };
         packet.parts[waits] += start - now;
+        if !switch {
+            // F-94: all that passes before the first bit leaves.
+            packet.parts.source = start - packet.created;
+        }
         packet.parts[Cause::Serialization] += x;
         packet.parts[Cause::Propagation] += propagation;
         packet.parts[Cause::Pipeline] += pipeline;
@@ -489,6 +493,7 @@ impl<'a> World<'a> {
             for p in 0..self.devices[d].ports.len() {
                 let port = self.port(d, p);
                 let mut stats = port.stats;
+                stats.packet_ps -= port.wire.beyond(until);
                 stats.symbol_ps = port.wire.places_alone * port.wire.symbol();
                 let record = Record::totals(until, d as u32, p as u8, &stats);
                 self.records.push(record);

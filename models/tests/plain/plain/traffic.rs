@@ -42,16 +42,32 @@ impl Source {
             Arrivals::Poisson { mean } => Some(start + source.arrivals.exponential_ps(*mean).0),
             Arrivals::Bernoulli { slot, .. } => source.hit(start.div_ceil(slot.0)),
             Arrivals::Constant { phase, .. } => Some(start + phase.0),
-            Arrivals::OnOff { on, off, .. } => {
-                let begin = start + source.arrivals.exponential_ps(*off).0;
-                source.burst_end = begin + source.arrivals.exponential_ps(*on).0;
-                Some(begin)
+            Arrivals::OnOff { on, off, interval } => {
+                let bursting = source.arrivals.chance(on.0, on.0 + off.0);
+                let pause = if bursting { 0 } else { source.arrivals.exponential_ps(*off).0 };
+                source.burst_end = start + pause + source.arrivals.exponential_ps(*on).0;
+                let gap = source.arrivals.below(interval.0);
+                Some(source.after_burst_time(start + pause, gap))
             }
             Arrivals::Saturated { .. } => Some(start),
             Arrivals::Replay(packets) => packets.first().map(|packet| packet.at.0.max(start)),
         };
         source.next = source.allowed(first);
         source
+    }
+
+    /// When so much time within bursts has passed since `at`: pauses do not count.
+    fn after_burst_time(&mut self, at: u64, gap: u64) -> u64 {
+        let Arrivals::OnOff { on, off, .. } = self.config.arrivals else {
+            unreachable!("only it has bursts")
+        };
+        let (mut at, mut gap) = (at, gap);
+        while at + gap >= self.burst_end && self.burst_end < self.config.stop.0 {
+            gap -= self.burst_end - at;
+            at = self.burst_end + self.arrivals.exponential_ps(off).0;
+            self.burst_end = at + self.arrivals.exponential_ps(on).0;
+        }
+        at + gap
     }
 
     /// The first slot from `slot` on with a hit.
@@ -142,14 +158,9 @@ impl Source {
             Arrivals::Constant { interval: (numerator, denominator), phase } => {
                 Some(start + phase.0 + self.made * numerator / denominator)
             }
-            Arrivals::OnOff { on, off, interval } => {
-                let (on, off) = (*on, *off);
-                let mut next = now + interval.0;
-                while next >= self.burst_end && self.burst_end < self.config.stop.0 {
-                    next = self.burst_end.max(now) + self.arrivals.exponential_ps(off).0;
-                    self.burst_end = next + self.arrivals.exponential_ps(on).0;
-                }
-                Some(next)
+            Arrivals::OnOff { interval, .. } => {
+                let gap = interval.0;
+                Some(self.after_burst_time(now, gap))
             }
             Arrivals::Saturated { backlog } => (self.made < (*backlog).into()).then_some(start),
             Arrivals::Replay(packets) => packets.get(self.made as usize).map(|packet| packet.at.0.max(start)),

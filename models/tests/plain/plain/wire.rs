@@ -139,6 +139,11 @@ impl Wire {
         Due { begins: self.run + at as u64 * symbol, rides }
     }
 
+    /// F-27: what of the last packet lies beyond the end of the run.
+    pub fn beyond(&self, until: u64) -> u64 {
+        self.packet.map_or(0, |(start, end)| end.saturating_sub(until.max(start)))
+    }
+
     /// F-24: a packet is committed now. Its start and its length.
     pub fn commit(&mut self, now: u64, octets: u64) -> (u64, u64) {
         self.follow(now);

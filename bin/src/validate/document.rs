@@ -1,0 +1,192 @@
+//! The table as text, as a page and as a picture.
+
+use super::row::{Expected, Row};
+use std::fmt::Write as _;
+
+/// Six significant digits, without trailing zeros, and a power of ten only where zeros would hide the number.
+fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let digits = (5 - value.abs().log10().floor() as i64).clamp(0, 9) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+/// Two significant digits of a width.
+fn width(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let digits = (1 - value.abs().log10().floor() as i64).clamp(0, 9) as usize;
+    format!("{value:.digits$}")
+}
+
+fn expected(row: &Row) -> String {
+    match row.expected {
+        Expected::Value { value, allowed } if allowed > 0.0 => {
+            format!("{} ± {}", number(value), width(allowed))
+        }
+        Expected::Value { value, .. } => number(value),
+        Expected::AtMost { value } => format!("≤ {}", number(value)),
+    }
+}
+
+fn simulated(row: &Row) -> String {
+    match row.half_width {
+        Some(half) => format!("{} ± {}", number(row.simulated), width(half)),
+        None => number(row.simulated),
+    }
+}
+
+fn verdict(row: &Row) -> &'static str {
+    if row.passes() { "agrees" } else { "DIFFERS" }
+}
+
+/// A row of the page.
+pub(crate) fn line(row: &Row) -> String {
+    let unit = if row.unit.is_empty() { String::new() } else { format!(" [{}]", row.unit) };
+    format!("| {}{unit} | {} | {} | {} |", row.what, expected(row), simulated(row), verdict(row))
+}
+
+/// For a terminal.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let mut text = String::new();
+    let wide = rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
+    let mut case = "";
+    for row in rows {
+        if row.case != case {
+            let _ = writeln!(text, "{}{}", if case.is_empty() { "" } else { "\n" }, row.case);
+            case = row.case;
+        }
+        let pad = wide - row.what.chars().count();
+        let (expected, simulated) = (expected(row), simulated(row));
+        let _ = writeln!(
+            text,
+            "  {}{:pad$}  {expected:>24}  {simulated:>24} {:<8}  {}",
+            row.what,
+            "",
+            row.unit,
+            verdict(row)
+        );
+    }
+    text
+}
+
+/// The page.
+pub(crate) fn page(rows: &[Row]) -> String {
+    let outside = rows.iter().filter(|row| row.source.outside).count();
+    let agree = rows.iter().filter(|row| row.passes()).count();
+    let mut text = format!(
+        "# Validation\n\n<!-- Made by `riosim validate --out docs`. -->\n\n\
+         What the simulator gives, beside what literature, the standard and arithmetic say: {} rows, {outside} of them from\n\
+         outside RapidIO. {agree} of {} agree. `riosim validate` runs them anew, `--quick` those that take less than a minute\n\
+         together.\n\n\
+         *Expected* was written down before anything ran. Where a law is that of fluids, or of an endless run, it leaves\n\
+         something open: that is behind its ±, and the reason is under the table. *Simulated* is the mean of independent\n\
+         replications with its 99.9 % interval, or one exact value where nothing is drawn. A row agrees if the two overlap.\n\
+         A source was *read*, is known from its *abstract* or from later literature, or the law was *derived* here.\n\n\
+         ![simulated by expected](validation.svg)\n",
+        rows.len(),
+        rows.len()
+    );
+    let mut start = 0;
+    while start < rows.len() {
+        let group = rows[start..].iter().take_while(|row| row.case == rows[start].case).count();
+        let group = &rows[start..start + group];
+        start += group.len();
+        let _ = writeln!(text, "\n## {}\n", group[0].case);
+        let mut sources: Vec<_> = Vec::new();
+        for row in group {
+            if !sources.contains(&row.source) {
+                sources.push(row.source);
+            }
+        }
+        for source in sources {
+            let _ = writeln!(text, "{} ({}).", source.text, source.known.name());
+        }
+        text.push_str("\n| what | expected | simulated | |\n|---|---|---|---|\n");
+        let mut reasons: Vec<&str> = Vec::new();
+        for row in group {
+            let _ = writeln!(text, "{}", line(row));
+            if !row.reason.is_empty() && !reasons.contains(&row.reason) {
+                reasons.push(row.reason);
+            }
+        }
+        for reason in reasons {
+            let _ = writeln!(text, "\nWhat the law leaves open: {reason}.");
+        }
+    }
+    text
+}
+
+/// Simulated by expected, in per cent of difference, a line each.
+pub(crate) fn figure(rows: &[Row]) -> String {
+    let shown: Vec<(&Row, f64, f64, f64)> = rows
+        .iter()
+        .filter_map(|row| match row.expected {
+            Expected::Value { value, allowed } if value != 0.0 => {
+                let by = 100.0 / value.abs();
+                let half = row.half_width.unwrap_or(0.0);
+                Some((row, (row.simulated - value) * by, half * by, allowed * by))
+            }
+            _ => None,
+        })
+        .collect();
+    let reach = 2.5_f64;
+    let (left, wide, top, step) = (470.0, 380.0, 64.0, 15.0);
+    let height = top + step * shown.len() as f64 + 40.0;
+    let x = |percent: f64| left + wide * (percent.clamp(-reach, reach) + reach) / (2.0 * reach);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 880 {height}\" font-family=\"sans-serif\" \
+         font-size=\"10\">\n<rect width=\"880\" height=\"{height}\" fill=\"#ffffff\"/>\n\
+         <text x=\"16\" y=\"24\" font-size=\"15\" font-weight=\"bold\">Simulated against expected, difference in per cent</text>\n\
+         <text x=\"16\" y=\"42\" fill=\"#555555\">point: simulated; line: its 99.9 % interval; grey bar: what the law \
+         leaves open; upper bounds and zeros are in the table only</text>\n"
+    );
+    let bottom = top + step * shown.len() as f64;
+    for tick in [-2, -1, 0, 1, 2] {
+        let at = x(f64::from(tick));
+        let colour = if tick == 0 { "#333333" } else { "#dddddd" };
+        let _ = writeln!(
+            svg,
+            "<line x1=\"{at:.1}\" y1=\"{top}\" x2=\"{at:.1}\" y2=\"{bottom}\" stroke=\"{colour}\"/>\
+             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick:+} %</text>",
+            bottom + 16.0
+        );
+    }
+    for (n, (row, at, half, allowed)) in shown.iter().enumerate() {
+        let y = top + step * (n as f64 + 0.5);
+        let colour = if row.passes() { "#0b6fa4" } else { "#c43d00" };
+        let label = row.what.replace('&', "&amp;").replace('<', "&lt;");
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\
+             <rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"8\" fill=\"#d9d9d9\"/>\
+             <line x1=\"{:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" stroke-width=\"1.5\"/>\
+             <circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>",
+            left - 8.0,
+            y + 3.5,
+            x(-allowed),
+            y - 4.0,
+            x(*allowed) - x(-allowed),
+            x(at - half),
+            x(at + half),
+            x(*at)
+        );
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_six_digits_and_no_idle_zeros() {
+        let texts = [0.0, 0.75, 1.0 / 3.0, 113.6, 131_412.0, 1_234_567.0, -2.5].map(number);
+        assert_eq!(texts, ["0", "0.75", "0.333333", "113.6", "131412", "1234567", "-2.5"]);
+        assert_eq!([0.0, 0.001_234, 3.21, 45.6].map(width), ["0", "0.0012", "3.2", "46"]);
+    }
+}
