@@ -1,9 +1,8 @@
-//! Checks of the workspace itself: `cargo run -q -p xtask -- edges|figures|licences|tidy|tests LOG`.
+//! Checks of the workspace itself: `cargo run -q -p xtask -- edges|licences|tidy|tests LOG`.
 //!
 //! Each prints what it found, with the place and the reason, and exits with 1 if that is not nothing.
 
 mod edges;
-mod figures;
 mod licences;
 mod mask;
 mod ran;
@@ -16,7 +15,6 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "usage: cargo run -q -p xtask -- COMMAND
 
 edges       dependencies between the crates of the workspace, and what the lower ones must not depend on
-figures     numbers in documents against results/reference; figures --write makes the documents anew
 licences    licences of everything that is linked
 tidy        rules about the text of tracked files
 tests LOG   whether the tests of every default member ran, from what `cargo test` printed (both streams); - is
@@ -31,8 +29,6 @@ fn main() -> ExitCode {
     let checked = match words[..] {
         ["edges"] => metadata(&["--no-deps"]).and_then(|metadata| edges::check(&metadata)),
         ["licences"] => metadata(&["--locked"]).and_then(|metadata| licences::check(&metadata)),
-        ["figures"] => figures::check(&root(), false),
-        ["figures", "--write"] => figures::check(&root(), true),
         ["tidy"] => tidy::check(&root()),
         ["tests", log] => {
             let text = if log == "-" {

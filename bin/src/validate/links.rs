@@ -116,8 +116,8 @@ pub(crate) fn idle() -> Vec<Row> {
             .expects(law / 1e3)
             .found(latency(switches, "store_and_forward")),
         );
-        // The delimiter and the four octets up to the complete 8-bit destination id decide.
-        let law = links(switches) + T_PS + f64::from(switches) * (4.0 + SYMBOL) * CHARACTER_PS;
+        // The delimiter, two octets of header and the 8-bit destination id decide.
+        let law = links(switches) + T_PS + f64::from(switches) * (3.0 + SYMBOL) * CHARACTER_PS;
         rows.push(
             Row::exact(
                 "idle",

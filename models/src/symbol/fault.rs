@@ -286,7 +286,7 @@ impl<P: Probe> Fabric<P> {
             end.due.clear();
             end.places.clear();
             // What has not left by now does not count.
-            tx.packet_ps -= rx.wire.beyond(now, timings[rx.timing as usize].wire).0;
+            tx.packet_ps -= rx.wire.beyond(now);
             if let Some((_, until)) = end.on_wire {
                 end.cut_short(until.saturating_sub(now));
                 end.on_wire = None;
