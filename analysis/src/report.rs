@@ -256,7 +256,8 @@ impl VariantReport {
             octets += rate.octets;
             report.set_rate(&rate);
             report.saturated |= report.books.grows(run.outcome.end.0);
-            report.closed_loop = per_flow[index] > 0 && loops().all(|closed| closed);
+            // protocols that send by themselves have no source
+            report.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
             report.saturated |= loops().any(|closed| closed);
             let declared = |list: &[u16]| list.iter().any(|flow| usize::from(*flow) == index);
             report.role = match () {
@@ -272,7 +273,7 @@ impl VariantReport {
         overall.saturated |= flows.iter().any(|flow| flow.books.grows(run.outcome.end.0));
         let loops = || run.config.all_sources().map(|source| closed_loop(&source.arrivals));
         overall.saturated |= loops().any(|closed| closed);
-        overall.closed_loop = all > 0 && loops().all(|closed| closed);
+        overall.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
         let broken = broken_laws(&run);
         Self { window, flows, overall, broken, run }
     }

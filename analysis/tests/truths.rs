@@ -59,6 +59,10 @@ fn transfers_have_one_rate() {
         said[2]
     );
     assert!(variant(&slots[0]).contains("4.71 Gb/s"));
+    assert!(
+        slots.iter().all(|report| !report.flows[0].closed_loop),
+        "a Transfer has no source that always has more"
+    );
     for report in &slots {
         let told = analysis::sweep::measure(report);
         let column = analysis::sweep::metric("goodput_gbps").unwrap();
