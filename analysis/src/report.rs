@@ -256,7 +256,8 @@ impl VariantReport {
             octets += rate.octets;
             report.set_rate(&rate);
             report.saturated |= report.books.grows(run.outcome.end.0);
-            report.closed_loop = per_flow[index] > 0 && loops().all(|closed| closed);
+            // protocols that send by themselves have no source
+            report.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
             report.saturated |= loops().any(|closed| closed);
             let declared = |list: &[u16]| list.iter().any(|flow| usize::from(*flow) == index);
             report.role = match () {
@@ -272,7 +273,7 @@ impl VariantReport {
         overall.saturated |= flows.iter().any(|flow| flow.books.grows(run.outcome.end.0));
         let loops = || run.config.all_sources().map(|source| closed_loop(&source.arrivals));
         overall.saturated |= loops().any(|closed| closed);
-        overall.closed_loop = all > 0 && loops().all(|closed| closed);
+        overall.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
         let broken = broken_laws(&run);
         Self { window, flows, overall, broken, run }
     }
@@ -607,8 +608,8 @@ impl Gathered {
     }
 }
 
-/// Half width of the interval of a quantile: the widest of those that the segments give as they are, put together
-/// by twos, and by fours, each with the spread about the quantile of all ([`sectioned`]).
+/// Half width of the interval of a quantile: the widest of those that the segments give as they are, as eight batches,
+/// and as four, each with the spread about the quantile of all ([`sectioned`]).
 ///
 /// Segments of a queue near saturation are short beside the time in which it forgets: their quantiles agree with each
 /// other, and lie below that of all. With sixteen of them as independent values, intervals of p99 at a load of 0.9
@@ -617,18 +618,18 @@ impl Gathered {
 /// test finds correlation leaves those runs that happen to look calm, and of these 73 in 100 are right). That is
 /// 91 to 99 of 100; `analysis/tests/coverage.rs` measures it.
 fn quantile_half_width(segments: &[&Spread], q: f64, whole: f64) -> f64 {
-    let batches = |by: usize| -> Vec<f64> {
-        let merged = segments.chunks_exact(by).filter_map(|group| {
+    let n = segments.len();
+    let batches = |count: usize| -> Vec<f64> {
+        let merged = (0..count).filter_map(|batch| {
             let mut sum = Spread::default();
-            group.iter().for_each(|spread| sum.merge(spread));
+            let part = &segments[batch * n / count..(batch + 1) * n / count];
+            part.iter().for_each(|spread| sum.merge(spread));
             sum.quantile(q)
         });
         merged.map(|ps| ps as f64).collect()
     };
-    // Fewer than four batches say next to nothing: there it is the segments as they are.
-    let used = [1, 2, 4].map(batches).into_iter().enumerate();
-    let used = used.filter(|(n, batches)| *n == 0 || batches.len() >= 4);
-    used.map(|(_, batches)| sectioned(&batches, whole)).fold(f64::NAN, f64::max)
+    let counts = [n, 8, 4].into_iter().filter(|count| *count <= n);
+    counts.map(|count| sectioned(&batches(count), whole)).fold(f64::NAN, f64::max)
 }
 
 fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
