@@ -30,6 +30,7 @@ fn golden_integers() {
     first.parts[Cause::OutputContention] = 300_000;
     first.parts[Cause::HeadOfLine] = 120_000;
     first.parts[Cause::SourceQueue] = 80_000;
+    first.parts.source = 80_000;
     c.delivered(&first);
     c.delivered(&plain(1_953_126, 700_000, 0));
     c.delivered(&plain(LENGTH.0, 900_000, 1));
