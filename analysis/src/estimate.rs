@@ -84,7 +84,8 @@ pub fn sectioned(parts: &[f64], whole: f64) -> f64 {
 }
 
 /// Fewest values of which a quantile `q` above one half is told. With fewer, even the largest of independent
-/// values lies below the quantile in more than 2.5 of 100 cases (q^n > 0.025), so nothing in the data bounds it:
+/// values lies below the quantile in more than 2.5 of 100 cases (q^n > 0.025), so nothing in the data bounds
+/// it:
 /// 6 for the median, 368 for p99, 3 688 for p99.9.
 pub fn quantile_samples(q: f64) -> u64 {
     libm::ceil(libm::log(0.025) / libm::log(q)) as u64
@@ -93,8 +94,10 @@ pub fn quantile_samples(q: f64) -> u64 {
 /// Parts of the measured time in which a trend is looked for.
 pub const TREND_BATCHES: usize = 16;
 
-/// Whether a series climbs: upwards by the test of Mann (1945) and Kendall at a level of one in a hundred, and by
-/// more than a quarter of its mean from its first quarter to its last. Neighbours that depend on each other make
+/// Whether a series climbs: upwards by the test of Mann (1945) and Kendall at a level of one in a hundred,
+/// and by
+/// more than a quarter of its mean from its first quarter to its last. Neighbours that depend on each other
+/// make
 /// such runs more often than the level says, but seldom long ones.
 pub fn climbs(series: &[f64]) -> bool {
     let n = series.len();

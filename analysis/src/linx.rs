@@ -86,7 +86,8 @@ impl TimesSummary {
     }
 }
 
-/// Every message that an application wanted to send is in one of `refused`, `delivered`, `lost`, `lost_unseen`,
+/// Every message that an application wanted to send is in one of `refused`, `delivered`, `lost`,
+/// `lost_unseen`,
 /// `missing` and `under_way`; `missing`, `repeated`, `unannounced` and `corrupt` are 0 in a sound system.
 #[derive(Clone, Debug, Serialize)]
 pub struct MessageLedger {

@@ -335,7 +335,8 @@ fn change(from: f64, to: f64) -> f64 {
     if from > 0.0 { (to - from) / from } else { 0.0 }
 }
 
-/// What a comparison is about: the victims if there are any, because they are what a congestion study is about;
+/// What a comparison is about: the victims if there are any, because they are what a congestion study is
+/// about;
 /// and the flow that changes most, if that is none of them and changes by more than a tenth.
 fn classes(first: &VariantReport, other: &VariantReport) -> Vec<(Class, Class)> {
     let pick = |names: &[&str]| {

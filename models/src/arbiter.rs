@@ -1,8 +1,11 @@
 //! Who goes first: the policies, the cell clock and iSLIP.
 //!
-//! One choice serves all: a transmitter among its lanes, an output buffer among the inputs that want to enter it,
-//! a virtual channel among its lanes. Pointers name who was served last, one for each output and priority, and
-//! turn with every start (with output buffers: with every admission), also of a packet that nobody competes with.
+//! One choice serves all: a transmitter among its lanes, an output buffer among the inputs that want to enter
+//! it,
+//! a virtual channel among its lanes. Pointers name who was served last, one for each output and priority,
+//! and
+//! turn with every start (with output buffers: with every admission), also of a packet that nobody competes
+//! with.
 //! Offers that nobody took leave no trace.
 
 use crate::config::{Arbitration, PRIORITIES};
@@ -29,7 +32,8 @@ struct Match {
 
 impl<P: Probe> Fabric<P> {
     /// A member of `set` by the policy of switch `owner` (negative: an endpoint, which serves its queues in
-    /// turn). `pointer` is who was served last, `stamp` when the first packet of a member arrived in the switch.
+    /// turn). `pointer` is who was served last, `stamp` when the first packet of a member arrived in the
+    /// switch.
     #[inline(always)]
     pub fn choose(&mut self, owner: i32, set: u64, pointer: u8, stamp: impl Fn(&Self, u32) -> u32) -> u32 {
         let policy =
@@ -107,12 +111,18 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// All idle outputs choose among all inputs that can be read, in rounds of request, grant and accept: iSLIP with
-    /// priorities (McKeown 1999, section VI), and with a cell clock every policy. An input requests each output at
-    /// the highest priority that it has for it; an output grants the highest request, among equals by the policy;
-    /// an input accepts the highest grants, among equals by its pointer, as many as it has reads left. Who got
-    /// nothing goes on with what is left: iSLIP for so many rounds, others to the end. Pointers of iSLIP move only
-    /// past grants accepted in the first round. Gives back whether an output is left idle though an input that
+    /// All idle outputs choose among all inputs that can be read, in rounds of request, grant and accept:
+    /// iSLIP with
+    /// priorities (McKeown 1999, section VI), and with a cell clock every policy. An input requests each
+    /// output at
+    /// the highest priority that it has for it; an output grants the highest request, among equals by the
+    /// policy;
+    /// an input accepts the highest grants, among equals by its pointer, as many as it has reads left. Who
+    /// got
+    /// nothing goes on with what is left: iSLIP for so many rounds, others to the end. Pointers of iSLIP move
+    /// only
+    /// past grants accepted in the first round. Gives back whether an output is left idle though an input
+    /// that
     /// can be read asks for it: without a cell clock that is another match.
     fn choose_together<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) -> bool {
         let (rounds, slips) = match self.switches[s].arbitration {
@@ -201,7 +211,8 @@ impl<P: Probe> Fabric<P> {
         unfinished
     }
 
-    /// Who asks an idle output for what; all lanes that do. For what cannot be asked for now the output waits.
+    /// Who asks an idle output for what; all lanes that do. For what cannot be asked for now the output
+    /// waits.
     fn requests_to<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,

@@ -1,8 +1,10 @@
 //! When a freed receive buffer is told at once, and when it may wait for the next acknowledgement.
 //!
-//! The last status sent from a port said that A buffers are free. If nothing more is told, the neighbour hears
+//! The last status sent from a port said that A buffers are free. If nothing more is told, the neighbour
+//! hears
 //! of a buffer freed since with the acknowledgement of its next packet. Up to then it has started that packet
-//! and whatever fits into the loop from the packet's end to the instant at which the acknowledgement is back: N
+//! and whatever fits into the loop from the packet's end to the instant at which the acknowledgement is back:
+//! N
 //! packets and no more. It can be short of a buffer only if N packets leave fewer than the highest watermark
 //! WM0, so a release is told at once iff
 //!
@@ -110,7 +112,8 @@ mod tests {
 
     #[test]
     fn the_watermark_and_what_fits_into_the_loop() {
-        // 2 x 20 ns, the pipeline, a packet the other way, its symbols and column: 264.8 ns and 1 ps, three packets.
+        // 2 x 20 ns, the pipeline, a packet the other way, its symbols and column: 264.8 ns and 1 ps, three
+        // packets.
         assert_eq!(eager(T, 20_000, 61), 4 - 1 + 3);
         // 100 m: 10.8 packets.
         assert_eq!(eager(T, 500_000, 61), 4 - 1 + 11);

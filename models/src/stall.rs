@@ -128,7 +128,8 @@ impl<P: Probe> View<'_, P> {
         waits.min_by_key(|(_, p)| p.stamp).map_or(NIL, |(id, _)| id)
     }
 
-    /// Receiver-controlled flow control: the neighbour refuses what `port` sends, has no room for `priority`, and
+    /// Receiver-controlled flow control: the neighbour refuses what `port` sends, has no room for `priority`,
+    /// and
     /// gets none from a transmission that succeeds. The wire is busy with repetitions, and yet nothing moves.
     fn is_refused(&self, port: u32, priority: u8) -> bool {
         let f = self.fabric;

@@ -42,7 +42,8 @@ pub struct PortStats {
     pub stopped_ps: u64,
     /// Packets that came too late for the detector of this port and blocked others (VOQ-2.5-5). With buffers
     /// behind the inputs: they found the buffer of this port full. `Direct`: the detector was on when they
-    /// came, as their neighbour was told, and the receive buffer that they took was one of those that packets of priority 0 need to enter.
+    /// came, as their neighbour was told, and the receive buffer that they took was one of those that packets
+    /// of priority 0 need to enter.
     pub late_hol: u64,
     /// Packet-picoseconds of head-of-line blocking suffered in this port's receive buffers.
     pub hol_ps: u128,

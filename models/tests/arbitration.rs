@@ -141,7 +141,8 @@ fn order(model: &SwitchConfig, bursts: &[(u32, u8, u64, u64)], slow: u64) -> Vec
     log.deliveries.iter().map(|d| d.flow).collect()
 }
 
-/// Round robin: every start turns the pointer, also of the packet that finds the output idle; each priority has
+/// Round robin: every start turns the pointer, also of the packet that finds the output idle; each priority
+/// has
 /// a turn of its own.
 #[test]
 fn round_robin_by_hand() {
@@ -200,7 +201,8 @@ fn oldest_first_by_hand() {
     }
 }
 
-/// One iteration is enough where every queue holds packets: the pointers move apart, and every slot serves every
+/// One iteration is enough where every queue holds packets: the pointers move apart, and every slot serves
+/// every
 /// output (McKeown 1999).
 #[test]
 fn islip_pointers_move_apart() {
@@ -247,7 +249,8 @@ fn islip_carries_as_much_with_two_priorities() {
     assert!(two >= one - 0.002, "two priorities {two:.4}, one {one:.4}");
 }
 
-/// An input that can be read for several outputs at a time feeds as many, under every policy, with and without
+/// An input that can be read for several outputs at a time feeds as many, under every policy, with and
+/// without
 /// a cell clock: a link of four times the rate fills three outputs.
 #[test]
 fn several_reads_of_an_input() {
@@ -292,7 +295,8 @@ fn islip_without_a_clock_favours_nobody() {
     }
 }
 
-/// Two inputs and two outputs that all end together do not stay together: each output serves both inputs alike.
+/// Two inputs and two outputs that all end together do not stay together: each output serves both inputs
+/// alike.
 #[test]
 fn who_ends_together_does_not_stay_together() {
     for arbitration in POLICIES {
@@ -321,7 +325,8 @@ fn who_ends_together_does_not_stay_together() {
 fn a_freed_input_goes_round_among_outputs() {
     for arbitration in POLICIES {
         for slot in [None, Some(Duration(T))] {
-            // Source 0 feeds three outputs, each of which could take all of it; the queue of each is stopped at
+            // Source 0 feeds three outputs, each of which could take all of it; the queue of each is stopped
+            // at
             // four packets.
             let model = SwitchConfig { arbitration, slot, ..switch(0) };
             let mut net = single(6, model.clone());
@@ -347,7 +352,8 @@ fn a_freed_input_goes_round_among_outputs() {
 #[test]
 fn a_freed_input_serves_the_higher_priority_first() {
     for arbitration in POLICIES {
-        // Source 0 sends a long row of priority 0 to outputs 1 and 2, and now and then a packet of priority 2 to
+        // Source 0 sends a long row of priority 0 to outputs 1 and 2, and now and then a packet of priority 2
+        // to
         // output 3, which never waits for more than the packet being read.
         let model = SwitchConfig { arbitration, ..switch(0) };
         let mut net = single(4, model.clone());

@@ -16,7 +16,8 @@ fn chain() -> Net {
     net
 }
 
-/// A packet of a stopped queue does not start, also where nothing else waits: at a switch, and at an endpoint.
+/// A packet of a stopped queue does not start, also where nothing else waits: at a switch, and at an
+/// endpoint.
 ///
 /// Proves: VOQ-4.2-3
 #[test]
@@ -40,7 +41,8 @@ fn a_lone_packet_of_a_stopped_queue_waits() {
     assert_eq!((outcome.in_flight, totals(&outcome, 0, 0).packets_sent), (1, 1));
 }
 
-/// Packets that moved aside for a stopped queue are counted, and their place is given up with the last of them
+/// Packets that moved aside for a stopped queue are counted, and their place is given up with the last of
+/// them
 /// (debug builds look at every sample).
 #[test]
 fn what_moved_aside_is_counted() {
@@ -56,7 +58,8 @@ fn what_moved_aside_is_counted() {
     assert!(log.stops(6, 2, 0).len() > 3, "{:?}", log.edges);
 }
 
-/// Without load a packet cuts through when its header is in: with `header` octets and a delimiter of its time, or
+/// Without load a packet cuts through when its header is in: with `header` octets and a delimiter of its
+/// time, or
 /// with all of it if it is shorter; with whole and with broken characters.
 #[test]
 fn cut_through_takes_the_time_of_the_header() {
@@ -79,7 +82,8 @@ fn cut_through_takes_the_time_of_the_header() {
     }
 }
 
-/// Whose packets a detector counts: all that wait in the switch for the port, but of a shared output buffer only
+/// Whose packets a detector counts: all that wait in the switch for the port, but of a shared output buffer
+/// only
 /// those in the buffer.
 ///
 /// Proves: VOQ-2.5-5
@@ -105,7 +109,8 @@ fn what_a_detector_counts() {
     }
 }
 
-/// A refresh is charged once for each period in which the port sends, with the first packet of the period, and
+/// A refresh is charged once for each period in which the port sends, with the first packet of the period,
+/// and
 /// periods without a packet cost nothing.
 #[test]
 fn refreshes_are_charged_by_period() {
@@ -114,7 +119,8 @@ fn refreshes_are_charged_by_period() {
     let detector = Detector { x_on: 9, x_off: 2, verdict: Verdict::PerIngress };
     net.backpressure(&StagingConfig::PerPort, Some(detector));
     net.switch_mut(0).refresh = Some(Duration(period));
-    // On the way to endpoint 0 from about 3 T after these; the periods are 0, 1 (twice), 4 (three times), 5, 6.
+    // On the way to endpoint 0 from about 3 T after these; the periods are 0, 1 (twice), 4 (three times), 5,
+    // 6.
     for at in [5, 22, 30, 83, 84, 85, 101, 131] {
         net.burst(1, 0, 0, at * T, 1);
     }

@@ -249,7 +249,8 @@ fn refused_packets_of_several_sizes_come_through_in_order() {
     assert!(retries > 3_000, "{retries}");
 }
 
-/// A wire carries packets and symbols one after the other, so both together take no more than the time there is;
+/// A wire carries packets and symbols one after the other, so both together take no more than the time there
+/// is;
 /// repetitions are part of it.
 fn assert_time_on_wires(outcome: &Outcome) {
     for &(device, port, stats) in &outcome.ports {
@@ -266,7 +267,8 @@ fn assert_time_on_wires(outcome: &Outcome) {
     }
 }
 
-/// Two sources, a slow output: what the wires of the sources carry is every packet once, and what was sent again.
+/// Two sources, a slow output: what the wires of the sources carry is every packet once, and what was sent
+/// again.
 #[test]
 fn repetitions_are_part_of_the_time_on_the_wire() {
     for cycle in [2, 3, 5] {
@@ -297,7 +299,8 @@ fn repetitions_are_part_of_the_time_on_the_wire() {
     }
 }
 
-/// Four switches in a ring, each of which sends to the one three further on: the buffers of every trunk wait for
+/// Four switches in a ring, each of which sends to the one three further on: the buffers of every trunk wait
+/// for
 /// those of the next.
 fn ring(flow: FlowControl) -> Net {
     let mut net = Net::new(vec![switch(3); 4], &[0, 1, 2, 3], &[(0, 1), (1, 2), (2, 3)]);
@@ -324,7 +327,8 @@ fn ring(flow: FlowControl) -> Net {
     net
 }
 
-/// Who runs out of buffers in a ring waits for itself, whether the neighbour says so beforehand or refuses what
+/// Who runs out of buffers in a ring waits for itself, whether the neighbour says so beforehand or refuses
+/// what
 /// comes. In the second case the wires never rest.
 #[test]
 fn a_deadlock_is_one_whoever_controls_the_flow() {

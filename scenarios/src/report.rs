@@ -273,7 +273,8 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         None => "missing Blocks are not asked for".into(),
     };
     Some(format!(
-        "; analytic payload rate {:.3} Gb/s on the slowest path{stripes}: {bound}; Clear_To_Send takes {:.2} % of \
+        "; analytic payload rate {:.3} Gb/s on the slowest path{stripes}: {bound}; Clear_To_Send takes \
+            {:.2} % of \
          the way back; round trip {}, a window of {} Blocks covers it; Op_timeout {}, {missing}",
         8_000.0 * block as f64 / time as f64,
         100.0 * cts as f64 / busy as f64,
@@ -290,7 +291,8 @@ fn clock_lines(config: &FabricConfig) -> Vec<(String, String)> {
         let (clock, (num, den)) = (Clock(agent.clock), agent.clock);
         let ratio = Ratio::new(num.into(), den.into());
         let text = format!(
-            "protocol clock {ratio}: 1 ms that a protocol is given passes in {} of the fabric, the response timeout \
+            "protocol clock {ratio}: 1 ms that a protocol is given passes in {} of the fabric, the response \
+                timeout \
              in {}",
             time_text(clock.fabric(1_000_000_000)),
             time_text(clock.fabric(agent.response_timeout)),

@@ -486,7 +486,8 @@ pub struct HostSpec {
     #[schemars(range(min = 1))]
     pub rx_queue: Option<u32>,
     /// Time of protocols = time of the fabric x this number or fraction (default 1): 1000 makes timeouts that
-    /// are given a thousand times shorter (`check` says what comes out). Arrivals, services and what is "auto"
+    /// are given a thousand times shorter (`check` says what comes out). Arrivals, services and what is
+    /// "auto"
     /// are not scaled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_clock: Option<Share>,

@@ -155,7 +155,8 @@ fn rate(totals: &TransferTotals) -> f64 {
     8_000.0 * stats.verified_octets as f64 / took as f64
 }
 
-/// Automatic periods know the software path: where nothing is lost nothing times out, and nothing is sent twice,
+/// Automatic periods know the software path: where nothing is lost nothing times out, and nothing is sent
+/// twice,
 /// however slow the hosts are.
 ///
 /// Proves: ST-10.1-2
@@ -181,7 +182,8 @@ fn slow_hosts_lose_nothing() {
     }
 }
 
-/// `check` says what bounds a path, and the run comes to it: a frame of 1 024 octets each 2 us, by either service;
+/// `check` says what bounds a path, and the run comes to it: a frame of 1 024 octets each 2 us, by either
+/// service;
 /// a Block of 8 KiB in the time from its permission to its last octet; the links.
 #[test]
 fn check_says_the_true_bound() {
@@ -228,7 +230,8 @@ fn check_says_the_true_bound() {
     assert!((measured / found - 1.0).abs() < 0.02, "{measured} Gb/s, {found} by the window");
 }
 
-/// What is automatic is a time of the fabric: the protocol clock of a host changes nothing, with losses either.
+/// What is automatic is a time of the fabric: the protocol clock of a host changes nothing, with losses
+/// either.
 #[test]
 fn automatic_periods_do_not_depend_on_the_protocol_clock() {
     let st = r#""bytes": 50000, "count": 20, "concurrent": 2"#;
@@ -259,7 +262,8 @@ fn a_protocol_clock_is_said() {
     let given = pair(r#""protocol_clock": 1000, "response_timeout": "1 ms""#, r#""bytes": 5000"#);
     assert_eq!(timeout(&given), 1_000_000_000);
     let said = report(&given);
-    let line = "protocol clock 1000: 1 ms that a protocol is given passes in 1 us of the fabric, the response \
+    let line = "protocol clock 1000: 1 ms that a protocol is given passes in 1 us of the fabric, the \
+        response \
                 timeout in 1 us";
     assert!(said.contains(line), "{said}");
     let automatic = pair(r#""protocol_clock": 1000"#, r#""bytes": 5000"#);

@@ -31,7 +31,8 @@ fn greedy(reports: &[VariantReport]) -> bool {
     reports.iter().any(|report| of_role(report, Role::Victim).any(|flow| flow.closed_loop))
 }
 
-/// Share of what the victims ask for that arrives, in percent. One that always has more to send asks for all of
+/// Share of what the victims ask for that arrives, in percent. One that always has more to send asks for all
+/// of
 /// its link, so with such victims it is the share of their links.
 fn accepted(report: &VariantReport, greedy: bool) -> f64 {
     if greedy {

@@ -76,7 +76,8 @@ pub const METRICS: &[Metric] = &[
         "goodput_gbps",
         "Gb/s",
         "goodput",
-        "octets delivered once, over the measured part; of a flow that ends from its first start to its last completion",
+        "octets delivered once, over the measured part; of a flow that ends from its first start to its last \
+         completion",
     ),
     real(
         "latency_mean_ns",
@@ -191,7 +192,8 @@ pub const METRICS: &[Metric] = &[
     flag(
         "saturated",
         "saturated runs",
-        "accepted is less than 99 % of offered, more is asked for than completes, or a source is a closed loop",
+        "accepted is less than 99 % of offered, more is asked for than completes, or a source is a closed \
+         loop",
     ),
     count("conduits", "conduits", "conduits of session management at the end"),
     count("leaked_streams", "leaked streams", "streams at the end that are in no conduit"),

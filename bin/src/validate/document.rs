@@ -79,13 +79,15 @@ pub(crate) fn page(rows: &[Row]) -> String {
     let agree = rows.iter().filter(|row| row.passes()).count();
     let mut text = format!(
         "# Validation\n\n<!-- Made by `riosim validate --out docs`. -->\n\n\
-         What the simulator gives, beside what literature, the standard and arithmetic say: {} rows, {outside} of them from\n\
-         outside RapidIO. {agree} of {} agree. `riosim validate` runs them anew, `--quick` those that take less than a minute\n\
-         together.\n\n\
-         *Expected* was written down before anything ran. Where a law is that of fluids, or of an endless run, it leaves\n\
-         something open: that is behind its ±, and the reason is under the table. *Simulated* is the mean of independent\n\
-         replications with its 99.9 % interval, or one exact value where nothing is drawn. A row agrees if the two overlap.\n\
-         A source was *read*, is known from its *abstract* or from later literature, or the law was *derived* here.\n\n\
+         What the simulator gives, beside what literature, the standard and arithmetic say: {} rows,\n\
+         {outside} of them from outside RapidIO. {agree} of {} agree. `riosim validate` runs them \
+         anew, `--quick`\n\
+         those that take less than a minute together.\n\n\
+         *Expected* was written down before anything ran. Where a law is that of fluids, or of an endless\n\
+         run, it leaves something open: that is behind its ±, and the reason is under the table.\n\
+         *Simulated* is the mean of independent replications with its 99.9 % interval, or one exact value\n\
+         where nothing is drawn. A row agrees if the two overlap. A source was *read*, is known from its\n\
+         *abstract* or from later literature, or the law was *derived* here.\n\n\
          ![simulated by expected](validation.svg)\n",
         rows.len(),
         rows.len()
@@ -140,8 +142,10 @@ pub(crate) fn figure(rows: &[Row]) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 880 {height}\" font-family=\"sans-serif\" \
          font-size=\"10\">\n<rect width=\"880\" height=\"{height}\" fill=\"#ffffff\"/>\n\
-         <text x=\"16\" y=\"24\" font-size=\"15\" font-weight=\"bold\">Simulated against expected, difference in per cent</text>\n\
-         <text x=\"16\" y=\"42\" fill=\"#555555\">point: simulated; line: its 99.9 % interval; grey bar: what the law \
+         <text x=\"16\" y=\"24\" font-size=\"15\" font-weight=\"bold\">\
+         Simulated against expected, difference in per cent</text>\n\
+         <text x=\"16\" y=\"42\" fill=\"#555555\">point: simulated; line: its 99.9 % interval; grey bar: \
+         what the law \
          leaves open; upper bounds and zeros are in the table only</text>\n"
     );
     let bottom = top + step * shown.len() as f64;
@@ -163,7 +167,8 @@ pub(crate) fn figure(rows: &[Row]) -> String {
             svg,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\
              <rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"8\" fill=\"#d9d9d9\"/>\
-             <line x1=\"{:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" stroke-width=\"1.5\"/>\
+             <line x1=\"{:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" \
+             stroke-width=\"1.5\"/>\
              <circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>",
             left - 8.0,
             y + 3.5,

@@ -1,4 +1,5 @@
-//! iSLIP slot by slot, as McKeown's paper tells it, over a list of arrivals: written for the comparison alone, it
+//! iSLIP slot by slot, as McKeown's paper tells it, over a list of arrivals: written for the comparison
+//! alone, it
 //! shares nothing with the simulator but the random numbers' generator.
 
 use rand_chacha::ChaCha8Rng;
@@ -89,7 +90,8 @@ mod tests {
         assert_eq!(total_wait(2, 1, &[cell(0, 0, 0), cell(5, 0, 1)]), 0);
     }
 
-    /// All inputs full: after a few slots of one iteration each the pointers have come apart, and every slot is used.
+    /// All inputs full: after a few slots of one iteration each the pointers have come apart, and every slot
+    /// is used.
     #[test]
     fn pointers_come_apart_under_full_load() {
         let cells: Vec<Arrival> =

@@ -1,4 +1,5 @@
-//! Runs small scenarios and counts what arrives, without the collectors and estimators of `analysis`: a second
+//! Runs small scenarios and counts what arrives, without the collectors and estimators of `analysis`: a
+//! second
 //! way from the simulator to a number.
 
 use models::config::FabricConfig;
@@ -151,7 +152,8 @@ pub(crate) fn run(scenario: &Value) -> Run {
 }
 
 fn simulate(variant: &Variant) -> Run {
-    // Studies that find their warm-up themselves are those of protocols, whose totals count from the beginning.
+    // Studies that find their warm-up themselves are those of protocols, whose totals count from the
+    // beginning.
     let from = match variant.warmup {
         Warmup::Until(from) => from,
         Warmup::Auto => Time::ZERO,

@@ -95,7 +95,8 @@ pub(crate) fn idle() -> Vec<Row> {
         let topology = json!({ "chain": { "switches": switches, "endpoints_per_switch": 1 } });
         let last = switches - 1;
         let flow = json!([{
-            "name": "f", "from": "ep/0", "to": format!("ep/{last}"), "size": 256, "address_bits": 66, "limit": 1,
+            "name": "f", "from": "ep/0", "to": format!("ep/{last}"), "size": 256, "limit": 1,
+            "address_bits": 66,
             "arrivals": { "saturated": { "backlog": 1 } }
         }]);
         let mut scenario = scenario(topology, flow, "20 us", "0 ps");

@@ -1,6 +1,7 @@
 //! `riosim validate`: what the simulator gives beside what literature, the standard and arithmetic say.
 //!
-//! Every row is a small scenario with an expectation that was written down before it was run. The table and its
+//! Every row is a small scenario with an expectation that was written down before it was run. The table and
+//! its
 //! figure are `docs/validation.md` and `docs/validation.svg`; a test compares the quick part with them.
 
 mod document;

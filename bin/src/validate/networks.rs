@@ -9,7 +9,8 @@ const HOT_SPOT: Source = Source::literature(
     Known::Abstract,
 );
 const CHANNELS: Source = Source::literature(
-    "Dally and Towles 2004: uniform traffic on a k-ary n-mesh loads the middle channels with k^(n+1)/4 packets of a \
+    "Dally and Towles 2004: uniform traffic on a k-ary n-mesh loads the middle channels with k^(n+1)/4 \
+        packets of a \
      cycle of all pairs",
     Known::Abstract,
 );
@@ -19,12 +20,14 @@ const BISECTION: Source = Source::literature(
 );
 const HOPS: Source = Source::derived("octets on links = sum over flows of octets x hops");
 const CLOS: Source = Source::literature(
-    "static routing in a Clos network: flows that share an up link divide it (Geoffray and Hoefler 2008 measured what \
+    "static routing in a Clos network: flows that share an up link divide it (Geoffray and Hoefler 2008 \
+        measured what \
      that leaves)",
     Known::Derived,
 );
 const BANYAN: Source = Source::literature(
-    "Kruskal, Snir, Weiss 1988: stage i of a banyan of k x k switches waits (1 + 4 p/(5 k) (1 - (2/5)^(i-1))) times \
+    "Kruskal, Snir, Weiss 1988: stage i of a banyan of k x k switches waits (1 + 4 p/(5 k) (1 - \
+        (2/5)^(i-1))) times \
      (1 - 1/k) p / (2 (1 - p)) slots",
     Known::Abstract,
 );
@@ -37,7 +40,8 @@ fn saturated() -> Value {
 pub(crate) fn hot_spot() -> Vec<Row> {
     let ports = 64_u32;
     let row = |h: f64| {
-        // The share of one endpoint in Pfister and Norton's model: the hot part, and its part of the rest. The endpoint
+        // The share of one endpoint in Pfister and Norton's model: the hot part, and its part of the rest.
+        // The endpoint
         // itself sends to others only, so one source less divides it.
         let share = h + (1.0 - h) / f64::from(ports);
         let flow = json!({
@@ -154,7 +158,8 @@ pub(crate) fn channels() -> Vec<Row> {
 /// No routing brings more over the middle than its links carry.
 pub(crate) fn bisection() -> Vec<Row> {
     let flow = json!({
-        "name": "f", "from": "all", "to": { "uniform": {} }, "size": 256, "address_bits": 66, "arrivals": saturated()
+        "name": "f", "from": "all", "to": { "uniform": {} }, "size": 256, "address_bits": 66,
+        "arrivals": saturated()
     });
     let scenario = scenario(json!({ "mesh": { "size": [8, 8] } }), json!([flow]), "600 us", "200 us");
     let loads = replicate(&scenario, 4, |run| run.load("f") / 64.0);
@@ -178,7 +183,8 @@ pub(crate) fn clos() -> Vec<Row> {
         "to": { "permutation": { "kind": "random", "seed": 1 } }
     });
     let scenario = scenario(topology, json!([flow]), "150 us", "50 us");
-    // What a permutation leaves to each flow follows from who shares an up link; down links have one flow each.
+    // What a permutation leaves to each flow follows from who shares an up link; down links have one flow
+    // each.
     let pairs = replicate(&scenario, 4, |run| {
         let sources = &run.config.sources;
         let destination = |source: &models::config::SourceConfig| match source.destinations {
@@ -248,7 +254,8 @@ pub(crate) fn banyan() -> Vec<Row> {
     let (slot_ns, packet_ps) = (117_u64, super::lab::T_PS);
     let row = |p: f64| {
         let flow = json!({
-            "name": "f", "from": "s/*", "to": { "uniform": { "among": "d/*" } }, "size": 256, "address_bits": 66,
+            "name": "f", "from": "s/*", "to": { "uniform": { "among": "d/*" } },
+            "size": 256, "address_bits": 66,
             "arrivals": { "bernoulli": {
                 "load": p * packet_ps / (slot_ns * 1_000) as f64, "slot": format!("{slot_ns} ns")
             } }

@@ -24,7 +24,8 @@ fn switch(ports: u32, input: &str, buffering: &str, arbitration: &str) -> Value 
     json!({
         "topology": { "single_switch": { "ports": ports } },
         "switch": {
-            "input": input, "buffering": buffering, "arbitration": arbitration, "slot": format!("{SLOT_NS} ns"),
+            "input": input, "buffering": buffering, "arbitration": arbitration,
+            "slot": format!("{SLOT_NS} ns"),
             "input_buffers": 32
         }
     })

@@ -400,7 +400,8 @@ impl End {
         free >= self.link.config().accept.needed(priority)
     }
 
-    /// The packet on the wire ends earlier than it would `by` so much, and so does its repetition, if it is one.
+    /// The packet on the wire ends earlier than it would `by` so much, and so does its repetition, if it is
+    /// one.
     fn cut_short(&mut self, by: u64) -> u64 {
         let repeats = |serial| self.held.iter().any(|held| held.serial == serial && held.again);
         if self.on_wire.is_some_and(|(serial, _)| repeats(serial)) {

@@ -141,7 +141,8 @@ pub fn compact(case: &Case) -> String {
             }
             DeviceModel::Switch(s) => {
                 text += &format!(
-                    "  {n} switch {:?} {:?} {:?} slot {:?} reads {} {:?} pipeline {} {:?} refresh {:?} delay {} \
+                    "  {n} switch {:?} {:?} {:?} slot {:?} reads {} {:?} pipeline {} {:?} refresh {:?} \
+                        delay {} \
                      staging {:?}\n    ports {ports:?}\n",
                     s.input,
                     s.buffering,

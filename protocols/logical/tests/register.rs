@@ -235,7 +235,8 @@ fn extended_configuration_reaches_four_entries() {
     assert_eq!(device.routes[&0x13], 4);
 }
 
-/// The enable bit goes with each write, and a destination that is none of the standard's bits does not set it.
+/// The enable bit goes with each write, and a destination that is none of the standard's bits does not set
+/// it.
 #[test]
 fn extended_configuration_ends_with_a_write_without_its_bit() {
     let mut file = file(switch(Some(0x01FF)));

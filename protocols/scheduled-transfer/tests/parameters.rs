@@ -61,7 +61,8 @@ fn a_configuration_declares_what_is_legal() {
     assert_eq!(caps, [17, 17, 31]);
 }
 
-/// A device in between that takes short STUs only: the source cuts no longer ones, or the destination declares no
+/// A device in between that takes short STUs only: the source cuts no longer ones, or the destination
+/// declares no
 /// longer ones, and Max_Block is what so many STUs can be.
 ///
 /// Proves: ST-A.1-8

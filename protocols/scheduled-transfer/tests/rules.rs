@@ -57,7 +57,8 @@ fn the_view_of_slots() {
     assert_eq!(allowed(&free), [true; 4]);
 }
 
-/// What may arrive after a question lowers its answer: sends of other channels shortly before it, and of its own
+/// What may arrive after a question lowers its answer: sends of other channels shortly before it, and of its
+/// own
 /// where the link reorders.
 #[test]
 fn a_question_that_may_overtake() {
@@ -188,7 +189,8 @@ fn striping_from_many_to_many() {
         let data = said(A, Op::Data);
         let grants = said(B, Op::ClearToSend);
         let used = |ways: &[(Header, (u8, u8))]| ways.iter().map(|(_, way)| way.0).collect::<BTreeSet<u8>>();
-        // Blocks leave through any interface of the source, and are granted by each interface of the destination.
+        // Blocks leave through any interface of the source, and are granted by each interface of the
+        // destination.
         assert_eq!(used(&data), (0..source).collect(), "{source} to {target}");
         assert_eq!(used(&grants), (0..target).collect(), "{source} to {target}");
         for block in 0..300_000u32.div_ceil(4096) {
@@ -225,7 +227,8 @@ fn striping_from_many_to_many() {
         let one = |config| Config { interfaces: 1, ..config };
         let plain = written(one(a), one(b));
         let headers = |pair: &Pair, end, op| {
-            // Memory indices are handed out in the order of grants, and the Block that leaves last asks for the state.
+            // Memory indices are handed out in the order of grants, and the Block that leaves last asks for
+            // the state.
             let plain = |h: Header| Header {
                 flags: h.flags.outside(Flags::SEND_STATE),
                 sync: 0,

@@ -658,7 +658,8 @@ fn the_source_asks_for_blocks_and_the_destination_decides() {
     assert_eq!([(0, 0), (3, 0), (3, 5), (0, 7)].map(|(asked, window)| at_once(asked, window)), [20, 3, 5, 7]);
 }
 
-/// The same Write with what sequences show as conditional, and without: Request_Answer (pending) before the grant, a
+/// The same Write with what sequences show as conditional, and without: Request_Answer (pending) before the
+/// grant, a
 /// question for the state after each Block, an end with the connection or before it.
 ///
 /// Proves: ST-3.2-2
@@ -779,7 +780,8 @@ fn an_end_ack_that_nobody_asked_for() {
     assert_eq!(pair.outcome(B, grant.s_id), Outcome::Complete);
 }
 
-/// A Read that is ended before the other end has granted it is ended when it does: under the id that the grant
+/// A Read that is ended before the other end has granted it is ended when it does: under the id that the
+/// grant
 /// brings, and without a permission.
 #[test]
 fn a_read_that_is_ended_before_it_is_granted() {

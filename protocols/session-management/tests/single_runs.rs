@@ -233,7 +233,8 @@ fn the_storm_grows_exponentially_when_opens_are_repeated() {
     assert_eq!(growth(Minimal, false), [3, 6, 11, 19, 32, 53, 87, 142, 231, 375]);
 }
 
-/// Where the printed algorithms storm, exactly one conduit results with the corrected one, and it lasts: whatever
+/// Where the printed algorithms storm, exactly one conduit results with the corrected one, and it lasts:
+/// whatever
 /// the latency, the distance of the two calls, and which message comes late.
 ///
 /// Proves: SMP-3.4.2-4

@@ -597,7 +597,8 @@ fn ethernet_frames() {
     assert_eq!(dropped, 3);
 }
 
-/// A server that relays what clients send it, and broadcasts it: every client gets each frame once, and two servers
+/// A server that relays what clients send it, and broadcasts it: every client gets each frame once, and two
+/// servers
 /// do not send each other's broadcasts in a circle.
 ///
 /// Proves: SMP-7.3.2-6
@@ -634,7 +635,8 @@ fn a_server_never_relays_a_broadcast() {
         }
         seen = net.events.len().max(seen);
     }
-    // The client's frame reaches its server on their stream, and everybody else as that server's broadcast, once.
+    // The client's frame reaches its server on their stream, and everybody else as that server's broadcast,
+    // once.
     heard.sort_unstable();
     let mut expected = [(M, 0xF000), (P, stream), (0x56, 0xF000)];
     expected.sort_unstable();
@@ -753,7 +755,8 @@ proptest! {
     }
 }
 
-/// A vendor's protocol is opened like any other: its name, standard optional attributes, its own ones. A peer that
+/// A vendor's protocol is opened like any other: its name, standard optional attributes, its own ones. A peer
+/// that
 /// does not understand those is asked without them. Streams without OPEN (§3.8.2 allows vendors such) are not
 /// taken up: data on one is answered like data on any stream that is not open.
 ///

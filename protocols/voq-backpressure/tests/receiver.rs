@@ -247,7 +247,8 @@ fn a_new_map_keeps_the_statuses() {
     assert_eq!(apply(&mut receiver, Carrier::Other, 0x0800), [(0, 1, GO)]);
 }
 
-/// Inside channels, beyond the first word of ports, and counted: every stop and release of `remap` and `apply`.
+/// Inside channels, beyond the first word of ports, and counted: every stop and release of `remap` and
+/// `apply`.
 #[test]
 fn a_new_map_keeps_the_statuses_of_every_channel() {
     let mut receiver =

@@ -7,7 +7,8 @@ use crate::stats::LinxTotals;
 use linx_riocm::{Link, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Looks at all nodes of one flow at `end`. `in_flight`: what is in the fabric or waits for a host, by the id of
+/// Looks at all nodes of one flow at `end`. `in_flight`: what is in the fabric or waits for a host, by the id
+/// of
 /// its sender and its token.
 pub(crate) fn audit(
     flow: u16,
@@ -52,7 +53,8 @@ pub(crate) fn audit(
     totals
 }
 
-/// What became of the messages of one direction: `sender` is the life at the end that sends. `both`: the other
+/// What became of the messages of one direction: `sender` is the life at the end that sends. `both`: the
+/// other
 /// end is up, too.
 fn messages(
     totals: &mut LinxTotals,

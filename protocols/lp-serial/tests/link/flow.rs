@@ -268,7 +268,8 @@ fn an_owner_that_chooses_late_is_told_what_would_start() {
     assert_eq!(starts(&bench), [false; 4]);
 }
 
-/// What is outstanding in a channel are the packets sent and not acknowledged, and credit is what is told less
+/// What is outstanding in a channel are the packets sent and not acknowledged, and credit is what is told
+/// less
 /// them.
 #[test]
 fn outstanding_packets_are_counted_until_they_are_acknowledged() {
