@@ -125,9 +125,9 @@ fn a_slow_host_looks_slow() {
             assert!((498..=500).contains(&flow.books.arrived), "{:?}", flow.books);
             assert!(flow.books.oldest_ps.is_some_and(|age| age > 500_000_000), "{:?}", flow.books);
             assert!(
-                conclusion(&[report.clone()])[0].starts_with("f: 499 of"),
+                conclusion(std::slice::from_ref(report))[0].starts_with("f: 499 of"),
                 "{:?}",
-                conclusion(&[report.clone()])
+                conclusion(std::slice::from_ref(report))
             );
         }
     }

@@ -186,7 +186,7 @@ fn one_attempt_inside_a_range() {
         let mut config = config(M, Algorithm::Corrected);
         config.offers[0].open = [retry(15), timeout(800)].into_iter().collect();
         let mut net = Net::new(L, [config]);
-        let mut asked = |net: &mut Net, peer: u16| {
+        let asked = |net: &mut Net, peer: u16| {
             let before = net.sent.len();
             let now = net.now;
             match conduit {

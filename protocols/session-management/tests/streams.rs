@@ -623,7 +623,8 @@ fn a_server_never_relays_a_broadcast() {
     let (mut heard, mut seen) = (Vec::new(), net.events.len());
     for step in 1..20 {
         net.run(now + step * MS);
-        for (_, node, event) in net.events[seen..].to_vec() {
+        let new = net.events[seen..].to_vec();
+        for (_, node, event) in new {
             if let Event::Pdu { stream, octets, .. } = event {
                 heard.push((node, stream.stream));
                 assert_eq!(octets, frame);

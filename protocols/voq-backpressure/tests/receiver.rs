@@ -289,11 +289,12 @@ fn a_new_map_keeps_the_statuses_of_every_channel() {
 fn every_word_of_a_set_of_ports_counts() {
     for port in [0u16, 63, 64, 127, 128, 191] {
         let mut set = Ports::EMPTY;
-        assert!(set.is_empty() && set.len() == 0);
+        assert!(set.is_empty());
+        assert_eq!(set.len(), 0);
         set.insert(port);
         assert!(!set.is_empty() && set.len() == 1 && set.contains(port), "{port}");
         let mut receiver = modulo(192, 192);
-        apply(&mut receiver, Carrier::Other, 0x0800 | 1 << (5 + port % 6) | port / 6);
+        apply(&mut receiver, Carrier::Other, 0x0800 | (1 << (5 + port % 6)) | (port / 6));
         assert!(!receiver.eligible_ports(&set));
         assert!(!receiver.eligible_ports(&Ports::first(192)));
         set.remove(port);
