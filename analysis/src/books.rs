@@ -149,16 +149,12 @@ impl Books {
     }
 
     /// Whether what is asked for grows faster than what completes: less than 99 % of it complete, and more
-    /// missing
-    /// than is under way at a time in a run that keeps up.
+    /// missing than is under way at a time in a run that keeps up.
     ///
     /// By Little's law, that is the mean number under way, taken from the times of those that arrived. If
-    /// only a
-    /// share f completes, in order, what is missing at the end is 2/f times that. Between the two lies the
-    /// limit
-    /// of 1.5 times; and three more, because short runs end with a few under way by chance. Packets of
-    /// synthetic
-    /// traffic are judged by their loads in the measured time instead.
+    /// only a share f completes, in order, what is missing at the end is 2/f times that. Between the two lies
+    /// the limit of 1.5 times; and three more, because short runs end with a few under way by chance. Packets
+    /// of synthetic traffic are judged by their loads in the measured time instead.
     pub fn grows(&self, end_ps: u64) -> bool {
         let missing = self.asked.saturating_sub(self.arrived) as f64;
         let short = (self.arrived as f64) < COMPLETED_SHARE * self.asked as f64;
@@ -272,8 +268,7 @@ pub(crate) fn rate(run: &RunData, flow: usize, transport: &Transport<'_>, report
 }
 
 /// From the first beginning to the last completion of Transfers; of a program from the beginning of the run
-/// to
-/// the end of its last rank, as of programs over other transports.
+/// to the end of its last rank, as of programs over other transports.
 pub(crate) fn transfer_span(totals: &TransferTotals, end: u64) -> Option<(u64, u64)> {
     let stats = &totals.stats;
     let (first, last) = (stats.first_begun?.0, stats.last_done?.0);

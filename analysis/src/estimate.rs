@@ -95,10 +95,8 @@ pub fn quantile_samples(q: f64) -> u64 {
 pub const TREND_BATCHES: usize = 16;
 
 /// Whether a series climbs: upwards by the test of Mann (1945) and Kendall at a level of one in a hundred,
-/// and by
-/// more than a quarter of its mean from its first quarter to its last. Neighbours that depend on each other
-/// make
-/// such runs more often than the level says, but seldom long ones.
+/// and by more than a quarter of its mean from its first quarter to its last. Neighbours that depend on each
+/// other make such runs more often than the level says, but seldom long ones.
 pub fn climbs(series: &[f64]) -> bool {
     let n = series.len();
     if n < 8 {

@@ -609,20 +609,14 @@ impl Gathered {
 }
 
 /// Half width of the interval of a quantile: the widest of those that the segments give as they are, as eight
-/// batches,
-/// and as four, each with the spread about the quantile of all ([`sectioned`]).
+/// batches, and as four, each with the spread about the quantile of all ([`sectioned`]).
 ///
 /// Segments of a queue near saturation are short beside the time in which it forgets: their quantiles agree
-/// with each
-/// other, and lie below that of all. With sixteen of them as independent values, intervals of p99 at a load
-/// of 0.9
-/// held the true value in 74 of 100 runs of 64 000 packets. Longer batches depend less on each other, the
-/// spread about
-/// the whole holds their bias, and to take the widest needs no decision by the same data (to give none where
-/// a
-/// test finds correlation leaves those runs that happen to look calm, and of these 73 in 100 are right). That
-/// is
-/// 91 to 99 of 100; `analysis/tests/coverage.rs` measures it.
+/// with each other, and lie below that of all. With sixteen of them as independent values, intervals of p99
+/// at a load of 0.9 held the true value in 74 of 100 runs of 64 000 packets. Longer batches depend less on
+/// each other, the spread about the whole holds their bias, and to take the widest needs no decision by the
+/// same data (to give none where a test finds correlation leaves those runs that happen to look calm, and of
+/// these 73 in 100 are right). That is 91 to 99 of 100; `analysis/tests/coverage.rs` measures it.
 fn quantile_half_width(segments: &[&Spread], q: f64, whole: f64) -> f64 {
     let n = segments.len();
     let batches = |count: usize| -> Vec<f64> {
@@ -712,8 +706,7 @@ fn climbing(collector: &Collector, window: Window) -> Window {
         (0..parts).filter_map(|part| value(edge(part)..edge(part + 1))).collect()
     };
     // Source queues are left out: above saturation they grow for ever while the fabric is as steady as can
-    // be,
-    // and `saturated` tells.
+    // be, and `saturated` tells.
     let queue = series(&|range| {
         let samples = &collector.samples()[range];
         let count: u64 = samples.iter().map(|sample| sample.samples).sum();

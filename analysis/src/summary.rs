@@ -157,12 +157,10 @@ pub struct FlowSummary {
     /// All sources are closed loops: the offered load is what the fabric lets in.
     pub closed_loop: bool,
     /// Accepted is less than 99 % of offered, what is asked for grows faster than what completes, or a source
-    /// is a
-    /// closed loop and always has more to send.
+    /// is a closed loop and always has more to send.
     pub saturated: bool,
     /// Octets delivered once: of a flow that ends over the time from its first start to its last completion,
-    /// else
-    /// over the measured part.
+    /// else over the measured part.
     pub goodput_gbps: EstimateSummary,
     /// Over which time that is, if it is not the measured part.
     pub goodput_over_us: Option<[Num; 2]>,

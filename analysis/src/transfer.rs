@@ -41,14 +41,12 @@ pub struct TransferSummary {
     /// twice; FetchOps that were not atomic. 0 in a sound system.
     pub unsound: u64,
     /// Verified octets over the time from the first beginning to the last completion; of a program over the
-    /// time
-    /// until its last rank is done.
+    /// time until its last rank is done.
     pub goodput_gbps: Option<Num>,
     /// From the beginning of a Transfer to its completion.
     pub completion: Option<CompletionSummary>,
     /// Octets of payload sent over octets verified: more than 1 are repetitions. `null` unless all Transfers
-    /// are
-    /// complete: what others have sent may still be of use.
+    /// are complete: what others have sent may still be of use.
     pub payload_ratio: Option<Num>,
     /// Share of Clear_To_Send in the octets of all frames.
     pub cts_share: Num,

@@ -24,8 +24,7 @@ fn latencies(random: &mut Lcg, load: f64, count: usize) -> Vec<(u64, u64)> {
 }
 
 /// Runs of this many packets whose interval of p99 holds the true one, of those that have an interval; and
-/// how many
-/// have.
+/// how many have.
 fn covered(load: f64, truth: f64, count: usize, runs: u64) -> (u64, u64) {
     let config = Arc::new(fabric(1));
     let (mut hits, mut given) = (0, 0);
@@ -64,10 +63,8 @@ fn truth(load: f64) -> f64 {
 }
 
 /// Intervals of p99 are 95 % intervals where packets hardly depend on each other, and hold the truth in nine
-/// of ten
-/// runs where they do: at a load of 0.9 sixteen segments of 4 000 packets, taken as independent, did in 74 of
-/// 100.
-/// Runs that are shorter have none.
+/// of ten runs where they do: at a load of 0.9 sixteen segments of 4 000 packets, taken as independent, did
+/// in 74 of 100. Runs that are shorter have none.
 #[test]
 fn intervals_of_p99_hold_the_truth() {
     for (load, least) in [(0.5, 0.92), (0.9, 0.87)] {

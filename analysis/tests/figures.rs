@@ -39,8 +39,7 @@ fn every_figure_is_drawn_and_svg_is_deterministic() {
 }
 
 /// Victims that always have more to send ask for all of their link: what they get of it is the result, and
-/// not all of
-/// what they are let send.
+/// not all of what they are let send.
 #[test]
 fn victims_of_closed_loops_are_told_by_their_links() {
     let reports = [WITHOUT, WITH].map(|mood| {

@@ -62,8 +62,7 @@ fn regular(from: u64, to: u64) -> Vec<models::probe::Delivery> {
 }
 
 /// A warm-up that the collector knows is exact to the picosecond, in counts, distributions and lengths: 200
-/// us are
-/// 200 us, and not a sixteenth of the run more.
+/// us are 200 us, and not a sixteenth of the run more.
 #[test]
 fn a_given_warmup_is_exact() {
     for from in [1, 200_000_000, 200_000_001, 1_234_567_891, LENGTH.0 - 1_000_000] {
@@ -102,8 +101,7 @@ fn a_warmup_that_the_collector_does_not_know_rounds_up_and_says_so() {
 }
 
 /// A flow that ends has one rate: 256 octets in each 400 ns are 5.12 Gb/s, however long the run goes on after
-/// it, and
-/// whatever is cut off at its beginning.
+/// it, and whatever is cut off at its beginning.
 #[test]
 fn a_flow_that_ends_is_not_divided_by_the_run() {
     for (from, to, warmup) in [(0, 1_000, 0), (0, 100, 0), (2_000, 3_000, 0), (0, 4_000, 300_000_000)] {
@@ -133,8 +131,7 @@ fn a_flow_that_ends_is_not_divided_by_the_run() {
 }
 
 /// What was asked for comes first, with what became of it: 1 000 packets, of which 9 were dropped and 41 are
-/// left, the
-/// oldest for 1.5 ms.
+/// left, the oldest for 1.5 ms.
 #[test]
 fn the_books_come_before_latencies() {
     let mut data = run_of(&regular(0, 950), Warmup::Fixed(0), LENGTH.0);

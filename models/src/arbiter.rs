@@ -1,12 +1,9 @@
 //! Who goes first: the policies, the cell clock and iSLIP.
 //!
 //! One choice serves all: a transmitter among its lanes, an output buffer among the inputs that want to enter
-//! it,
-//! a virtual channel among its lanes. Pointers name who was served last, one for each output and priority,
-//! and
-//! turn with every start (with output buffers: with every admission), also of a packet that nobody competes
-//! with.
-//! Offers that nobody took leave no trace.
+//! it, a virtual channel among its lanes. Pointers name who was served last, one for each output and
+//! priority, and turn with every start (with output buffers: with every admission), also of a packet that
+//! nobody competes with. Offers that nobody took leave no trace.
 
 use crate::config::{Arbitration, PRIORITIES};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class};
@@ -112,18 +109,13 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// All idle outputs choose among all inputs that can be read, in rounds of request, grant and accept:
-    /// iSLIP with
-    /// priorities (McKeown 1999, section VI), and with a cell clock every policy. An input requests each
-    /// output at
-    /// the highest priority that it has for it; an output grants the highest request, among equals by the
-    /// policy;
-    /// an input accepts the highest grants, among equals by its pointer, as many as it has reads left. Who
-    /// got
-    /// nothing goes on with what is left: iSLIP for so many rounds, others to the end. Pointers of iSLIP move
-    /// only
-    /// past grants accepted in the first round. Gives back whether an output is left idle though an input
-    /// that
-    /// can be read asks for it: without a cell clock that is another match.
+    /// iSLIP with priorities (McKeown 1999, section VI), and with a cell clock every policy. An input
+    /// requests each output at the highest priority that it has for it; an output grants the highest request,
+    /// among equals by the policy; an input accepts the highest grants, among equals by its pointer, as many
+    /// as it has reads left. Who got nothing goes on with what is left: iSLIP for so many rounds, others to
+    /// the end. Pointers of iSLIP move only past grants accepted in the first round. Gives back whether an
+    /// output is left idle though an input that can be read asks for it: without a cell clock that is another
+    /// match.
     fn choose_together<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) -> bool {
         let (rounds, slips) = match self.switches[s].arbitration {
             Arbitration::Islip { iterations } if self.switches[s].direct => (iterations, true),

@@ -1,12 +1,10 @@
 //! When a freed receive buffer is told at once, and when it may wait for the next acknowledgement.
 //!
 //! The last status sent from a port said that A buffers are free. If nothing more is told, the neighbour
-//! hears
-//! of a buffer freed since with the acknowledgement of its next packet. Up to then it has started that packet
-//! and whatever fits into the loop from the packet's end to the instant at which the acknowledgement is back:
-//! N
-//! packets and no more. It can be short of a buffer only if N packets leave fewer than the highest watermark
-//! WM0, so a release is told at once iff
+//! hears of a buffer freed since with the acknowledgement of its next packet. Up to then it has started that
+//! packet and whatever fits into the loop from the packet's end to the instant at which the acknowledgement
+//! is back: N packets and no more. It can be short of a buffer only if N packets leave fewer than the highest
+//! watermark WM0, so a release is told at once iff
 //!
 //! > A - N < WM0, with N = ceil(loop / T_min)
 //!

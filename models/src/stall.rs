@@ -129,8 +129,8 @@ impl<P: Probe> View<'_, P> {
     }
 
     /// Receiver-controlled flow control: the neighbour refuses what `port` sends, has no room for `priority`,
-    /// and
-    /// gets none from a transmission that succeeds. The wire is busy with repetitions, and yet nothing moves.
+    /// and gets none from a transmission that succeeds. The wire is busy with repetitions, and yet nothing
+    /// moves.
     fn is_refused(&self, port: u32, priority: u8) -> bool {
         let f = self.fabric;
         let refused = |port: u32| {

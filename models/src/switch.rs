@@ -410,8 +410,8 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// `direct`: a packet waits for an output whose detector was on before it came, as its neighbour is told.
-    /// It is
-    /// late if its receive buffer is one that the neighbour's packets of priority 0 would need (VOQ-2.5-5).
+    /// It is late if its receive buffer is one that the neighbour's packets of priority 0 would need
+    /// (VOQ-2.5-5).
     #[inline(always)]
     fn note_late<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, s: usize, input: u32, out: u32) {
         let switch = &self.switches[s];

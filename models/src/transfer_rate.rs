@@ -196,8 +196,7 @@ impl TransferPath {
     /// On the links: `queued` Blocks may be enabled over the connections of its two ends, and the
     /// Clear_To_Send of each goes first, alternating with Data. At the hosts: as many operations may go out
     /// before it, and two frames of Data; all Data of the `enabled` Blocks may have come in before it, as far
-    /// as
-    /// there are places.
+    /// as there are places.
     pub fn contention(&self, queued: u64, enabled: u64, block: u64) -> u64 {
         let links = queued.saturating_mul(self.there.busy(&self.data) + self.back.busy(&self.control));
         let operations = queued.saturating_mul(2);

@@ -290,8 +290,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Input `input` (number of its port) can be read again, because `output` has finished: for outputs that
     /// idle although it has packets for them, and for `output`. Whether anybody but `output` was concerned:
-    /// then
-    /// all have had their turn.
+    /// then all have had their turn.
     #[inline(always)]
     pub fn offer_input<L: EventList<Payload>>(
         &mut self,
@@ -555,8 +554,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Whether a read of input `lane` ends at this very instant, too, and nobody else waits for it: otherwise
     /// outputs and inputs that end together would stay together for ever, because the input of the one seems
-    /// to
-    /// be read when the other looks.
+    /// to be read when the other looks.
     fn ends_now<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, s: usize, lane: u32) -> bool {
         let switch = &self.switches[s];
         let now = cx.now();

@@ -142,8 +142,7 @@ fn order(model: &SwitchConfig, bursts: &[(u32, u8, u64, u64)], slow: u64) -> Vec
 }
 
 /// Round robin: every start turns the pointer, also of the packet that finds the output idle; each priority
-/// has
-/// a turn of its own.
+/// has a turn of its own.
 #[test]
 fn round_robin_by_hand() {
     for arbitration in [Arbitration::RoundRobin, Arbitration::Islip { iterations: 2 }] {
@@ -202,8 +201,7 @@ fn oldest_first_by_hand() {
 }
 
 /// One iteration is enough where every queue holds packets: the pointers move apart, and every slot serves
-/// every
-/// output (McKeown 1999).
+/// every output (McKeown 1999).
 #[test]
 fn islip_pointers_move_apart() {
     let slot = T + 2 * T_CS;
@@ -250,8 +248,7 @@ fn islip_carries_as_much_with_two_priorities() {
 }
 
 /// An input that can be read for several outputs at a time feeds as many, under every policy, with and
-/// without
-/// a cell clock: a link of four times the rate fills three outputs.
+/// without a cell clock: a link of four times the rate fills three outputs.
 #[test]
 fn several_reads_of_an_input() {
     for arbitration in POLICIES {
@@ -326,8 +323,7 @@ fn a_freed_input_goes_round_among_outputs() {
     for arbitration in POLICIES {
         for slot in [None, Some(Duration(T))] {
             // Source 0 feeds three outputs, each of which could take all of it; the queue of each is stopped
-            // at
-            // four packets.
+            // at four packets.
             let model = SwitchConfig { arbitration, slot, ..switch(0) };
             let mut net = single(6, model.clone());
             let detector = Detector { x_on: 4, x_off: 2, verdict: Verdict::PerIngress };
@@ -353,8 +349,7 @@ fn a_freed_input_goes_round_among_outputs() {
 fn a_freed_input_serves_the_higher_priority_first() {
     for arbitration in POLICIES {
         // Source 0 sends a long row of priority 0 to outputs 1 and 2, and now and then a packet of priority 2
-        // to
-        // output 3, which never waits for more than the packet being read.
+        // to output 3, which never waits for more than the packet being read.
         let model = SwitchConfig { arbitration, ..switch(0) };
         let mut net = single(4, model.clone());
         net.config.links[0].char_ps = (CHAR_PS / 4, 1);

@@ -534,8 +534,7 @@ fn a_loss_changes_no_other_refresh() {
 /// No packet of a stopped port is committed between stop and release; one that is on the wire when the stop
 /// arrives is completed in its normal time, and none is lost. From the status to the last commitment no time
 /// passes: a packet that starts later was committed before, and waited for the end of a symbol. (That one
-/// which is
-/// refused is sent again is shown where packets are refused.)
+/// which is refused is sent again is shown where packets are refused.)
 ///
 /// Proves: VOQ-4.3-2, VOQ-4.3-5, VOQ-4.3-11
 #[test]
@@ -632,8 +631,7 @@ impl Probe for Starts {
 }
 
 /// Network latency begins with the first bit on the injection link. What a packet waited in its own endpoint
-/// is
-/// source time, whatever kept it there: others, a stopped queue, a neighbour without buffers.
+/// is source time, whatever kept it there: others, a stopped queue, a neighbour without buffers.
 #[test]
 fn source_time_ends_with_the_first_bit_on_the_injection_link() {
     let mut net = chain(detector(4, 2, Verdict::Shared));

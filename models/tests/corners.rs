@@ -42,8 +42,7 @@ fn a_lone_packet_of_a_stopped_queue_waits() {
 }
 
 /// Packets that moved aside for a stopped queue are counted, and their place is given up with the last of
-/// them
-/// (debug builds look at every sample).
+/// them (debug builds look at every sample).
 #[test]
 fn what_moved_aside_is_counted() {
     let mut net = Net::new(vec![switch(3), switch(5)], &[0, 0, 1, 1, 1, 1], &[(0, 1)]);
@@ -59,8 +58,7 @@ fn what_moved_aside_is_counted() {
 }
 
 /// Without load a packet cuts through when its header is in: with `header` octets and a delimiter of its
-/// time, or
-/// with all of it if it is shorter; with whole and with broken characters.
+/// time, or with all of it if it is shorter; with whole and with broken characters.
 #[test]
 fn cut_through_takes_the_time_of_the_header() {
     for char_ps in [(CHAR_PS, 1), (801, 2), (2_680_000, 4_125)] {
@@ -83,8 +81,7 @@ fn cut_through_takes_the_time_of_the_header() {
 }
 
 /// Whose packets a detector counts: all that wait in the switch for the port, but of a shared output buffer
-/// only
-/// those in the buffer.
+/// only those in the buffer.
 ///
 /// Proves: VOQ-2.5-5
 #[test]
@@ -110,8 +107,7 @@ fn what_a_detector_counts() {
 }
 
 /// A refresh is charged once for each period in which the port sends, with the first packet of the period,
-/// and
-/// periods without a packet cost nothing.
+/// and periods without a packet cost nothing.
 #[test]
 fn refreshes_are_charged_by_period() {
     let period = 20 * T;

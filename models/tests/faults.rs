@@ -298,10 +298,39 @@ fn repetitions_are_part_of_the_time_on_the_wire() {
         }
     }
 }
+/// A packet that was on its way when its queue was stopped, and that the neighbour refuses, is sent again although
+/// the queue is still stopped; no other packet of the queue starts meanwhile.
+///
+/// Proves: VOQ-4.3-2, VOQ-4.3-5
+#[test]
+fn a_refused_packet_is_sent_again_although_its_queue_is_stopped() {
+    let mut net = single(3, switch(3));
+    let detector = Detector { x_on: 2, x_off: 0, verdict: Verdict::PerIngress };
+    net.backpressure(&StagingConfig::PerPort, Some(detector));
+    net.switch_mut(0).staging = StagingConfig::None;
+    // Five packets of priority 0 find room, and more are on their way when the message comes.
+    net.buffers(8);
+    net.slow(2, 20);
+    net.config.links[0].propagation = Duration(4 * T);
+    net.saturated(0, 0, 2).limit = 60;
+    all(&mut net);
+    net.config.symbolic.iter_mut().for_each(|detail| detail.flow = FlowControl::Receiver);
+    let (log, outcome) = net.run(20_000 * T);
+    assert_whole(&log, &outcome);
+    let stops = log.stops(0, 0, 2);
+    let stopped = |t: u64| stops.iter().any(|stop| stop.0 + T_CS < t && t < stop.1);
+    let mut again = 0;
+    for d in &log.deliveries {
+        let first = d.created.0 + d.parts.source;
+        assert!(!stopped(first), "{d:?} in {stops:?}");
+        // Before the first refusal nothing but repetitions is recovery.
+        again += u32::from(d.parts[Cause::Recovery] > 0 && stopped(first + d.parts[Cause::Recovery]));
+    }
+    assert!(again > 3, "{again} packets were sent again while they were stopped");
+}
 
 /// Four switches in a ring, each of which sends to the one three further on: the buffers of every trunk wait
-/// for
-/// those of the next.
+/// for those of the next.
 fn ring(flow: FlowControl) -> Net {
     let mut net = Net::new(vec![switch(3); 4], &[0, 1, 2, 3], &[(0, 1), (1, 2), (2, 3)]);
     let template = net.config.links.last().unwrap().clone();
@@ -328,8 +357,7 @@ fn ring(flow: FlowControl) -> Net {
 }
 
 /// Who runs out of buffers in a ring waits for itself, whether the neighbour says so beforehand or refuses
-/// what
-/// comes. In the second case the wires never rest.
+/// what comes. In the second case the wires never rest.
 #[test]
 fn a_deadlock_is_one_whoever_controls_the_flow() {
     for flow in [FlowControl::Transmitter, FlowControl::Receiver] {

@@ -179,10 +179,8 @@ fn the_lower_threshold_keeps_the_egress_busy() {
 /// A switch whose outputs read the receive buffers has no room but these. A source's own arrivals are x_on
 /// packets, those that do not hear of it any more, and the one that the stopped output reads. As long as that
 /// leaves WM0 buffers free, nothing is late, and a packet for another port enters at once; with one buffer
-/// less
-/// the last packet is late, and the other one waits for a buffer. More than one of priority 0 cannot be late:
-/// the
-/// first leaves no credit for a second.
+/// less the last packet is late, and the other one waits for a buffer. More than one of priority 0 cannot be
+/// late: the first leaves no credit for a second.
 ///
 /// Proves: VOQ-2.5-5
 #[test]

@@ -214,12 +214,9 @@ fn latency_of_an_empty_path() {
 }
 
 /// Behind a switch a buffer comes back after the packet, the propagation, the pipeline, the packet again
-/// while
-/// the next link takes it out of its buffer (not where there are buffers behind the inputs), a symbol, and
-/// the
-/// propagation. A priority may have (buffers - watermark + 1) packets in that loop; where that is enough to
-/// fill
-/// it the link never idles. The start of every packet is known to the picosecond.
+/// while the next link takes it out of its buffer (not where there are buffers behind the inputs), a symbol,
+/// and the propagation. A priority may have (buffers - watermark + 1) packets in that loop; where that is
+/// enough to fill it the link never idles. The start of every packet is known to the picosecond.
 #[test]
 fn throughput_behind_a_switch_is_buffers_by_loop() {
     let (mut limited, mut full) = (0, 0);

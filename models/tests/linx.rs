@@ -200,8 +200,7 @@ fn a_stall_of_two_periods_is_not_noticed_and_one_of_three_is() {
         );
         assert_eq!(totals.stats.false_timeouts, expected, "stall of {stall} ps");
         // To each of seven peers a heartbeat in each 5 us: one or two where nobody notices, three and what
-        // ends
-        // the connections where they do.
+        // ends the connections where they do.
         let stalled = totals.stats.stalled;
         let bound = if expected == 0 { 7..=14 } else { 21..=98 };
         assert!(bound.contains(&stalled), "{stalled}");

@@ -579,8 +579,7 @@ fn equal<const N: usize>(
         prop_assert!((hops.saturating_sub(waiting)..=hops).contains(&written) || !sound);
         if granularities && outcome.in_flight == 0 {
             // In symbol granularity the last thing that happens may be an acknowledgement, which may also
-            // come
-            // after the limit. What is stopped then has been stopped until that time.
+            // come after the limit. What is stopped then has been stopped until that time.
             outcome.end = sim_core::Time::ZERO;
             let stuck = outcome.ports.iter_mut().filter(|port| port.2.xoff_edges != port.2.xon_edges);
             stuck.for_each(|port| port.2.stopped_ps = 0);

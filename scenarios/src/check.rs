@@ -287,12 +287,24 @@ impl Quantities<'_> {
     }
 }
 
-/// Packets on the way and back that a link holds, in packets of maximum size: fewer buffers idle the link.
-pub fn round_trip_packets(link: &LinkConfig) -> u64 {
-    round_trip(link, 276)
+/// Packets of maximum size that have to have a buffer for a link to be used fully: those in the loop of a buffer.
+///
+/// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches, and is
+/// sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet of the other
+/// direction whose delimiter it has to wait for.
+pub fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel) -> u64 {
+    let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
+    let symbol = u128::from(link.symbol_chars);
+    let (pipeline, held) = match receiver {
+        DeviceModel::Endpoint(_) => (0, 0),
+        DeviceModel::Switch(s) => (u128::from(s.pipeline.0), u128::from(s.buffering == Buffering::Direct)),
+    };
+    let packet = (276 + symbol) * num;
+    let round = (2 + held) * packet + symbol * num + (2 * u128::from(link.propagation.0) + pipeline) * den;
+    round.div_ceil(packet) as u64
 }
 
-/// The same in packets of so many octets.
+/// Frames of so many octets on the way and back that a link of another medium holds.
 fn round_trip(link: &LinkConfig, octets: u32) -> u64 {
     let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
     let chars = u128::from(octets) + u128::from(link.symbol_chars);
@@ -315,15 +327,16 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
         if medium.is_none() {
             rates.insert(link.char_ps);
         }
-        let needed = match medium {
-            None => round_trip_packets(link),
-            Some(medium) => round_trip(link, medium.operation_octets(WHOLE_OPERATION)),
-        };
         if medium.is_some_and(|medium| !medium.is_lossless()) {
             continue;
         }
         for end in [link.a, link.b] {
-            let port = &config.devices[end.0 as usize].ports[usize::from(end.1)];
+            let device = &config.devices[end.0 as usize];
+            let needed = match medium {
+                None => round_trip_packets(link, &device.model),
+                Some(medium) => round_trip(link, medium.operation_octets(WHOLE_OPERATION)),
+            };
+            let port = &device.ports[usize::from(end.1)];
             // Packets of priority 0 may use what is above the highest watermark, and that one.
             let lowest = if medium.is_some() { 1 } else { port.watermarks[0] };
             let usable = u64::from(port.buffers + 1).saturating_sub(u64::from(lowest));
@@ -335,7 +348,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     if let Some((port, usable, needed)) = tight {
         let message = format!(
             "\"{port}\" gives packets of priority 0 {usable} buffers, but its link needs {needed} \
-             for full rate"
+             for full rate with packets of 276 octets"
         );
         let help = "more input_buffers, lower watermarks, or a shorter link";
         c.once(Diagnostic::warning("SC071", "/links", message).help(help));
@@ -343,7 +356,9 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     for symbolic in &config.symbolic {
         let Some(channels) = &symbolic.channels else { continue };
         let link = &config.links[symbolic.link as usize];
-        let (buffers, needed) = (channels.vcs[0].buffers, round_trip_packets(link));
+        let ends = [link.a, link.b].map(|end| &config.devices[end.0 as usize].model);
+        let needed = ends.map(|model| round_trip_packets(link, model)).into_iter().max().unwrap_or(0);
+        let buffers = channels.vcs[0].buffers;
         if u64::from(buffers) < needed {
             let port = c.graph.port_name((link.a.0 as usize, link.a.1));
             let message = format!(

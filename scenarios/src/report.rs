@@ -196,6 +196,7 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
         .zip(0..)
         .map(|((link, name), number)| {
             let gigabits = 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64;
+            let ends = [link.a, link.b].map(|end| &variant.config.devices[end.0 as usize].model);
             if let Some(media) = media.iter().find(|media| media.link == number) {
                 let text = format!(
                     "{}, {gigabits:.3} Gb/s with all that is between frames, one way {}",
@@ -205,12 +206,12 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
                 return (name.clone(), text);
             }
             let text = format!(
-                "{}x, {gigabits:.3} Gb/s, {}-character symbols, one way {}, {} packets of 276 octets in a \
-                 round trip",
+                "{}x, {gigabits:.3} Gb/s, {}-character symbols, one way {}, {} packets of 276 octets in the \
+                 loop of a buffer",
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),
-                round_trip_packets(link)
+                ends.map(|model| round_trip_packets(link, model)).into_iter().max().unwrap_or(0)
             );
             (name.clone(), text)
         })

@@ -487,8 +487,7 @@ pub struct HostSpec {
     pub rx_queue: Option<u32>,
     /// Time of protocols = time of the fabric x this number or fraction (default 1): 1000 makes timeouts that
     /// are given a thousand times shorter (`check` says what comes out). Arrivals, services and what is
-    /// "auto"
-    /// are not scaled.
+    /// "auto" are not scaled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_clock: Option<Share>,
     /// A packet that is not answered for so long is lost, by the protocol clock (default "auto": 1 ms of the

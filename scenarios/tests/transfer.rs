@@ -156,8 +156,7 @@ fn rate(totals: &TransferTotals) -> f64 {
 }
 
 /// Automatic periods know the software path: where nothing is lost nothing times out, and nothing is sent
-/// twice,
-/// however slow the hosts are.
+/// twice, however slow the hosts are.
 ///
 /// Proves: ST-10.1-2
 #[test]

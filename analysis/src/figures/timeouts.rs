@@ -8,8 +8,7 @@ use crate::scene::Scene;
 use models::config::{LinxFaultKind, ProtocolConfig};
 
 /// The stalls of a variant, if they are all as long: their length in periods of heartbeats, and the share of
-/// them,
-/// in percent, that ended a connection although the peer was there.
+/// them, in percent, that ended a connection although the peer was there.
 fn stalls(report: &VariantReport) -> Option<(f64, f64)> {
     let mut lengths: Vec<f64> = Vec::new();
     let mut chances = 0u64;
@@ -47,8 +46,7 @@ fn families(reports: &[VariantReport]) -> Vec<(&str, Vec<(f64, f64)>)> {
 }
 
 /// Three periods without a sign of life end a connection: never up to 2 T, with the probability (B - 2 T) / T
-/// from there
-/// on. By ticks of the own timer both ends have a phase: the sum of two even distributions.
+/// from there on. By ticks of the own timer both ends have a phase: the sum of two even distributions.
 fn laws(periods: f64) -> [f64; 2] {
     let even = (periods - 2.0).clamp(0.0, 1.0);
     let ticks = match periods.clamp(1.0, 3.0) {

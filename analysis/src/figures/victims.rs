@@ -32,8 +32,7 @@ fn greedy(reports: &[VariantReport]) -> bool {
 }
 
 /// Share of what the victims ask for that arrives, in percent. One that always has more to send asks for all
-/// of
-/// its link, so with such victims it is the share of their links.
+/// of its link, so with such victims it is the share of their links.
 fn accepted(report: &VariantReport, greedy: bool) -> f64 {
     if greedy {
         let sum = |of: fn(&FlowReport) -> f64| -> f64 { of_role(report, Role::Victim).map(of).sum() };

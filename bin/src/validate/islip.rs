@@ -1,6 +1,5 @@
 //! iSLIP slot by slot, as McKeown's paper tells it, over a list of arrivals: written for the comparison
-//! alone, it
-//! shares nothing with the simulator but the random numbers' generator.
+//! alone, it shares nothing with the simulator but the random numbers' generator.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

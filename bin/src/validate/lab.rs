@@ -1,6 +1,5 @@
 //! Runs small scenarios and counts what arrives, without the collectors and estimators of `analysis`: a
-//! second
-//! way from the simulator to a number.
+//! second way from the simulator to a number.
 
 use models::config::FabricConfig;
 use models::probe::{Cause, Delivery, Journey, Parts, Probe, Sample};

@@ -41,8 +41,7 @@ pub(crate) fn hot_spot() -> Vec<Row> {
     let ports = 64_u32;
     let row = |h: f64| {
         // The share of one endpoint in Pfister and Norton's model: the hot part, and its part of the rest.
-        // The endpoint
-        // itself sends to others only, so one source less divides it.
+        // The endpoint itself sends to others only, so one source less divides it.
         let share = h + (1.0 - h) / f64::from(ports);
         let flow = json!({
             "name": "f", "from": ["all", "!ep/00"], "size": 256, "address_bits": 66, "arrivals": saturated(),

@@ -11,8 +11,7 @@
 //!
 //! It may begin again with the generation that it had, and even with its connection ID: then its frames look
 //! like late ones of the life before. What tells lives apart is what cannot be guessed: the own connection
-//! ID,
-//! new for each attempt. A heartbeat or data for it is the *proof* that the peer has come up with this
+//! ID, new for each attempt. A heartbeat or data for it is the *proof* that the peer has come up with this
 //! attempt. REQ and ACK prove nothing. So, for a REQ of the generation that is known:
 //!
 //! | | nothing was exchanged | proof, or data came or went |
@@ -46,8 +45,7 @@ use core::mem;
 pub(crate) const ACKS_PER_PERIOD: u8 = 16;
 
 /// Connection IDs from here on are not those of LINX for Linux, which has a table of 256 and takes the same
-/// ID
-/// again after a restart.
+/// ID again after a restart.
 const LASTING_CIDS: u16 = 256;
 
 /// What a connection may reach while it works.
@@ -658,10 +656,9 @@ impl Connection {
     }
 
     /// Asks once more. Whoever was told of the own connection ID may be up with it, and an implementation
-    /// that
-    /// ends its connection with any REQ would come up a second time with the same ID: its answers to the REQ
-    /// before and after look alike. So a new attempt begins, unless the peer has shown that its answers are
-    /// only late; and always if it has sent data.
+    /// that ends its connection with any REQ would come up a second time with the same ID: its answers to the
+    /// REQ before and after look alike. So a new attempt begins, unless the peer has shown that its answers
+    /// are only late; and always if it has sent data.
     fn request_again(&mut self, cx: &mut Context<'_>) {
         let State::Connecting(connecting) = &self.state else { return };
         let renews = connecting.acked && cx.options.renewal == Renewal::Connect && !self.patient;

@@ -6,8 +6,7 @@
 //! of any generation, and ignores it while connecting; MTUs up to 64 are dropped; its timer for REQ (200 ms,
 //! give or take 128 ms) goes on as that of heartbeats, and data counts as life; before it is up it keeps one
 //! kind of data only, a SINGLE with number 0; a reordering slot that is taken ends the connection; a gap
-//! stays
-//! open for ever.
+//! stays open for ever.
 
 mod common;
 

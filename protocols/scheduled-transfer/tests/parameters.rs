@@ -62,8 +62,7 @@ fn a_configuration_declares_what_is_legal() {
 }
 
 /// A device in between that takes short STUs only: the source cuts no longer ones, or the destination
-/// declares no
-/// longer ones, and Max_Block is what so many STUs can be.
+/// declares no longer ones, and Max_Block is what so many STUs can be.
 ///
 /// Proves: ST-A.1-8
 #[test]

@@ -58,8 +58,7 @@ fn the_view_of_slots() {
 }
 
 /// What may arrive after a question lowers its answer: sends of other channels shortly before it, and of its
-/// own
-/// where the link reorders.
+/// own where the link reorders.
 #[test]
 fn a_question_that_may_overtake() {
     for (reorders, late, view) in [(false, 0, 60 - 3), (true, 0, 60 - 5), (false, 11, 60), (true, 11, 60)] {

@@ -659,8 +659,7 @@ fn the_source_asks_for_blocks_and_the_destination_decides() {
 }
 
 /// The same Write with what sequences show as conditional, and without: Request_Answer (pending) before the
-/// grant, a
-/// question for the state after each Block, an end with the connection or before it.
+/// grant, a question for the state after each Block, an end with the connection or before it.
 ///
 /// Proves: ST-3.2-2
 #[test]
@@ -781,8 +780,7 @@ fn an_end_ack_that_nobody_asked_for() {
 }
 
 /// A Read that is ended before the other end has granted it is ended when it does: under the id that the
-/// grant
-/// brings, and without a permission.
+/// grant brings, and without a permission.
 #[test]
 fn a_read_that_is_ended_before_it_is_granted() {
     let mut pair = plain();

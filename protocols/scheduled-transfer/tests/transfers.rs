@@ -244,8 +244,7 @@ fn put_and_get() {
 }
 
 /// The word that a FetchOp changes lies in the byte order of the end that has it, and its carry goes that
-/// way; the
-/// other end is told the value, whatever its own order.
+/// way; the other end is told the value, whatever its own order.
 #[test]
 fn a_fetch_op_knows_the_byte_order() {
     for (ours, theirs) in [(false, false), (false, true), (true, false), (true, true)] {

@@ -167,8 +167,7 @@ fn a_first_open_for_a_whole_conduit() {
 #[test]
 fn a_call_decides_alone() {
     // Each call takes the endpoint exclusively and decides all there is to decide: the record is final when
-    // the
-    // call returns, and what is handed out later, in whatever order, decides nothing any more.
+    // the call returns, and what is handed out later, in whatever order, decides nothing any more.
     const OTHER: u16 = 0x56;
     let messages = |node: &mut Endpoint| std::iter::from_fn(|| node.poll_transmit()).collect::<Vec<_>>();
     let from = |source: u16| {
@@ -282,8 +281,7 @@ fn return_open(number: u32, receive: u16) -> Vec<u8> {
 }
 
 /// A return OPEN that comes after its peer has closed the stream which it names belongs to a conduit that is
-/// gone: it
-/// does not become part of the next one.
+/// gone: it does not become part of the next one.
 #[test]
 fn a_return_open_of_a_conduit_that_is_gone() {
     for closed in [true, false] {
@@ -312,8 +310,7 @@ fn a_return_open_of_a_conduit_that_is_gone() {
 }
 
 /// A record that knows a stream to the peer from the peer's OPEN alone ends when the peer does not answer the
-/// question
-/// for that stream, at its deadline and not with its own OPEN.
+/// question for that stream, at its deadline and not with its own OPEN.
 #[test]
 fn a_question_for_a_stream_that_is_not_open_yet() {
     let mut node = Endpoint::new(config(M, Algorithm::Corrected));

@@ -139,8 +139,7 @@ fn the_component_tag() {
 const BOTH: Carries = Carries { messages: true, streams: true };
 
 /// A tag that names a conveyance which the device does not carry says nothing, nor does one beside a block
-/// for
-/// its conveyance.
+/// for its conveyance.
 ///
 /// Proves: SMP-5.1-3
 #[test]

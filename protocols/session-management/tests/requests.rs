@@ -164,8 +164,7 @@ fn a_repeated_open_gets_the_same_answer() {
 }
 
 /// An OPEN takes its values from the peer's ADVERTISE. A wish inside a range is tried once: after REFUSE
-/// every range
-/// of that protocol is asked for by its ends, at that peer.
+/// every range of that protocol is asked for by its ends, at that peer.
 ///
 /// Proves: SMP-3.8.2-6, SMP-3.8.2-5
 #[test]
@@ -241,8 +240,7 @@ fn a_filter_names_vendor_or_not() {
 }
 
 /// What a peer advertises goes into the OPENs to it alone, and its mailbox into CONVEYANCE; one that says
-/// that it
-/// does not support a protocol gets no OPEN for it, until it says that it does.
+/// that it does not support a protocol gets no OPEN for it, until it says that it does.
 ///
 /// Proves: SMP-3.4.1-7, SMP-7.2.2-1
 #[test]

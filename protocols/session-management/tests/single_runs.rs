@@ -234,8 +234,7 @@ fn the_storm_grows_exponentially_when_opens_are_repeated() {
 }
 
 /// Where the printed algorithms storm, exactly one conduit results with the corrected one, and it lasts:
-/// whatever
-/// the latency, the distance of the two calls, and which message comes late.
+/// whatever the latency, the distance of the two calls, and which message comes late.
 ///
 /// Proves: SMP-3.4.2-4
 #[test]

@@ -598,8 +598,7 @@ fn ethernet_frames() {
 }
 
 /// A server that relays what clients send it, and broadcasts it: every client gets each frame once, and two
-/// servers
-/// do not send each other's broadcasts in a circle.
+/// servers do not send each other's broadcasts in a circle.
 ///
 /// Proves: SMP-7.3.2-6
 #[test]
@@ -757,9 +756,8 @@ proptest! {
 }
 
 /// A vendor's protocol is opened like any other: its name, standard optional attributes, its own ones. A peer
-/// that
-/// does not understand those is asked without them. Streams without OPEN (§3.8.2 allows vendors such) are not
-/// taken up: data on one is answered like data on any stream that is not open.
+/// that does not understand those is asked without them. Streams without OPEN (§3.8.2 allows vendors such)
+/// are not taken up: data on one is answered like data on any stream that is not open.
 ///
 /// Proves: SMP-6.2.3-1, SMP-3.9-1, SMP-3.8.3-3
 #[test]

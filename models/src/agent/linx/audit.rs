@@ -8,8 +8,7 @@ use linx_riocm::{Link, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Looks at all nodes of one flow at `end`. `in_flight`: what is in the fabric or waits for a host, by the id
-/// of
-/// its sender and its token.
+/// of its sender and its token.
 pub(crate) fn audit(
     flow: u16,
     nodes: &[(u32, &Linx)],
@@ -54,8 +53,7 @@ pub(crate) fn audit(
 }
 
 /// What became of the messages of one direction: `sender` is the life at the end that sends. `both`: the
-/// other
-/// end is up, too.
+/// other end is up, too.
 fn messages(
     totals: &mut LinxTotals,
     sender: &Life,

@@ -470,8 +470,7 @@ impl World<'_> {
     }
 
     /// An input can be read again: idle outputs with packets of it are tried, those first that have the
-    /// highest
-    /// priority waiting there, among equals those after the one that read such a packet last.
+    /// highest priority waiting there, among equals those after the one that read such a packet last.
     fn offer(&mut self, d: usize, i: usize) {
         let switch = self.switch_ref(d);
         let ports = switch.ports;

@@ -269,8 +269,7 @@ fn an_owner_that_chooses_late_is_told_what_would_start() {
 }
 
 /// What is outstanding in a channel are the packets sent and not acknowledged, and credit is what is told
-/// less
-/// them.
+/// less them.
 #[test]
 fn outstanding_packets_are_counted_until_they_are_acknowledged() {
     let mut bench = Bench::up(quiet(), 9);
