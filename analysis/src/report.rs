@@ -696,8 +696,11 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
     }
 }
 
-/// The window, not steady if what waits in the fabric or the time that packets or messages take still climbs
-/// in it: MSER-5 looks for a transient at the beginning, and a slow climb has no end.
+/// The window, not steady if the time that packets spend in the fabric, or messages on their way, still climbs
+/// in it: MSER-5 looks for a transient at the beginning, and a slow climb has no end. What waits in the fabric
+/// climbs with it (Little's law). Samples have no part in it: a run that is watched is as steady as one that is
+/// not. Source queues are left out: above saturation they grow for ever while the fabric is as steady as can
+/// be, and `saturated` tells.
 fn climbing(collector: &Collector, window: Window) -> Window {
     let bins = window.to_bin - window.from_bin;
     let parts = TREND_BATCHES.min(bins);
@@ -705,14 +708,6 @@ fn climbing(collector: &Collector, window: Window) -> Window {
         let edge = |part: usize| window.from_bin + part * bins / parts.max(1);
         (0..parts).filter_map(|part| value(edge(part)..edge(part + 1))).collect()
     };
-    // Source queues are left out: above saturation they grow for ever while the fabric is as steady as can
-    // be, and `saturated` tells.
-    let queue = series(&|range| {
-        let samples = &collector.samples()[range];
-        let count: u64 = samples.iter().map(|sample| sample.samples).sum();
-        let inside = samples.iter().map(|sample| sample.in_flight.saturating_sub(sample.source_waiting));
-        (count > 0).then(|| ratio(inside.sum::<u64>().into(), count.into()))
-    });
     let mean = |bins: &[Bin], of: fn(&Bin) -> u128| {
         let packets: u64 = bins.iter().map(|bin| bin.packets).sum();
         (packets > 0).then(|| ratio(bins.iter().map(of).sum(), packets.into()))
@@ -723,7 +718,7 @@ fn climbing(collector: &Collector, window: Window) -> Window {
         let above = above.map(|data| series(&|range| mean(&data.bins[range], |bin| bin.latency_ps)));
         climbs(&packets) || above.is_some_and(|series| climbs(&series))
     });
-    Window { steady: window.steady && !climb && !climbs(&queue), ..window }
+    Window { steady: window.steady && !climb, ..window }
 }
 
 fn broken_laws(run: &RunData) -> Vec<String> {

@@ -241,9 +241,7 @@ pub fn variant(report: &VariantReport) -> String {
         say(format_args!("  {line}"));
     }
     if !window.steady {
-        say(format_args!(
-            "  no steady state was found, or queues or times climb: run longer, or set the warm-up"
-        ));
+        say(format_args!("  no steady state was found, or times climb: run longer, or set the warm-up"));
     }
     for stall in &summary.stalls {
         let at = time_text(stall.at_us.0 * 1e6);

@@ -142,9 +142,10 @@ pub(crate) struct ExploreArgs {
     /// Order of delivery: fifo, any (default: both)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) order: Vec<String>,
-    /// OPENs beyond which a run is cut and called a storm, or connects beyond which it is cut
-    #[arg(long, value_name = "N", default_value_t = 6)]
-    pub(crate) limit: u32,
+    /// Of conduit: OPENs beyond which a run is cut and called a storm (default: 6); of linx:
+    /// connects beyond which it is cut (default: 9 in order, 3 in any order)
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
     /// Print a shortest run that ends like this instead of the table: one, none, duplicate, leak,
     /// half-open, orphan, storm; up, missing, stuck, disagreement, message, contract, cut
     #[arg(long, value_name = "CLASS")]

@@ -21,6 +21,9 @@ use std::{fs, io};
 /// States beyond which an exploration is given up: a few GiB.
 const MAX_STATES: usize = 20_000_000;
 
+/// OPENs of a conduit beyond which a run is a storm, unless `--limit` says another count.
+const OPENS: u32 = 6;
+
 /// Prints a table, or a path.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
     let text = match (&args.subject, &args.path) {
@@ -111,7 +114,7 @@ fn models(args: &ExploreArgs) -> Result<Vec<Selected>, String> {
             for &configuration in &configurations {
                 for &order in &orders {
                     let model = Conduit::new(algorithm, fault, configuration, order);
-                    models.push((Conduit { limit: args.limit, ..model }, Vec::new()));
+                    models.push((Conduit { limit: args.limit.unwrap_or(OPENS), ..model }, Vec::new()));
                 }
             }
         }
@@ -264,7 +267,7 @@ mod tests {
             fault: one(fault),
             configuration: one(configuration),
             order: one(order),
-            limit: 6,
+            limit: None,
             path: None,
             out: None,
         }

@@ -84,6 +84,8 @@ impl<P: Probe> Fabric<P> {
 
     /// Creates every packet that is due by `now`, in the order of creation.
     pub fn materialise<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, now: u64) {
+        // The last instant means never.
+        let now = now.min(u64::MAX - 1);
         while self.endpoints[e].next <= now {
             let endpoint = &mut self.endpoints[e];
             let at = endpoint.next;

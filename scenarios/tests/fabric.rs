@@ -1,7 +1,8 @@
 //! Generators and routing: golden edge lists, agreement of the two levels of routing, freedom from deadlock.
 
 use models::config::{DeviceModel, Egress, FabricConfig, NO_OWNER, NO_PORT, StagingConfig};
-use models::{RunOptions, Simulation};
+use models::sim_core::Time;
+use models::{Progress, RunOptions, Simulation};
 use scenarios::fabric::{channel_cycle, stopping_cycle, walk, wires};
 use scenarios::{RunPlan, check_next_hops, load, topology};
 use serde_json::{Value, json};
@@ -508,4 +509,62 @@ fn queues_that_can_stop_each_other_are_warned_of_before_they_do() {
     }
     println!("{deadlocks} deadlocks in {warned} scenarios with a warning, none in {spared} without");
     assert!(deadlocks * 2 > warned && spared > 0);
+}
+
+/// What a saturated flow of packets of 276 octets gets of a long link, in packets of the time of one, and whether
+/// SC071 warns of it. `back`: as much comes the other way, which delays the symbols that tell of free buffers.
+fn long_link(width: &str, length: &str, buffers: u8, back: bool) -> (f64, bool) {
+    let flow = |from: &str, to: &str| {
+        json!({
+            "name": format!("{from}-{to}"), "from": from, "to": to, "address_bits": 66,
+            "arrivals": {"saturated": {"backlog": 4}}
+        })
+    };
+    let mut flows = vec![flow("ep/0", "ep/1")];
+    flows.extend(back.then(|| flow("ep/1", "ep/0")));
+    let plan = plan(&json!({
+        "name": "t", "topology": {"single_switch": {"ports": 2}},
+        "links": {"width": width, "length": "1 m"},
+        "overrides": [
+            {"link": "ep/0", "links": {"length": length}},
+            {"devices": "sw", "switch": {"input_buffers": buffers}}
+        ],
+        "switch": {"input_buffers": 60},
+        "endpoint": {"input_buffers": 60},
+        "traffic": flows,
+        "run": {"until": "1 ms", "warmup": "0 ps"}
+    }));
+    let warned = plan.warnings.items.iter().any(|item| item.code == "SC071");
+    let config = &plan.variants[0].config;
+    let link = config.links.iter().find(|link| link.propagation.0 > 10_000).expect("the long one");
+    let packet = (276 + u64::from(link.symbol_chars)) as f64 * link.char_ps.0 as f64 / link.char_ps.1 as f64;
+    let mut simulation = Simulation::new(Arc::clone(config), RunOptions::default(), ());
+    while simulation.run(Time(1_000_000_000), u64::MAX) == Progress::Running {}
+    let (_, outcome) = simulation.finish();
+    let port = link.a.max(link.b);
+    let (device, _) = if matches!(config.devices[port.0 as usize].model, DeviceModel::Switch(_)) {
+        link.a.min(link.b)
+    } else {
+        port
+    };
+    let sent = outcome.ports.iter().find(|(d, _, _)| *d == device).expect("the endpoint").2.packets_sent;
+    (sent as f64 * packet / 1e9, warned)
+}
+
+/// SC071 warns of buffers that idle a link, and of no others: at the smallest count without a warning the link is
+/// used fully, whatever comes the other way; with two buffers fewer (one of which that traffic would need) it idles.
+#[test]
+fn sc071_warns_of_links_that_idle_and_of_no_others() {
+    for (width, length) in [("4x", "10 m"), ("4x", "50 m"), ("16x", "10 m"), ("2x", "80 m"), ("1x", "1 m")] {
+        let needed = (4..60).find(|&buffers| !long_link(width, length, buffers, false).1);
+        let needed = needed.expect("some count is enough");
+        for back in [false, true] {
+            let (used, _) = long_link(width, length, needed, back);
+            // What is not used: the first packet's way, and symbols that tell of what came the other way.
+            let symbols = if back { 1.0 / 36.0 } else { 0.0 };
+            assert!(used > 0.998 - symbols, "{width}, {length}, {needed} buffers, back {back}: {used}");
+        }
+        let (used, warned) = long_link(width, length, needed - 2, false);
+        assert!(warned && used < 0.99, "{width}, {length}, {} buffers: {used}", needed - 2);
+    }
 }

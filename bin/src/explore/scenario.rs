@@ -1,7 +1,7 @@
 //! The conduits of a scenario, explored: who opens, by which algorithm, with as many accidents of each kind
 //! as the scenario plans, at any message and any time.
 
-use super::{Selected, select};
+use super::{OPENS, Selected, select};
 use crate::cli::ExploreArgs;
 use analysis::explore::Order;
 use analysis::explore::conduit::{Budget, Conduit, Configuration, FAULTS, Fault};
@@ -40,7 +40,7 @@ pub(super) fn models(args: &ExploreArgs, plan: &RunPlan) -> Result<(Vec<Selected
                 };
                 let model = Conduit {
                     algorithms: nodes.map(|node| node.algorithm),
-                    limit: args.limit,
+                    limit: args.limit.unwrap_or(OPENS),
                     ..Conduit::new(nodes[0].algorithm, fault, configuration, order)
                 };
                 match found.iter_mut().find(|(known, _)| *known == model) {

@@ -84,7 +84,7 @@ mod tests {
             fault: vec![fault.into()],
             configuration: vec![configuration.into()],
             order: vec![order.into()],
-            limit: 6,
+            limit: None,
             path: None,
             out: None,
         }

@@ -10,6 +10,7 @@
 mod generate;
 mod plain;
 mod record;
+mod relations;
 mod shrink;
 
 use generate::{Case, Coverage, case};

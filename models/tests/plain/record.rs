@@ -8,6 +8,9 @@ use sim_core::Time;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+/// The totals of a port that are times.
+pub const TIMES: [usize; 3] = [1, 2, 12];
+
 /// Something that happened.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Record {

@@ -111,6 +111,8 @@ struct Port {
 pub struct Sending {
     input: usize,
     buffer: usize,
+    /// When it will be done.
+    end: u64,
 }
 
 impl Port {
@@ -477,8 +479,11 @@ impl<'a> World<'a> {
         packet.parts[Cause::Serialization] += x;
         packet.parts[Cause::Propagation] += propagation;
         packet.parts[Cause::Pipeline] += pipeline;
-        let (id, parts, sending) =
-            (packet.id, packet.parts, Sending { input: packet.input, buffer: packet.buffer });
+        let (id, parts, sending) = (
+            packet.id,
+            packet.parts,
+            Sending { input: packet.input, buffer: packet.buffer, end: start + length },
+        );
         let until = start + x + propagation + pipeline;
         self.records.push(Record::Started { at: start, device: d as u32, port: o as u8, id, until, parts });
         self.port(d, o).sending = Some(sending);

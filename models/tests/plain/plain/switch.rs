@@ -4,7 +4,7 @@ use super::voq::{Detector, Stage};
 use super::{Buffer, Event, Model, Name, Sending, World, class, may_leave};
 use models::config::*;
 use models::probe::{Cause, DropReason};
-use sim_core::{Purpose, Stream};
+use sim_core::{EventKey, Purpose, Stream, Time};
 use std::collections::VecDeque;
 
 type Queues = Vec<VecDeque<Name>>;
@@ -35,6 +35,8 @@ pub struct Switch {
     /// F-67: pointers of outputs and inputs.
     grants: Pointers,
     accepts: Pointers,
+    /// F-57: outputs whose last try found nothing to start.
+    in_vain: Vec<bool>,
     /// A match commits its packets.
     matching: bool,
     match_is_due: bool,
@@ -58,6 +60,7 @@ impl Switch {
             read: vec![[0; PRIORITIES]; ports],
             grants: vec![[0; PRIORITIES]; ports],
             accepts: vec![[0; PRIORITIES]; ports],
+            in_vain: vec![false; ports],
             matching: false,
             match_is_due: false,
         }
@@ -213,7 +216,18 @@ impl World<'_> {
     /// F-57.
     fn is_readable(&self, d: usize, i: usize) -> bool {
         let switch = self.switch_ref(d);
-        !switch.is_direct() || self.devices[d].ports[i].reads < switch.config.reads_per_input.into()
+        let most = usize::from(switch.config.reads_per_input);
+        if !switch.is_direct() || self.devices[d].ports[i].reads < most {
+            return true;
+        }
+        let wanted = |o: usize| switch.lanes[o].iter().any(|lanes| !lanes[i].is_empty());
+        let goes_on = |o: &usize| {
+            let sending = self.devices[d].ports[*o].sending;
+            sending.is_some_and(|sending| sending.input == i && sending.end > self.now)
+        };
+        self.key >= EventKey::floor(Time(self.now), class::DONE)
+            && !(0..switch.ports).any(|o| switch.in_vain[o] && wanted(o))
+            && (0..switch.ports).filter(goes_on).count() < most
     }
 
     /// F-55.
@@ -337,6 +351,7 @@ impl World<'_> {
             return;
         }
         self.port(d, o).waits_for_credit = passed_over;
+        self.switch(d).in_vain[o] = true;
     }
 
     /// F-65, F-66: who goes first among the packets of these inputs.
@@ -368,6 +383,7 @@ impl World<'_> {
             switch.waiting[o] -= 1;
         }
         switch.served[o][priority] = lane + 1;
+        switch.in_vain[o] = false;
         if switch.matches() && !switch.matching {
             let ports = switch.ports;
             switch.grants[o][priority] = (i + 1) % ports;
@@ -469,17 +485,26 @@ impl World<'_> {
         self.try_output(d, o);
     }
 
-    /// An input can be read again: idle outputs with packets of it are tried, those first that have the
-    /// highest priority waiting there, among equals those after the one that read such a packet last.
+    /// An input can be read again: idle outputs with packets of it are tried, those first that could start the
+    /// highest priority of it, among equals those after the one that read such a packet last.
     fn offer(&mut self, d: usize, i: usize) {
         let switch = self.switch_ref(d);
         let ports = switch.ports;
-        let highest = |o: usize| (0..PRIORITIES).rev().find(|&p| !switch.lanes[o][p][i].is_empty());
-        let mut order: Vec<(usize, usize, usize)> = (0..ports)
-            .filter(|&o| self.devices[d].ports[o].is_idle())
-            .filter_map(|o| Some((o, highest(o)?)))
-            .map(|(o, p)| (PRIORITIES - p, (o + ports - switch.read[i][p] % ports) % ports, o))
-            .collect();
+        let wanted = |o: usize| switch.lanes[o].iter().any(|lanes| !lanes[i].is_empty());
+        let highest = |o: usize| {
+            let port = &self.devices[d].ports[o];
+            let could = |&p: &usize| {
+                let lane = &switch.lanes[o][p][i];
+                port.has_credit(p) && may_leave(lane, &self.packets, port.staging.as_ref()).is_some()
+            };
+            (0..PRIORITIES).rev().find(could)
+        };
+        let place = |o: usize| {
+            let Some(p) = highest(o) else { return (PRIORITIES, o, o) };
+            (PRIORITIES - 1 - p, (o + ports - switch.read[i][p] % ports) % ports, o)
+        };
+        let mut order: Vec<(usize, usize, usize)> =
+            (0..ports).filter(|&o| self.devices[d].ports[o].is_idle() && wanted(o)).map(place).collect();
         order.sort_unstable();
         for (_, _, o) in order {
             self.try_output(d, o);

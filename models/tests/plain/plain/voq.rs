@@ -118,6 +118,8 @@ pub struct Originator {
     losses: Vec<(LossKind, u32)>,
     /// F-80.
     refresh_due: u64,
+    /// F-81: when a refresh that makes a loss good will be sent.
+    refresh_event: Option<u64>,
 }
 
 impl Originator {
@@ -135,6 +137,7 @@ impl Originator {
             asked: false,
             said: vec![0; groups],
             losses: losses.map(|loss| (loss.kind, loss.nth)).collect(),
+            refresh_event: None,
             refresh_due: switch.refresh.map_or(u64::MAX, |period| period.0),
         })
     }
@@ -313,7 +316,7 @@ impl World<'_> {
         let now = self.now;
         let Some(period) = self.refresh_period(d) else { return };
         let Some(originator) = self.originator(d, u) else { return };
-        if originator.refresh_due > now {
+        if originator.refresh_due > now || originator.refresh_event == Some(now) {
             return;
         }
         originator.refresh_due = (now / period + 1) * period;
@@ -329,10 +332,11 @@ impl World<'_> {
         let now = self.now;
         let Some(period) = self.refresh_period(d) else { return };
         let originator = self.originator(d, u).expect("it sends");
-        if originator.refresh_due <= now {
-            originator.refresh_due = (now / period + 1) * period;
+        if originator.refresh_event.is_some() {
+            return;
         }
-        let due = originator.refresh_due;
+        let due = originator.refresh_due.max((now / period + 1) * period);
+        originator.refresh_event = Some(due);
         self.post(d, u, due, class::SYMBOL, Event::RefreshAll);
     }
 
@@ -340,7 +344,7 @@ impl World<'_> {
         let now = self.now;
         let Some(period) = self.refresh_period(d) else { return };
         let originator = self.originator(d, u).expect("it sends");
-        originator.refresh_due = now + period;
+        (originator.refresh_due, originator.refresh_event) = (now + period, None);
         originator.marked.fill(true);
         originator.next = 0;
         self.port(d, u).stats.voq_refreshes += 1;
