@@ -494,7 +494,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
 }
 
 #[cfg(test)]
-#[path = "../tests/synthetic/mod.rs"]
+#[path = "../tests/suite/synthetic/mod.rs"]
 mod synthetic;
 
 #[cfg(test)]

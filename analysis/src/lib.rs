@@ -18,6 +18,7 @@ pub mod linx;
 pub mod num;
 pub mod program;
 pub mod report;
+pub mod run;
 pub mod runfolder;
 mod scene;
 pub mod series;
@@ -30,6 +31,7 @@ pub mod transfer;
 
 pub use collect::{Collector, CollectorConfig};
 pub use report::{Role, RunData, VariantReport, Warmup};
+pub use run::Observed;
 pub use summary::Summary;
 
 // the synthetic runs of tests/ serve the unit tests as well

@@ -616,7 +616,7 @@ impl Gathered {
 /// at a load of 0.9 held the true value in 74 of 100 runs of 64 000 packets. Longer batches depend less on
 /// each other, the spread about the whole holds their bias, and to take the widest needs no decision by the
 /// same data (to give none where a test finds correlation leaves those runs that happen to look calm, and of
-/// these 73 in 100 are right). That is 91 to 99 of 100; `analysis/tests/coverage.rs` measures it.
+/// these 73 in 100 are right). That is 91 to 99 of 100; `analysis/tests/suite/coverage.rs` measures it.
 fn quantile_half_width(segments: &[&Spread], q: f64, whole: f64) -> f64 {
     let n = segments.len();
     let batches = |count: usize| -> Vec<f64> {

@@ -4,7 +4,8 @@ use crate::progress::Bars;
 use crate::status::Failure;
 use analysis::{Collector, CollectorConfig, RunData};
 use models::run::{Progress, RunOptions};
-use models::{Outcome, Simulation};
+use analysis::Observed;
+use models::Outcome;
 use rayon::prelude::*;
 use scenarios::{RunPlan, Variant, Warmup};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -75,7 +76,7 @@ fn one(
     let collector = Collector::new(
         &CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given()),
     );
-    let mut simulation = Simulation::new(Arc::clone(&variant.config), options, collector);
+    let mut simulation = Observed::new(Arc::clone(&variant.config), options, collector);
     let end = loop {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);

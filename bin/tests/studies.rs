@@ -12,7 +12,8 @@ use models::probe::{Cause, FACTS, SignalKind};
 use models::run::{ListKind, PipelineMode, Progress, RunOptions};
 use models::sim_core::{Duration, Time};
 use models::stats::{LinkStats, LinxEnd, LinxTotals, PortStats};
-use models::{Outcome, Simulation};
+use analysis::Observed;
+use models::Outcome;
 use scenarios::{RunPlan, Variant, Warmup};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ fn simulate(variant: &Variant, options: RunOptions) -> (Collector, Outcome) {
     let collector = Collector::new(
         &CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given()),
     );
-    let mut simulation = Simulation::new(Arc::clone(&variant.config), options, collector);
+    let mut simulation = Observed::new(Arc::clone(&variant.config), options, collector);
     while simulation.run(variant.until, 1 << 20) == Progress::Running {}
     simulation.finish()
 }

@@ -84,6 +84,16 @@ impl<P: Probe> Fabric<P> {
 
     /// Creates every packet that is due by `now`, in the order of creation.
     pub fn materialise<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, now: u64) {
+        self.create_due(cx, e, now, true);
+    }
+
+    /// The same, but nothing starts: something else of this instant comes before it.
+    pub fn materialise_only<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, now: u64) {
+        self.create_due(cx, e, now, false);
+    }
+
+    #[inline(always)]
+    fn create_due<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, now: u64, start: bool) {
         // The last instant means never.
         let now = now.min(u64::MAX - 1);
         while self.endpoints[e].next <= now {
@@ -101,7 +111,8 @@ impl<P: Probe> Fabric<P> {
             } else {
                 let packet = self.new_packet(e, index, at);
                 self.find_next(e);
-                if at == cx.now().0 && self.endpoints[e].next > now && self.may_start_new(cx, e, packet) {
+                let last = start && at == cx.now().0 && self.endpoints[e].next > now;
+                if last && self.may_start_new(cx, e, packet) {
                     self.start_new(cx, e, packet);
                 } else {
                     self.queue_packet(cx, e, packet, at);

@@ -103,5 +103,5 @@ pub use session_management;
 pub use sim_core;
 
 pub use probe::{Cause, Parts, Probe};
-pub use run::{Outcome, Progress, RunOptions, Simulation};
+pub use run::{Outcome, Progress, RunOptions, Simulation, Unobserved};
 pub use symbol::WireChecked;

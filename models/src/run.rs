@@ -238,6 +238,29 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
+/// A run that nobody observes: a [`Simulation`] with `()`, compiled here once and not by everybody who needs one.
+pub struct Unobserved(Simulation<()>);
+
+impl Unobserved {
+    /// Builds the fabric at t = 0.
+    #[inline(never)]
+    pub fn new(config: Arc<FabricConfig>, options: RunOptions) -> Self {
+        Unobserved(Simulation::new(config, options, ()))
+    }
+
+    /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
+    #[inline(never)]
+    pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
+        self.0.run(limit, max_events)
+    }
+
+    /// Ends the run: settles everything that is due by now and gives the totals.
+    #[inline(never)]
+    pub fn finish(self) -> Outcome {
+        self.0.finish().1
+    }
+}
+
 /// Runs the settling code of a finished fabric inside a kernel context, with an event list that drops posts.
 struct Settle<'a, P> {
     fabric: &'a mut Fabric<P>,

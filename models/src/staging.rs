@@ -432,8 +432,9 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         let switch = self.is_switch(port);
         if !switch {
+            // What is created at this instant meets the queues as the message leaves them.
             let e = !self.owner[port as usize] as usize;
-            self.materialise(cx, e, now);
+            self.materialise_only(cx, e, now);
         }
         let sender = self.ports[port as usize].tx.peer;
         self.cold[sender as usize].messages_on_wire -= 1;

@@ -7,7 +7,7 @@ use crate::console::{colours, print};
 use crate::progress::seconds_text;
 use crate::status::Failure;
 use analysis::{Collector, CollectorConfig};
-use models::Simulation;
+use analysis::Observed;
 use models::run::{Progress, RunOptions};
 use scenarios::sweep::{Point, SweepPlan, replication_seed};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn trial(plan: &SweepPlan, point: &Point) -> Result<f64, Failure> {
         .compile(point, replication_seed(plan.seed, 1))
         .map_err(|errors| Failure::BadInput(errors.render(colours())))?;
     let collector = Collector::new(&CollectorConfig::new(&variant.config, variant.until));
-    let mut simulation = Simulation::new(Arc::clone(&variant.config), RunOptions::default(), collector);
+    let mut simulation = Observed::new(Arc::clone(&variant.config), RunOptions::default(), collector);
     let fixed = started.elapsed().as_secs_f64();
     let begun = Instant::now();
     while simulation.run(variant.until, SLICE) == Progress::Running && begun.elapsed().as_secs_f64() < TRIAL_S

@@ -25,7 +25,7 @@ fn m_d_1(replication: u32, until: &str) -> (f64, f64, f64) {
         &CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given()),
     );
     let mut simulation =
-        models::Simulation::new(variant.config.clone(), models::run::RunOptions::default(), collector);
+        analysis::Observed::new(variant.config.clone(), models::run::RunOptions::default(), collector);
     let _ = simulation.run(variant.until, u64::MAX);
     let (collector, outcome) = simulation.finish();
     let scenarios::Warmup::Until(cut) = variant.warmup else { panic!("a fixed warm-up") };

@@ -1,0 +1,77 @@
+//! How often intervals hold what they should: the queue M/D/1 by Lindley's recursion, many times over.
+
+
+use analysis::{Collector, CollectorConfig, RunData, VariantReport, Warmup};
+use models::probe::Probe;
+use models::sim_core::Time;
+use std::sync::Arc;
+use crate::synthetic::{Lcg, fabric, plain};
+
+/// A service: the latency of a packet that does not wait.
+const SERVICE: u64 = 100_000;
+
+/// Latencies of `count` packets at this load, one after the other, and when they end.
+fn latencies(random: &mut Lcg, load: f64, count: usize) -> Vec<(u64, u64)> {
+    let (mut at, mut wait) = (0u64, 0u64);
+    let mut next = || {
+        let gap = random.gap(SERVICE as f64 / load);
+        at += gap;
+        wait = (wait + SERVICE).saturating_sub(gap);
+        (at + wait + SERVICE, wait + SERVICE)
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// Runs of this many packets whose interval of p99 holds the true one, of those that have an interval; and
+/// how many have.
+fn covered(load: f64, truth: f64, count: usize, runs: u64) -> (u64, u64) {
+    let config = Arc::new(fabric(1));
+    let (mut hits, mut given) = (0, 0);
+    // One stream for all: such generators with other seeds make numbers that go together.
+    let mut random = Lcg(1);
+    for _ in 0..runs {
+        // The first packets meet an empty queue.
+        let cut = 4_000;
+        let packets = latencies(&mut random, load, count + cut);
+        let (from, end) = (packets[cut].0, packets.last().expect("there are packets").0);
+        let length = Time(end);
+        let config = Arc::clone(&config);
+        let of = CollectorConfig::new(&config, length).measured_from(Time(from));
+        let mut collector = Collector::new(&of);
+        for (at, latency) in packets {
+            collector.delivered(&plain(at, latency, 0));
+        }
+        let outcome = models::Outcome { end: length, ..models::Outcome::default() };
+        let warmup = Warmup::Fixed(from);
+        let (victims, hot) = (vec![], vec![]);
+        let data = RunData { name: "v".into(), config, collector, outcome, warmup, victims, hot };
+        let p99 = VariantReport::new(data).flows[0].latency.p99;
+        if p99.half_width.is_finite() {
+            given += 1;
+            hits += u64::from((p99.value - truth).abs() <= p99.half_width);
+        }
+    }
+    (hits, given)
+}
+
+/// True 99th percentiles: of 20 million packets.
+fn truth(load: f64) -> f64 {
+    let mut all: Vec<u64> = latencies(&mut Lcg(99), load, 20_000_000).into_iter().map(|one| one.1).collect();
+    let rank = all.len() / 100 * 99;
+    *all.select_nth_unstable(rank).1 as f64
+}
+
+/// Intervals of p99 are 95 % intervals where packets hardly depend on each other, and hold the truth in nine
+/// of ten runs where they do: at a load of 0.9 sixteen segments of 4 000 packets, taken as independent, did
+/// in 74 of 100. Runs that are shorter have none.
+#[test]
+fn intervals_of_p99_hold_the_truth() {
+    for (load, least) in [(0.5, 0.92), (0.9, 0.87)] {
+        let truth = truth(load);
+        let (hits, given) = covered(load, truth, 72_000, 100);
+        println!("load {load}: p99 {truth} ps, {hits} of {given} intervals hold it");
+        assert!(given >= 90, "load {load}: {given} of 100 runs have an interval");
+        assert!(hits as f64 >= least * given as f64, "load {load}: {hits} of {given}");
+        assert_eq!(covered(load, truth, 20_000, 4).1, 0, "load {load}: too few packets");
+    }
+}

@@ -1,0 +1,96 @@
+//! Figures of synthetic runs. The pictures stay in the target directory for a look.
+
+
+use analysis::figures::{Caption, all};
+use analysis::{RunData, VariantReport};
+use models::config::FlowConfig;
+use std::sync::Arc;
+use crate::synthetic::{REFRESH, WITH, WITHOUT, run};
+
+fn caption() -> Caption {
+    Caption { scenario: "hotspot-single-switch".into(), note: String::new() }
+}
+
+fn write(folder: &str, figures: &[analysis::figures::Figure]) {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    for figure in figures {
+        std::fs::write(folder.join(format!("{}.svg", figure.name)), &figure.svg).unwrap();
+        std::fs::write(folder.join(format!("{}.png", figure.name)), &figure.png).unwrap();
+    }
+}
+
+#[test]
+fn every_figure_is_drawn_and_svg_is_deterministic() {
+    let reports = || [WITHOUT, WITH, REFRESH].map(|mood| VariantReport::new(run(mood)));
+    let figures = all(&caption(), &reports());
+    write("figures", &figures);
+    let names: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
+    let every = ["goodput", "load", "throughput", "latency_cdf", "network_latency_cdf", "decomposition"];
+    assert_eq!(names, [&every[..], &["victims", "queues"]].concat());
+    for (figure, again) in figures.iter().zip(all(&caption(), &reports())) {
+        assert_eq!(figure.svg, again.svg, "{}", figure.name);
+        assert_eq!(figure.png, again.png, "{}", figure.name);
+        assert!(figure.svg.contains("hotspot-single-switch"), "{} names its scenario", figure.name);
+        assert!(figure.svg.trim_end().ends_with("</svg>"), "{}", figure.name);
+        assert!(figure.png.starts_with(b"\x89PNG\r\n\x1a\n"), "{}", figure.name);
+    }
+}
+
+/// Victims that always have more to send ask for all of their link: what they get of it is the result, and
+/// not all of what they are let send.
+#[test]
+fn victims_of_closed_loops_are_told_by_their_links() {
+    let reports = [WITHOUT, WITH].map(|mood| {
+        let mut data = run(mood);
+        let mut config = (*data.config).clone();
+        for source in &mut config.sources {
+            source.arrivals = models::config::Arrivals::Saturated { backlog: 1 };
+        }
+        data.config = Arc::new(config);
+        VariantReport::new(data)
+    });
+    let figures = all(&caption(), &reports);
+    let victims = figures.iter().find(|figure| figure.name == "victims").expect("there are victims");
+    assert!(victims.svg.contains("accepted (% of their links)"));
+    for report in &reports {
+        let share = format!("{:.1} %", 100.0 * report.flows[0].accepted_load.value);
+        assert!(share != "100.0 %" && victims.svg.contains(&share), "{share}");
+    }
+    assert!(!victims.svg.contains("100.0 %"));
+}
+
+/// Nothing may break where there is nothing to show.
+#[test]
+fn a_run_without_packets_still_has_figures() {
+    let full = run(WITH);
+    let config = Arc::clone(&full.config);
+    let collector = analysis::Collector::new(&analysis::CollectorConfig::new(&config, crate::synthetic::LENGTH));
+    let empty = RunData {
+        collector,
+        outcome: models::Outcome { ports: full.outcome.ports.clone(), ..models::Outcome::default() },
+        ..full
+    };
+    let figures = all(&caption(), &[VariantReport::new(empty)]);
+    write("figures-empty", &figures);
+    assert_eq!(figures.len(), 6);
+}
+
+/// Many flows and long names: the layout must hold.
+#[test]
+fn one_variant_with_many_flows() {
+    let mut data = run(WITHOUT);
+    let mut config = (*data.config).clone();
+    config.flows = (0..9).map(|n| FlowConfig { name: format!("tenant {n} bulk transfers") }).collect();
+    let mut collector = analysis::Collector::new(&analysis::CollectorConfig::new(&config, crate::synthetic::LENGTH));
+    for (index, mut delivery) in crate::synthetic::deliveries(WITHOUT, 3).into_iter().enumerate() {
+        delivery.flow = (index * index % 9) as u16;
+        models::Probe::delivered(&mut collector, &delivery);
+    }
+    data.config = Arc::new(config);
+    data.collector = collector;
+    data.name = "a variant with a name that is much longer than anybody should choose".into();
+    let figures = all(&caption(), &[VariantReport::new(data)]);
+    write("figures-many", &figures);
+    assert!(figures[0].svg.contains("tenant 8"));
+}

@@ -1,0 +1,14 @@
+//! Tests of collectors, reports, figures and explorations, in one binary: several would each link all of it.
+#![allow(missing_docs)]
+
+mod collect;
+mod conduit_races;
+mod coverage;
+mod figures;
+mod linx_races;
+mod replay;
+mod report;
+mod runfolder;
+mod synthetic;
+mod transfer_races;
+mod truths;

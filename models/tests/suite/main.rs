@@ -1,0 +1,27 @@
+//! Tests of the fabric. They are one binary, because each one of its own would compile the whole fabric again.
+#![allow(missing_docs)]
+
+mod agents;
+mod arbitration;
+mod backpressure;
+mod channels;
+mod chatter;
+mod closed_forms;
+mod common;
+mod corners;
+mod drained;
+mod enumeration;
+mod equality;
+mod faults;
+mod folding;
+mod headroom;
+mod links;
+mod linx;
+mod media;
+mod multicast;
+mod ordering;
+mod priority;
+mod random_fabrics;
+mod session;
+mod shake;
+mod transfer;

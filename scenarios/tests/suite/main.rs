@@ -1,0 +1,14 @@
+//! Tests of scenario files, in one binary: several would each link all of it.
+#![allow(missing_docs)]
+
+mod bad;
+mod bad_sweeps;
+mod configure;
+mod fabric;
+mod loggopsim;
+mod mutations;
+mod options;
+mod plan;
+mod programs;
+mod studies;
+mod transfer;

@@ -1,0 +1,191 @@
+//! The same programs over Scheduled Transfer, over sessions and over LINX.
+
+use models::run::{ListKind, PipelineMode};
+use models::sim_core::Duration;
+use models::stats::RankStats;
+use models::{Outcome, Progress, RunOptions, Unobserved};
+use scenarios::load;
+use std::sync::Arc;
+
+/// What a program comes to.
+#[derive(Debug)]
+struct Done {
+    ranks: Vec<RankStats>,
+    sent: u64,
+    received: u64,
+    octets: u64,
+    confirmed: u64,
+}
+
+fn done(outcome: &Outcome) -> Done {
+    if let [totals] = &outcome.transfers[..] {
+        let stats = &totals.stats;
+        assert_eq!((stats.corrupt, stats.stray_octets, totals.unverified, totals.repeated), (0, 0, 0, 0));
+        let ranks = totals.ranks.clone();
+        // Every Write is confirmed.
+        let confirmed = 0;
+        return Done {
+            ranks,
+            sent: stats.begun,
+            received: stats.verified,
+            octets: stats.verified_octets,
+            confirmed,
+        };
+    }
+    let [totals] = &outcome.programs[..] else { panic!("one program") };
+    let stats = &totals.stats;
+    assert_eq!((stats.corrupt, stats.wanted), (0, stats.sent), "{totals:?}");
+    Done {
+        ranks: totals.ranks.clone(),
+        sent: stats.sent,
+        received: stats.received,
+        octets: stats.octets,
+        confirmed: stats.confirmed,
+    }
+}
+
+/// Runs a program over a transport in every mode of the kernel, and with samples: the same comes out.
+fn run(transport: &str, settings: &str, program: &str, ranks: usize) -> Done {
+    let text = format!(
+        r#"{{
+            "name": "test",
+            "topology": {{"fat_tree": {{"levels": 2, "ports": 8, "endpoints": {ranks}, "spines": 4}}}},
+            "switch": {{"reads_per_input": 8}},
+            {settings}
+            "traffic": [{{"name": "ranks", "from": "all", "{transport}": {{"program": {program}}}}}],
+            "run": {{"until": "400 ms", "warmup": "0 ps", "sample_every": "off"}}
+        }}"#
+    );
+    let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let variant = &plan.variants[0];
+    let heap = RunOptions { list: ListKind::Heap, ..RunOptions::default() };
+    let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..RunOptions::default() };
+    let mut sampled = (*variant.config).clone();
+    sampled.sample_every = Some(Duration(1_000_000));
+    let (plain, sampled) = (&variant.config, Arc::new(sampled));
+    let modes =
+        [(plain, RunOptions::default()), (plain, heap), (plain, unfolded), (&sampled, RunOptions::default())];
+    let found = modes.map(|(config, options)| {
+        let mut simulation = Unobserved::new(Arc::clone(config), options);
+        assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
+        simulation.finish()
+    });
+    for other in &found[1..] {
+        assert_eq!((&other.programs, &other.transfers), (&found[0].programs, &found[0].transfers));
+        assert_eq!((other.outcome, other.trajectory), (found[0].outcome, found[0].trajectory));
+    }
+    let done = done(&found[0]);
+    assert_eq!(done.ranks.len(), ranks);
+    assert!(done.ranks.iter().all(|rank| rank.end.is_some()), "{transport} {program}: {done:?}");
+    assert_eq!(done.sent, done.received, "{transport} {program}");
+    done
+}
+
+const STREAMS: &str = r#""endpoint": {
+    "session": {"data": "stream", "management": "stream"},
+    "linx": {"carrier": "stream", "mtu": 4096}
+},"#;
+
+/// Transports: their key, and settings of endpoints.
+const TRANSPORTS: [(&str, &str); 5] =
+    [("st", ""), ("session", ""), ("linx", ""), ("session", STREAMS), ("linx", STREAMS)];
+
+/// Collective operations end over each transport, with the same messages and octets.
+#[test]
+fn collectives_end_over_every_transport() {
+    for (program, long) in [
+        (r#"{"collective": "allreduce_halving", "octets": 20000, "eager": 4096}"#, true),
+        (r#"{"collective": "all_to_all", "octets": 3000}"#, false),
+        (r#"{"collective": "broadcast", "octets": 70001}"#, true),
+    ] {
+        let all = TRANSPORTS.map(|(transport, settings)| run(transport, settings, program, 8));
+        for other in &all[1..] {
+            assert_eq!((all[0].sent, all[0].octets), (other.sent, other.octets), "{program}");
+            assert_eq!(other.confirmed > 0, long, "{program}: {other:?}");
+        }
+    }
+}
+
+/// Messages of one sender and tag are taken in order, what was computed is the same, and long sends end when
+/// they are confirmed: so the ranks end in the same order over each transport.
+#[test]
+fn a_program_of_its_own_ends_over_every_transport() {
+    let lines = [
+        "num_ranks 3",
+        "rank 0 {",
+        "a: send 100000b to 1 tag 5",
+        "b: send 8b to 1 tag 5",
+        "c: calc 5000",
+        "d: send 300b to 2 tag 1",
+        "d requires a",
+        "c requires b",
+        "}",
+        "rank 1 {",
+        "a: recv 100000b from 0 tag 5",
+        "b: recv 8b from 0 tag 5",
+        "c: send 1b to 2 tag 9",
+        "b requires a",
+        "c requires b",
+        "}",
+        "rank 2 {",
+        "a: recv 300b from 0 tag 1",
+        "b: recv 1b from 1 tag 9",
+        "c: calc 700000",
+        "c requires a",
+        "c requires b",
+        "}",
+    ];
+    let program = format!(r#"{{"text": {lines:?}}}"#);
+    for (transport, settings) in TRANSPORTS {
+        let done = run(transport, settings, &program, 3);
+        assert_eq!(done.sent, 4);
+        let ends: Vec<u64> = done.ranks.iter().map(|rank| rank.end.unwrap().0).collect();
+        assert!(ends[2] > ends[0] + 600_000_000 && ends[2] > ends[1] + 600_000_000, "{transport}: {ends:?}");
+        assert_eq!(done.ranks.iter().map(|rank| rank.computed.0).sum::<u64>(), 705_000_000);
+        assert_eq!(done.confirmed, u64::from(transport != "st"), "one send waits for its receiver");
+    }
+}
+
+/// A sweep over a 2 x 2 grid of ranks, as transport codes do it: from each corner in turn, in several steps,
+/// a rank takes what its neighbours upstream have, computes, and passes it on.
+fn sweep(steps: u32) -> (Vec<String>, u64) {
+    let mut lines = vec!["num_ranks 4".to_owned()];
+    let mut sends = 0;
+    for rank in 0..4u32 {
+        lines.push(format!("rank {rank} {{"));
+        let mut ops: Vec<String> = Vec::new();
+        for corner in 0..4u32 {
+            for step in 0..steps {
+                let tag = corner * steps + step;
+                let neighbours = [1, 2].map(|axis| (rank ^ axis, (rank ^ corner) & axis == 0));
+                for (other, _) in neighbours.into_iter().filter(|(_, leads)| !leads) {
+                    ops.push(format!("recv 3000b from {other} tag {tag}"));
+                }
+                ops.push("calc 2000".into());
+                for (other, _) in neighbours.into_iter().filter(|(_, leads)| *leads) {
+                    ops.push(format!("send 3000b to {other} tag {tag}"));
+                    sends += 1;
+                }
+            }
+        }
+        lines.extend(ops.iter().enumerate().map(|(n, op)| format!("o{n}: {op}")));
+        lines.extend((1..ops.len()).map(|n| format!("o{n} requires o{}", n - 1)));
+        lines.push("}".into());
+    }
+    (lines, sends)
+}
+
+/// A wavefront takes at least its computations, one after the other along its way; whatever carries it.
+#[test]
+fn a_sweep_ends_over_every_transport() {
+    let (lines, sends) = sweep(6);
+    let program = format!(r#"{{"text": {lines:?}}}"#);
+    for (transport, settings) in TRANSPORTS {
+        let done = run(transport, settings, &program, 4);
+        assert_eq!((done.sent, done.octets), (sends, 3_000 * sends), "{transport}");
+        let end = done.ranks.iter().map(|rank| rank.end.unwrap().0).max().unwrap();
+        assert!(done.ranks.iter().all(|rank| rank.computed.0 == 24 * 2_000_000));
+        // From each corner six steps, and two more until the opposite corner is done.
+        assert!((4 * 6 * 2_000_000..4 * 8 * 2_000_000 * 3).contains(&end), "{transport}: {end} ps");
+    }
+}

@@ -1,0 +1,272 @@
+//! What the compiler makes of Scheduled Transfer, run.
+
+use models::run::{ListKind, PipelineMode};
+use models::stats::TransferTotals;
+use models::{Progress, RunOptions, Unobserved};
+use scenarios::load;
+
+/// Runs the only variant of a scenario with one flow.
+fn run(text: &str) -> TransferTotals {
+    let mut found = flows(text);
+    assert_eq!(found.len(), 1);
+    found.remove(0)
+}
+
+/// Runs the only variant of a scenario until nothing happens any more, in every mode of the kernel: the same
+/// comes out.
+fn flows(text: &str) -> Vec<TransferTotals> {
+    let plan = load(text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let variant = &plan.variants[0];
+    let heap = RunOptions { list: ListKind::Heap, ..RunOptions::default() };
+    let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..RunOptions::default() };
+    let mut found = [RunOptions::default(), heap, unfolded].map(|options| {
+        let mut simulation = Unobserved::new(variant.config.clone(), options);
+        assert_eq!(simulation.run(variant.until, u64::MAX), Progress::Drained);
+        let outcome = simulation.finish();
+        (outcome.transfers, outcome.outcome, outcome.trajectory)
+    });
+    assert!(found.iter().all(|other| *other == found[0]));
+    let flows = std::mem::take(&mut found[0].0);
+    for totals in &flows {
+        let stats = &totals.stats;
+        assert_eq!((stats.corrupt, stats.stray_octets, stats.broken), (0, 0, None), "{totals:?}");
+        assert_eq!((totals.unverified, totals.repeated, totals.torn), (0, 0, 0), "{totals:?}");
+        assert_eq!(stats.completed, stats.wanted, "{totals:?}");
+    }
+    flows
+}
+
+/// Four neighbours on a switch, each with this `st`.
+fn neighbours(to: &str, st: &str) -> String {
+    format!(
+        r#"{{
+            "name": "test",
+            "topology": {{"single_switch": {{"ports": 4}}}},
+            "traffic": [{{"name": "ends", "from": "all", "to": {to}, "st": {{{st}}}}}],
+            "run": {{"until": "1 s", "warmup": "0 ps", "sample_every": "off"}}
+        }}"#
+    )
+}
+
+const NEIGHBOUR: &str = r#"{"neighbour": {}}"#;
+const LOSS: &str = r#", "loss": {"control": 0.005, "data": 0.005}"#;
+
+/// The automatic Op_timeout covers what the flow puts in front of an answer. With ten empty round trips
+/// a Request_To_Send that waited for Slots was given up, and 8 of 64 Reads failed.
+#[test]
+fn no_timeout_where_nothing_is_lost() {
+    for (concurrent, window, bytes) in [(16, 8, 65_536), (16, 0, 65_536), (8, 8, 131_072)] {
+        for operation in ["read", "write"] {
+            let totals = run(&neighbours(
+                NEIGHBOUR,
+                &format!(
+                    r#""operation": "{operation}", "bytes": {bytes}, "count": 16, "concurrent": {concurrent},
+                    "window": {window}"#
+                ),
+            ));
+            let stats = &totals.stats;
+            assert_eq!((stats.completed, stats.verified), (64, 64), "{concurrent} of {window} Blocks");
+            assert_eq!((stats.timeouts, stats.exhausted, stats.logged), (0, 0, 0), "{totals:?}");
+        }
+    }
+}
+
+/// What was written is read back, over a medium that loses frames; then no memory is left behind.
+#[test]
+fn what_is_written_is_read_back() {
+    for loss in ["", LOSS] {
+        let st = format!(r#""operation": "read_back", "bytes": 200000, "count": 3, "concurrent": 2{loss}"#);
+        let totals = run(&neighbours(NEIGHBOUR, &st));
+        let stats = &totals.stats;
+        assert_eq!((stats.verified, stats.read_back), (12, 12), "{totals:?}");
+        assert_eq!((stats.verified_octets, stats.read_back_octets), (2_400_000, 2_400_000));
+        assert_eq!((stats.lost > 0, stats.timeouts > 0), (!loss.is_empty(), !loss.is_empty()), "{totals:?}");
+        assert_eq!(stats.kept_octets, 0, "all memory is given back");
+        assert_eq!(stats.begun, 12);
+    }
+}
+
+/// Puts arrive whole; those that lost something are put again. Gets bring what is there.
+#[test]
+fn regions_are_put_into_and_got_from() {
+    for operation in ["put", "get"] {
+        for loss in ["", LOSS] {
+            let st =
+                format!(r#""operation": "{operation}", "bytes": 5001, "count": 40, "concurrent": 3{loss}"#);
+            let totals = run(&neighbours(NEIGHBOUR, &st));
+            let stats = &totals.stats;
+            assert_eq!((stats.completed, stats.verified), (160, 160), "{totals:?}");
+            assert_eq!(stats.verified_octets, 160 * 5001);
+            assert_eq!(
+                (stats.lost > 0, stats.payload > stats.verified_octets),
+                (!loss.is_empty(), !loss.is_empty())
+            );
+            assert_eq!(stats.put_again > 0, operation == "put" && !loss.is_empty(), "{totals:?}");
+            assert_eq!(stats.kept_octets, 0, "all memory is given back");
+        }
+    }
+}
+
+/// Three ends increment one word of the fourth. Every value comes once, none is missing, although requests
+/// and answers are lost and repeated.
+#[test]
+fn fetch_op_is_atomic() {
+    for (faults, some) in [
+        ("", false),
+        (r#", "loss": {"control": 0.05, "data": 0.05}, "doubled": {"control": 0.05, "data": 0.05}"#, true),
+    ] {
+        let st =
+            format!(r#""operation": "fetch_op", "count": 100, "concurrent": 4, "max_retry": 12{faults}"#);
+        let text =
+            neighbours(r#""ep/0""#, &st).replace(r#""from": "all""#, r#""from": ["ep/1", "ep/2", "ep/3"]"#);
+        let totals = run(&text);
+        let stats = &totals.stats;
+        assert_eq!((stats.wanted, stats.completed, stats.verified), (300, 300, 300), "{totals:?}");
+        assert_eq!(
+            (stats.lost > 20, stats.doubled > 20, stats.timeouts > 10),
+            (some, some, some),
+            "{totals:?}"
+        );
+        assert_eq!(stats.kept_octets, 8, "only the word is left");
+    }
+}
+
+/// Two neighbours with this `host`, one with this `st` towards the other.
+fn pair(host: &str, st: &str) -> String {
+    format!(
+        r#"{{
+            "name": "test",
+            "topology": {{"single_switch": {{"ports": 2}}}},
+            "endpoint": {{"host": {{{host}}}}},
+            "traffic": [{{"name": "ends", "from": "ep/0", "to": "ep/1", "st": {{{st}}}}}],
+            "run": {{"until": "1 s", "warmup": "0 ps", "sample_every": "off"}}
+        }}"#
+    )
+}
+
+fn report(text: &str) -> String {
+    scenarios::check_report(&load(text, "test.json", &[]).expect("it is right"))
+}
+
+/// Gb/s of what was verified between the first begin and the last end.
+fn rate(totals: &TransferTotals) -> f64 {
+    let stats = &totals.stats;
+    let took = stats.last_done.unwrap().0 - stats.first_begun.unwrap().0;
+    8_000.0 * stats.verified_octets as f64 / took as f64
+}
+
+/// Automatic periods know the software path: where nothing is lost nothing times out, and nothing is sent
+/// twice, however slow the hosts are.
+///
+/// Proves: ST-10.1-2
+#[test]
+fn slow_hosts_lose_nothing() {
+    for host in [
+        r#""rx_service": "2 us""#,
+        r#""tx_service": "2 us""#,
+        r#""rx_service": "3 us", "tx_service": "1 us""#,
+        r#""rx_service": {"exponential": "1 us"}, "tx_service": {"exponential": "1 us"}"#,
+        r#""rx_service": {"uniform": ["0 ps", "2 us"]}"#,
+    ] {
+        for operation in ["write", "read"] {
+            let st = format!(
+                r#""operation": "{operation}", "bytes": 262144, "count": 4, "concurrent": 4, "window": 8"#
+            );
+            let totals = run(&pair(host, &st));
+            let stats = &totals.stats;
+            let wrong = (stats.timeouts, stats.exhausted, stats.logged);
+            assert_eq!(wrong, (0, 0, 0), "{host} {operation}: {totals:?}");
+            assert_eq!(stats.payload, stats.verified_octets, "{host} {operation}: nothing is sent twice");
+        }
+    }
+}
+
+/// `check` says what bounds a path, and the run comes to it: a frame of 1 024 octets each 2 us, by either
+/// service;
+/// a Block of 8 KiB in the time from its permission to its last octet; the links.
+#[test]
+fn check_says_the_true_bound() {
+    let st = r#""bytes": 4194304, "slots": 65535"#;
+    for (host, st, says, bound) in [
+        (r#""rx_service": "2 us""#, st.to_owned(), r#"rx_service of the hosts in "to" is the bound"#, 4.096),
+        (
+            r#""tx_service": "2 us""#,
+            st.to_owned(),
+            r#"tx_service of the hosts in "from" is the bound"#,
+            4.096,
+        ),
+        (
+            r#""rx_service": "5 us""#,
+            format!(r#"{st}, "operation": "read""#),
+            r#"rx_service of the hosts in "from" is the bound"#,
+            8.192 / 5.0,
+        ),
+        ("", st.to_owned(), "the links are the bound", 17.3),
+    ] {
+        let text = pair(host, &st);
+        let report = report(&text);
+        assert!(report.contains(says), "{report}");
+        let found: f64 = report
+            .split("analytic payload rate ")
+            .nth(1)
+            .unwrap()
+            .split(' ')
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert!((found / bound - 1.0).abs() < 0.01, "{found} Gb/s instead of {bound}");
+        let measured = rate(&run(&text));
+        assert!(measured <= found * 1.0005 && measured > 0.97 * found, "{measured} of {found} Gb/s");
+    }
+    // W Blocks in the time from a Clear_To_Send to the last octet: a window of one leaves the rest idle.
+    let text = pair(r#""rx_service": "200 ns""#, &format!(r#"{st}, "window": 1"#));
+    let report = report(&text);
+    assert!(report.contains("the window of 1 Block is the bound"), "{report}");
+    let found: f64 =
+        report.split("analytic payload rate ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let measured = rate(&run(&text));
+    assert!((measured / found - 1.0).abs() < 0.02, "{measured} Gb/s, {found} by the window");
+}
+
+/// What is automatic is a time of the fabric: the protocol clock of a host changes nothing, with losses
+/// either.
+#[test]
+fn automatic_periods_do_not_depend_on_the_protocol_clock() {
+    let st = r#""bytes": 50000, "count": 20, "concurrent": 2"#;
+    for loss in ["", LOSS] {
+        let of = |clock: &str| run(&pair(&format!(r#""protocol_clock": {clock}"#), &format!("{st}{loss}")));
+        let plain = of("1");
+        assert_eq!(plain.stats.timeouts > 0, !loss.is_empty());
+        for clock in ["15", "1000"] {
+            assert_eq!(of(clock), plain, "clock {clock}");
+        }
+        let slow = of(r#""1/7""#);
+        assert_eq!(slow.stats.timeouts > 0, !loss.is_empty());
+    }
+    // Each end by its own clock.
+    let text = pair("", st).replace(
+        r#""traffic""#,
+        r#""overrides": [{"devices": "ep/1", "endpoint": {"host": {"protocol_clock": 1000}}}], "traffic""#,
+    );
+    assert_eq!(run(&text), run(&pair("", st)));
+}
+
+/// Times that are given are times of protocols, and `check` says what becomes of them. What is not given is a
+/// time of the fabric.
+#[test]
+fn a_protocol_clock_is_said() {
+    let timeout =
+        |text: &str| load(text, "test.json", &[]).unwrap().variants[0].config.agents[0].response_timeout;
+    let given = pair(r#""protocol_clock": 1000, "response_timeout": "1 ms""#, r#""bytes": 5000"#);
+    assert_eq!(timeout(&given), 1_000_000_000);
+    let said = report(&given);
+    let line = "protocol clock 1000: 1 ms that a protocol is given passes in 1 us of the fabric, the \
+        response \
+                timeout in 1 us";
+    assert!(said.contains(line), "{said}");
+    let automatic = pair(r#""protocol_clock": 1000"#, r#""bytes": 5000"#);
+    assert_eq!(timeout(&automatic), 1_000_000_000_000);
+    assert!(report(&automatic).contains("the response timeout in 1 ms"));
+    assert!(!report(&pair("", r#""bytes": 5000"#)).contains("protocol clock"));
+}
