@@ -658,6 +658,85 @@ fn the_source_asks_for_blocks_and_the_destination_decides() {
     assert_eq!([(0, 0), (3, 0), (3, 5), (0, 7)].map(|(asked, window)| at_once(asked, window)), [20, 3, 5, 7]);
 }
 
+/// Proves: ST-4.2-14
+///
+/// Nothing is reserved in the network or for a Transfer: what one was granted takes nothing from another. Ten
+/// Writes whose Data is lost hold all the Blocks that they were granted, ten times what the link carries in
+/// that time; the eleventh says and is answered at each instant what it would say and be answered alone.
+#[test]
+fn grants_reserve_nothing() {
+    let last_of = |others: u32| {
+        let mut pair = plain();
+        let (a, _) = pair.open();
+        pair.expose = ExposeOptions { window: 4, blocksize: 12 };
+        let bytes = 65_536;
+        for n in 0..others {
+            let id = pair.ends[A].write(pair.now, a, Span::new(0, bytes), TransferOptions::default());
+            assert!(id.is_some(), "Write {n} is not refused for those before it");
+        }
+        pair.lose.push((A, Op::Data, u32::MAX));
+        pair.run(2 * common::LATENCY);
+        assert_eq!(pair.sent(B, Op::ClearToSend).len(), 4 * others as usize, "each has its window");
+        pair.lose.clear();
+        pair.trace.clear();
+        let begun = pair.now;
+        let id = pair.ends[A].write(pair.now, a, Span::new(0, bytes), TransferOptions::default()).unwrap();
+        let outcome = pair.outcome(A, id);
+        let of_last = |&(from, header): &(usize, Header)| (from, header.op, header.b_num, header.param);
+        let said: Vec<_> = pair.trace.iter().map(of_last).collect();
+        (outcome, said, pair.now - begun)
+    };
+    let (outcome, said, time) = last_of(0);
+    assert_eq!(outcome, Outcome::Complete);
+    let ops: BTreeSet<u8> = said.iter().map(|said| said.1).collect();
+    // No operation but those of a Write: nobody asks the network for anything.
+    let write = [Op::RequestToSend, Op::ClearToSend, Op::Data, Op::RequestState, Op::RequestStateResponse];
+    assert!(ops.iter().all(|op| write.iter().any(|of| *of as u8 == *op)), "{ops:?}");
+    assert_eq!(last_of(10), (outcome, said, time));
+}
+
+/// Proves: ST-3.1-3
+///
+/// Checksum (8.3.2), Out_of_Order (9.1) and FetchOp (6.1.4.3) are optional. An end that has one uses it as the
+/// draft says, and one that has not says so in the place for it; whichever they have, Data arrives.
+#[test]
+fn optional_features_are_those_of_the_draft() {
+    for n in 0..16 {
+        let has = |bit: u32| n >> bit & 1 == 1;
+        let mut a = Config { compute: has(0), out_of_order: has(1), ..Config::default() };
+        let mut b = Config { compute: has(2), ..a };
+        (b.first_port, b.first_key) = (0x8000, 0x5E6F_7081);
+        (b.attributes.fetch_op, b.out_of_order) = (has(3), true);
+        a.attributes.fetch_op = false;
+        let mut pair = Pair::new(a, b, 2 << 20);
+        pair.expose = ExposeOptions { window: 2, blocksize: 12 };
+        let (at_a, _) = pair.open();
+        let write = pair.ends[A].write(0, at_a, Span::new(0, 20_000), TransferOptions::default()).unwrap();
+        assert_eq!(pair.outcome(A, write), Outcome::Complete);
+        assert_eq!(pair.ends[B].memory()[LANDING as usize..][..20_000], pair.ends[A].memory()[..20_000]);
+        let id = region(&mut pair, at_a, 4096);
+        let (at, up) = ((id, 64), Function::Increment);
+        let fetched = pair.ends[A].fetch_op(pair.now, at_a, at, up, LANDING, Extras::default());
+        assert_eq!(fetched.is_some(), has(3), "B says whether it has FetchOp");
+        if let Some(id) = fetched {
+            assert_eq!(pair.outcome(A, id), Outcome::Complete);
+        }
+        // FetchOp and FetchOp_Complete, or nothing.
+        assert_eq!(pair.sent(A, Op::Get).len(), if has(3) { 2 } else { 0 });
+        for (from, header) in &pair.trace {
+            // Each Control operation and the last Data of a Block has a checksum where they are supported,
+            // and none is there where they are not.
+            let computes = if *from == A { has(0) } else { has(2) };
+            let last = header.op != Op::Data as u8 || header.flags.has(Flags::LAST);
+            assert!(if computes { !last || header.cksum != 0 } else { header.cksum == 0 }, "{n}: {header}");
+        }
+        let says = [pair.sent(A, Op::RequestConnection)[0], pair.sent(B, Op::ConnectionAnswer)[0]];
+        assert_eq!(says.map(|header| header.flags.has(Flags::OUT_OF_ORDER)), [has(1), true]);
+        assert_eq!(pair.ends[A].connection(at_a).unwrap().out_of_order_agreed(), has(1));
+        pair.assert_clean();
+    }
+}
+
 /// The same Write with what sequences show as conditional, and without: Request_Answer (pending) before the
 /// grant, a question for the state after each Block, an end with the connection or before it.
 ///

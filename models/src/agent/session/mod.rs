@@ -29,7 +29,9 @@ use launch::Launcher;
 use reader::Reader;
 use session_management::attribute::{Attribute, Attributes, Conveyance as DataChannel, HeaderFormat, List};
 use session_management::conduit::Side;
-use session_management::endpoint::{Config, Counters, Deadline, Endpoint, Event, Outstanding, StreamRef};
+use session_management::endpoint::{
+    Advertised, Config, Counters, Deadline, Endpoint, Event, Outstanding, StreamRef,
+};
 use session_management::ethernet;
 use session_management::negotiate::Offer;
 use session_management::protocol::{APPLICATION_STREAMS, NO_STREAM, Protocol as Spoken};
@@ -545,6 +547,12 @@ impl Session {
             }
             Event::OpenFailed { .. } => self.stats.failed_opens += 1,
             Event::ReadRegisters { peer } => self.read_registers(cx, peer),
+            // An OPEN would be refused.
+            Event::Advertised { peer, answer: Advertised::Unsupported } => {
+                if self.asking.remove(&peer) {
+                    self.stats.failed_opens += 1;
+                }
+            }
             Event::Advertised { peer, .. }
             | Event::RequestUnsupported { peer }
             | Event::RequestFailed { peer } => self.asked(cx, peer),
@@ -721,6 +729,7 @@ fn endpoint_config(config: &SessionConfig) -> Config {
         SessionData::Message(mailbox) => {
             if own.contact != Contact::Mailbox(mailbox) && open.is_empty() {
                 open.push(Attribute::conveyance(DataChannel::mailbox(mailbox)));
+                offer.advertise = open.iter().copied().collect();
             }
         }
     }

@@ -1,0 +1,101 @@
+//! What the compiler makes of session management, run.
+
+use models::probe::Journey;
+use models::stats::SessionTotals;
+use models::{Probe, Progress, RunOptions, Simulation};
+use scenarios::load;
+
+/// Octets of the messages of the first device, in their order.
+#[derive(Default)]
+struct Octets(Vec<u32>);
+
+impl Probe for Octets {
+    fn message(&mut self, message: &Journey) {
+        if message.source == 0 {
+            self.0.push(message.payload);
+        }
+    }
+}
+
+/// Two nodes with these settings, the first of which sends three PDUs over a conduit by `session`.
+fn run(first: &str, second: &str, session: &str) -> SessionTotals {
+    observed(first, second, session).0
+}
+
+/// The same, with the octets of the messages of the first node.
+fn observed(first: &str, second: &str, session: &str) -> (SessionTotals, Vec<u32>) {
+    let text = format!(
+        r#"{{
+            "name": "test",
+            "topology": {{"single_switch": {{"ports": 2}}}},
+            "endpoint": {{"session": {{{first}}}}},
+            "overrides": [{{"devices": "ep/1", "endpoint": {{"session": {{{second}}}}}}}],
+            "traffic": [{{
+                "name": "pdus", "from": "ep/0", "to": "ep/1", "size": 600, "limit": 3,
+                "arrivals": {{"constant": {{"interval": "10 us"}}}}, "session": {{{session}}}
+            }}],
+            "run": {{"until": "200 us", "warmup": "0 ps", "sample_every": "off"}}
+        }}"#
+    );
+    let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let variant = &plan.variants[0];
+    let mut simulation = Simulation::new(variant.config.clone(), RunOptions::default(), Octets::default());
+    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
+    let (Octets(octets), mut outcome) = simulation.finish();
+    (outcome.sessions.remove(0), octets)
+}
+
+/// Nodes that take data in different mailboxes, or by different conveyances, come to one conduit, over which
+/// everything arrives: where data is taken the acceptor says.
+#[test]
+fn nodes_with_different_mailboxes_come_to_a_conduit() {
+    let ethernet = r#""ethernet": {"mtu": 1500}"#;
+    for (first, second) in [
+        (r#""data_mailbox": 1"#, r#""data_mailbox": 2"#),
+        (r#""data_mailbox": 1"#, r#""data_mailbox": 1"#),
+        (r#""data_mailbox": 1"#, ""),
+        ("", r#""data_mailbox": 3"#),
+        ("", r#""management": "stream", "stream": 100"#),
+        ("", r#""data": "stream""#),
+        (r#""data_mailbox": 1"#, r#""data": "stream""#),
+        (r#""data_mailbox": 1"#, r#""data": "stream", "management": "stream", "stream": 100"#),
+    ] {
+        for protocol in ["", ethernet] {
+            for asks in [false, true] {
+                let comma = if protocol.is_empty() { "" } else { ", " };
+                let session = format!(r#"{protocol}{comma}"request": {asks}"#);
+                let totals = run(first, second, &session);
+                let stats = &totals.stats;
+                let what = format!("{first} and {second}, {session}: {totals:?}");
+                assert_eq!((totals.pairs, totals.duplicates, totals.leaked), (1, 0, 0), "{what}");
+                assert_eq!((stats.pdus_sent, stats.pdus_delivered, stats.pdus_lost), (3, 3, 0), "{what}");
+                assert_eq!((stats.refuses, stats.failed_opens, stats.opens), (0, 0, 2), "{what}");
+            }
+        }
+    }
+}
+
+/// Who has asked, and was told that the protocol is not supported, sends no OPEN; who has not asked is refused.
+#[test]
+fn no_open_after_unsupported() {
+    for (asks, opens) in [(true, 0), (false, 1)] {
+        let totals = run("", r#""refuses": true"#, &format!(r#""request": {asks}"#));
+        let stats = &totals.stats;
+        assert_eq!((stats.opens, stats.refuses, stats.failed_opens), (opens, opens, 1), "{totals:?}");
+        assert_eq!((totals.pairs, totals.records, stats.pdus_delivered), (0, 0, 0));
+    }
+}
+
+/// A node advertises where it takes data, and who has asked repeats that in its OPEN: one attribute of eight
+/// octets more than to a node that takes data where it takes everything. Who has not asked cannot know.
+#[test]
+fn opens_carry_what_was_advertised() {
+    let open = |second: &str, asks: bool| {
+        let (_, octets) = observed("", second, &format!(r#""request": {asks}"#));
+        // REQUEST goes first.
+        octets[usize::from(asks)]
+    };
+    let apart = r#""data_mailbox": 3"#;
+    assert_eq!(open(apart, true), open("", true) + 8);
+    assert_eq!(open(apart, false), open("", false));
+}
