@@ -2,10 +2,10 @@
 
 use crate::progress::Bars;
 use crate::status::Failure;
-use analysis::{Collector, CollectorConfig, RunData};
-use models::run::{Progress, RunOptions};
 use analysis::Observed;
+use analysis::{Collector, CollectorConfig, RunData};
 use models::Outcome;
+use models::run::{Progress, RunOptions};
 use rayon::prelude::*;
 use scenarios::{RunPlan, Variant, Warmup};
 use std::panic::{AssertUnwindSafe, catch_unwind};

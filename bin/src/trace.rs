@@ -9,8 +9,9 @@ use analysis::trace::{Census, Filter, Kind, Life, Tracer};
 use models::config::FabricConfig;
 use models::run::{PipelineMode, Progress, RunOptions};
 use models::sim_core::Time;
-use models::{Probe, Simulation};
+use models::{Probe, Watched};
 use scenarios::{Variant, names, units};
+use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -87,13 +88,16 @@ fn run<P: Probe>(
 ) -> P {
     // Everything is an event then, so observers hear of it in time.
     let options = RunOptions { pipeline: PipelineMode::Unfolded, ..RunOptions::default() };
-    let mut simulation = Simulation::new(Arc::clone(config), options, probe);
+    let probe = RefCell::new(probe);
+    let mut shared = &probe;
+    let mut simulation = Watched::new(Arc::clone(config), options, &mut shared);
     while simulation.run(variant.until, SLICE) == Progress::Running {
-        if enough(simulation.probe(), simulation.now()) {
+        if enough(&probe.borrow(), simulation.now()) {
             break;
         }
     }
-    simulation.finish().0
+    simulation.finish();
+    probe.into_inner()
 }
 
 fn life(variant: &Variant, config: &Arc<FabricConfig>, number: usize, json: bool) -> Result<String, Failure> {

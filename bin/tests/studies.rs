@@ -3,17 +3,17 @@
 //!
 //! `BLESS=1 cargo test --test studies` writes the reference anew.
 
+use analysis::Observed;
 use analysis::chart::Chart;
 use analysis::figures::{Caption, all};
 use analysis::report::FlowReport;
 use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport};
+use models::Outcome;
 use models::config::DeviceModel;
 use models::probe::{Cause, FACTS, SignalKind};
 use models::run::{ListKind, PipelineMode, Progress, RunOptions};
 use models::sim_core::{Duration, Time};
 use models::stats::{LinkStats, LinxEnd, LinxTotals, PortStats};
-use analysis::Observed;
-use models::Outcome;
 use scenarios::{RunPlan, Variant, Warmup};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -92,6 +92,7 @@ mod symbol;
 mod traffic;
 pub mod transfer_rate;
 mod transmit;
+mod watched;
 mod wire;
 
 // The crates above may use only this one: what they need of the layers below comes from here.
@@ -105,3 +106,4 @@ pub use sim_core;
 pub use probe::{Cause, Parts, Probe};
 pub use run::{Outcome, Progress, RunOptions, Simulation, Unobserved};
 pub use symbol::WireChecked;
+pub use watched::Watched;

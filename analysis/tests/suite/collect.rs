@@ -1,6 +1,6 @@
 //! The collector counts what it is told, in any order and in any parts.
 
-
+use crate::synthetic::{LENGTH, WITH, deliveries, fabric, offer, plain};
 use analysis::collect::{SEGMENTS, source_counts};
 use analysis::{Collector, CollectorConfig};
 use models::Probe;
@@ -8,7 +8,6 @@ use models::probe::{Cause, DropReason, Dropped, Sample};
 use models::sim_core::Time;
 use proptest::prelude::*;
 use std::sync::Arc;
-use crate::synthetic::{LENGTH, WITH, deliveries, fabric, offer, plain};
 
 fn collector() -> Collector {
     Collector::new(&CollectorConfig::new(&fabric(1), LENGTH))

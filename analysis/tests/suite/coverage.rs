@@ -1,11 +1,10 @@
 //! How often intervals hold what they should: the queue M/D/1 by Lindley's recursion, many times over.
 
-
+use crate::synthetic::{Lcg, fabric, plain};
 use analysis::{Collector, CollectorConfig, RunData, VariantReport, Warmup};
 use models::probe::Probe;
 use models::sim_core::Time;
 use std::sync::Arc;
-use crate::synthetic::{Lcg, fabric, plain};
 
 /// A service: the latency of a packet that does not wait.
 const SERVICE: u64 = 100_000;

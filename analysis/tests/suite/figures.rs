@@ -1,11 +1,10 @@
 //! Figures of synthetic runs. The pictures stay in the target directory for a look.
 
-
+use crate::synthetic::{REFRESH, WITH, WITHOUT, run};
 use analysis::figures::{Caption, all};
 use analysis::{RunData, VariantReport};
 use models::config::FlowConfig;
 use std::sync::Arc;
-use crate::synthetic::{REFRESH, WITH, WITHOUT, run};
 
 fn caption() -> Caption {
     Caption { scenario: "hotspot-single-switch".into(), note: String::new() }
@@ -65,7 +64,8 @@ fn victims_of_closed_loops_are_told_by_their_links() {
 fn a_run_without_packets_still_has_figures() {
     let full = run(WITH);
     let config = Arc::clone(&full.config);
-    let collector = analysis::Collector::new(&analysis::CollectorConfig::new(&config, crate::synthetic::LENGTH));
+    let collector =
+        analysis::Collector::new(&analysis::CollectorConfig::new(&config, crate::synthetic::LENGTH));
     let empty = RunData {
         collector,
         outcome: models::Outcome { ports: full.outcome.ports.clone(), ..models::Outcome::default() },
@@ -82,7 +82,8 @@ fn one_variant_with_many_flows() {
     let mut data = run(WITHOUT);
     let mut config = (*data.config).clone();
     config.flows = (0..9).map(|n| FlowConfig { name: format!("tenant {n} bulk transfers") }).collect();
-    let mut collector = analysis::Collector::new(&analysis::CollectorConfig::new(&config, crate::synthetic::LENGTH));
+    let mut collector =
+        analysis::Collector::new(&analysis::CollectorConfig::new(&config, crate::synthetic::LENGTH));
     for (index, mut delivery) in crate::synthetic::deliveries(WITHOUT, 3).into_iter().enumerate() {
         delivery.flow = (index * index % 9) as u16;
         models::Probe::delivered(&mut collector, &delivery);

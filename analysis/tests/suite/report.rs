@@ -1,13 +1,12 @@
 //! Estimates, summary and table of synthetic runs.
 
-
+use crate::synthetic::{LENGTH, WITH, WITHOUT, fabric, plain, run};
 use analysis::report::baselines;
 use analysis::table::{conclusion, variant};
 use analysis::{Collector, CollectorConfig, Role, RunData, Summary, VariantReport, Warmup, series};
 use models::probe::{Cause, Probe};
 use models::sim_core::Time;
 use std::sync::Arc;
-use crate::synthetic::{LENGTH, WITH, WITHOUT, fabric, plain, run};
 
 /// A run of the given deliveries, all of them created as well.
 fn run_of(deliveries: &[models::probe::Delivery], warmup: Warmup, end: u64) -> RunData {

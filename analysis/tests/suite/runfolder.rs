@@ -1,13 +1,12 @@
 //! Result folders appear whole or not at all.
 
-
+use crate::synthetic::{WITH, run};
 use analysis::VariantReport;
 use analysis::figures::Caption;
 use analysis::num::Num;
 use analysis::runfolder::{Perf, RunFolder, VariantCost};
 use std::fs;
 use std::path::Path;
-use crate::synthetic::{WITH, run};
 
 fn folder(resolved: &str) -> RunFolder {
     let reports = [VariantReport::new(run(WITH))];

@@ -1,8 +1,8 @@
 //! What reports say of runs of which the truth is known.
 
+use analysis::Observed;
 use analysis::table::{conclusion, variant};
 use analysis::{Collector, CollectorConfig, RunData, VariantReport};
-use analysis::Observed;
 use models::run::{Progress, RunOptions};
 use scenarios::Warmup;
 use std::path::Path;

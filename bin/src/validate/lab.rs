@@ -5,7 +5,7 @@ use models::config::FabricConfig;
 use models::probe::{Cause, Delivery, Journey, Parts, Probe, Sample};
 use models::run::{Progress, RunOptions};
 use models::sim_core::Time;
-use models::{Outcome, Simulation};
+use models::{Outcome, Watched};
 use rayon::prelude::*;
 use scenarios::{Variant, Warmup};
 use serde_json::{Value, json};
@@ -158,10 +158,10 @@ fn simulate(variant: &Variant) -> Run {
         Warmup::Auto => Time::ZERO,
     };
     let tallies = vec![Tally::default(); variant.config.flows.len()];
-    let counter = Counter { from, packets: tallies.clone(), round_trips: tallies, in_flight: (0, 0) };
-    let mut simulation = Simulation::new(Arc::clone(&variant.config), RunOptions::default(), counter);
+    let mut counter = Counter { from, packets: tallies.clone(), round_trips: tallies, in_flight: (0, 0) };
+    let mut simulation = Watched::new(Arc::clone(&variant.config), RunOptions::default(), &mut counter);
     while simulation.run(variant.until, 1 << 20) == Progress::Running {}
-    let (counter, outcome) = simulation.finish();
+    let outcome = simulation.finish();
     Run {
         config: Arc::clone(&variant.config),
         outcome,

@@ -3,7 +3,7 @@
 use models::config::FabricConfig;
 use models::probe::{Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Parts, StagingEdge};
 use models::stats::PortStats;
-use models::{Probe, Progress, RunOptions, Simulation};
+use models::{Probe, Progress, RunOptions, Watched};
 use sim_core::Time;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -193,10 +193,10 @@ impl Probe for Recorder {
 
 /// What the fast simulator says about the time up to `until`.
 pub fn fast(config: &FabricConfig, until: u64) -> Vec<Record> {
-    let mut simulation =
-        Simulation::new(Arc::new(config.clone()), RunOptions::default(), Recorder::default());
+    let mut recorder = Recorder::default();
+    let mut simulation = Watched::new(Arc::new(config.clone()), RunOptions::default(), &mut recorder);
     while simulation.run(Time(until), u64::MAX) == Progress::Running {}
-    let (recorder, outcome) = simulation.finish();
+    let outcome = simulation.finish();
     let mut records = recorder.0;
     for (device, port, stats) in &outcome.ports {
         records.push(Record::totals(until, *device, *port, stats));

@@ -639,10 +639,10 @@ fn source_time_ends_with_the_first_bit_on_the_injection_link() {
     for (from, to) in [(0, 2), (1, 2), (3, 2), (0, 4), (1, 5)] {
         net.constant(from, (from % 4) as u8, to, 60, u64::from(from) * 777).limit = 200;
     }
-    let mut sim =
-        models::Simulation::new(std::sync::Arc::new(net.config), RunOptions::default(), Starts::default());
+    let mut starts = Starts::default();
+    let mut sim = models::Watched::new(std::sync::Arc::new(net.config), RunOptions::default(), &mut starts);
     assert_eq!(sim.run(Time(u64::MAX), u64::MAX), Progress::Drained);
-    let (starts, outcome) = sim.finish();
+    let outcome = sim.finish();
     assert_eq!((starts.ended.len() as u64, outcome.in_flight), (outcome.injected, 0));
     let mut waited = [0; 12];
     for (law, parts) in &starts.ended {

@@ -440,9 +440,10 @@ fn bits_with_errors(bits: u64, seed: u64) -> (u64, u64) {
         // Ten bits make a character.
         damage.errors = errors(name, 10);
     }
-    let mut sim = models::Simulation::new(Arc::new(net.config), ALL_OPTIONS[1], Order::default());
+    let mut order = Order::default();
+    let mut sim = models::Watched::new(Arc::new(net.config), ALL_OPTIONS[1], &mut order);
     let _ = sim.run(Time(bits / 10 * CHAR_PS), u64::MAX);
-    let (order, outcome) = sim.finish();
+    let outcome = sim.finish();
     assert_eq!(order.next, [packets; 2]);
     assert_eq!((outcome.delivered, outcome.in_flight, outcome.dropped), (2 * packets, 0, 0));
     let sum = |what: fn(&LinkStats) -> u64| sum(&outcome, what);

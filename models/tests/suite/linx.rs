@@ -3,7 +3,7 @@ use crate::common::*;
 use models::config::*;
 use models::run::{ListKind, PipelineMode};
 use models::stats::{LinxEnd, LinxTotals};
-use models::{Progress, RunOptions, Simulation};
+use models::{Progress, RunOptions};
 use sim_core::{Duration, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -133,9 +133,9 @@ fn results_do_not_depend_on_the_kernel() {
     let config = Arc::new(net.config.clone());
     let mut found = Vec::new();
     for options in options() {
-        let mut simulation = Simulation::new(Arc::clone(&config), options, ());
+        let mut simulation = models::Unobserved::new(Arc::clone(&config), options);
         assert_eq!(simulation.run(Time(100 * MICROSECOND), u64::MAX), Progress::Limit);
-        let ((), outcome) = simulation.finish();
+        let outcome = simulation.finish();
         found.push((outcome.linx, outcome.outcome, outcome.trajectory));
     }
     assert!(found.iter().all(|other| *other == found[0]));

@@ -6,7 +6,7 @@ use models::probe::{ProtocolEvent, ProtocolFact, Signal, SignalKind};
 use models::run::{ListKind, PipelineMode};
 use models::stats::TransferTotals;
 use models::transfer_rate::TransferPath;
-use models::{Probe, Progress, RunOptions, Simulation};
+use models::{Probe, Progress, RunOptions};
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
@@ -73,9 +73,9 @@ fn job(bytes: u64, window: u16, blocksize: u16) -> TransferJob {
 
 fn totals(net: &Net, until: u64) -> (TransferTotals, models::Outcome) {
     let options = RunOptions { wire_check: true, ..RunOptions::default() };
-    let mut simulation = Simulation::new(Arc::new(net.config.clone()), options, ());
+    let mut simulation = models::Unobserved::new(Arc::new(net.config.clone()), options);
     assert_ne!(simulation.run(Time(until), u64::MAX), Progress::Stalled);
-    let ((), outcome) = simulation.finish();
+    let outcome = simulation.finish();
     let [totals] = &outcome.transfers[..] else { panic!("one flow") };
     let stats = &totals.stats;
     let wrong = (stats.corrupt, stats.stray_octets, stats.foreign, stats.broken);
@@ -195,9 +195,9 @@ fn results_do_not_depend_on_the_kernel() {
         let heap = RunOptions { list: ListKind::Heap, ..base };
         let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..base };
         for options in [base, heap, unfolded] {
-            let mut simulation = Simulation::new(Arc::clone(&config), options, ());
+            let mut simulation = models::Unobserved::new(Arc::clone(&config), options);
             simulation.run(Time(4_000_000 * MICROSECOND), u64::MAX);
-            let ((), outcome) = simulation.finish();
+            let outcome = simulation.finish();
             let totals = &outcome.transfers[0];
             assert_eq!((totals.stats.completed, totals.stats.corrupt), (4, 0), "{medium:?} {totals:?}");
             assert!(totals.stats.lost > 0 && totals.stats.doubled > 0 && totals.stats.delayed > 0);
@@ -237,9 +237,11 @@ fn control_passes_data_on_four_channels() {
             (node.protocol.op_timeout, node.protocol.missing_timeout) = (1 << 50, None);
         }
         let config = Arc::new(net.config.clone());
-        let mut simulation = Simulation::new(config, RunOptions::default(), Connected::default());
+        let mut connected = Connected::default();
+        let mut simulation = models::Watched::new(config, RunOptions::default(), &mut connected);
         simulation.run(Time(2_000_000 * MICROSECOND), u64::MAX);
-        let (Connected(at), _) = simulation.finish();
+        simulation.finish();
+        let Connected(at) = connected;
         at.expect("it connects") - late
     };
     let (apart, together) = (connect(Medium::Hippi6400), connect(Medium::HippiFp));
@@ -303,9 +305,9 @@ fn stripes_lose_nothing_for_good() {
     let heap = RunOptions { list: ListKind::Heap, ..base };
     let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..base };
     for options in [base, heap, unfolded] {
-        let mut simulation = Simulation::new(Arc::new(net.config.clone()), options, ());
+        let mut simulation = models::Unobserved::new(Arc::new(net.config.clone()), options);
         simulation.run(Time(4_000_000 * MICROSECOND), u64::MAX);
-        let ((), outcome) = simulation.finish();
+        let outcome = simulation.finish();
         let stats = &outcome.transfers[0].stats;
         assert_eq!((stats.completed, stats.verified, stats.corrupt), (1, 1, 0), "{stats:?}");
         assert!(stats.lost > 0 && stats.doubled > 0);
@@ -341,9 +343,11 @@ fn switch_addresses_are_no_part_of_frames() {
                 node.captured = true;
             });
             let config = Arc::new(net.config.clone());
-            let mut simulation = Simulation::new(config, RunOptions::default(), Frames::default());
+            let mut seen = Frames::default();
+            let mut simulation = models::Watched::new(config, RunOptions::default(), &mut seen);
             simulation.run(Time(1_000_000 * MICROSECOND), u64::MAX);
-            let (Frames(frames), outcome) = simulation.finish();
+            let outcome = simulation.finish();
+            let Frames(frames) = seen;
             let stats = &outcome.transfers[0].stats;
             assert_eq!((stats.verified, stats.foreign), (1, 0), "the switch found the way");
             frames.into_iter().find(|(device, _)| *device == 3).expect("it asks for a connection").1

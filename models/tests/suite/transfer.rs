@@ -6,7 +6,7 @@ use models::path::Roads;
 use models::run::{ListKind, PipelineMode};
 use models::stats::TransferTotals;
 use models::transfer_rate::TransferPath;
-use models::{Progress, RunOptions, Simulation};
+use models::{Progress, RunOptions};
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
@@ -130,9 +130,9 @@ fn results_do_not_depend_on_the_kernel() {
     let config = Arc::new(net.config.clone());
     let mut found = Vec::new();
     for options in options() {
-        let mut simulation = Simulation::new(Arc::clone(&config), options, ());
+        let mut simulation = models::Unobserved::new(Arc::clone(&config), options);
         assert_eq!(simulation.run(Time(10_000 * MICROSECOND), u64::MAX), Progress::Drained);
-        let ((), outcome) = simulation.finish();
+        let outcome = simulation.finish();
         found.push((outcome.transfers, outcome.outcome, outcome.trajectory));
     }
     assert!(found.iter().all(|other| *other == found[0]));

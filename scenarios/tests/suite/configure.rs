@@ -4,7 +4,7 @@
 use models::config::{DeviceModel, Egress, FabricConfig};
 use models::enumeration::EnumerationReport;
 use models::probe::Delivery;
-use models::{Outcome, Probe, RunOptions, Simulation};
+use models::{Outcome, Probe, RunOptions, Watched};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ fn load(value: &Value) -> scenarios::Variant {
 
 fn run(value: &Value) -> (Arc<FabricConfig>, Pairs, Outcome) {
     let variant = load(value);
-    let mut simulation =
-        Simulation::new(Arc::clone(&variant.config), RunOptions::default(), Pairs::default());
+    let mut pairs = Pairs::default();
+    let mut simulation = Watched::new(Arc::clone(&variant.config), RunOptions::default(), &mut pairs);
     let _ = simulation.run(variant.until, u64::MAX);
-    let (pairs, outcome) = simulation.finish();
+    let outcome = simulation.finish();
     (variant.config, pairs, outcome)
 }
 

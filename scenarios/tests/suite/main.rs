@@ -10,5 +10,6 @@ mod mutations;
 mod options;
 mod plan;
 mod programs;
+mod session;
 mod studies;
 mod transfer;

@@ -221,10 +221,16 @@ pub fn run(config: &FabricConfig, until: u64, probe: Count) -> (Count, Outcome) 
     run_with(config, until, probe, RunOptions::default())
 }
 
-pub fn run_with(config: &FabricConfig, until: u64, probe: Count, options: RunOptions) -> (Count, Outcome) {
-    let mut sim = Simulation::new(Arc::new(config.clone()), options, probe);
+pub fn run_with(
+    config: &FabricConfig,
+    until: u64,
+    mut probe: Count,
+    options: RunOptions,
+) -> (Count, Outcome) {
+    let mut sim = models::Watched::new(Arc::new(config.clone()), options, &mut probe);
     while sim.run(Time(until), u64::MAX) == Progress::Running {}
-    sim.finish()
+    let outcome = sim.finish();
+    (probe, outcome)
 }
 
 pub const ALL_OPTIONS: [RunOptions; 4] = [

@@ -2,7 +2,7 @@
 
 use models::probe::Journey;
 use models::stats::SessionTotals;
-use models::{Probe, Progress, RunOptions, Simulation};
+use models::{Probe, Progress, RunOptions, Watched};
 use scenarios::load;
 
 /// Octets of the messages of the first device, in their order.
@@ -39,9 +39,11 @@ fn observed(first: &str, second: &str, session: &str) -> (SessionTotals, Vec<u32
     );
     let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
     let variant = &plan.variants[0];
-    let mut simulation = Simulation::new(variant.config.clone(), RunOptions::default(), Octets::default());
+    let mut seen = Octets::default();
+    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut seen);
     assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
-    let (Octets(octets), mut outcome) = simulation.finish();
+    let mut outcome = simulation.finish();
+    let Octets(octets) = seen;
     (outcome.sessions.remove(0), octets)
 }
 
