@@ -1,0 +1,55 @@
+//! What random systems have found, as small as it gets.
+
+use crate::Verdict;
+use crate::laws::judge;
+
+/// All laws hold in this system, run in every way.
+fn sound(text: &str) {
+    match judge(text, true, true) {
+        Verdict::Sound => {}
+        Verdict::Refused(code, why) => panic!("{code}: {why}"),
+        Verdict::Broken(why) => panic!("{why}"),
+    }
+}
+
+/// Streams that are no conduits ended with a restart, and had never been counted as open.
+#[test]
+fn a_restart_ends_only_conduits_that_were_open() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "traffic": [{"name": "s", "from": ["ep/0"], "to": "ep/1",
+                         "session": {"opens": "stream", "restarts": [{"node": "ep/0", "at": "25 us"}]}}],
+            "run": {"until": "40 us"}
+        }"#,
+    );
+}
+
+/// A PDU that comes twice because the scenario doubles it: 1 was asked for, 2 arrived.
+#[test]
+fn doubled_data_is_in_the_books() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "traffic": [{"name": "s", "from": ["ep/0"], "to": "ep/1", "limit": 1, "size": 60,
+                         "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}},
+                         "session": {"faults": [{"from": "ep/0", "to": "ep/1", "message": "data", "nth": 1,
+                                                 "fate": "duplicate"}]}}],
+            "run": {"until": "40 us"}
+        }"#,
+    );
+}
+
+/// Messages of 4096 octets from a node with segments of 64: no packet could carry them.
+#[test]
+fn long_data_takes_longer_segments() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "endpoint": {"session": {"segment": 64}},
+            "traffic": [{"name": "s", "from": ["ep/0"], "to": "ep/1", "limit": 1, "size": 9000,
+                         "arrivals": {"constant": {"interval": "20 us", "phase": "0 ps"}}, "session": {}}],
+            "run": {"until": "60 us"}
+        }"#,
+    );
+}
