@@ -53,3 +53,19 @@ fn long_data_takes_longer_segments() {
         }"#,
     );
 }
+
+/// A link dies while a packet is on it, or just after: the packet stands there for ever, and that is told.
+#[test]
+fn a_packet_on_a_dead_link_is_a_stall() {
+    for at in (20..600).step_by(20) {
+        sound(&format!(
+            r#"{{
+                "name": "t", "topology": {{"single_switch": {{"ports": 2}}}},
+                "faults": {{"dead_devices": [{{"device": "ep/1", "at": "{at} ns"}}]}},
+                "traffic": [{{"name": "p", "from": ["ep/0"], "to": "ep/1", "limit": 1, "start": "0 ps",
+                              "arrivals": {{"constant": {{"interval": "2 us", "phase": "0 ps"}}}}}}],
+                "run": {{"until": "400 us", "stall_after": "15 us"}}
+            }}"#
+        ));
+    }
+}
