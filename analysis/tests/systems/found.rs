@@ -69,3 +69,19 @@ fn a_packet_on_a_dead_link_is_a_stall() {
         ));
     }
 }
+
+/// Registers that nodes of a session read were told as round trips of the first flow in the file.
+#[test]
+fn registers_belong_to_the_enumeration() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 3}},
+            "configure": {"fabric": {"host": "ep/0"}},
+            "endpoint": {"session": {"contact": "registers"}},
+            "traffic": [{"name": "m", "from": ["ep/0"], "to": "ep/1", "limit": 1, "size": 64, "messages": {},
+                         "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}}},
+                        {"name": "s", "from": ["ep/1"], "to": "ep/2", "session": {}}],
+            "run": {"until": "400 us"}
+        }"#,
+    );
+}

@@ -556,9 +556,7 @@ fn endpoint(d: &mut Draw, world: &World) -> Fields {
     if d.chance(40) {
         endpoint.insert("linx".into(), traffic::linx_node(d, world).into());
     }
-    if d.chance(40) {
-        endpoint.insert("session".into(), traffic::session_node(d, world).into());
-    }
+    endpoint.insert("session".into(), traffic::session_node(d, world).into());
     endpoint
 }
 
