@@ -465,6 +465,14 @@ pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfi
     agents
 }
 
+/// Flows have streams of their own, above those that session management hands out: two protocols cannot send
+/// in one stream, each with a priority of its own.
+fn stream_of(flow: u16) -> u16 {
+    const FIRST: u16 = 0xE000;
+    const MANY: u16 = 0x1000;
+    if flow < MANY { FIRST + flow } else { flow }
+}
+
 fn protocol(spec: &FlowSpec, flow: u16) -> ProtocolConfig {
     let carrier = match kind(spec) {
         Kind::Message { segment } => Carrier::Message {
@@ -473,8 +481,7 @@ fn protocol(spec: &FlowSpec, flow: u16) -> ProtocolConfig {
         },
         Kind::Stream { .. } => Carrier::Stream {
             cos: spec.streams.as_ref().and_then(|streams| streams.cos).unwrap_or(0),
-            // Flows have streams of their own.
-            stream_id: flow,
+            stream_id: stream_of(flow),
         },
         Kind::Read => Carrier::Read,
         Kind::Write => Carrier::Write,

@@ -85,3 +85,19 @@ fn registers_belong_to_the_enumeration() {
         }"#,
     );
 }
+
+/// A flow of streams and a session that hands out the same StreamID, with another priority.
+#[test]
+fn flows_and_sessions_have_streams_of_their_own() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "endpoint": {"session": {"data": "stream"}},
+            "traffic": [{"name": "p", "from": ["ep/0"], "to": "ep/1", "size": 600, "streams": {},
+                         "arrivals": {"saturated": {}}},
+                        {"name": "s", "from": ["ep/0"], "to": "ep/1", "size": 900, "priority": 1,
+                         "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}}, "session": {}}],
+            "run": {"until": "60 us"}
+        }"#,
+    );
+}

@@ -453,9 +453,7 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
         }
     }
     d.set(&mut node, 30, "SessionNodeSpec/record_limit", &[1, 20]);
-    // Below are streams of other flows: two protocols that send to one endpoint in one StreamID, each with a
-    // priority of its own, are more than a sender of type 9 can do.
-    node.insert("first_stream".into(), d.of("SessionNodeSpec/first_stream", &[100, 40_000]).into());
+    d.set(&mut node, 20, "SessionNodeSpec/first_stream", &[0, 57_343]);
     d.set(&mut node, 30, "SessionNodeSpec/rts", &[true, false]);
     d.set(&mut node, 4, "SessionNodeSpec/mute", &[true, false]);
     d.set(&mut node, 2, "SessionNodeSpec/refuses", &[true, false]);
