@@ -385,7 +385,8 @@ fn faults(d: &mut Draw, world: &mut World) -> Fields {
         let hits: Vec<Value> = (0..d.between(1, 3))
             .map(|_| {
                 let (device, port) = end(d, world);
-                json!({"device": device, "port": port, "what": d.of("CorruptSpec/what", &["packet", "symbol"]),
+                json!({"device": device, "port": port,
+                       "what": d.of("CorruptSpec/what", &["packet", "symbol"]),
                        "nth": d.of("CorruptSpec/nth", &[1, 2, 5, 30])})
             })
             .collect();
@@ -572,7 +573,9 @@ fn overrides(d: &mut Draw, world: &World) -> Vec<Value> {
             }
             "switch" => {
                 let (name, _) = d.any(&world.shape.switches);
-                json!({"devices": name, "switch": {"pipeline": d.of("override/pipeline", &["0 ps", "90 ns"])}})
+                json!({"devices": name, "switch": {
+                    "pipeline": d.of("override/pipeline", &["0 ps", "90 ns"])
+                }})
             }
             "link" => json!({"link": place(d, world), "links": {"length": "7 m"}}),
             _ if world.voq && !world.configured => {

@@ -399,7 +399,7 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
         let plain = outcome.sessions.iter().all(|totals| usize::from(totals.flow) != flow)
             && outcome.linx.iter().all(|totals| usize::from(totals.flow) != flow)
             && outcome.transfers.iter().all(|totals| usize::from(totals.flow) != flow);
-        // Reads of registers are reported under this flow, and counted by the nodes of sessions that make them.
+        // Reads of registers are reported under this flow, and counted by the nodes that make them.
         let foreign = name == "enumeration" && !outcome.sessions.is_empty();
         if plain && !foreign {
             hold!(
@@ -423,7 +423,7 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
         hold!(
             broken,
             stats.messages == known,
-            "LINX {name}: {} messages, {} refused + {} delivered + {} missing + {} lost + {} unseen + {} under way",
+            "LINX {name}: {} messages, {} refused + {} delivered + {} missing + {} lost + {} unseen, {} left",
             stats.messages,
             stats.refused,
             stats.delivered,

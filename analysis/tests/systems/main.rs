@@ -20,7 +20,6 @@ mod traffic;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
 
 /// The series of a default run, and how many systems of it are run; then as many of a new series.
 const SEED: u64 = 1;
@@ -87,9 +86,7 @@ fn systems_are_sound() {
     let all = number("RIOSIM_SYSTEMS_ALL").is_some();
     let mut refused: BTreeMap<&str, (usize, String)> = BTreeMap::new();
     let mut found: Vec<String> = Vec::new();
-    let (started, mut slowest) = (Instant::now(), (0.0, 0));
     for &(seed, index) in &series {
-        let begun = Instant::now();
         match judge(seed, index) {
             Verdict::Sound => {}
             Verdict::Refused(code, text) => {
@@ -111,24 +108,10 @@ fn systems_are_sound() {
                 }
             }
         }
-        let took = begun.elapsed().as_secs_f64();
-        if all && took > 1.0 {
-            println!("slow: {index} took {took:.1} s");
-        }
-        if took > slowest.0 {
-            slowest = (took, index);
-        }
     }
     std::panic::set_hook(hook);
     let count: usize = refused.values().map(|(count, _)| count).sum();
-    println!(
-        "{} systems in {:.1} s (the slowest {:.2} s: {}), {count} refused, {} findings",
-        series.len(),
-        started.elapsed().as_secs_f64(),
-        slowest.0,
-        slowest.1,
-        found.len()
-    );
+    println!("{} systems, {count} refused, {} findings", series.len(), found.len());
     for (code, (count, first)) in &refused {
         println!("  {code}: {count}, first {first}");
     }
@@ -140,7 +123,8 @@ fn systems_are_sound() {
 /// How many are drawn, and not run, to see whether all choices are.
 const DRAWN: u64 = 800;
 
-/// So many systems draw every option of the schema and every value of every table, but what `NOT_DRAWN` names.
+/// So many systems draw every option of the schema and every value of every table, but what `NOT_DRAWN`
+/// names.
 #[test]
 fn every_choice_is_drawn() {
     let mut seen = coverage::Seen::new();

@@ -507,7 +507,11 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
             fields.insert("opens".into(), "stream".into());
         }
         "script" => {
-            let step = |at: &str, node: &str, peer: &str, action: Value| json!({"at": at, "node": node, "peer": peer, "do": action});
+            let step = |at: &str, node: &str, peer: &str, action: Value| {
+                json!({
+                    "at": at, "node": node, "peer": peer, "do": action
+                })
+            };
             let steps = vec![
                 step("1 us", &one, &target, json!("create")),
                 step("3 us", &one, &target, json!({"duplicate": "OPEN 0 (F,F)"})),
