@@ -110,7 +110,8 @@ impl Books {
             Transport::Session(totals) => {
                 let stats = &totals.stats;
                 let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
-                let asked = stats.pdus_sent - stats.broadcasts + copies;
+                // A copy that the scenario makes of a PDU may arrive as well.
+                let asked = stats.pdus_sent - stats.broadcasts + copies + stats.data_doubled;
                 Self {
                     mean: mean(stats.pdu_ps),
                     paced: true,

@@ -57,6 +57,13 @@ pub fn flows_csv(reports: &[VariantReport]) -> String {
     out
 }
 
+/// One past the last bin to write: those of the measured part, and later ones in which something happened
+/// that is no packet or message.
+fn last_bin(report: &VariantReport, counts: &[[u64; 2]]) -> usize {
+    let happened = counts.iter().rposition(|count| *count != [0, 0]).map_or(0, |last| last + 1);
+    report.window.to_bin.max(happened)
+}
+
 /// Fabric-wide queues and staging edges over time.
 pub fn fabric_csv(reports: &[VariantReport]) -> String {
     let mut out = String::from(
@@ -65,7 +72,7 @@ pub fn fabric_csv(reports: &[VariantReport]) -> String {
     );
     for report in reports {
         let collector = &report.run.collector;
-        for index in 0..report.window.to_bin {
+        for index in 0..last_bin(report, collector.staging_edges()) {
             let sample = &collector.samples()[index];
             let mean = |sum: u64| {
                 Num(if sample.samples == 0 { f64::NAN } else { ratio(sum.into(), sample.samples.into()) })
@@ -86,15 +93,15 @@ pub fn fabric_csv(reports: &[VariantReport]) -> String {
     out
 }
 
-/// Ends of conduits and of LINX connections over time: opened and ended in a time bin, open at its end.
-/// Nothing without conduits.
+/// Ends of conduits and of connections (LINX, Scheduled Transfer) over time: opened and ended in a time bin,
+/// open at its end. Nothing without conduits.
 pub fn conduits_csv(reports: &[VariantReport]) -> Option<String> {
     let mut out = String::from("variant,time_us,opened_ends,ended_ends,open_ends\n");
     let mut some = false;
     for report in reports {
         let collector = &report.run.collector;
-        let mut open = 0;
-        for (index, [opened, ended]) in collector.conduits().iter().enumerate().take(report.window.to_bin) {
+        let (mut open, last) = (0, last_bin(report, collector.conduits()));
+        for (index, [opened, ended]) in collector.conduits().iter().enumerate().take(last) {
             some = true;
             // The printed algorithm says again and again that the same conduit is open.
             open += *opened as i64 - *ended as i64;

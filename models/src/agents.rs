@@ -10,7 +10,7 @@ use crate::agent::port::Arrival;
 use crate::agent::session::{Session, audit};
 use crate::agent::transfer::{Transfer, audit as audit_transfers};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
-use crate::config::{PacketSize, ProgramTransport};
+use crate::config::{PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
 use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
@@ -47,6 +47,8 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn set_up_agents(&mut self) {
         let config = self.config.clone();
         let paths = crate::agent::linx::paths::Paths::new(&config);
+        let setup = |part: &&PartConfig| matches!(part.protocol, ProtocolConfig::Enumerate { .. });
+        let registers = config.agents.iter().flat_map(|agent| &agent.parts).find(setup).map(|part| part.flow);
         for agent in &config.agents {
             let port = self.first_port[agent.device as usize];
             let e = !self.owner[port as usize] as usize;
@@ -54,6 +56,9 @@ impl<P: Probe> Fabric<P> {
             let path = &config.devices[agent.device as usize].path;
             let asleep = config.enumeration.is_some();
             let mut agent = Agent::new(config.seed, path, agent, asleep);
+            if let Some(flow) = registers {
+                agent.register_flow(flow);
+            }
             if let Some(paths) = &paths {
                 agent.learn_paths(paths);
             }

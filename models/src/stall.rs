@@ -40,10 +40,10 @@ impl<P: Probe> View<'_, P> {
     fn reason(&self, packet: u32) -> Reason {
         let f = self.fabric;
         let record = &f.packets[packet];
-        if record.flags & WAITING == 0 {
-            return Reason::Moving;
-        }
         let port = f.port_of(packet);
+        if record.flags & WAITING == 0 {
+            return if f.is_cut_off(port) { Reason::NoLink } else { Reason::Moving };
+        }
         let tx = &f.ports[port as usize].tx;
         if self.is_refused(port, record.priority) {
             return Reason::NoCredit(self.holder(packet, tx.peer));
@@ -228,6 +228,11 @@ impl<P: Probe> Fabric<P> {
         if self.is_switch(base) { base + u32::from(self.packets[packet].input) } else { NONE }
     }
 
+    /// The link of this port is down, or has given up: what was sent and is not acknowledged stands here.
+    fn is_cut_off(&self, port: u32) -> bool {
+        matches!(self.ends.get(port as usize), Some(Some(end)) if end.is_gone())
+    }
+
     fn describe(&self, view: &View<'_, P>, packet: u32) -> String {
         let record = &self.packets[packet];
         let port = self.port_of(packet);
@@ -284,7 +289,8 @@ impl<P: Probe> Fabric<P> {
             let mut seen: Vec<(u32, u8)> = self.stalled.clone();
             // The longest wait first, ties by name: what is reported must not depend on where packets lie.
             let mut old: Vec<u32> = (self.packets.iter())
-                .filter(|(_, p)| p.flags & WAITING != 0 && p.snapshot.at <= deadline)
+                .filter(|(_, p)| p.snapshot.at <= deadline)
+                .filter(|(id, p)| p.flags & WAITING != 0 || self.is_cut_off(self.port_of(*id)))
                 .map(|(id, _)| id)
                 .collect();
             old.sort_by_key(|id| {

@@ -278,6 +278,8 @@ pub struct SessionStats {
     pub consumer_high_water: u32,
     /// Messages lost, duplicated and delayed by the scenario.
     pub injected: [u64; 3],
+    /// Of those duplicated, data: each is a PDU, or a part of one, that nobody sent twice.
+    pub data_doubled: u64,
     /// Steps of a script that found nothing to do.
     pub missed_steps: u64,
 }
@@ -341,6 +343,7 @@ impl SessionStats {
         for (sum, count) in self.injected.iter_mut().zip(other.injected) {
             *sum += count;
         }
+        self.data_doubled += other.data_doubled;
         self.missed_steps += other.missed_steps;
     }
 }

@@ -386,8 +386,42 @@ pub(crate) fn ratio(c: &Compiler<'_>, device: usize) -> (u64, u64) {
     value.filter(|&(num, den)| num > 0 && den > 0).unwrap_or((1, 1))
 }
 
+/// An endpoint that is an interface of a host in one flow is nothing else in another: what comes through
+/// it is that host's.
+fn check_interfaces(c: &mut Compiler<'_>, parts: &[Placed]) {
+    let interfaces = |placed: &Placed| match &placed.node {
+        Some(ProtocolConfig::Transfer(end)) => end.interfaces.clone(),
+        _ => vec![c.ids[placed.device] as u16],
+    };
+    // The hosts by the ids of their interfaces, each with a flow that makes it one.
+    let mut hosts: BTreeMap<u16, (u16, Vec<u16>)> = BTreeMap::new();
+    for placed in parts {
+        let own = interfaces(placed);
+        for &id in own.iter().filter(|_| own.len() > 1) {
+            hosts.entry(id).or_insert_with(|| (placed.flow, own.clone()));
+        }
+    }
+    for placed in parts {
+        let own = interfaces(placed);
+        let other = own.iter().find_map(|id| Some((*id, hosts.get(id).filter(|host| host.1 != own)?)));
+        let Some((id, (flow, host))) = other.filter(|(_, (_, host))| own != host[..1]) else { continue };
+        let name = |id: u16| {
+            let device = c.ids.iter().position(|own| *own == u32::from(id)).expect("somebody has the id");
+            c.graph.nodes[device].name.clone()
+        };
+        let message =
+            format!("\"{}\" is an interface of the host \"{}\" in another flow", name(id), name(host[0]));
+        let finding = Diagnostic::error("SC048", format!("/traffic/{}/st", placed.flow), message)
+            .help("name the first endpoint of that host, or give both flows the same hosts")
+            .also(format!("/traffic/{flow}/st/stripes"), "the other flow");
+        c.out.push(finding);
+        return;
+    }
+}
+
 /// The agents of all endpoints that take part in such flows.
 pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfig> {
+    check_interfaces(c, &parts);
     let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
     for Placed { device, flow, source, node } in parts {
         let protocol = match (node, c.spec.traffic.get(usize::from(flow)), &c.host) {
@@ -431,6 +465,14 @@ pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfi
     agents
 }
 
+/// Flows have streams of their own, above those that session management hands out: two protocols cannot send
+/// in one stream, each with a priority of its own.
+fn stream_of(flow: u16) -> u16 {
+    const FIRST: u16 = 0xE000;
+    const MANY: u16 = 0x1000;
+    if flow < MANY { FIRST + flow } else { flow }
+}
+
 fn protocol(spec: &FlowSpec, flow: u16) -> ProtocolConfig {
     let carrier = match kind(spec) {
         Kind::Message { segment } => Carrier::Message {
@@ -439,8 +481,7 @@ fn protocol(spec: &FlowSpec, flow: u16) -> ProtocolConfig {
         },
         Kind::Stream { .. } => Carrier::Stream {
             cos: spec.streams.as_ref().and_then(|streams| streams.cos).unwrap_or(0),
-            // Flows have streams of their own.
-            stream_id: flow,
+            stream_id: stream_of(flow),
         },
         Kind::Read => Carrier::Read,
         Kind::Write => Carrier::Write,

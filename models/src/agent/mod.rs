@@ -396,6 +396,11 @@ impl Agent {
         })
     }
 
+    /// Accesses to registers belong to this flow, whoever makes them.
+    pub fn register_flow(&mut self, flow: u16) {
+        self.port.register_flow = flow;
+    }
+
     /// Tells nodes of LINX which links go down.
     pub fn learn_paths(&mut self, paths: &linx::paths::Paths<'_>) {
         for part in &mut self.parts {

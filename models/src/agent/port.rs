@@ -4,7 +4,7 @@ use super::data::{Data, Label, Trail};
 use super::host::Host;
 use super::protocol::{Conveyance, Outcome, Received, Token};
 use super::{Order, Outgoing};
-use crate::config::{AgentConfig, ProtocolConfig};
+use crate::config::AgentConfig;
 use crate::probe::{Cause, Journey, Parts, ProtocolFact};
 use crate::registers;
 use logical::engine::io::requester::{self, Requester};
@@ -75,7 +75,7 @@ pub(super) struct Port {
     /// Packets of type 9 that wait for the link.
     pub streams_waiting: u32,
     /// Flow of register accesses.
-    register_flow: u16,
+    pub(super) register_flow: u16,
 }
 
 /// Packets of type 9 that may wait for the link: the next is made when one starts.
@@ -133,11 +133,7 @@ impl Port {
             answers: VecDeque::new(),
             mixed: false,
             streams_waiting: 0,
-            register_flow: config
-                .parts
-                .iter()
-                .find(|part| matches!(part.protocol, ProtocolConfig::Enumerate { .. }))
-                .map_or(0, |part| part.flow),
+            register_flow: 0,
         }
     }
 

@@ -34,7 +34,8 @@ pub struct SessionNodeSpec {
     /// Class of service of that stream, and of streams to this node (default 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cos: Option<u8>,
-    /// Octets of a segment of type 11: 8, 16, 32, 64, 128 or 256 (default).
+    /// Octets of a segment of type 11: 8, 16, 32, 64, 128 or 256 (default). A message that would have too
+    /// many of them is sent in longer ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "super::segment_schema")]
     pub segment: Option<u16>,

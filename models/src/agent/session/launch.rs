@@ -47,6 +47,13 @@ impl Launcher {
         }
     }
 
+    /// Segments of a message of so many octets: those of the node, or longer ones if it has too many of them.
+    fn segment(&self, mailbox: u8, octets: usize) -> SegmentSize {
+        let most = if mailbox > 3 { 1 } else { 16 };
+        let fits = |size: &SegmentSize| *size >= self.segment && most * size.octets() >= octets;
+        SegmentSize::ALL.into_iter().find(fits).unwrap_or(self.segment)
+    }
+
     /// The first message to a peer with these words that waits for the script.
     pub(super) fn release(&mut self, peer: u16, words: &str) -> Option<Message> {
         let held = self.held.as_mut()?;
@@ -123,6 +130,7 @@ impl Session {
             }
             Some(Fate::Duplicate) => {
                 self.stats.injected[1] += 1;
+                self.stats.data_doubled += u64::from(message.data);
                 self.leave(cx, message.clone());
                 self.leave(cx, message);
             }
@@ -148,7 +156,8 @@ impl Session {
         let low = self.launcher.priority;
         let (conveyance, priority) = match transmit.conveyance {
             Contact::Mailbox(mailbox) => {
-                let conveyance = Conveyance::Message { mailbox, segment: self.launcher.segment };
+                let segment = self.launcher.segment(mailbox, transmit.octets.len());
+                let conveyance = Conveyance::Message { mailbox, segment };
                 (conveyance, low + u8::from(transmit.class == Class::High))
             }
             // The PDUs of a stream have one priority.

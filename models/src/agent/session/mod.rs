@@ -267,10 +267,13 @@ impl Session {
         self.known.clear();
         self.asking.clear();
         self.reader = Reader::default();
-        for _ in 0..self.open.len() {
-            cx.emit(ProtocolFact::ConduitEnded);
+        // Streams that are no conduits were not counted when they opened.
+        if self.config.wanted == Wanted::Conduits {
+            for _ in 0..self.open.len() {
+                cx.emit(ProtocolFact::ConduitEnded);
+            }
+            self.stats.ended += self.open.len() as u64;
         }
-        self.stats.ended += self.open.len() as u64;
         self.open.clear();
         self.stats.pdus_lost += self.waiting.values().map(|queue| queue.len() as u64).sum::<u64>();
         self.waiting.clear();

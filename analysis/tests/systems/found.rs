@@ -1,0 +1,103 @@
+//! What random systems have found, as small as it gets.
+
+use crate::Verdict;
+use crate::laws::judge;
+
+/// All laws hold in this system, run in every way.
+fn sound(text: &str) {
+    match judge(text, true, true) {
+        Verdict::Sound => {}
+        Verdict::Refused(code, why) => panic!("{code}: {why}"),
+        Verdict::Broken(why) => panic!("{why}"),
+    }
+}
+
+/// Streams that are no conduits ended with a restart, and had never been counted as open.
+#[test]
+fn a_restart_ends_only_conduits_that_were_open() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "traffic": [{"name": "s", "from": ["ep/0"], "to": "ep/1",
+                         "session": {"opens": "stream", "restarts": [{"node": "ep/0", "at": "25 us"}]}}],
+            "run": {"until": "40 us"}
+        }"#,
+    );
+}
+
+/// A PDU that comes twice because the scenario doubles it: 1 was asked for, 2 arrived.
+#[test]
+fn doubled_data_is_in_the_books() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "traffic": [{"name": "s", "from": ["ep/0"], "to": "ep/1", "limit": 1, "size": 60,
+                         "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}},
+                         "session": {"faults": [{"from": "ep/0", "to": "ep/1", "message": "data", "nth": 1,
+                                                 "fate": "duplicate"}]}}],
+            "run": {"until": "40 us"}
+        }"#,
+    );
+}
+
+/// Messages of 4096 octets from a node with segments of 64: no packet could carry them.
+#[test]
+fn long_data_takes_longer_segments() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "endpoint": {"session": {"segment": 64}},
+            "traffic": [{"name": "s", "from": ["ep/0"], "to": "ep/1", "limit": 1, "size": 9000,
+                         "arrivals": {"constant": {"interval": "20 us", "phase": "0 ps"}}, "session": {}}],
+            "run": {"until": "60 us"}
+        }"#,
+    );
+}
+
+/// A link dies while a packet is on it, or just after: the packet stands there for ever, and that is told.
+#[test]
+fn a_packet_on_a_dead_link_is_a_stall() {
+    for at in (20..600).step_by(20) {
+        sound(&format!(
+            r#"{{
+                "name": "t", "topology": {{"single_switch": {{"ports": 2}}}},
+                "faults": {{"dead_devices": [{{"device": "ep/1", "at": "{at} ns"}}]}},
+                "traffic": [{{"name": "p", "from": ["ep/0"], "to": "ep/1", "limit": 1, "start": "0 ps",
+                              "arrivals": {{"constant": {{"interval": "2 us", "phase": "0 ps"}}}}}}],
+                "run": {{"until": "400 us", "stall_after": "15 us"}}
+            }}"#
+        ));
+    }
+}
+
+/// Registers that nodes of a session read were told as round trips of the first flow in the file.
+#[test]
+fn registers_belong_to_the_enumeration() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 3}},
+            "configure": {"fabric": {"host": "ep/0"}},
+            "endpoint": {"session": {"contact": "registers"}},
+            "traffic": [{"name": "m", "from": ["ep/0"], "to": "ep/1", "limit": 1, "size": 64, "messages": {},
+                         "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}}},
+                        {"name": "s", "from": ["ep/1"], "to": "ep/2", "session": {}}],
+            "run": {"until": "400 us"}
+        }"#,
+    );
+}
+
+/// A flow of streams and a session that hands out the same StreamID, with another priority.
+#[test]
+fn flows_and_sessions_have_streams_of_their_own() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "endpoint": {"session": {"data": "stream"}},
+            "traffic": [{"name": "p", "from": ["ep/0"], "to": "ep/1", "size": 600, "streams": {},
+                         "arrivals": {"saturated": {}}},
+                        {"name": "s", "from": ["ep/0"], "to": "ep/1", "size": 900, "priority": 1,
+                         "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}}, "session": {}}],
+            "run": {"until": "60 us"}
+        }"#,
+    );
+}

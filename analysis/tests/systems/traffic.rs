@@ -1,0 +1,647 @@
+//! Random traffic of every kind.
+
+use crate::draw::Draw;
+use crate::generate::{Fields, World, service, us};
+use serde_json::{Value, json};
+
+/// One to four flows.
+pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
+    let count = d.of("flows", &[1, 1, 2, 2, 3, 4]);
+    let mut flows: Vec<Value> = Vec::new();
+    let kinds = ["packets", "trace", "messages", "streams", "rpc", "linx", "session", "st"];
+    for n in 0..count {
+        let mut kind = d.of("kind", &kinds);
+        let taken = |kind: &str| flows.iter().any(|flow| flow.get(kind).is_some());
+        if world.medium.is_some() {
+            kind = "st";
+        } else if taken(kind) || world.channels && d.chance(60) {
+            kind = "packets";
+        }
+        let mut flow = Fields::new();
+        flow.insert("name".into(), format!("{kind}-{n}").into());
+        match kind {
+            "packets" => packets(d, world, &mut flow),
+            "trace" => trace(d, world, &mut flow),
+            "messages" => messages(d, world, &mut flow),
+            "streams" => streams(d, world, &mut flow),
+            "rpc" => rpc(d, world, &mut flow),
+            "linx" => linx(d, world, &mut flow),
+            "session" => session(d, world, &mut flow),
+            _ => transfers(d, world, &mut flow),
+        }
+        let alone = flow.get("st").is_some_and(|st| st.get("stripes").is_some());
+        flows.push(flow.into());
+        // Other flows would have to know the same hosts.
+        if alone && d.chance(90) {
+            break;
+        }
+    }
+    flows
+}
+
+/// Who sends, and to whom.
+fn ends(d: &mut Draw, world: &World, flow: &mut Fields, packets: bool) {
+    let all = &world.shape.endpoints;
+    let pattern =
+        ["name", "id", "uniform", "permutation", "incast", "tornado", "neighbour", "cycle", "hotspot"];
+    let target = d.any(all);
+    let others: Vec<String> = all.iter().filter(|name| **name != target).cloned().collect();
+    let some = |d: &mut Draw| -> Value {
+        match d.of("from", &["all", "some", "one"]) {
+            "all" => json!("all"),
+            "some" => d.some(all, 2).into(),
+            _ => d.any(all).into(),
+        }
+    };
+    let (from, to) = match d.of("ToPattern", &pattern) {
+        "name" => (d.some(&others, 1).into(), json!(target)),
+        "uniform" => {
+            let mut uniform = Fields::new();
+            if d.chance(30) {
+                uniform.insert("among".into(), json!(d.some(all, 2)));
+            }
+            if packets && d.chance(20) && !world.shape.switches.is_empty() {
+                uniform.insert("include_self".into(), true.into());
+            }
+            (some(d), json!({"uniform": uniform}))
+        }
+        "permutation" => {
+            let kinds = ["random", "bit_complement", "bit_reverse", "transpose", "shuffle"];
+            let mut kind = d.of("PermutationKind", &kinds);
+            if !all.len().is_power_of_two() || kind == "transpose" && !all.len().ilog2().is_multiple_of(2) {
+                kind = "random";
+            }
+            let mut permutation = Fields::new();
+            permutation.insert("kind".into(), kind.into());
+            if kind == "random" {
+                if d.chance(30) {
+                    permutation.insert("among".into(), json!(d.some(all, 2)));
+                }
+                d.set(&mut permutation, 40, "PermutationSpec/seed", &[1, 9]);
+            }
+            (json!("all"), json!({"permutation": permutation}))
+        }
+        "incast" => (json!("all"), json!({"incast": {"target": target}})),
+        "tornado" if all.len() > 2 => (json!("all"), json!({"tornado": {}})),
+        "neighbour" => {
+            let among = d.some(all, 2);
+            match d.of("AmongSpec", &["all", "among"]) {
+                "all" => (json!("all"), json!({"neighbour": {}})),
+                _ => (json!(among), json!({"neighbour": {"among": among}})),
+            }
+        }
+        "cycle" => {
+            let list = d.some(&others, 1);
+            (json!(target), json!({"cycle": list}))
+        }
+        "hotspot" if packets => {
+            let mut spot = Fields::new();
+            spot.insert("hot".into(), json!([target]));
+            spot.insert(
+                "share".into(),
+                d.of("HotspotSpec/share", &[json!(0.4), json!("20 %"), json!("1/3")]),
+            );
+            if d.chance(50) {
+                spot.insert(
+                    "hot_flow".into(),
+                    format!("{}-spot", flow["name"].as_str().expect("a name")).into(),
+                );
+            }
+            (json!("all"), json!({"hotspot": spot}))
+        }
+        _ => (json!(others), json!(target)),
+    };
+    flow.insert("from".into(), from);
+    flow.insert("to".into(), to);
+    if packets && !world.groups.is_empty() && d.chance(50) {
+        flow.insert("to".into(), json!(d.any(&world.groups)));
+    }
+}
+
+fn arrivals(d: &mut Draw, world: &World, flow: &mut Fields, closed: bool) {
+    let loads = [json!(0.05), json!(0.3), json!("50 %"), json!("9/10")];
+    let kinds = ["poisson", "bernoulli", "load", "interval", "on_off", "saturated"];
+    let mut kind = d.of("ArrivalSpec", &kinds);
+    if kind == "saturated" && !closed {
+        kind = "poisson";
+    }
+    let load = d.of("load", &loads);
+    let process = match kind {
+        "poisson" => json!({"poisson": {"load": load}}),
+        "bernoulli" => {
+            let mut fields = Fields::new();
+            fields.insert("load".into(), load);
+            d.set(&mut fields, 15, "BernoulliSpec/slot", &["20 ns"]);
+            json!({"bernoulli": fields})
+        }
+        "load" => json!({"constant": {"load": load}}),
+        "interval" => {
+            let mut fields = Fields::new();
+            fields.insert("interval".into(), d.of("ConstantSpec/interval", &["9 us", "23 us"]).into());
+            d.set(&mut fields, 60, "ConstantSpec/phase", &["random", "0 ps", "2 us"]);
+            json!({"constant": fields})
+        }
+        "on_off" => json!({"on_off": {
+            "load": d.of("OnOffSpec/load", &[0.1, 0.3]), "on": d.of("on", &["3 us", "6 us"]),
+            "off": d.of("off", &["4 us", "6 us"])
+        }}),
+        _ => {
+            let mut fields = Fields::new();
+            d.set(&mut fields, 50, "SaturatedSpec/backlog", &[1, 3, 9]);
+            json!({"saturated": fields})
+        }
+    };
+    flow.insert("arrivals".into(), process);
+    let limited = if world.configured { 100 } else { 90 };
+    d.set(flow, limited, "FlowSpec/limit", &[1, 7, 40]);
+    if world.configured {
+        return;
+    }
+    if d.chance(20) {
+        flow.insert("start".into(), us(d.between(0, world.until / 2)));
+    }
+    if d.chance(15) {
+        flow.insert("stop".into(), us(d.between(world.until / 2 + 1, world.until)));
+    }
+}
+
+/// Most octets of what hosts send in these runs.
+fn sizes(d: &mut Draw, flow: &mut Fields, table: &str, values: &[u64]) {
+    if d.chance(60) {
+        flow.insert("size".into(), d.of(table, values).into());
+    } else if d.chance(40) {
+        let (a, b) = (d.any(values), d.any(values));
+        let weight = d.of("SizeShare/weight", &[1, 3, 0]);
+        flow.insert("size".into(), json!([{"payload": a, "weight": 2}, {"payload": b, "weight": weight}]));
+    }
+}
+
+fn packets(d: &mut Draw, world: &World, flow: &mut Fields) {
+    ends(d, world, flow, true);
+    arrivals(d, world, flow, true);
+    let kinds = ["nwrite", "swrite", "nread", "data_streaming", "doorbell", "message", "response"];
+    let kind = d.of("PacketKind", &kinds);
+    if kind != "nwrite" || d.chance(40) {
+        flow.insert("packet".into(), kind.into());
+    }
+    if kind == "nread" || kind == "doorbell" {
+        flow.insert("size".into(), 0.into());
+    } else {
+        sizes(d, flow, "packet/size", &[8, 16, 64, 128, 256]);
+    }
+    if matches!(kind, "nwrite" | "swrite" | "nread") {
+        d.set(flow, 25, "FlowSpec/address_bits", &[34, 50, 66]);
+    }
+    if world.channels && flow["to"] != "group" && d.chance(70) {
+        flow.insert("vc".into(), d.of("FlowSpec/vc", &[0, 1, 2, 3, 4, 5, 6, 7, 8]).into());
+    } else {
+        d.set(flow, 60, "FlowSpec/priority", &[0, 1, 2, 3]);
+    }
+}
+
+fn trace(d: &mut Draw, world: &World, flow: &mut Fields) {
+    let mut at = 0;
+    let rows: Vec<Value> = (0..d.between(1, 30))
+        .map(|_| {
+            at += d.between(0, 2_000_000);
+            let pair = loop {
+                let pair = [d.any(&world.shape.endpoints), d.any(&world.shape.endpoints)];
+                if pair[0] != pair[1] {
+                    break pair;
+                }
+            };
+            let kind = d.of("ftype", &[5, 6, 9, 11, 13]);
+            let octets = d.of("trace/size", &[8, 64, 256]);
+            format!("{at},{},{},{octets},{},{kind}", pair[0], pair[1], d.of("trace/priority", &[0, 1, 2, 3]))
+                .into()
+        })
+        .collect();
+    flow.insert("arrivals".into(), json!({"trace": {"rows": rows}}));
+}
+
+fn priority(d: &mut Draw, flow: &mut Fields) {
+    d.set(flow, 50, "protocols/priority", &[0, 1, 2]);
+}
+
+fn message(d: &mut Draw) -> (Fields, u64) {
+    let mut fields = Fields::new();
+    d.set(&mut fields, 50, "MessagesSpec/segment", &[8, 16, 32, 64, 128, 256]);
+    let segment = fields.get("segment").and_then(Value::as_u64).unwrap_or(256);
+    d.set(&mut fields, 40, "MessagesSpec/mailbox", &[0, 1, 2, 3]);
+    (fields, segment)
+}
+
+fn messages(d: &mut Draw, world: &World, flow: &mut Fields) {
+    ends(d, world, flow, false);
+    arrivals(d, world, flow, true);
+    let (mut fields, segment) = message(d);
+    if d.chance(15) {
+        fields.insert("mailbox".into(), d.of("mailbox", &[4, 63]).into());
+        flow.insert("size".into(), d.of("single/size", &[1, 7, 8]).into());
+    } else {
+        let most = 16 * segment;
+        let drawn = d.of("messages/size", &[1, 8, 100, 500, 4_096]);
+        flow.insert("size".into(), drawn.min(most).into());
+    }
+    flow.insert("messages".into(), fields.into());
+    priority(d, flow);
+}
+
+fn streams(d: &mut Draw, world: &World, flow: &mut Fields) {
+    ends(d, world, flow, false);
+    arrivals(d, world, flow, true);
+    flow.insert("streams".into(), stream(d, world).into());
+    sizes(d, flow, "streams/size", &[1, 2, 77, 256, 1_000, 5_000]);
+    priority(d, flow);
+}
+
+fn stream(d: &mut Draw, world: &World) -> Fields {
+    let mut fields = Fields::new();
+    if world.mtu != 256 || d.chance(50) {
+        fields.insert("mtu".into(), world.mtu.into());
+    }
+    d.set(&mut fields, 40, "StreamsSpec/cos", &[0, 1, 7, 255]);
+    fields
+}
+
+fn rpc(d: &mut Draw, world: &World, flow: &mut Fields) {
+    ends(d, world, flow, false);
+    arrivals(d, world, flow, true);
+    let mut fields = Fields::new();
+    d.set(&mut fields, 90, "RpcSpec/via", &["message", "stream", "read", "write"]);
+    let via = fields.get("via").and_then(Value::as_str).unwrap_or("message").to_owned();
+    match via.as_str() {
+        "read" => d.set(&mut fields, 80, "read/response", &[8, 16, 32, 64, 96, 256]),
+        "write" => sizes(d, flow, "write/size", &[1, 8, 65, 256]),
+        "stream" => {
+            sizes(d, flow, "request/size", &[8, 600]);
+            d.set(&mut fields, 70, "stream/response", &[1, 8, 900]);
+            flow.insert("streams".into(), stream(d, world).into());
+        }
+        _ => {
+            let (fields, segment) = message(d);
+            let size = d.of("rpc/size", &[8, 200, 1_000]);
+            flow.insert("size".into(), size.min(16 * segment).into());
+            flow.insert("messages".into(), fields.into());
+            let answer = d.of("message/response", &[8, 128]);
+            flow.insert("rpc".into(), json!({"response": answer}));
+        }
+    }
+    if let Some(answer) = flow.get("rpc").and_then(|rpc| rpc.get("response")) {
+        fields.insert("response".into(), answer.clone());
+    }
+    if d.chance(40) {
+        let time = d.of("RpcSpec/timeout", &[5, 60]) * world.clock;
+        fields.insert("timeout".into(), format!("{time} us").into());
+    }
+    flow.insert("rpc".into(), fields.into());
+    priority(d, flow);
+}
+
+fn program(d: &mut Draw, flow: &mut Fields, world: &World, key: &str, fields: &mut Fields) {
+    let n = world.shape.endpoints.len();
+    let kinds = [
+        "allreduce_halving",
+        "allreduce_ring",
+        "all_to_all",
+        "broadcast",
+        "reduce",
+        "barrier",
+        "gather",
+        "text",
+    ];
+    let mut kind = d.of("CollectiveKind", &kinds);
+    if kind == "allreduce_halving" && !n.is_power_of_two() {
+        kind = "allreduce_ring";
+    }
+    let mut program = Fields::new();
+    if kind == "text" {
+        let mut lines = vec![format!("num_ranks {n}")];
+        lines.extend(
+            ["rank 0 {", "a: calc 500", "b: send 600b to 1 tag 3", "b requires a", "recv 64b from 1", "}"]
+                .map(str::to_owned),
+        );
+        lines.extend(["rank 1 {", "recv 600b from 0 tag 3", "send 64b to 0", "}"].map(str::to_owned));
+        program.insert("text".into(), lines.into());
+    } else {
+        program.insert("collective".into(), kind.into());
+        d.set(&mut program, 80, "ProgramSpec/octets", &[1, 100, 3_000]);
+        if !program.contains_key("octets") && n > 4 {
+            program.insert("octets".into(), 4_000.into());
+        }
+    }
+    d.set(&mut program, 50, "ProgramSpec/eager", &[0, 64, 65_536]);
+    fields.insert("program".into(), program.into());
+    flow.insert("from".into(), "all".into());
+    flow.remove("to");
+    let _ = key;
+}
+
+/// Times of the protocol clock, given in those of the fabric.
+fn scaled(world: &World, time: u64) -> Value {
+    format!("{} us", (time * world.clock).max(1)).into()
+}
+
+pub fn linx_node(d: &mut Draw, world: &World) -> Fields {
+    let mut node = Fields::new();
+    d.set(&mut node, 60, "LinxNodeSpec/carrier", &["message", "stream"]);
+    let stream = node.get("carrier").is_some_and(|carrier| carrier == "stream");
+    if stream {
+        d.set(&mut node, 30, "LinxNodeSpec/cos", &[0, 5]);
+        d.set(&mut node, 60, "stream/mtu", &[64, 300, 2_000, 65_535]);
+    } else {
+        d.set(&mut node, 30, "LinxNodeSpec/mailbox", &[0, 3]);
+        d.set(&mut node, 30, "LinxNodeSpec/segment", &[64, 128, 256]);
+        d.set(&mut node, 40, "LinxNodeSpec/mtu", &[64, 200, 1_024]);
+        if !node.contains_key("segment") && !node.contains_key("mtu") && d.chance(20) {
+            node.insert("mailbox".into(), 9.into());
+        }
+    }
+    d.set(&mut node, 40, "LinxNodeSpec/hb_tmo", &[0, 1, 5, 9]);
+    d.set(&mut node, 30, "LinxNodeSpec/connection_priority", &[0, 1, 2]);
+    d.set(&mut node, 30, "LinxNodeSpec/heartbeat_priority", &[0, 1, 2]);
+    let priorities = [json!([0]), json!([1, 0]), json!([0, 1, 2])];
+    d.set(&mut node, 30, "LinxNodeSpec/data_priorities", &priorities);
+    if d.chance(50) {
+        let time = d.of("LinxNodeSpec/request_period", &[4, 20]);
+        node.insert("request_period".into(), scaled(world, time));
+    }
+    if d.chance(30) {
+        let time = d.of("LinxNodeSpec/reconnect", &[0, 10]);
+        node.insert("reconnect".into(), scaled(world, time));
+    }
+    if d.chance(30) {
+        node.insert("reconnect_spread".into(), scaled(world, 8));
+    }
+    d.set(&mut node, 30, "LinxNodeSpec/window", &[1, 8, 64]);
+    d.set(&mut node, 40, "LinxNodeSpec/fragmentation", &["simple", "patch"]);
+    d.set(&mut node, 40, "LinxNodeSpec/profile", &["standard", "linx_for_linux"]);
+    node
+}
+
+fn linx(d: &mut Draw, world: &World, flow: &mut Fields) {
+    let mut fields = Fields::new();
+    if d.chance(25) {
+        program(d, flow, world, "linx", &mut fields);
+    } else {
+        ends(d, world, flow, false);
+        if d.chance(85) {
+            arrivals(d, world, flow, false);
+        }
+        sizes(d, flow, "linx/size", &[1, 100, 700, 9_000]);
+        d.set(&mut fields, 40, "LinxSpec/reply", &[1, 500]);
+    }
+    begin(d, &mut fields);
+    if d.chance(30) {
+        let mut loss = Fields::new();
+        let shares = [json!(0.0), json!(0.05), json!("30 %")];
+        d.set(&mut loss, 50, "LinxLossSpec/connection", &shares);
+        d.set(&mut loss, 50, "LinxLossSpec/heartbeat", &shares);
+        d.set(&mut loss, 50, "LinxLossSpec/data", &shares);
+        fields.insert("loss".into(), loss.into());
+    }
+    if d.chance(40) {
+        let kinds = ["stall", "mute", "deaf", "link_down", "crash"];
+        let mut fault = Fields::new();
+        // Only those that take part in any case have faults.
+        let nodes = if flow["from"].is_array() { flow["from"].clone() } else { "all".into() };
+        let nodes = match (&flow["from"], d.of("LinxFaultSpec/node", &["one", "all"])) {
+            (Value::Array(list), "one") => d.any(list),
+            (Value::String(name), _) if name != "all" => name.clone().into(),
+            (_, "one") if flow.get("to").is_none() => d.any(&world.shape.endpoints).into(),
+            _ => nodes,
+        };
+        fault.insert("node".into(), nodes);
+        fault.insert("kind".into(), d.of("LinxFaultKindSpec", &kinds).into());
+        fault.insert("at".into(), us(d.between(1, world.until / 2)));
+        fault.insert("for".into(), d.of("LinxFaultSpec/for", &["2 us", "30 us"]).into());
+        d.set(&mut fault, 30, "LinxFaultSpec/spread", &["4 us"]);
+        if d.chance(40) {
+            fault.insert("every".into(), "45 us".into());
+            fault.insert("times".into(), d.of("LinxFaultSpec/times", &[2, 4]).into());
+        }
+        fields.insert("faults".into(), json!([fault]));
+    }
+    d.set(&mut fields, 20, "LinxSpec/chart", &[true, false]);
+    flow.insert("linx".into(), fields.into());
+}
+
+/// When nodes begin.
+fn begin(d: &mut Draw, fields: &mut Fields) {
+    d.set(fields, 40, "begin/at", &["0 ps", "3 us"]);
+    d.set(fields, 30, "begin/offset", &["500 ns", "4 us"]);
+    d.set(fields, 30, "begin/spread", &["2 us", "20 us"]);
+}
+
+pub fn session_node(d: &mut Draw, world: &World) -> Fields {
+    let mut node = Fields::new();
+    d.set(&mut node, 60, "SessionNodeSpec/algorithm", &["literal", "minimal", "corrected"]);
+    d.set(&mut node, 30, "SessionNodeSpec/validation", &[true, false]);
+    d.set(&mut node, 50, "SessionNodeSpec/management", &["message", "stream"]);
+    d.set(&mut node, 50, "SessionNodeSpec/data", &["message", "stream"]);
+    d.set(&mut node, 25, "SessionNodeSpec/mailbox", &[0, 3, 9]);
+    d.set(&mut node, 25, "SessionNodeSpec/data_mailbox", &[1, 2]);
+    d.set(&mut node, 20, "SessionNodeSpec/stream", &[57_343, 57_000]);
+    d.set(&mut node, 20, "SessionNodeSpec/cos", &[0, 3]);
+    d.set(&mut node, 25, "SessionNodeSpec/segment", &[64, 128, 256]);
+    for (key, values) in
+        [("retry", [3, 20]), ("timeout", [30, 80]), ("xon_timeout", [5, 50]), ("poll", [2, 30])]
+    {
+        if d.chance(40) {
+            let time = d.of(&format!("SessionNodeSpec/{key}"), &values);
+            node.insert(key.into(), scaled(world, time));
+        }
+    }
+    d.set(&mut node, 30, "SessionNodeSpec/record_limit", &[1, 20]);
+    d.set(&mut node, 20, "SessionNodeSpec/first_stream", &[0, 57_343]);
+    d.set(&mut node, 30, "SessionNodeSpec/rts", &[true, false]);
+    d.set(&mut node, 4, "SessionNodeSpec/mute", &[true, false]);
+    d.set(&mut node, 2, "SessionNodeSpec/refuses", &[true, false]);
+    if world.configured {
+        d.set(&mut node, 50, "SessionNodeSpec/contact", &["assumed", "registers"]);
+    }
+    if d.chance(40) {
+        let mut consumer = Fields::new();
+        consumer.insert("service".into(), service(d));
+        d.set(&mut consumer, 70, "ConsumerSpec/stop_at", &[2, 8]);
+        if consumer.contains_key("stop_at") {
+            d.set(&mut consumer, 60, "ConsumerSpec/go_at", &[0, 1]);
+        }
+        node.insert("consumer".into(), consumer.into());
+    }
+    node
+}
+
+fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
+    let mut fields = Fields::new();
+    let kind = d.of("session", &["plain", "plain", "program", "ethernet", "stream", "script"]);
+    let target = d.any(&world.shape.endpoints);
+    let others: Vec<String> = world.shape.endpoints.iter().filter(|name| **name != target).cloned().collect();
+    let one = d.any(&others);
+    if kind == "program" {
+        program(d, flow, world, "session", &mut fields);
+    } else {
+        if kind == "script" || d.chance(50) {
+            let from = if kind == "script" { vec![one.clone()] } else { d.some(&others, 1) };
+            flow.insert("from".into(), json!(from));
+            flow.insert("to".into(), json!(target));
+        } else {
+            ends(d, world, flow, false);
+        }
+        if kind != "script" && d.chance(85) {
+            arrivals(d, world, flow, false);
+        }
+        sizes(d, flow, "session/size", &[1, 60, 900, 5_000]);
+    }
+    match kind {
+        "ethernet" => {
+            let mut ethernet = Fields::new();
+            d.set(&mut ethernet, 40, "EthernetSpec/mtu", &[5_000, 9_000]);
+            if !ethernet.contains_key("mtu") {
+                flow.insert("size".into(), 60.into());
+            }
+            d.set(&mut ethernet, 50, "EthernetSpec/broadcast_every", &[0, 1, 4]);
+            fields.insert("ethernet".into(), ethernet.into());
+        }
+        "stream" => {
+            fields.insert("opens".into(), "stream".into());
+        }
+        "script" => {
+            let step = |at: &str, node: &str, peer: &str, action: Value| {
+                json!({
+                    "at": at, "node": node, "peer": peer, "do": action
+                })
+            };
+            let steps = vec![
+                step("1 us", &one, &target, json!("create")),
+                step("3 us", &one, &target, json!({"duplicate": "OPEN 0 (F,F)"})),
+                step("4 us", &one, &target, json!({"deliver": "OPEN 0 (F,F)"})),
+                step("9 us", &one, &target, json!({"lose": "OPEN 0 (F,F)"})),
+                step("10 us", &one, &target, json!({"repeat": "OPEN 0 (F,F)"})),
+                step("12 us", &target, &one, json!("watch")),
+                step("13 us", &target, &one, json!({"query": 0})),
+                step("15 us", &one, &target, json!({"give_up": 0})),
+                step("20 us", &target, &one, json!("restart")),
+            ];
+            let keep = d.some(&steps, 1);
+            fields.insert(
+                "script".into(),
+                json!({"realisable": d.of("realisable", &[true, false]), "steps": keep}),
+            );
+        }
+        _ => {
+            d.set(&mut fields, 20, "SessionSpec/protocol", &[512, 600]);
+            d.set(&mut fields, 10, "SessionSpec/opens", &["conduit"]);
+        }
+    }
+    d.set(&mut fields, 15, "SessionSpec/request", &[true, false]);
+    begin(d, &mut fields);
+    if kind != "program" && d.chance(20) {
+        fields.insert("close_at".into(), us(d.between(world.until / 4, world.until)));
+    }
+    let pair = flow.get("to").is_some_and(Value::is_string) && flow["from"].is_array();
+    let source = if pair { flow["from"][0].as_str().map(str::to_owned) } else { None };
+    if d.chance(20) {
+        let node = source.clone().map_or(json!("all"), Value::from);
+        if source.is_some() || flow.get("to").is_none() || flow["from"] == "all" {
+            fields.insert("restarts".into(), json!([{"node": node, "at": us(d.between(5, world.until))}]));
+        }
+    }
+    if let Some(source) = source.filter(|_| kind != "script") {
+        let to = flow["to"].clone();
+        let commands = ["open", "accept", "refuse", "data", "flow_control", "close", "status"];
+        let fates = [json!("lose"), json!("duplicate"), json!({"delay": "6 us"})];
+        if d.chance(50) {
+            let faults: Vec<Value> = (0..d.between(1, 3))
+                .map(|_| {
+                    let (mut a, mut b) = (json!(source), to.clone());
+                    if d.chance(50) {
+                        std::mem::swap(&mut a, &mut b);
+                    }
+                    json!({"from": a, "to": b, "message": d.of("CommandKind", &commands),
+                           "nth": d.of("MessageFaultSpec/nth", &[1, 2, 5]), "fate": d.of("FateSpec", &fates)})
+                })
+                .collect();
+            fields.insert("faults".into(), faults.into());
+        }
+        if d.chance(35) {
+            let octets =
+                d.of("InjectSpec/octets", &["10 00", "00", "ff ff ff ff ff ff ff ff", "2000000000000000"]);
+            fields
+                .insert("inject".into(), json!([{"at": "5 us", "from": source, "to": to, "octets": octets}]));
+        }
+    }
+    d.set(&mut fields, 20, "SessionSpec/chart", &[true, false]);
+    flow.insert("session".into(), fields.into());
+    d.set(flow, 30, "session/priority", &[0, 1]);
+}
+
+fn transfers(d: &mut Draw, world: &World, flow: &mut Fields) {
+    let mut fields = Fields::new();
+    let stripes = world.medium.is_some()
+        && world.shape.endpoints.len() >= 4
+        && (flow["name"] == "st-0" && d.chance(40) || d.chance(3));
+    if stripes {
+        let all = &world.shape.endpoints;
+        flow.insert("from".into(), json!(all[..2]));
+        flow.insert("to".into(), json!({"cycle": all[2..4]}));
+        fields.insert("stripes".into(), json!({"from": d.of("StripesSpec/from", &[1, 2]), "to": 2}));
+        fields.insert("bytes".into(), 20_000.into());
+        d.set(&mut fields, 40, "stripes/operation", &["write", "read"]);
+    } else if d.chance(20) {
+        program(d, flow, world, "st", &mut fields);
+    } else {
+        ends(d, world, flow, false);
+        let kinds = ["write", "read", "read_back", "put", "get", "fetch_op"];
+        d.set(&mut fields, 85, "StSpec/operation", &kinds);
+        if fields.get("operation").is_none_or(|kind| kind != "fetch_op") {
+            fields.insert("bytes".into(), d.of("StSpec/bytes", &[8, 100, 1_024, 5_000, 20_000]).into());
+        }
+        d.set(&mut fields, 60, "StSpec/count", &[1, 2, 5]);
+        d.set(&mut fields, 40, "StSpec/concurrent", &[1, 2, 4]);
+    }
+    d.set(&mut fields, 40, "StSpec/window", &[0, 1, 4]);
+    d.set(&mut fields, 40, "StSpec/block", &[256, 1_024, 8_192]);
+    if matches!(world.medium, None | Some("ethernet")) {
+        d.set(&mut fields, 40, "StSpec/stu", &[256, 512, 1_024]);
+    } else {
+        d.set(&mut fields, 40, "media/stu", &[256, 1_024, 8_192]);
+    }
+    d.set(&mut fields, 30, "StSpec/receives", &[1, 2]);
+    d.set(&mut fields, 30, "StSpec/slots", &[3, 64, 65_535]);
+    d.set(&mut fields, 20, "StSpec/notify", &[true, false]);
+    d.set(&mut fields, 20, "StSpec/state_every", &[0, 1, 3]);
+    d.set(&mut fields, 20, "StSpec/checksum", &[true, false]);
+    d.set(&mut fields, 20, "StSpec/disconnect", &[true, false]);
+    if d.chance(30) {
+        let time = d.of("StSpec/op_timeout", &[8, 60]);
+        fields.insert("op_timeout".into(), scaled(world, time));
+    } else {
+        d.set(&mut fields, 5, "st/op_timeout", &["auto"]);
+    }
+    d.set(&mut fields, 30, "StSpec/max_retry", &[0, 1, 5]);
+    if d.chance(20) {
+        fields.insert("missing_timeout".into(), scaled(world, 25));
+    } else {
+        d.set(&mut fields, 20, "StSpec/missing_timeout", &["auto", "off"]);
+    }
+    d.set(&mut fields, 20, "StSpec/cos", &[0, 2]);
+    if world.medium.is_some() {
+        fields.remove("cos");
+    }
+    begin(d, &mut fields);
+    let shares = [json!({"control": 0.02}), json!({"data": "5 %"}), json!({"control": 0.1, "data": 0.1})];
+    d.set(&mut fields, 25, "StSpec/loss", &shares);
+    d.set(&mut fields, 15, "StSpec/doubled", &shares);
+    if d.chance(15) {
+        fields.insert("delayed".into(), d.of("StSpec/delayed", &shares));
+        fields.insert("delay".into(), d.of("StSpec/delay", &["1 us", "15 us"]).into());
+    }
+    if !stripes {
+        d.set(&mut fields, 15, "StSpec/chart", &[true, false]);
+    }
+    flow.insert("st".into(), fields.into());
+    if world.medium.is_none() {
+        priority(d, flow);
+    }
+}
