@@ -1,9 +1,10 @@
-//! Figures in words: each number of a page that a run gave is followed by a comment, `0.333<!--=hol-blocking/fifo-->`,
-//! that readers do not see. `docs/figures.txt` says where such a figure comes from; this writes it, or finds it stale.
+//! Figures in words: each number of a page that a run gave is followed by a comment that readers do not see,
+//! `0.333<!--=hol-blocking/fifo-->`. `docs/figures.txt` says where such a figure comes from; this writes it,
+//! or finds it stale.
 //!
-//! What carries no such comment must not look like a figure. Settings and laws may: `<!--=input-->` and `<!--=law-->`
-//! stand behind one of them, `(law: ...)` around some, `<!-- figures: WHAT -->` above the rest of a section, and
-//! `<!-- figures of this page: WHAT -->` in a page.
+//! What carries no such comment must not look like a figure. Settings and laws may: `<!--=input-->` and
+//! `<!--=law-->` stand behind one of them, `(law: ...)` around some, `<!-- figures: WHAT -->` above the rest of
+//! a section, and `<!-- figures of this page: WHAT -->` in a page.
 
 use crate::Checked;
 use serde_json::Value;
@@ -187,8 +188,8 @@ impl Source {
         Ok(Self::Rows(head, rows.collect()))
     }
 
-    /// All numbers at a place: `variant > key > name of an element > key`, `*` for all elements; or of a table
-    /// `column=value > column=value > column`.
+    /// All numbers at a place: `variant > key > name of an element > key`, `*` for all elements; or of a
+    /// table `column=value > column=value > column`.
     fn numbers(&self, place: &str) -> Result<Vec<f64>, String> {
         let steps: Vec<&str> = place.split('>').map(str::trim).collect();
         let no = |what: &str| format!("{{{place}}}: {what}");
@@ -423,7 +424,8 @@ fn allowance(line: &str) -> Option<(bool, &str)> {
     Some((which == " of this page", what.trim()))
 }
 
-/// Numbers with a point, a unit or more than three digits, outside of code, addresses, comments and laws in parentheses.
+/// Numbers with a point, a unit or more than three digits, outside of code, addresses, comments and laws in
+/// parentheses.
 fn look_alikes(line: &str) -> Vec<String> {
     let chars: Vec<char> = visible(line).chars().collect();
     let mut found = Vec::new();
@@ -496,7 +498,8 @@ fn visible(line: &str) -> String {
 mod tests {
     use super::*;
 
-    const TABLE_TEXT: &str = "# a comment\n\n[one.json]\nload = {base > flows > victim > accepted_load} as 0.000\n\
+    const TABLE_TEXT: &str = "# a comment\n\n[one.json]\n\
+        load = {base > flows > victim > accepted_load} as 0.000\n\
         sent = {base > fabric > packets} as 0 000\n\
         busiest = 100 * max{base > ports > * > use} as 0\n\
         mean = (sum{base > ports > * > use} - 0.1) / 2 as 0.00\n\n\

@@ -8,8 +8,8 @@ use std::fs;
 const TESTS: [&str; 3] =
     [include_str!("../studies.rs"), include_str!("transfer.rs"), include_str!("../enumerate.rs")];
 
-/// What the test of a study compares with. What is not in here is measured, and so is what a description says behind
-/// "Measured:": tests hold its order of magnitude.
+/// What the test of a study compares with. What is not in here is measured, and so is what a description says
+/// behind "Measured:": tests hold its order of magnitude.
 const LAWS: [(&str, &str); 41] = [
     (
         "conduit-race-peers",
