@@ -3,8 +3,8 @@
 //! or finds it stale.
 //!
 //! What carries no such comment must not look like a figure. Settings and laws may: `<!--=input-->` and
-//! `<!--=law-->` stand behind one of them, `(law: ...)` around some, `<!-- figures: WHAT -->` above the rest of
-//! a section, and `<!-- figures of this page: WHAT -->` in a page.
+//! `<!--=law-->` stand behind one of them, `(law: ...)` around some, `<!-- figures: WHAT -->` above the
+//! rest of a section, and `<!-- figures of this page: WHAT -->` in a page.
 
 use crate::Checked;
 use serde_json::Value;
