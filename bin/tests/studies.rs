@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+#[path = "studies/claims.rs"]
+mod claims;
 #[path = "studies/transfer.rs"]
 mod transfer;
 
@@ -711,6 +713,11 @@ fn conduit_storm() {
         assert!(totals.leaked > pairs && totals.orphans > pairs, "{variant}: {totals:?}");
         assert!(totals.stats.limited > 0 && totals.all_open.is_none(), "{variant}");
         assert!(totals.records <= 4 * 2 * pairs, "{variant}");
+    }
+    // Data arrive over either: what was opened on the way carries them.
+    for variant in ["corrected-32-data", "literal-32-data"] {
+        let stats = &conduits(&study, variant).stats;
+        assert_eq!((stats.pdus_sent, stats.pdus_delivered, stats.pdus_lost), (3_200, 3_200, 0), "{variant}");
     }
 }
 

@@ -1,8 +1,9 @@
-//! Checks of the workspace itself: `cargo run -q -p xtask -- edges|licences|tidy|tests LOG`.
+//! Checks of the workspace itself: `cargo run -q -p xtask -- edges|figures|licences|tidy|tests LOG`.
 //!
 //! Each prints what it found, with the place and the reason, and exits with 1 if that is not nothing.
 
 mod edges;
+mod figures;
 mod licences;
 mod mask;
 mod ran;
@@ -15,6 +16,7 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "usage: cargo run -q -p xtask -- COMMAND
 
 edges       dependencies between the crates of the workspace, and what the lower ones must not depend on
+figures     writes the figures of the pages for readers anew; --check only says which are stale, or by hand
 licences    licences of everything that is linked
 tidy        rules about the text of tracked files
 tests LOG   whether the tests of every default member ran, from what `cargo test` printed (both streams); - is
@@ -28,6 +30,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let checked = match words[..] {
         ["edges"] => metadata(&["--no-deps"]).and_then(|metadata| edges::check(&metadata)),
+        ["figures"] => figures::check(&root(), true),
+        ["figures", "--check"] => figures::check(&root(), false),
         ["licences"] => metadata(&["--locked"]).and_then(|metadata| licences::check(&metadata)),
         ["tidy"] => tidy::check(&root()),
         ["tests", log] => {
