@@ -331,9 +331,32 @@ pub(crate) fn legend(scene: &mut Scene, (x, y): (f64, f64), width: f64, entries:
 
 /// Title and subtitle; returns where the rest may begin.
 pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> f64 {
-    scene.text((MARGIN, 34.0), title, TITLE, Align::Left);
-    scene.text((MARGIN, 55.0), &shorten(subtitle, SUBTITLE, PAGE - 2.0 * MARGIN), SUBTITLE, Align::Left);
+    let width = PAGE - 2.0 * MARGIN;
+    // What does not fit into one line takes two, closer to the title.
+    let Some((first, second)) = halves(subtitle, width) else {
+        scene.text((MARGIN, 34.0), title, TITLE, Align::Left);
+        scene.text((MARGIN, 55.0), subtitle, SUBTITLE, Align::Left);
+        return 66.0;
+    };
+    scene.text((MARGIN, 27.0), title, TITLE, Align::Left);
+    scene.text((MARGIN, 45.0), &shorten(first, SUBTITLE, width), SUBTITLE, Align::Left);
+    scene.text((MARGIN, 61.0), &shorten(second, SUBTITLE, width), SUBTITLE, Align::Left);
     66.0
+}
+
+/// Two lines of a subtitle that is wider than `width`: parted at a dot, or else between words, as late as it
+/// fits.
+fn halves(subtitle: &str, width: f64) -> Option<(&str, &str)> {
+    if text_width(subtitle, SUBTITLE) <= width {
+        return None;
+    }
+    let fits = |(at, _): &(usize, &str)| text_width(&subtitle[..*at], SUBTITLE) <= width;
+    let (at, sign) = subtitle
+        .rmatch_indices(" · ")
+        .find(fits)
+        .filter(|(at, sign)| text_width(&subtitle[at + sign.len()..], SUBTITLE) <= width)
+        .or_else(|| subtitle.rmatch_indices(' ').find(fits))?;
+    Some((&subtitle[..at], &subtitle[at + sign.len()..]))
 }
 
 /// The text, or its beginning with an ellipsis if it is wider than `width`.
@@ -385,6 +408,18 @@ mod tests {
         let short = shorten("a rather long subtitle that goes on", SUBTITLE, 100.0);
         assert!(short.ends_with('…') && text_width(&short, SUBTITLE) <= 100.0);
         assert_eq!(shorten("short", SUBTITLE, 100.0), "short");
+    }
+
+    #[test]
+    fn long_subtitles_take_two_lines() {
+        let width = text_width("a study of something · share of", SUBTITLE);
+        assert_eq!(halves("a study · share", width), None);
+        let parts = halves("a study of something · share of all of it", width);
+        assert_eq!(parts, Some(("a study of something", "share of all of it")));
+        let parts = halves("share of all the things that are sent and come", width);
+        let (first, second) = parts.expect("it is longer");
+        assert!(text_width(first, SUBTITLE) <= width && first.starts_with("share of all"), "{first}");
+        assert_eq!(format!("{first} {second}"), "share of all the things that are sent and come");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::axes::{
     Axis, Key, MARGIN, PAGE, Panel, SHADE, Stroke, TICK, heading, legend, legend_height, stroke,
 };
-use crate::collect::Spread;
+use crate::collect::{Bin, Spread};
 use crate::num::{TimeUnit, gbps, ratio};
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene};
@@ -84,13 +84,13 @@ const MESSAGES: Level = Level {
     noun: "message",
     ended: "messages delivered",
     with_source_queue: true,
-    of: |flow| flow.messages.as_deref(),
+    of: |flow| flow.messages.as_deref().filter(|messages| messages.delivered.packets > 0),
 };
 const TRIPS: Level = Level {
     noun: "round trip",
     ended: "round trips completed",
     with_source_queue: true,
-    of: |flow| flow.round_trips.as_deref(),
+    of: |flow| flow.round_trips.as_deref().filter(|trips| trips.delivered.packets > 0),
 };
 
 impl Level {
@@ -102,14 +102,17 @@ impl Level {
 fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Scene)> {
     let latency = "Latency from creation to last bit";
     let network = "Network latency (without source queue)";
-    let mut scenes = vec![
-        ("goodput", bars(caption, reports, &GOODPUT)),
-        ("load", bars(caption, reports, if slotted(reports) { &PER_SLOT } else { &ACCEPTED })),
+    let load = if slotted(reports) { &PER_SLOT } else { &ACCEPTED };
+    let mut scenes = Vec::new();
+    for (name, metric) in [("goodput", &GOODPUT), ("load", load)] {
+        scenes.extend(bars(caption, reports, metric).map(|scene| (name, scene)));
+    }
+    scenes.extend([
         ("throughput", throughput(caption, reports)),
         ("latency_cdf", latency_cdf(caption, reports, latency, PACKETS, |flow| &flow.spread.latency)),
         ("network_latency_cdf", latency_cdf(caption, reports, network, PACKETS, |flow| &flow.spread.network)),
         ("decomposition", decomposition(caption, reports, PACKETS)),
-    ];
+    ]);
     if MESSAGES.is_in(reports) {
         let title = "Latency of messages from protocol to protocol";
         scenes.push((
@@ -129,13 +132,13 @@ fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Sc
     let protocols =
         || reports.iter().flat_map(|report| &report.flows).filter_map(|flow| flow.protocol.as_ref());
     if protocols().next().is_some() {
-        scenes.push(("efficiency", bars(caption, reports, &EFFICIENCY)));
+        scenes.extend(bars(caption, reports, &EFFICIENCY).map(|scene| ("efficiency", scene)));
     }
     if protocols().any(|stats| retry_share(stats) > 0.0) {
-        scenes.push(("retry", bars(caption, reports, &RETRY)));
+        scenes.extend(bars(caption, reports, &RETRY).map(|scene| ("retry", scene)));
     }
     if reports.iter().flat_map(|report| &report.flows).any(|flow| flow.transfer_gbps.is_some()) {
-        scenes.push(("transfers", bars(caption, reports, &TRANSFERS)));
+        scenes.extend(bars(caption, reports, &TRANSFERS).map(|scene| ("transfers", scene)));
     }
     if let Some(scene) = victims::victims(caption, reports) {
         scenes.push(("victims", scene));
@@ -173,6 +176,17 @@ fn flow_names(reports: &[VariantReport], level: Level) -> Vec<&str> {
     names
 }
 
+/// Of these flows those of which something came to its end in any variant; all, if there are none.
+fn told(reports: &[VariantReport], level: Level) -> Vec<&str> {
+    let names = flow_names(reports, level);
+    let ended = |name: &&str| {
+        let flows = reports.iter().filter_map(|report| report.flow(name).and_then(level.of));
+        flows.into_iter().any(|flow| flow.delivered.packets > 0)
+    };
+    let told: Vec<&str> = names.iter().copied().filter(|name| ended(name)).collect();
+    if told.is_empty() { names } else { told }
+}
+
 fn left_out(shown: usize, all: usize, what: &str) -> String {
     if shown < all { format!("first {shown} of {all} {what}") } else { String::new() }
 }
@@ -198,7 +212,7 @@ fn latency_cdf(
     level: Level,
     of: impl Fn(&FlowReport) -> &Spread,
 ) -> Scene {
-    let names = flow_names(reports, level);
+    let names = told(reports, level);
     let shown = &names[..names.len().min(FLOWS_SHOWN)];
     // Each flow has its own range: a victim's nanoseconds would vanish on the scale of a hot flow's
     // milliseconds.
@@ -302,14 +316,14 @@ fn cdf(spread: &Spread, panel: &Panel) -> Vec<(f64, f64)> {
     points
 }
 
-/// Values of `sum(bins)` in groups of time bins: (middle of the group in `unit`, value).
+/// Values of `sum(bins)` in groups of time bins up to a time: (middle of the group in `unit`, value).
 fn over_time(
     report: &VariantReport,
-    unit: TimeUnit,
+    (unit, end_ps): (TimeUnit, u64),
     value: impl Fn(std::ops::Range<usize>, u64) -> Option<f64>,
 ) -> Vec<(f64, f64)> {
-    let bins = report.window.to_bin;
     let collector = &report.run.collector;
+    let bins = (0..report.window.to_bin).take_while(|bin| collector.bin_start(*bin) < end_ps).count();
     let bin_ps = collector.bin_ps();
     let group = bins.div_ceil(POINTS).max(1);
     (0..bins)
@@ -335,7 +349,7 @@ fn panels_over_time(
     reports: &[VariantReport],
     mut keys: Vec<(Key, String)>,
     lines: &[Vec<Vec<(f64, f64)>>],
-    unit: TimeUnit,
+    (unit, end_ps): (TimeUnit, u64),
 ) -> Scene {
     if reports.iter().any(|report| report.window.from_ps > 0) {
         keys.push((Key::Box(SHADE), "warm-up, not measured".into()));
@@ -352,7 +366,6 @@ fn panels_over_time(
     let mut scene = Scene::new(PAGE as u32, (top + count as f64 * pitch + 54.0) as u32);
     heading(&mut scene, title, subtitle);
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, keys);
-    let end = reports.iter().map(|report| report.window.to_ps).max().unwrap_or(0) as f64;
     let high = lines.iter().flatten().flatten().map(|point| point.1).fold(0.0, f64::max);
     let left = MARGIN + 66.0;
     for (index, report) in reports.iter().take(count).enumerate() {
@@ -361,7 +374,7 @@ fn panels_over_time(
             y: top + index as f64 * pitch + 34.0,
             width: PAGE - MARGIN - left,
             height: plot,
-            horizontal: Axis::exactly(unit.scale(end)),
+            horizontal: Axis::exactly(unit.scale(end_ps as f64)),
             vertical: Axis::from_zero(high),
         };
         let cut = unit.scale(report.window.from_ps as f64);
@@ -384,15 +397,32 @@ fn panels_over_time(
     scene
 }
 
-fn time_unit(reports: &[VariantReport]) -> TimeUnit {
-    TimeUnit::for_max(reports.iter().map(|report| report.window.to_ps).max().unwrap_or(0) as f64)
+/// The scale of time for all that is measured.
+fn time_scale(reports: &[VariantReport]) -> (TimeUnit, u64) {
+    let end = reports.iter().map(|report| report.window.to_ps).max().unwrap_or(0);
+    (TimeUnit::for_max(end as f64), end)
+}
+
+/// The same, but as far as anything arrives, if that is over long before the end.
+fn busy_scale(reports: &[VariantReport]) -> (TimeUnit, u64) {
+    let (unit, end) = time_scale(reports);
+    let last = reports.iter().filter_map(|report| {
+        let collector = &report.run.collector;
+        let last = |bins: &[Bin]| bins.iter().rposition(|bin| bin.payload > 0);
+        let bin = collector.flows().iter().filter_map(|flow| last(&flow.bins)).max()?;
+        Some(collector.bin_start(bin + 1).min(report.window.to_ps))
+    });
+    match last.max() {
+        Some(last) if last < end / 4 => (TimeUnit::for_max(last as f64), last),
+        _ => (unit, end),
+    }
 }
 
 fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let names = flow_names(reports, PACKETS);
     let shown = &names[..names.len().min(FLOWS_SHOWN)];
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
-    let unit = time_unit(panels);
+    let scale = busy_scale(panels);
     let lines: Vec<Vec<Vec<(f64, f64)>>> = panels
         .iter()
         .map(|report| {
@@ -401,7 +431,7 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
                     return Vec::new();
                 };
                 let bins = &report.run.collector.flows()[index].bins;
-                over_time(report, unit, |range, ps| {
+                over_time(report, scale, |range, ps| {
                     Some(gbps(bins[range].iter().map(|bin| bin.payload).sum(), ps))
                 })
             };
@@ -414,12 +444,12 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         .map(|(index, name)| (Key::Line(stroke(index)), format!("flow {name}")))
         .collect();
     let notes = joined(&[
-        "payload delivered per flow",
+        "payload of all packets delivered, also of those that say or repeat something",
         &left_out(shown.len(), names.len(), "flows"),
         &left_out(panels.len(), reports.len(), "variants"),
     ]);
     let text = subtitle(caption, &notes);
-    panels_over_time("Goodput over time", &text, "goodput (Gb/s)", panels, keys, &lines, unit)
+    panels_over_time("Throughput over time", &text, "payload (Gb/s)", panels, keys, &lines, scale)
 }
 
 /// `None` if the run took no samples.
@@ -453,7 +483,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     peaks.retain(|peak| peak.0 >= (fullest / 50).max(10) || fullest < 10);
     peaks.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     peaks.truncate(QUEUES_SHOWN);
-    let unit = time_unit(panels);
+    let scale = time_scale(panels);
     let lines: Vec<Vec<Vec<(f64, f64)>>> = panels
         .iter()
         .map(|report| {
@@ -464,7 +494,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
                 else {
                     return Vec::new();
                 };
-                over_time(report, unit, |range, _| {
+                over_time(report, scale, |range, _| {
                     let samples: u64 = collector.samples()[range.clone()].iter().map(|bin| bin.samples).sum();
                     let sum: u64 = range
                         .filter_map(|bin| collector.queue(port, bin))
@@ -484,13 +514,15 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
             (Key::Line(stroke(index)), format!("{what} {name}"))
         })
         .collect();
-    let note = if all > peaks.len() {
+    let note = if all > peaks.len() && peaks.len() == 1 {
+        "the fullest queue of switches".into()
+    } else if all > peaks.len() {
         format!("the {} fullest queues of switches", peaks.len())
     } else {
         String::new()
     };
     let text = subtitle(caption, &joined(&[&note, &left_out(panels.len(), reports.len(), "variants")]));
-    Some(panels_over_time("Queue occupancy over time", &text, "packets", panels, keys, &lines, unit))
+    Some(panels_over_time("Queue occupancy over time", &text, "packets", panels, keys, &lines, scale))
 }
 
 #[cfg(test)]

@@ -176,6 +176,11 @@ impl FlowReport {
         }
     }
 
+    /// Nobody asks for anything and nothing arrives: connections that are set up and no more, for example.
+    pub fn carries_nothing(&self) -> bool {
+        self.books.asked == 0 && self.goodput_gbps.value == 0.0
+    }
+
     /// What the users of the flow see: round trips, messages, or packets if there is nothing above.
     pub fn whole(&self) -> &FlowReport {
         self.round_trips.as_deref().or(self.messages.as_deref()).unwrap_or(self)
@@ -696,11 +701,11 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
     }
 }
 
-/// The window, not steady if the time that packets spend in the fabric, or messages on their way, still climbs
-/// in it: MSER-5 looks for a transient at the beginning, and a slow climb has no end. What waits in the fabric
-/// climbs with it (Little's law). Samples have no part in it: a run that is watched is as steady as one that is
-/// not. Source queues are left out: above saturation they grow for ever while the fabric is as steady as can
-/// be, and `saturated` tells.
+/// The window, not steady if the time that packets spend in the fabric, or messages on their way, still
+/// climbs in it: MSER-5 looks for a transient at the beginning, and a slow climb has no end. What waits
+/// in the fabric climbs with it (Little's law). Samples have no part in it: a run that is watched is as
+/// steady as one that is not. Source queues are left out: above saturation they grow for ever while the
+/// fabric is as steady as can be, and `saturated` tells.
 fn climbing(collector: &Collector, window: Window) -> Window {
     let bins = window.to_bin - window.from_bin;
     let parts = TREND_BATCHES.min(bins);

@@ -363,13 +363,19 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     };
     let percent = |a: f64, b: f64| change_text(a, b).unwrap_or_else(|| "from nothing".into());
     let (a, b) = (before.goodput_gbps, after.goodput_gbps);
-    let mut text = format!(
-        "{between}: {} goodput {} \u{2192} {} Gb/s ({})",
-        before.name,
-        three_digits(a),
-        three_digits(b),
-        percent(a, b)
-    );
+    let mut text = match (all_up(first), all_up(other)) {
+        // Nothing is carried: what counts is when the connections are there.
+        (Some(before), Some(after)) if a == 0.0 && b == 0.0 => {
+            format!("{between}: all up at {before} \u{2192} {after}")
+        }
+        _ => format!(
+            "{between}: {} goodput {} \u{2192} {} Gb/s ({})",
+            before.name,
+            three_digits(a),
+            three_digits(b),
+            percent(a, b)
+        ),
+    };
     if before.never + after.never > 0 {
         let (a, b) = (count_text(before.never), count_text(after.never));
         text += &format!(", never arriving {a} \u{2192} {b}");
@@ -407,6 +413,18 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         text += &format!(", VoQ messages {a} \u{2192} {b} in a millisecond ({percent})");
     }
     text
+}
+
+/// When all connections of LINX and all conduits were there, if the run has any.
+fn all_up(report: &VariantReport) -> Option<String> {
+    let outcome = &report.run.outcome;
+    let linx = outcome.linx.iter().map(|totals| totals.all_up);
+    let up: Vec<_> = linx.chain(outcome.sessions.iter().map(|totals| totals.all_open)).collect();
+    let latest = up.iter().copied().collect::<Option<Vec<_>>>().map(|times| times.into_iter().max());
+    match latest {
+        None => Some("never".into()),
+        Some(latest) => latest.map(|time| time_text(time.0 as f64)),
+    }
 }
 
 /// VoQ messages in a simulated millisecond.

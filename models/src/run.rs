@@ -238,7 +238,8 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-/// A run that nobody observes: a [`Simulation`] with `()`, compiled here once and not by everybody who needs one.
+/// A run that nobody observes: a [`Simulation`] with `()`, compiled here once and not by everybody who
+/// needs one.
 pub struct Unobserved(Simulation<()>);
 
 impl Unobserved {

@@ -10,7 +10,8 @@ use sim_core::Time;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Writes down the methods of [`Probe`] once: as a trait without constants, for every probe, and behind a pointer.
+/// Writes down the methods of [`Probe`] once: as a trait without constants, for every probe, and behind a
+/// pointer.
 macro_rules! observer {
     ($($method:ident($($name:ident: $value:ty),*);)*) => {
         trait Observer {

@@ -287,11 +287,12 @@ impl Quantities<'_> {
     }
 }
 
-/// Packets of maximum size that have to have a buffer for a link to be used fully: those in the loop of a buffer.
+/// Packets of maximum size that have to have a buffer for a link to be used fully: those in the loop of a
+/// buffer.
 ///
-/// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches, and is
-/// sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet of the other
-/// direction whose delimiter it has to wait for.
+/// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches, and
+/// is sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet of the
+/// other direction whose delimiter it has to wait for.
 pub fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel) -> u64 {
     let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
     let symbol = u128::from(link.symbol_chars);

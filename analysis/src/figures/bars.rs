@@ -1,6 +1,6 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
-use super::{Caption, Level, PACKETS, flow_names, joined, left_out, subtitle};
+use super::{Caption, Level, PACKETS, flow_names, joined, left_out, subtitle, told};
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
     shorten, stroke,
@@ -73,12 +73,18 @@ pub(super) struct Metric {
     of: fn(&FlowReport) -> Estimate,
 }
 
+/// Connections and conduits that are set up and carry nothing have no goodput.
+const MOVING: Level = Level { of: |flow| (!flow.carries_nothing()).then_some(flow), ..PACKETS };
+
+/// Of a flow that ends the share of the whole run says how long the run was.
+const ENDLESS: Level = Level { of: |flow| flow.rate_span.is_none().then_some(flow), ..MOVING };
+
 pub(super) const GOODPUT: Metric = Metric {
     title: "Goodput",
     subtitle: "octets delivered once; of flows that end from first start to last completion; intervals: 95 %",
     label: "goodput (Gb/s)",
     most: None,
-    level: PACKETS,
+    level: MOVING,
     of: |flow| flow.goodput_gbps,
 };
 
@@ -87,7 +93,7 @@ pub(super) const ACCEPTED: Metric = Metric {
     subtitle: "share of the injection link, mean over the sources of a flow, with 95 % confidence intervals",
     label: "accepted load (% of the link of a source)",
     most: Some(100.0),
-    level: PACKETS,
+    level: ENDLESS,
     of: |flow| Estimate {
         value: 100.0 * flow.accepted_load.value,
         half_width: 100.0 * flow.accepted_load.half_width,
@@ -107,7 +113,7 @@ const PROTOCOLS: Level = Level { of: |flow| flow.protocol.as_ref().map(|_| flow)
 
 pub(super) const EFFICIENCY: Metric = Metric {
     title: "Efficiency",
-    subtitle: "share of payload in the octets sent, delimiters included",
+    subtitle: "messages and PDUs in all octets that were sent for them, delimiters included",
     label: "payload (% of octets on the link)",
     most: Some(100.0),
     level: PROTOCOLS,
@@ -140,8 +146,12 @@ fn counted(flow: &FlowReport, share: fn(&FlowStats) -> f64) -> Estimate {
     Estimate { value: 100.0 * value, half_width: f64::NAN }
 }
 
-pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric) -> Scene {
+/// `None` if no flow has such a thing.
+pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric) -> Option<Scene> {
     let names = flow_names(reports, metric.level);
+    if names.is_empty() {
+        return None;
+    }
     let (rows, flows) = rows(reports, &names, metric.level);
     let (places, height) = bar_places(&rows);
     let note = left_out(flows, names.len(), "flows");
@@ -181,11 +191,13 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
             let (from, _) = panel.place(((shown.value - shown.half_width).max(0.0), 0.0));
             let (to, _) = panel.place((shown.value + shown.half_width, 0.0));
             let middle = y + BAR / 2.0;
-            scene.line(&[(from, middle), (to, middle)], INK, 1);
-            for x in [from, to] {
+            // An interval that leaves the scale has no end there; its value needs the room behind.
+            let edge = panel.x + panel.width;
+            scene.line(&[(from, middle), (to.min(edge), middle)], INK, 1);
+            for x in [from, to].into_iter().filter(|x| *x <= edge) {
                 scene.line(&[(x, middle - 4.0), (x, middle + 4.0)], INK, 1);
             }
-            end = to;
+            end = to.min(edge).max(x);
         }
         let base = bases[row.variant];
         let before = reports[base].flow(&row.flow.name).map_or(f64::NAN, |flow| (metric.of)(flow).value);
@@ -196,7 +208,7 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
         let text = format!("{}{change}", three_digits(shown.value));
         scene.text((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL, Align::Left);
     }
-    scene
+    Some(scene)
 }
 
 fn row_name(row: &Row<'_>, reports: &[VariantReport]) -> String {
@@ -244,7 +256,7 @@ fn cause_color(cause: Cause) -> RGBColor {
 }
 
 pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level: Level) -> Scene {
-    let names = flow_names(reports, level);
+    let names = told(reports, level);
     let (rows, flows) = rows(reports, &names, level);
     let (places, height) = bar_places(&rows);
     let used: Vec<Cause> = Cause::ALL

@@ -1,11 +1,12 @@
 //! How often a path of LINX that is blocked for a while ends a connection, against how long it is.
 
 use super::{Caption, subtitle};
-use crate::axes::{Axis, GREY, Key, MARGIN, PAGE, Panel, SHADE, heading, legend, legend_height, stroke};
+use crate::axes::{Axis, INK, Key, MARGIN, PAGE, Panel, heading, legend, legend_height, stroke};
 use crate::num::ratio;
 use crate::report::VariantReport;
 use crate::scene::Scene;
 use models::config::{LinxFaultKind, ProtocolConfig};
+use plotters::style::RGBColor;
 
 /// The stalls of a variant, if they are all as long: their length in periods of heartbeats, and the share of
 /// them, in percent, that ended a connection although the peer was there.
@@ -56,6 +57,9 @@ fn laws(periods: f64) -> [f64; 2] {
     [100.0 * even, 100.0 * ticks]
 }
 
+/// The second law: neither a line of the grid nor the first law.
+const LIGHT: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
+
 /// The figure, if there are stalls of several lengths.
 pub(super) fn timeouts(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let families = families(reports);
@@ -67,8 +71,8 @@ pub(super) fn timeouts(caption: &Caption, reports: &[VariantReport]) -> Option<S
         .enumerate()
         .map(|(index, family)| (Key::Line(stroke(index)), family.0.to_string()))
         .collect();
-    keys.push((Key::Box(GREY), "law, three periods after the last heartbeat".into()));
-    keys.push((Key::Box(SHADE), "law, three ticks of the own timer".into()));
+    keys.push((Key::Box(INK), "law, three periods after the last heartbeat".into()));
+    keys.push((Key::Box(LIGHT), "law, three ticks of the own timer".into()));
     let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN);
     let mut scene = Scene::new(PAGE as u32, (top + 34.0 + 340.0 + 62.0) as u32);
     let about = "share of stalls of a path that end a connection although the peer is there";
@@ -85,7 +89,7 @@ pub(super) fn timeouts(caption: &Caption, reports: &[VariantReport]) -> Option<S
         vertical: Axis::exactly(100.0),
     };
     panel.draw(&mut scene, "", "length of a stall B, in periods of heartbeats T", "false timeouts (%)");
-    for (law, color) in [GREY, SHADE].into_iter().enumerate().rev() {
+    for (law, color) in [INK, LIGHT].into_iter().enumerate().rev() {
         let points: Vec<(f64, f64)> = (0..=140)
             .map(|n| longest * f64::from(n) / 140.0)
             .map(|b| panel.place((b, laws(b)[law])))

@@ -25,9 +25,9 @@ fn without_restarts_every_run_ends_well() {
         assert_eq!(row.endings.keys().collect::<Vec<_>>(), [&Ending::Up], "{fault}");
         assert!(row.live && row.states > 40, "{row:?}");
     }
-    // In any order a REQ may come after the proof that its sender was up, and ends the connection: it may be
-    // that of a restart. The next one may be delayed as long, so runs are cut: with nine connects and a message
-    // there are more than a million states. None ends badly.
+    // In any order a REQ may come after the proof that its sender was up, and ends the connection: it may
+    // be that of a restart. The next one may be delayed as long, so runs are cut: with nine connects and
+    // a message there are more than a million states. None ends badly.
     let cases =
         [("none", 2, 3), ("none", 1, 4), ("LOSS1", 1, 3), ("LOSS1", 0, 4), ("LOSS2", 1, 3), ("DUP1", 1, 3)];
     for (fault, messages, limit) in cases {

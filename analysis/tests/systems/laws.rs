@@ -154,7 +154,12 @@ pub fn judge(text: &str, octets: bool, twice: bool) -> Verdict {
 }
 
 macro_rules! hold {
-    ($broken:expr, $law:expr, $($text:tt)*) => { if !$law { $broken.push(format!($($text)*)); } };
+    ($broken:expr, $law:expr, $($text:tt)*) => {
+        let holds: bool = $law;
+        if !holds {
+            $broken.push(format!($($text)*));
+        }
+    };
 }
 
 fn laws(variant: &Variant, run: &Run, broken: &mut Vec<String>) {
@@ -207,7 +212,7 @@ fn ledger(run: &Run, broken: &mut Vec<String>) {
     let outcome = &run.report.run.outcome;
     let collector = &run.report.run.collector;
     let config = &run.report.run.config;
-    let groups = config.owners.iter().any(|owner| *owner == NO_OWNER);
+    let groups = config.owners.contains(&NO_OWNER);
     let (mut created, mut arrived, mut left) = (0, 0, 0);
     for (flow, data) in collector.flows().iter().enumerate() {
         let offered: u64 = data.offered.iter().map(|bin| bin.packets).sum();

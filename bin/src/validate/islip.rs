@@ -95,8 +95,9 @@ mod tests {
     fn pointers_come_apart_under_full_load() {
         let cells: Vec<Arrival> =
             (0..4).flat_map(|i| (0..4).map(move |o| Arrival { slot: 0, input: i, output: o })).collect();
-        // Every pointer begins at 0: slot 0 serves (0,0); in each slot one more pointer has come apart, so 1, 2, 3, 4
-        // cells are served, and the other six in 3, 2, 1, as the first outputs have none left.
+        // Every pointer begins at 0: slot 0 serves (0,0); in each slot one more pointer has come apart,
+        // so 1, 2, 3, 4 cells are served, and the other six in 3, 2, 1, as the first outputs have none
+        // left.
         let served = [1, 2, 3, 4, 3, 2, 1];
         let law: u64 = served.iter().zip(0..).map(|(cells, slot)| cells * slot).sum();
         assert_eq!((served.iter().sum::<u64>(), law), (16, 48));

@@ -200,9 +200,10 @@ fn linx_congestion() {
             _ => assert!(beside > 70.0, "bursts of {burst}: {beside}"),
         }
         assert_eq!(at("above"), 0.0, "bursts of {burst}");
-        // Backpressure helps others, not these; in one queue with everything else, all suffer.
+        // Backpressure helps others, not these; in one queue with everything else, all suffer. By how much is
+        // measured.
         if blocked > 3.1 {
-            assert!(at("beside-voq") > beside && at("beside-voq-1") > 2.0 * at("beside-voq"));
+            assert!(at("beside-voq") > beside && at("beside-voq-1") > at("beside-voq"), "bursts of {burst}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What must not change, over the same random fabrics: times when all of them are doubled, anything when devices
-//! are numbered otherwise, anything when something is added that nobody uses.
+//! What must not change, over the same random fabrics: times when all of them are doubled, anything when
+//! devices are numbered otherwise, anything when something is added that nobody uses.
 
 use crate::generate::{Case, case};
 use crate::record::{self, Record};
@@ -21,7 +21,8 @@ fn assert_equal(case: &Case, what: &str, one: &[Record], other: &[Record]) {
     assert_eq!(one.len(), other.len(), "fabric {}: {what}", case.number);
 }
 
-/// Makes every time of a fabric one that doubles exactly: no fractions of a picosecond, and no draws of times.
+/// Makes every time of a fabric one that doubles exactly: no fractions of a picosecond, and no draws of
+/// times.
 fn exact(config: &mut FabricConfig) {
     for link in &mut config.links {
         link.char_ps = (link.char_ps.0 / link.char_ps.1, 1);

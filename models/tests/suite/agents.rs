@@ -183,8 +183,8 @@ fn background_load_shares_the_link_with_an_agent() {
 /// A segment and its response, against a packet: 16 at once, again and again. (Each delivery to an agent is
 /// an event and those to a sink are not, so single segments, far apart, cost more: 5 events against 2.)
 ///
-/// Beside that one for the buffer that each response leaves: packets as short as these could use up 16 buffers
-/// before the next acknowledgement is back, so each is told when it is free (F-47).
+/// Beside that one for the buffer that each response leaves: packets as short as these could use up 16
+/// buffers before the next acknowledgement is back, so each is told when it is free (F-47).
 #[test]
 fn a_segment_with_its_response_costs_no_more_than_2_2_times_the_events_of_a_packet() {
     const COUNT: u64 = 2_000;

@@ -297,8 +297,9 @@ fn repetitions_are_part_of_the_time_on_the_wire() {
         }
     }
 }
-/// A packet that was on its way when its queue was stopped, and that the neighbour refuses, is sent again although
-/// the queue is still stopped; no other packet of the queue starts meanwhile.
+
+/// A packet that was on its way when its queue was stopped, and that the neighbour refuses, is sent again
+/// although the queue is still stopped; no other packet of the queue starts meanwhile.
 ///
 /// Proves: VOQ-4.3-2, VOQ-4.3-5
 #[test]

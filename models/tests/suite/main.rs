@@ -1,4 +1,5 @@
-//! Tests of the fabric. They are one binary, because each one of its own would compile the whole fabric again.
+//! Tests of the fabric. They are one binary, because each one of its own would compile the whole fabric
+//! again.
 #![allow(missing_docs)]
 
 mod agents;

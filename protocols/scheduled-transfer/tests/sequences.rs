@@ -697,8 +697,9 @@ fn grants_reserve_nothing() {
 
 /// Proves: ST-3.1-3
 ///
-/// Checksum (8.3.2), Out_of_Order (9.1) and FetchOp (6.1.4.3) are optional. An end that has one uses it as the
-/// draft says, and one that has not says so in the place for it; whichever they have, Data arrives.
+/// Checksum (8.3.2), Out_of_Order (9.1) and FetchOp (6.1.4.3) are optional. An end that has one uses it
+/// as the draft says, and one that has not says so in the place for it; whichever they have, Data
+/// arrives.
 #[test]
 fn optional_features_are_those_of_the_draft() {
     for n in 0..16 {

@@ -511,8 +511,9 @@ fn queues_that_can_stop_each_other_are_warned_of_before_they_do() {
     assert!(deadlocks * 2 > warned && spared > 0);
 }
 
-/// What a saturated flow of packets of 276 octets gets of a long link, in packets of the time of one, and whether
-/// SC071 warns of it. `back`: as much comes the other way, which delays the symbols that tell of free buffers.
+/// What a saturated flow of packets of 276 octets gets of a long link, in packets of the time of one, and
+/// whether SC071 warns of it. `back`: as much comes the other way, which delays the symbols that tell of
+/// free buffers.
 fn long_link(width: &str, length: &str, buffers: u8, back: bool) -> (f64, bool) {
     let flow = |from: &str, to: &str| {
         json!({
@@ -551,8 +552,9 @@ fn long_link(width: &str, length: &str, buffers: u8, back: bool) -> (f64, bool) 
     (sent as f64 * packet / 1e9, warned)
 }
 
-/// SC071 warns of buffers that idle a link, and of no others: at the smallest count without a warning the link is
-/// used fully, whatever comes the other way; with two buffers fewer (one of which that traffic would need) it idles.
+/// SC071 warns of buffers that idle a link, and of no others: at the smallest count without a warning the
+/// link is used fully, whatever comes the other way; with two buffers fewer (one of which that traffic
+/// would need) it idles.
 #[test]
 fn sc071_warns_of_links_that_idle_and_of_no_others() {
     for (width, length) in [("4x", "10 m"), ("4x", "50 m"), ("16x", "10 m"), ("2x", "80 m"), ("1x", "1 m")] {

@@ -77,7 +77,8 @@ fn nodes_with_different_mailboxes_come_to_a_conduit() {
     }
 }
 
-/// Who has asked, and was told that the protocol is not supported, sends no OPEN; who has not asked is refused.
+/// Who has asked, and was told that the protocol is not supported, sends no OPEN; who has not asked is
+/// refused.
 #[test]
 fn no_open_after_unsupported() {
     for (asks, opens) in [(true, 0), (false, 1)] {

@@ -552,9 +552,8 @@ impl Session {
             Event::ReadRegisters { peer } => self.read_registers(cx, peer),
             // An OPEN would be refused.
             Event::Advertised { peer, answer: Advertised::Unsupported } => {
-                if self.asking.remove(&peer) {
-                    self.stats.failed_opens += 1;
-                }
+                let asked = self.asking.remove(&peer);
+                self.stats.failed_opens += u64::from(asked);
             }
             Event::Advertised { peer, .. }
             | Event::RequestUnsupported { peer }

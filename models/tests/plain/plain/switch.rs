@@ -485,8 +485,8 @@ impl World<'_> {
         self.try_output(d, o);
     }
 
-    /// An input can be read again: idle outputs with packets of it are tried, those first that could start the
-    /// highest priority of it, among equals those after the one that read such a packet last.
+    /// An input can be read again: idle outputs with packets of it are tried, those first that could
+    /// start the highest priority of it, among equals those after the one that read such a packet last.
     fn offer(&mut self, d: usize, i: usize) {
         let switch = self.switch_ref(d);
         let ports = switch.ports;
