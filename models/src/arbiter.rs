@@ -88,7 +88,12 @@ impl<P: Probe> Fabric<P> {
         // At a boundary this very instant still counts, because ticks come last; the tick itself asks for the
         // next one.
         let on_boundary = || now.is_multiple_of(slot) && cx.key() < EventKey::floor(Time(now), class::TICK);
-        let at = if slot == 0 || on_boundary() { now } else { (now / slot + 1) * slot };
+        let at = match slot {
+            // What links do when they train or time out comes after the ticks of its instant.
+            0 => now + u64::from(cx.key() >= EventKey::floor(Time(now), class::HOST)),
+            _ if on_boundary() => now,
+            _ => (now / slot + 1) * slot,
+        };
         let key = self.key(device, at, class::TICK);
         cx.post(key, s as u32, Payload::of(Kind::Tick));
     }
