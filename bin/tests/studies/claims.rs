@@ -91,7 +91,7 @@ fn every_claim_has_a_law_or_is_said_to_be_measured() {
             test.contains(&format!("Study::run({quoted})"))
                 || test.contains(&format!("scenarios/{name}.json"))
         };
-        assert!(figure || TESTS.iter().any(|test| runs(test)), "{name}: no test runs it");
+        assert!(figure || TESTS.iter().any(runs), "{name}: no test runs it");
         let (law, measured) = (laws.contains(name.as_str()), description.contains("Measured:"));
         assert!(law || measured, "{name}: there is no law, and its description has no \"Measured:\"");
         if figure {

@@ -82,7 +82,7 @@ fn doubled(mut config: FabricConfig) -> FabricConfig {
 /// A record with its times halved.
 fn halved(record: &Record) -> Record {
     let half = |time: u64| {
-        assert!(time % 2 == 0, "{record:?}");
+        assert!(time.is_multiple_of(2), "{record:?}");
         time / 2
     };
     let parts = |mut parts: models::probe::Parts| {
