@@ -358,7 +358,7 @@ impl Endpoint {
         }
     }
 
-    /// The same with attributes of the caller's, as [`propose`](crate::negotiate::propose) makes them.
+    /// The same with attributes of the caller's, as [`propose`] makes them.
     /// `intermediate`: a value inside a range is among them.
     ///
     /// # Errors
