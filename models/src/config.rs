@@ -37,8 +37,8 @@ pub const fn vc_of(priority: u8) -> u8 {
     (priority + 1).saturating_sub(PRIORITIES as u8)
 }
 
-/// A whole fabric.
-#[derive(Clone, Debug)]
+/// A whole fabric. The default is an empty one.
+#[derive(Clone, Debug, Default)]
 pub struct FabricConfig {
     /// Seed of every random stream of the run.
     pub seed: u64,

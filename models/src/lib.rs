@@ -22,7 +22,6 @@
 //! };
 //! let config = FabricConfig {
 //!     seed: 1,
-//!     shake: 0,
 //!     devices: vec![endpoint("a", 0), endpoint("b", 1)],
 //!     links: vec![LinkConfig {
 //!         a: (0, 0),
@@ -49,15 +48,7 @@
 //!         destinations: Destinations::Fixed(1),
 //!         sizes: Sizes::Fixed(PacketSize { payload: 256, wire: 272 }),
 //!     }],
-//!     agents: vec![],
-//!     enumeration: None,
-//!     symbol_losses: vec![],
-//!     media: vec![],
-//!     symbolic: vec![],
-//!     faults: vec![],
-//!     sample_every: None,
-//!     stall_after: None,
-//!     stop_on_stall: false,
+//!     ..FabricConfig::default()
 //! };
 //! let mut simulation = Simulation::new(Arc::new(config), RunOptions::default(), ());
 //! // 1 000 packets of 272 octets and their delimiters take 1 000 * 280 * 400 ps; the last bit travels 40 ns.

@@ -561,6 +561,16 @@ impl<P: Probe> Fabric<P> {
         if cx.key() < EventKey::floor(now, class::DONE) {
             return false;
         }
+        // Most often the reads go on, and nobody has to be asked.
+        let (mut readers, mut on) = (switch.reads_of[lane as usize].outputs, 0);
+        while readers != 0 {
+            let tx = &self.ports[(switch.base + readers.trailing_zeros()) as usize].tx;
+            readers &= readers - 1;
+            on += u32::from(tx.done.time() > now);
+        }
+        if on >= switch.reads {
+            return false;
+        }
         let mut others = self.ports[(switch.base + lane) as usize].tx.wanted & switch.stuck;
         while others != 0 {
             if self.lane_in_use(switch.base + others.trailing_zeros(), lane) {
@@ -568,13 +578,7 @@ impl<P: Probe> Fabric<P> {
             }
             others &= others - 1;
         }
-        let (mut readers, mut on) = (switch.reads_of[lane as usize].outputs, 0);
-        while readers != 0 {
-            let tx = &self.ports[(switch.base + readers.trailing_zeros()) as usize].tx;
-            readers &= readers - 1;
-            on += u32::from(tx.done.time() > now);
-        }
-        on < switch.reads
+        true
     }
 
     /// Highest priority first; within it the arbitration among lanes. When nothing can start, arranges the

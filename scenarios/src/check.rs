@@ -293,7 +293,7 @@ impl Quantities<'_> {
 /// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches, and
 /// is sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet of the
 /// other direction whose delimiter it has to wait for.
-pub fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel) -> u64 {
+fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel) -> u64 {
     let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
     let symbol = u128::from(link.symbol_chars);
     let (pipeline, held) = match receiver {
@@ -303,6 +303,12 @@ pub fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel) -> u64 {
     let packet = (276 + symbol) * num;
     let round = (2 + held) * packet + symbol * num + (2 * u128::from(link.propagation.0) + pipeline) * den;
     round.div_ceil(packet) as u64
+}
+
+/// The same for the end of the link that needs more.
+pub fn loop_packets(link: &LinkConfig, config: &FabricConfig) -> u64 {
+    let needed = |end: (u32, u8)| round_trip_packets(link, &config.devices[end.0 as usize].model);
+    needed(link.a).max(needed(link.b))
 }
 
 /// Frames of so many octets on the way and back that a link of another medium holds.
@@ -357,8 +363,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     for symbolic in &config.symbolic {
         let Some(channels) = &symbolic.channels else { continue };
         let link = &config.links[symbolic.link as usize];
-        let ends = [link.a, link.b].map(|end| &config.devices[end.0 as usize].model);
-        let needed = ends.map(|model| round_trip_packets(link, model)).into_iter().max().unwrap_or(0);
+        let needed = loop_packets(link, config);
         let buffers = channels.vcs[0].buffers;
         if u64::from(buffers) < needed {
             let port = c.graph.port_name((link.a.0 as usize, link.a.1));

@@ -49,7 +49,6 @@ mod transfer;
 pub mod units;
 mod voq;
 
-pub use check::round_trip_packets;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use fabric::check_next_hops;
 pub use plan::{Labels, Offered, RunPlan, Variant, Warmup};

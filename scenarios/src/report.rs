@@ -1,6 +1,6 @@
 //! What a scenario comes to, in text: for `check` and for lists.
 
-use crate::check::round_trip_packets;
+use crate::check::loop_packets;
 use crate::diagnostic::count;
 use crate::fabric;
 use crate::plan::{RunPlan, Variant, Warmup};
@@ -196,7 +196,6 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
         .zip(0..)
         .map(|((link, name), number)| {
             let gigabits = 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64;
-            let ends = [link.a, link.b].map(|end| &variant.config.devices[end.0 as usize].model);
             if let Some(media) = media.iter().find(|media| media.link == number) {
                 let text = format!(
                     "{}, {gigabits:.3} Gb/s with all that is between frames, one way {}",
@@ -211,7 +210,7 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),
-                ends.map(|model| round_trip_packets(link, model)).into_iter().max().unwrap_or(0)
+                loop_packets(link, &variant.config)
             );
             (name.clone(), text)
         })

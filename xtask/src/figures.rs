@@ -6,12 +6,11 @@
 //! `<!--=law-->` stand behind one of them, `(law: ...)` around some, `<!-- figures: WHAT -->` above the
 //! rest of a section, and `<!-- figures of this page: WHAT -->` in a page.
 
-use crate::Checked;
+use crate::{Checked, tracked};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// Where figures come from.
 const TABLE: &str = "docs/figures.txt";
@@ -55,20 +54,9 @@ pub(crate) fn check(root: &Path, write: bool) -> Checked {
 
 /// Tracked pages for readers; what changed long ago is history.
 fn pages(root: &Path) -> Result<Vec<String>, String> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z", "*.md"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("cannot run git ls-files: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr)));
-    }
-    let names = String::from_utf8_lossy(&output.stdout);
-    Ok(names
-        .split('\0')
-        .filter(|path| !path.is_empty() && *path != "CHANGELOG.md")
-        .map(str::to_owned)
-        .collect())
+    let mut pages = tracked(root, &["*.md"])?;
+    pages.retain(|path| path != "CHANGELOG.md");
+    Ok(pages)
 }
 
 /// How a figure is written.

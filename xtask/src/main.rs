@@ -63,6 +63,21 @@ fn main() -> ExitCode {
     }
 }
 
+/// Names of the files below `root` that git tracks and one of `patterns` matches; all, if there are none.
+fn tracked(root: &Path, patterns: &[&str]) -> Result<Vec<String>, String> {
+    let output = Command::new("git")
+        .args(["ls-files", "-z"])
+        .args(patterns)
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("cannot run git ls-files: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let names = String::from_utf8_lossy(&output.stdout);
+    Ok(names.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+}
+
 /// The folder of the workspace, as cargo says it now: the program may have been built elsewhere.
 fn root() -> PathBuf {
     let own = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());

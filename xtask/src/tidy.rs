@@ -1,10 +1,9 @@
 //! Rules about the text of tracked files. Each says why it is there, and each exception says why it is one.
 
 use crate::mask::{code, is_word, without_tests};
-use crate::{Checked, list};
+use crate::{Checked, list, tracked};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// What of a file a rule looks at.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -212,19 +211,10 @@ fn rust(path: &str) -> bool {
 
 /// Checks the tracked files below `root`.
 pub(crate) fn check(root: &Path) -> Checked {
-    let output = Command::new("git")
-        .args(["ls-files", "-z"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("cannot run git ls-files: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr)));
-    }
-    let names = String::from_utf8_lossy(&output.stdout);
     let mut found = Vec::new();
     let mut files = 0;
     let mut needed = vec![false; RULES.iter().map(|rule| rule.exceptions.len()).sum()];
-    for path in names.split('\0').filter(|path| !path.is_empty()) {
+    for path in &tracked(root, &[])? {
         let octets = match fs::read(root.join(path)) {
             Ok(octets) => octets,
             // deleted, and not yet committed

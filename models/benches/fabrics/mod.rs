@@ -134,22 +134,13 @@ fn build(
         .collect();
     FabricConfig {
         seed: 1,
-        shake: 0,
         devices,
         links,
         id_space: n as u32,
         owners: (0..n as u32).collect(),
         flows: vec![FlowConfig { name: "background".into() }, FlowConfig { name: "hot".into() }],
         sources,
-        agents: Vec::new(),
-        enumeration: None,
-        symbol_losses: Vec::new(),
-        media: Vec::new(),
-        symbolic: Vec::new(),
-        faults: Vec::new(),
-        sample_every: None,
-        stall_after: None,
-        stop_on_stall: false,
+        ..FabricConfig::default()
     }
 }
 

@@ -311,17 +311,7 @@ fn fabric(d: &mut Draw) -> FabricConfig {
         links,
         id_space: endpoints as u32,
         owners: (0..endpoints as u32).collect(),
-        flows: Vec::new(),
-        sources: Vec::new(),
-        agents: Vec::new(),
-        enumeration: None,
-        symbol_losses: Vec::new(),
-        media: Vec::new(),
-        symbolic: Vec::new(),
-        faults: Vec::new(),
-        sample_every: None,
-        stall_after: None,
-        stop_on_stall: false,
+        ..FabricConfig::default()
     };
     let mut ids: Vec<u32> = (0..endpoints as u32).collect();
     let ring = shape.links.len() >= shape.neighbours.len();

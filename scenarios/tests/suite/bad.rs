@@ -1,6 +1,7 @@
 //! Every kind of mistake has a file in `scenarios/bad` and a golden message beside it. `BLESS=1` rewrites
 //! them.
 
+use crate::golden::Messages;
 use scenarios::diagnostic::CODES;
 use scenarios::load;
 use std::collections::BTreeSet;
@@ -10,15 +11,9 @@ use std::path::Path;
 #[test]
 fn every_mistake_has_its_message() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bad");
-    let mut names: Vec<String> = fs::read_dir(&folder)
-        .expect("the folder exists")
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".json"))
-        .collect();
-    names.sort();
+    let mut messages = Messages::of(&folder);
+    let names = messages.files();
     assert!(names.len() >= 32, "only {} files", names.len());
-    let bless = std::env::var_os("BLESS").is_some();
-    let mut wrong = Vec::new();
     let mut codes = BTreeSet::new();
     for name in &names {
         let text = fs::read_to_string(folder.join(name)).expect("readable");
@@ -26,20 +21,9 @@ fn every_mistake_has_its_message() {
             |file: &str| fs::read_to_string(folder.join(file)).map_err(|_| "it does not exist".to_owned());
         let errors = scenarios::load_with(&text, name, &[], &read).expect_err(name);
         codes.extend(errors.items.iter().map(|item| item.code));
-        let golden = folder.join(name.replace(".json", ".txt"));
-        let found = errors.render();
-        if bless {
-            fs::write(&golden, &found).expect("writable");
-        } else if fs::read_to_string(&golden).unwrap_or_default() != found {
-            wrong.push(format!("{name}:\n{found}"));
-        }
+        messages.compare(name, &errors.render());
     }
-    assert!(
-        wrong.is_empty(),
-        "{} messages changed (BLESS=1 accepts them):\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    messages.assert_unchanged();
     // Codes that only warn need no failing file.
     let silent: Vec<&str> = CODES.iter().map(|code| code.0).filter(|code| !codes.contains(code)).collect();
     assert!(silent.iter().all(|code| *code >= "SC070"), "codes without a file: {silent:?}");

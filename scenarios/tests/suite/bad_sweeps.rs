@@ -1,6 +1,7 @@
 //! Every kind of mistake in a sweep file has a file in `scenarios/bad-sweeps` and a golden message beside it.
 //! `BLESS=1` rewrites them.
 
+use crate::golden::Messages;
 use scenarios::diagnostic::CODES;
 use scenarios::sweep::{load, replication_seed};
 use std::collections::BTreeSet;
@@ -29,31 +30,17 @@ fn messages(path: &str) -> (String, BTreeSet<&'static str>) {
 #[test]
 fn every_mistake_has_its_message() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bad-sweeps");
-    let mut names: Vec<String> = fs::read_dir(&folder)
-        .expect("the folder exists")
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".json") && !name.ends_with(".scenario.json"))
-        .collect();
-    names.sort();
+    let mut golden = Messages::of(&folder);
+    let mut names = golden.files();
+    names.retain(|name| !name.ends_with(".scenario.json"));
     assert!(names.len() >= 40, "only {} files", names.len());
-    let bless = std::env::var_os("BLESS").is_some();
-    let (mut wrong, mut codes) = (Vec::new(), BTreeSet::new());
+    let mut codes = BTreeSet::new();
     for name in &names {
         let (found, known) = messages(&folder.join(name).display().to_string());
         codes.extend(known);
-        let golden = folder.join(name.replace(".json", ".txt"));
-        if bless {
-            fs::write(&golden, &found).expect("writable");
-        } else if fs::read_to_string(&golden).unwrap_or_default() != found {
-            wrong.push(format!("{name}:\n{found}"));
-        }
+        golden.compare(name, &found);
     }
-    assert!(
-        wrong.is_empty(),
-        "{} messages changed (BLESS=1 accepts them):\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    golden.assert_unchanged();
     let of_sweeps = CODES.iter().map(|code| code.0).filter(|code| code.starts_with("SW"));
     let silent: Vec<&str> = of_sweeps.filter(|code| !codes.contains(code)).collect();
     assert!(silent.is_empty(), "codes without a file: {silent:?}");

@@ -5,6 +5,7 @@ mod bad;
 mod bad_sweeps;
 mod configure;
 mod fabric;
+mod golden;
 mod loggopsim;
 mod mutations;
 mod options;

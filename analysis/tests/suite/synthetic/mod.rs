@@ -95,22 +95,14 @@ pub fn fabric(seed: u64) -> FabricConfig {
     };
     FabricConfig {
         seed,
-        shake: 0,
         devices,
         links,
         id_space: ENDPOINTS,
         owners: (0..ENDPOINTS).collect(),
         flows: vec![FlowConfig { name: "victim".into() }, FlowConfig { name: "hot".into() }],
         sources: vec![source(0, 0), source(1, 0), source(2, 1), source(3, 1), source(0, 1)],
-        agents: Vec::new(),
-        enumeration: None,
-        symbol_losses: Vec::new(),
-        media: Vec::new(),
-        symbolic: Vec::new(),
-        faults: Vec::new(),
         sample_every: Some(Duration(1_000_000)),
-        stall_after: None,
-        stop_on_stall: false,
+        ..FabricConfig::default()
     }
 }
 

@@ -86,22 +86,11 @@ impl Star {
             .collect();
         let config = FabricConfig {
             seed: 1,
-            shake: 0,
             devices,
             links,
             id_space: n,
             owners: (0..n).collect(),
-            flows: Vec::new(),
-            sources: Vec::new(),
-            agents: Vec::new(),
-            enumeration: None,
-            symbol_losses: Vec::new(),
-            media: Vec::new(),
-            symbolic: Vec::new(),
-            faults: Vec::new(),
-            sample_every: None,
-            stall_after: None,
-            stop_on_stall: false,
+            ..FabricConfig::default()
         };
         Star { config }
     }
@@ -321,22 +310,11 @@ impl Net {
         }
         let config = FabricConfig {
             seed: 1,
-            shake: 0,
             devices,
             links,
             id_space: endpoints,
             owners: (0..endpoints).collect(),
-            flows: Vec::new(),
-            sources: Vec::new(),
-            agents: Vec::new(),
-            enumeration: None,
-            symbol_losses: Vec::new(),
-            media: Vec::new(),
-            symbolic: Vec::new(),
-            faults: Vec::new(),
-            sample_every: None,
-            stall_after: None,
-            stop_on_stall: false,
+            ..FabricConfig::default()
         };
         Net { config, endpoints, neighbours }
     }
