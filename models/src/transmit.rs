@@ -318,8 +318,7 @@ impl<P: Probe> Fabric<P> {
         while outputs != 0 {
             let output = base + outputs.trailing_zeros();
             outputs &= outputs - 1;
-            // A link in symbol granularity may be held up by more than its packets, and asks by itself.
-            let busy = self.ports[output as usize].tx.done > cx.key() || self.is_symbolic(output);
+            let busy = self.ports[output as usize].tx.done > cx.key();
             assert!(busy || !self.lane_in_use(output, lane), "an idle output was not tried");
         }
     }
@@ -349,6 +348,9 @@ impl<P: Probe> Fabric<P> {
                 ranks[PRIORITIES] |= own & (1 << n);
             } else if self.ports[output as usize].tx.done <= cx.key() {
                 ranks[self.rank_of(cx, output, lane)] |= 1 << n;
+            } else if own & (1 << n) != 0 {
+                // A packet that an error cut short is sent again: the output is busy beyond its old end.
+                self.post_done(cx, output);
             }
         }
         for priority in (0..PRIORITIES).rev().chain([PRIORITIES]) {
