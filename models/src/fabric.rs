@@ -226,6 +226,13 @@ pub(crate) struct Reads {
     pub last: [u8; PRIORITIES + 1],
 }
 
+/// Whether `outputs` are as many as may read at a time. One is the ordinary case, and to count bits is slow
+/// where the processor may not be asked to.
+#[inline(always)]
+pub(crate) fn all_taken(outputs: u64, reads: u32) -> bool {
+    if reads == 1 { outputs != 0 } else { outputs.count_ones() >= reads }
+}
+
 impl Switch {
     /// Output `out` does not read `input` any more.
     #[inline(always)]
@@ -233,7 +240,7 @@ impl Switch {
         let outputs = &mut self.reads_of[input as usize].outputs;
         *outputs &= !(1 << out);
         // Another may have begun in the instant in which this one ends.
-        let full = outputs.count_ones() >= self.reads;
+        let full = all_taken(*outputs, self.reads);
         self.reading = self.reading & !(1 << input) | u64::from(full) << input;
     }
 
