@@ -391,8 +391,27 @@ impl<P: Probe> Fabric<P> {
                 ranks[priority] &= !(1 << n);
                 pointer = n as u8;
                 self.try_output(cx, base + n);
+                let left = ranks.iter().fold(0, |all, rank| all | rank);
+                if left != 0 && self.is_taken(cx, s, lane) {
+                    // The others would find it so, and wait for the end of that read. Only the one that has
+                    // just finished has not looked elsewhere yet.
+                    if left & !own != 0 {
+                        self.await_inputs(cx, output, 1 << lane);
+                    }
+                    if left & own != 0 {
+                        self.try_output(cx, output);
+                    }
+                    return;
+                }
             }
         }
+    }
+
+    /// Whether as many outputs read the input `lane` as may.
+    fn is_taken<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, s: usize, lane: u32) -> bool {
+        self.prune(s, lane, cx.key());
+        let switch = &self.switches[s];
+        switch.untried == 0 && switch.reading >> lane & 1 == 1
     }
 
     /// Highest priority of VC0 at which `output` could start a packet from `lane`, or [`PRIORITIES`].
