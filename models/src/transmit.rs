@@ -6,7 +6,7 @@ use crate::config::PRIORITIES;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::medium::Freed;
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
-use crate::port::{Cold, CreditRecord, LinkTiming, NO_INPUT, Port, Tx, reading, special};
+use crate::port::{Cold, CreditRecord, LinkTiming, NO_INPUT, Parked, Port, Tx, reading, special};
 use crate::probe::{Cause, PacketStep, Probe};
 use crate::symbol::Flight;
 use crate::wire::Function;
@@ -382,7 +382,12 @@ impl<P: Probe> Fabric<P> {
         while rivals != 0 {
             let n = rivals.trailing_zeros();
             rivals &= rivals - 1;
-            ranks[self.rank_of(cx, base + n, lane)] |= 1 << n;
+            let rank = self.rank_of(cx, base + n, lane);
+            // Who waits for something else than this input has been tried, and will be woken by that.
+            let channels = self.ports[(base + n) as usize].tx.clock.blocked() & CHANNELS != 0;
+            if rank < PRIORITIES || own & (1 << n) != 0 || channels || self.switches[s].untried != 0 {
+                ranks[rank] |= 1 << n;
+            }
         }
         for priority in (0..PRIORITIES).rev().chain([PRIORITIES]) {
             let mut pointer = self.switches[s].reads_of[lane as usize].last[priority];
@@ -422,12 +427,25 @@ impl<P: Probe> Fabric<P> {
         let tx = &self.ports[output as usize].tx;
         let blocked = tx.clock.blocked();
         if tx.parked_any || tx.queue_lanes != 0 {
-            let could = |&p: &usize| blocked >> p & 1 == 0 && self.eligible(output, p) >> lane & 1 == 1;
+            let could = |&p: &usize| blocked >> p & 1 == 0 && self.waits_in(output, p, lane);
             return (0..PRIORITIES).rev().find(could).unwrap_or(PRIORITIES);
         }
         let waits = |p: usize| (tx.mask[p] >> lane & 1) << p;
         let ready = (waits(0) | waits(1) | waits(2) | waits(3)) & !u64::from(blocked);
         if ready == 0 { PRIORITIES } else { ready.ilog2() as usize }
+    }
+
+    /// Whether `lane` is one of the [`eligible`](Self::eligible).
+    fn waits_in(&mut self, port: u32, priority: usize, lane: u32) -> bool {
+        let tx = &self.ports[port as usize].tx;
+        let listed = tx.mask[priority] >> lane & 1 == 1;
+        let cold = &self.cold[port as usize];
+        if lane < u32::from(tx.queue_lanes) {
+            return listed && cold.stopped_lanes >> lane & 1 == 0;
+        }
+        let apart = |queue: &Parked| !queue.stopped && queue.mask[priority] >> lane & 1 == 1;
+        let released = tx.parked_any && cold.parked.iter().any(apart);
+        released || listed && (!tx.parked_any || self.park_stopped(port, priority, lane))
     }
 
     #[inline(always)]
