@@ -101,3 +101,17 @@ fn flows_and_sessions_have_streams_of_their_own() {
         }"#,
     );
 }
+
+/// The last timer goes off unheard between the last sample and the end: the run was over before, sampled or
+/// not.
+#[test]
+fn a_sample_to_come_does_not_keep_a_run_going() {
+    sound(
+        r#"{"name": "samples", "seed": 4, "run": {"until": "1 ms", "warmup": "0 ps", "sample_every": "7777 ns",
+        "stall_after": "off"}, "topology": {"torus": {"size": [3, 2]}},
+        "endpoint": {"host": {"protocol_clock": 10, "response_timeout": "10 ms"}},
+        "configure": {"fabric": {"host": "ep/4", "priority": 2}},
+        "traffic": [{"name": "packets", "from": "ep/0", "to": "ep/5",
+        "arrivals": {"bernoulli": {"load": 0.05}}, "limit": 1, "packet": "response"}]}"#,
+    );
+}
