@@ -702,11 +702,12 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
     }
 }
 
-/// When the last packet, message, answer, PDU or Transfer arrived, or the last rank of a program ended.
+/// When the last packet, message, answer, PDU or Transfer arrived or was lost, or the last rank of a program
+/// ended.
 fn last_arrival(collector: &Collector, outcome: &Outcome) -> u64 {
     let fabric = collector.flows().iter().flat_map(|flow| {
         let at_hosts = flow.messages.iter().chain(&flow.round_trips).map(|journeys| journeys.extent);
-        at_hosts.chain([flow.extent]).map(|extent| extent.last)
+        at_hosts.chain([flow.extent]).map(|extent| extent.last).chain([flow.last_drop])
     });
     let sessions = outcome.sessions.iter().filter_map(|totals| Some(totals.stats.pdu_span?.1));
     let linx = outcome.linx.iter().filter_map(|totals| Some(totals.stats.message_span?.1));
