@@ -3,10 +3,10 @@
 //! Channels with something to send take turns, a micropacket each. So a message does not wait for the end of
 //! one of another channel, and the end of a transmission is not known when it starts. At a border of
 //! micropackets the message on the wire stops if another channel has something, and goes on when its turn
-//! comes again; who is alone stays on the wire without an event at each border. The end is an event that looks
-//! whether it is still true ([`Fabric::message_ended`]), and the arrival is posted when the last micropacket has left:
-//! nothing that was posted for a neighbour is ever revoked. The links of other media, and those of RapidIO,
-//! never look.
+//! comes again; who is alone stays on the wire without an event at each border. The end is an event that
+//! looks whether it is still true ([`Fabric::message_ended`]), and the arrival is posted when the last
+//! micropacket has left: nothing that was posted for a neighbour is ever revoked. The links of other media,
+//! and those of RapidIO, never look.
 //!
 //! Each channel of an input has buffers of its own, read by themselves: `reads_per_input` transmitters at a
 //! time for each channel ([`ChannelReads`]), in turn: an output does not read the next message of a channel
@@ -548,7 +548,7 @@ impl<P: Probe> Fabric<P> {
         members(self.ports[(base + lane) as usize].tx.wanted).filter(first).count() < left
     }
 
-    /// Whether `output` could start a message of this channel from input `lane`, at its next border at the latest.
+    /// Whether `output` could start a message of this channel from input `lane`, now or at a border soon.
     fn wants(&self, output: u32, lane: u32, channel: usize) -> bool {
         let tx = &self.ports[output as usize].tx;
         let waits = tx.mask[channel] >> lane & 1 == 1 && tx.clock.blocked() >> channel & 1 == 0;
