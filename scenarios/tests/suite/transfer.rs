@@ -314,8 +314,8 @@ fn channels_share_a_link_by_micropackets() {
             assert_eq!((stats.timeouts, stats.exhausted, stats.logged), (0, 0, 0), "{totals:?}");
         }
         let [bulk, ctl] = [took(&both[0]), took(&both[1])];
-        // One way the two micropackets of a FetchOp, and of the FetchOp_Complete before it, beside the messages;
-        // the other way the three of the Data of its answer beside permissions.
+        // One way the two micropackets of a FetchOp, and of the FetchOp_Complete before it, beside the
+        // messages; the other way the three of the Data of its answer beside permissions.
         let most = 200 * (2 + 2 + 3) * 40_000;
         assert!((alone[1]..=alone[1] + most).contains(&ctl), "{forwarding}: {ctl} ps, {} ps alone", alone[1]);
         // The bulk is longer than all FetchOps, of which each is two operations of 80 ns beside its Data.
