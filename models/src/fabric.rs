@@ -15,6 +15,7 @@ use crate::config::{
     StagingConfig, Verdict,
 };
 use crate::credit::Lengths;
+use crate::interleave::ChannelReads;
 use crate::medium::{Frame, Stripes};
 use crate::packet::{Carried, List, Packets};
 use crate::port::{Cold, LinkTiming, NO_INPUT, NONE, Port, Rx, Tx, UNSERVED, special};
@@ -195,6 +196,8 @@ pub(crate) struct Switch {
     pub reading: u64,
     /// Who reads each input.
     pub reads_of: Vec<Reads>,
+    /// Who reads each channel of each input, where channels share links by micropackets.
+    pub channel_reads: Option<Box<ChannelReads>>,
     /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
     pub stuck: u64,
     /// All ones where outputs choose together (cell clock, iSLIP), and `stuck` says nothing; else 0.
@@ -551,6 +554,7 @@ impl<P: Probe> Fabric<P> {
                     filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
                     reading: 0,
                     reads_of: vec![Reads { outputs: 0, last: [UNSERVED; PRIORITIES + 1] }; n],
+                    channel_reads: None,
                     stuck: 0,
                     untried: 0,
                     exposed: vec![[0; 4]; if fifo { n } else { 0 }],
@@ -769,7 +773,10 @@ impl<P: Probe> Fabric<P> {
                 let timing = self.timings[tx.timing as usize].wire;
                 // A symbol counts when it gets its place, a packet as far as it got.
                 stats.symbol_ps = u64::from(rx.wire.own_symbols) * timing.symbol;
-                stats.packet_ps -= rx.wire.beyond(end.0);
+                stats.packet_ps -= match self.interleaved(index as u32) {
+                    Some(messages) => messages.unsent(tx.done.time().0, end.0),
+                    None => rx.wire.beyond(end.0),
+                };
             }
             stats.status_riding = u64::from(rx.wire.status_riding);
             stats.status_standalone = u64::from(rx.status_standalone);

@@ -280,7 +280,7 @@ impl<P: Probe> Fabric<P> {
             }
             if switch.slot == 0
                 && self.may_start(cx, output, priority as u8, queue)
-                && self.readable(cx, output, 1 << input) != 0
+                && self.readable(cx, output, 1 << input, priority) != 0
             {
                 self.start(cx, output, packet, false);
                 return;

@@ -4,6 +4,7 @@ use crate::arbiter::next_after;
 use crate::clock::{CHANNELS, TransmitClock};
 use crate::config::PRIORITIES;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::interleave::BY_CHANNEL;
 use crate::medium::Freed;
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
 use crate::port::{Cold, CreditRecord, LinkTiming, NO_INPUT, Parked, Port, Tx, reading, special};
@@ -609,9 +610,15 @@ impl<P: Probe> Fabric<P> {
         (self.packets[a].stamp.wrapping_sub(self.packets[b].stamp) as i32) < 0
     }
 
-    /// Of `lanes`, those whose input can be read now.
+    /// Of `lanes`, those whose input can be read now for a packet of this priority.
     #[inline(always)]
-    pub fn readable<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, port: u32, lanes: u64) -> u64 {
+    pub fn readable<L: EventList<Payload>>(
+        &mut self,
+        cx: &Cx<'_, L>,
+        port: u32,
+        lanes: u64,
+        priority: usize,
+    ) -> u64 {
         let owner = self.owner[port as usize];
         if owner < 0 {
             return lanes;
@@ -619,6 +626,9 @@ impl<P: Probe> Fabric<P> {
         let s = owner as usize;
         let mut check = lanes & self.switches[s].reading;
         let mut ends = 0;
+        if check != 0 && self.switches[s].reads == BY_CHANNEL {
+            return self.readable_channels(cx, port, lanes, priority);
+        }
         while check != 0 {
             let lane = check.trailing_zeros();
             check &= check - 1;
@@ -712,7 +722,7 @@ impl<P: Probe> Fabric<P> {
             *no_credit = true;
             return Pick::NONE;
         }
-        let free = self.readable(cx, port, lanes);
+        let free = self.readable(cx, port, lanes, priority);
         *busy |= lanes & !free;
         if free == 0 {
             return Pick::NONE;
@@ -953,7 +963,7 @@ impl<P: Probe> Fabric<P> {
         let peer = transmit.peer;
         let special = transmit.special;
         let flight = Flight { start, stored: stored_until, arrival, behind: (length - stored_until) as u32 };
-        if special & special::SYMBOLS != 0 {
+        if special & special::CARRIED != 0 {
             // The link's own event takes the packet there.
         } else if !timing.to_sink {
             // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
