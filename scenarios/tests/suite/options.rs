@@ -2,8 +2,8 @@
 //! them, and what to set in it. An option that the table does not know fails the test, so a new one comes
 //! with its effect.
 //!
-//! An entry is `[base, first, set]` or `[base, first, set, kind]`: the base with the values of `first` is run,
-//! and again with those of `set`. Without a kind the results of the run differ. The kinds are
+//! An entry is `[base, first, set]` or `[base, first, set, kind]`: the base with the values of `first` is
+//! run, and again with those of `set`. Without a kind the results of the run differ. The kinds are
 //!
 //! - `wire`: what happens is the same, but other octets cross the links;
 //! - `chart`: what happens is the same, and the message sequence chart is there;
