@@ -381,6 +381,6 @@ impl<P: Probe> Fabric<P> {
         assert_eq!(medium.wire_octets(octets.len() as u32), wire.into(), "wire check: length of a frame");
         let again = crate::agent::transfer::lower::again(medium, octets);
         assert_eq!(again.as_deref(), Some(octets), "wire check: frame");
-        self.wire_checked.packets += 1;
+        self.wire_checked.packet(octets);
     }
 }
