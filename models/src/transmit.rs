@@ -417,7 +417,7 @@ impl<P: Probe> Fabric<P> {
     fn is_taken<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, s: usize, lane: u32) -> bool {
         self.prune(s, lane, cx.key());
         let switch = &self.switches[s];
-        switch.untried == 0 && switch.reading >> lane & 1 == 1
+        switch.untried == 0 && switch.reads != BY_CHANNEL && switch.reading >> lane & 1 == 1
     }
 
     /// Highest priority of VC0 at which `output` could start a packet from `lane`, or [`PRIORITIES`].
