@@ -107,8 +107,8 @@ fn flows_and_sessions_have_streams_of_their_own() {
 #[test]
 fn a_sample_to_come_does_not_keep_a_run_going() {
     sound(
-        r#"{"name": "samples", "seed": 4, "run": {"until": "1 ms", "warmup": "0 ps", "sample_every": "7777 ns",
-        "stall_after": "off"}, "topology": {"torus": {"size": [3, 2]}},
+        r#"{"name": "samples", "seed": 4, "run": {"until": "1 ms", "warmup": "0 ps",
+        "sample_every": "7777 ns", "stall_after": "off"}, "topology": {"torus": {"size": [3, 2]}},
         "endpoint": {"host": {"protocol_clock": 10, "response_timeout": "10 ms"}},
         "configure": {"fabric": {"host": "ep/4", "priority": 2}},
         "traffic": [{"name": "packets", "from": "ep/0", "to": "ep/5",
@@ -121,8 +121,9 @@ fn a_sample_to_come_does_not_keep_a_run_going() {
 fn what_is_lost_last_is_measured() {
     sound(
         r#"{"name": "lost", "seed": 7, "run": {"until": "60 us", "warmup": "0 ps"},
-        "topology": {"torus": {"size": [3, 2]}}, "links": {"symbol": "auto", "vcs": {"count": 8, "continuous": 8}},
-        "switch": {"pipeline": "30 ns"}, "faults": {"outages": [{"link": "ep/1", "at": "9 us", "for": "8 us"}],
+        "topology": {"torus": {"size": [3, 2]}}, "switch": {"pipeline": "30 ns"},
+        "links": {"symbol": "auto", "vcs": {"count": 8, "continuous": 8}},
+        "faults": {"outages": [{"link": "ep/1", "at": "9 us", "for": "8 us"}],
         "lane_losses": [{"link": "sw/2-0:0", "at": "34 us", "retrain": "20 us", "width": "1x"}]},
         "routing": {"method": "shortest", "allow_deadlock": true},
         "traffic": [{"name": "packets-0", "from": "ep/2",

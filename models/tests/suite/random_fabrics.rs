@@ -596,7 +596,8 @@ fn equal<const N: usize>(
             format!("{:?}", (&outcome.agents, &outcome.protocols, &outcome.sessions, &outcome.enumeration)),
             format!("{:?}", (&log.messages, &log.round_trips, &log.events, &log.accesses)),
         );
-        // Where the last acknowledgements come after the limit, one granularity has drained and the other not.
+        // Where the last acknowledgements come after the limit, one granularity has drained and the other
+        // not.
         if everywhere && !drained {
             let links = format!("{:?}", outcome.links);
             let first = first_links.get_or_insert_with(|| links.clone());
