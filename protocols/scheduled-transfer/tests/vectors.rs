@@ -241,7 +241,7 @@ fn lan_emulation() {
             assert!(lane::Frame::parse(medium, &damaged).is_err(), "{name} octet {at}");
         }
     }
-    // LAN emulation writes Length 0 from 1 536 octets on; both are read (decision D85).
+    // LAN emulation writes Length 0 from 1 536 octets on; both are read (ST-D85).
     let long = [&data()[..HEADER_BYTES], &[0x5A; 2000]].concat();
     for zero_length in [false, true] {
         let (lecid, d_ula, s_ula, operation, routing) = (7, D_ULA, S_ULA, &long[..], &[][..]);

@@ -179,7 +179,7 @@ impl Connection {
                 self.retries = 0;
                 self.state = State::RdSent;
                 // At view 0 it would wait for ever: whoever takes down asks for no Slots. The peer takes it
-                // in any case (D48: teardown cannot be blocked).
+                // in any case (ST-D48: teardown cannot be blocked).
                 self.send_rd(self.gate.view() == 0);
             }
             State::RcSent => {
