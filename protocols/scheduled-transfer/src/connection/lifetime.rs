@@ -144,7 +144,7 @@ impl Connection {
                 self.peer = from;
                 self.remote = remote;
                 self.gate = Gate::new(UNCOUNTED);
-                // The peer is open: it is taken down with all that guards a teardown, or it stays so for ever.
+                // The peer is open: it is taken down under guard, or it stays so for ever.
                 self.retries = 0;
                 self.state = State::RdSent;
                 self.send_rd(false);
