@@ -129,7 +129,7 @@ pub struct PduSummary {
     pub delivered: u64,
     /// Refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub lost: u64,
-    /// Still waiting for a conduit.
+    /// Still waiting at their senders: for a conduit, or for their turn on its stream.
     pub waiting: u64,
     /// Broadcasts sent.
     pub broadcasts: u64,

@@ -157,21 +157,22 @@ impl<P: Probe> Simulation<P> {
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
     pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
-        let (end, stalls, events) = match &mut self.kernel {
+        let (end, stalls, left) = match &mut self.kernel {
             Lists::Heap(k) => (
                 k.run_events(limit, max_events),
                 k.world.stalls.len(),
-                k.pending() - k.world.observers_pending,
+                k.pending() > k.world.observers_pending || k.world.is_watched(),
             ),
             Lists::Ring(k) => (
                 k.run_events(limit, max_events),
                 k.world.stalls.len(),
-                k.pending() - k.world.observers_pending,
+                k.pending() > k.world.observers_pending || k.world.is_watched(),
             ),
         };
         let progress = match end {
-            // Who observes beyond the limit does not keep a run going.
-            RunEnd::Limit if events > 0 => Progress::Limit,
+            // Who observes beyond the limit does not keep a run going, unless it is the watchdog and something
+            // stands still.
+            RunEnd::Limit if left => Progress::Limit,
             // What is on its way to a sink arrives without an event.
             RunEnd::Limit | RunEnd::Empty if self.last_arrival() > limit => Progress::Limit,
             RunEnd::Limit | RunEnd::Empty => Progress::Drained,

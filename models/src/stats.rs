@@ -258,8 +258,10 @@ pub struct SessionStats {
     pub pdus_delivered: u64,
     /// PDUs refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub pdus_lost: u64,
-    /// PDUs that still wait for a conduit.
+    /// PDUs that still wait at their senders: for a conduit, or for their turn on its stream.
     pub pdus_waiting: u64,
+    /// Data messages that have not left, or of which nobody knows yet what became of them.
+    pub data_held: u64,
     /// PDUs sent as broadcasts.
     pub broadcasts: u64,
     /// Copies of broadcasts that reached applications.
@@ -332,6 +334,7 @@ impl SessionStats {
         self.pdus_delivered += other.pdus_delivered;
         self.pdus_lost += other.pdus_lost;
         self.pdus_waiting += other.pdus_waiting;
+        self.data_held += other.data_held;
         self.broadcasts += other.broadcasts;
         self.broadcasts_delivered += other.broadcasts_delivered;
         self.octets_delivered += other.octets_delivered;

@@ -73,13 +73,14 @@ fn transfers_have_one_rate() {
     }
 }
 
-/// The same octets: who is done earlier is faster.
+/// The same octets: who is done earlier is faster. Over type 11 a session waits for a round trip with each part
+/// of a PDU.
 #[test]
 fn programs_are_compared_by_when_they_are_done() {
     let reports = study("goal-transports");
     let st = goodput(&reports, "st");
     for (name, faster) in
-        [("session-message", true), ("session-stream", true), ("linx-message", false), ("linx-stream", true)]
+        [("session-message", false), ("session-stream", true), ("linx-message", false), ("linx-stream", true)]
     {
         let found = goodput(&reports, name);
         assert_eq!(found > st, faster, "{name}: {found} Gb/s, st: {st}");

@@ -132,3 +132,16 @@ fn what_is_lost_last_is_measured() {
         "vc": 7}]}"#,
     );
 }
+
+/// Packets wait for a device that is dead, and the watchdog would tell after the limit: the run has come to its
+/// limit, it is not done.
+#[test]
+fn what_stands_still_is_not_done() {
+    sound(
+        r#"{"name": "still", "topology": {"single_switch": {"ports": 2}},
+        "faults": {"dead_devices": [{"device": "ep/1", "at": "5500 ns"}]},
+        "traffic": [{"name": "p", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 20,
+        "arrivals": {"constant": {"interval": "1 us", "phase": "0 ps"}}}],
+        "run": {"until": "45 us", "warmup": "0 ps", "stall_after": "50 us"}}"#,
+    );
+}

@@ -567,7 +567,8 @@ fn conveyance(carrier: Carrier) -> Conveyance {
     match carrier {
         Carrier::Message { mailbox, segment } => {
             let segment = SegmentSize::ALL.into_iter().find(|size| size.octets() == usize::from(segment));
-            Conveyance::Message { mailbox, segment: segment.expect("the compiler allows segment sizes only") }
+            let segment = segment.expect("the compiler allows segment sizes only");
+            Conveyance::Message { mailbox, segment, order: logical::engine::message::Order::Free }
         }
         Carrier::Stream { cos, stream_id } => Conveyance::Stream { cos, stream_id },
         Carrier::Doorbell { info } => Conveyance::Doorbell { info },

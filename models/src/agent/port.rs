@@ -171,11 +171,12 @@ impl Port {
         let payload = send.payload;
         self.mixed |= !matches!(send.conveyance, Conveyance::Stream { .. });
         let taken = match send.conveyance {
-            Conveyance::Message { mailbox, segment } => self.messages.submit(message::Message {
+            Conveyance::Message { mailbox, segment, order } => self.messages.submit(message::Message {
                 destination,
                 mailbox,
                 letter: None,
                 priority,
+                order,
                 size: segment,
                 payload,
                 token,
@@ -230,7 +231,8 @@ impl Port {
                 while let Some(event) = self.inbox.poll_event() {
                     match event {
                         message::ReceiverEvent::Delivered { payload, .. } => {
-                            let conveyance = Conveyance::Message { mailbox, segment: size };
+                            let order = message::Order::Free;
+                            let conveyance = Conveyance::Message { mailbox, segment: size, order };
                             let leg = self.leg(&payload.label, way, Cause::Protocol);
                             host.take_in(received(source, priority, conveyance, payload, leg));
                         }

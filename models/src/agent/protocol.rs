@@ -9,6 +9,7 @@ use super::transfer::Transfer;
 use super::workload::Workload;
 use super::{Order, Report};
 use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact, Signal, SignalKind};
+use logical::engine::message;
 use logical::wire::Payload;
 use logical::wire::maintenance::Access;
 use logical::wire::message::SegmentSize;
@@ -25,6 +26,8 @@ pub(crate) enum Conveyance {
         mailbox: u8,
         /// Standard size of a segment.
         segment: SegmentSize,
+        /// Its place among others. Nothing when it has arrived.
+        order: message::Order,
     },
     /// Type 9: a PDU of up to 64 KiB, not answered.
     Stream {

@@ -343,7 +343,8 @@ fn data_in_all_conveyances() {
             let mut pair = Pair::new(L, Corrected, None);
             pair.convey(contact);
             pair.nodes.iter_mut().for_each(|node| node.data = data);
-            pair.nodes[0].close_at = Some(Time(2 * MS));
+            // 10 parts of 40 000 octets take as many round trips.
+            pair.nodes[0].close_at = Some(Time(8 * MS));
             let mix = [(1, 1), (1, 100), (1, 4_000), (1, 9_000), (1, 40_000)];
             let sizes = mix.map(|(weight, payload)| (weight, PacketSize { payload, wire: 0 }));
             let arrivals = Arrivals::Constant { interval: (40 * US, 1), phase: Duration(0) };

@@ -19,6 +19,7 @@ fn message<P: Divisible>(destination: u32, payload: P) -> message::Message<P> {
         destination,
         mailbox: 0,
         letter: None,
+        order: message::Order::Free,
         priority: Priority::LOWEST,
         size: SegmentSize::B256,
         payload,

@@ -2,8 +2,8 @@
 
 use logical::engine::Divisible;
 use logical::engine::message::{
-    Cause, Failure, Message, Receiver, ReceiverEvent, ReceiverOptions, Sender, SenderEvent, SenderOptions,
-    Transmit,
+    Cause, Failure, Message, Order, Receiver, ReceiverEvent, ReceiverOptions, Sender, SenderEvent,
+    SenderOptions, Transmit,
 };
 use logical::wire::message::{Segment, SegmentSize, TargetInfo};
 use logical::wire::response::{Response, Status};
@@ -18,7 +18,8 @@ fn prio(prio: u8) -> Priority {
 }
 
 fn message(destination: u32, mailbox: u8, token: u64, payload: Vec<u8>) -> Message<Vec<u8>> {
-    Message { destination, mailbox, letter: None, priority: prio(0), size: SegmentSize::B8, payload, token }
+    let (letter, order, size) = (None, Order::Free, SegmentSize::B8);
+    Message { destination, mailbox, letter, priority: prio(0), order, size, payload, token }
 }
 
 fn bytes(len: usize, seed: u8) -> Vec<u8> {
@@ -142,6 +143,93 @@ fn fewer_letters_and_chosen_letters() {
     }
     let sent = drain(&mut sender, 0);
     assert_eq!(sent.iter().map(|transmit| transmit.segment.target().letter()).collect::<Vec<_>>(), [3]);
+}
+
+/// Parts of a whole that nobody numbers leave one after the other, and other groups do not wait.
+#[test]
+fn parts_leave_one_after_the_other() {
+    let mut sender = sender();
+    let part = |group, first, last| Order::Part { group, first, last };
+    let orders = [
+        part(0, true, false),      // 0
+        part(0, false, true),      // 1: waits for 0
+        Order::Whole { group: 0 }, // 2: waits for 0 and 1
+        Order::Whole { group: 0 }, // 3: like 2, not for 2
+        part(1, true, false),      // 4: another group
+        Order::Whole { group: 2 }, // 5: a third one
+        part(0, true, false),      // 6: waits for 2 and 3
+        Order::Free,               // 7: for nobody
+    ];
+    for (token, order) in (0..).zip(orders) {
+        sender.submit(Message { order, ..message(1, 0, token, vec![token as u8; 8]) }).unwrap();
+    }
+    let leave = |sender: &mut Sender<Vec<u8>>| -> Vec<(u64, TargetInfo)> {
+        let sent = drain(sender, 0).into_iter();
+        sent.map(|sent| (sent.segment.payload()[0].into(), sent.segment.target())).collect()
+    };
+    let tokens = |sent: &[(u64, TargetInfo)]| sent.iter().map(|&(token, _)| token).collect::<Vec<_>>();
+    let done = |sender: &mut Sender<Vec<u8>>, target| sender.handle_response(0, 1, target, Status::Done);
+    let sent = leave(&mut sender);
+    assert_eq!(tokens(&sent), [0, 4, 5, 7]);
+    // A refusal is no end.
+    sender.handle_response(0, 1, sent[0].1, Status::Retry);
+    let again = leave(&mut sender);
+    assert_eq!(tokens(&again), [0]);
+    done(&mut sender, again[0].1);
+    let one = leave(&mut sender);
+    assert_eq!(tokens(&one), [1]);
+    done(&mut sender, one[0].1);
+    let two = leave(&mut sender);
+    assert_eq!(tokens(&two), [2]);
+    // 3 has to wait for a letter only.
+    done(&mut sender, sent[1].1);
+    let three = leave(&mut sender);
+    assert_eq!(tokens(&three), [3]);
+    done(&mut sender, three[0].1);
+    assert_eq!(tokens(&leave(&mut sender)), []);
+    done(&mut sender, two[0].1);
+    assert_eq!(tokens(&leave(&mut sender)), [6]);
+}
+
+/// A part that fails takes those behind it along, also those submitted later, and nothing of another whole;
+/// and nothing of its group leaves while something of it may be under way.
+#[test]
+fn a_part_that_fails_breaks_the_whole() {
+    let mut sender = sender();
+    let part = |token, first, last| Message {
+        order: Order::Part { group: 3, first, last },
+        ..message(1, 0, token, vec![token as u8; 8])
+    };
+    sender.submit(part(0, true, false)).unwrap();
+    sender.submit(part(1, false, false)).unwrap();
+    let sent = drain(&mut sender, 0);
+    sender.handle_response(0, 1, sent[0].segment.target(), Status::Error);
+    let failed = |token, cause| SenderEvent::Failed { token, cause };
+    assert_eq!(events(&mut sender), [failed(0, Failure::ErrorResponse), failed(1, Failure::Broken)]);
+    sender.submit(part(2, false, true)).unwrap();
+    assert_eq!(events(&mut sender), [failed(2, Failure::Broken)]);
+    // The next whole.
+    sender.submit(part(10, true, false)).unwrap();
+    sender.submit(part(11, false, true)).unwrap();
+    let linger = SenderOptions::default().linger;
+    sender.handle_timeout(linger - 1);
+    assert_eq!(drain(&mut sender, linger - 1), []);
+    sender.handle_timeout(linger);
+    for token in [10, 11] {
+        let sent = drain(&mut sender, linger);
+        assert_eq!(sent.iter().map(|sent| sent.segment.payload()[0]).collect::<Vec<_>>(), [token]);
+        sender.handle_response(linger, 1, sent[0].segment.target(), Status::Done);
+        assert_eq!(events(&mut sender), [SenderEvent::Sent { token: token.into() }]);
+    }
+    assert!(sender.is_idle());
+
+    // A whole whose first part is all that was ever submitted does not break the next one.
+    sender.submit(part(20, true, false)).unwrap();
+    let sent = drain(&mut sender, linger);
+    sender.handle_response(linger, 1, sent[0].segment.target(), Status::Error);
+    sender.submit(part(30, true, true)).unwrap();
+    sender.submit(part(31, true, false)).unwrap();
+    assert_eq!(events(&mut sender), [failed(20, Failure::ErrorResponse)]);
 }
 
 /// Shows: Part 2 §4.2.5 (aliasing): messages of one segment share a letter if their upper mailbox numbers
@@ -605,6 +693,20 @@ proptest! {
         prop_assert_eq!(delivered, sent);
     }
 
+    /// Parts arrive in the order in which they were submitted, however often there is no room.
+    #[test]
+    fn parts_arrive_in_order(
+        octets in proptest::collection::vec(1usize..=64, 1..10),
+        choices in proptest::collection::vec(any::<u16>(), 0..600), full in 0usize..200,
+    ) {
+        let messages: Vec<_> = octets.iter().enumerate().map(|(token, &size)| Message {
+            order: Order::Part { group: 0, first: token == 0, last: token + 1 == octets.len() },
+            ..message(2, 0, token as u64, bytes(size, token as u8))
+        }).collect();
+        let outcome = run(&messages, choices, 0, full);
+        prop_assert_eq!(outcome.delivered, messages.iter().map(padded).collect::<Vec<_>>());
+    }
+
     /// Over one that loses packets every message ends exactly once; one that was sent was delivered once, one
     /// that failed at most once; and nothing is delivered that was not sent.
     #[test]
@@ -637,7 +739,7 @@ proptest! {
         let size = SegmentSize::ALL[code];
         let bytes = Message { size, ..message(2, 0, 1, bytes(octets, 0)) };
         let length = Message {
-            destination: 2, mailbox: 0, letter: None, priority: prio(0), size, token: 1,
+            destination: 2, mailbox: 0, letter: None, priority: prio(0), order: Order::Free, size, token: 1,
             payload: Extent(octets as u32),
         };
         let (mut one, mut other) = (sender(), Sender::new(SenderOptions::default()));

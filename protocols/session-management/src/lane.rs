@@ -24,6 +24,10 @@ pub enum Loss {
     PduLength,
     /// More than the stream takes.
     TooLong,
+    /// A segment that breaks a rule of its header.
+    Malformed,
+    /// The stream ended before the last segment came.
+    Closed,
 }
 
 /// What is collected on a lane.

@@ -189,3 +189,32 @@ fn a_sweep_ends_over_every_transport() {
         assert!((4 * 6 * 2_000_000..4 * 8 * 2_000_000 * 3).contains(&end), "{transport}: {end} ps");
     }
 }
+
+/// A host without room answers segments of type 11 by RETRY, so that letters overtake one another. The data
+/// messages of a PDU keep their order: middle ones carry no place. 82 messages a PDU, three places. (What opens
+/// conduits is discarded where there is no room, and sent again after 250 ms.)
+#[test]
+fn refused_messages_keep_the_order_of_a_pdu() {
+    for seed in 1..=4 {
+        let text = format!(
+            r#"{{
+                "name": "test", "seed": {seed}, "topology": {{"single_switch": {{"ports": 3}}}},
+                "endpoint": {{"host": {{"rx_service": {{"exponential": "500 ns"}}, "rx_queue": 3}},
+                              "session": {{"management": "stream", "data": "message", "mailbox": 9}}}},
+                "traffic": [{{"name": "p", "from": "all",
+                              "session": {{"program": {{"collective": "broadcast", "octets": 20000}}}}}}],
+                "run": {{"until": "3 s", "warmup": "0 ps", "sample_every": "off"}}
+            }}"#
+        );
+        let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let variant = &plan.variants[0];
+        let mut simulation = Unobserved::new(variant.config.clone(), RunOptions::default());
+        simulation.run(variant.until, u64::MAX);
+        let outcome = simulation.finish();
+        let retried = outcome.protocols[0].facts[models::probe::ProtocolFact::Retried as usize];
+        assert!(retried > 0, "nothing was refused");
+        let done = done(&outcome);
+        assert_eq!((done.sent, done.received, done.octets), (2, 2, 40_000), "seed {seed}");
+        assert_eq!(outcome.sessions[0].stats.pdus_lost, 0);
+    }
+}

@@ -6,8 +6,9 @@ use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Cx, Send};
 use crate::config::{Fate, MessageFault, SessionConfig};
 use crate::probe::SignalKind;
+use logical::engine::message;
 use logical::wire::message::SegmentSize;
-use session_management::endpoint::Transmit;
+use session_management::endpoint::{Order, Transmit};
 use session_management::message::{Class, Command, Message as Parsed, Mode};
 use session_management::register::Contact;
 use session_management::status::Flow;
@@ -22,6 +23,12 @@ pub(super) struct Message {
     data: bool,
     /// When the endpoint handed it out, fabric time.
     since: u64,
+}
+
+impl Message {
+    pub(super) const fn is_data(&self) -> bool {
+        self.data
+    }
 }
 
 /// What a node knows about its messages before they leave.
@@ -59,6 +66,11 @@ impl Launcher {
         let held = self.held.as_mut()?;
         let at = held.iter().position(|(known, held)| known == words && held.transmit.destination == peer)?;
         Some(held.remove(at).1)
+    }
+
+    /// Data messages that wait for the script.
+    pub(super) fn held_data(&self) -> usize {
+        self.held.iter().flatten().filter(|(_, message)| message.data).count()
     }
 
     /// Makes such a message wait twice.
@@ -145,7 +157,7 @@ impl Session {
     pub(super) fn inject(&mut self, cx: &mut Cx<'_>, number: usize) {
         let (_, destination, octets) = self.config.injections[number].clone();
         let conveyance = self.config.directory[&destination].contact;
-        let transmit = Transmit { destination, conveyance, class: Class::High, octets };
+        let transmit = Transmit { destination, conveyance, class: Class::High, order: Order::Free, octets };
         self.leave(cx, Message { transmit, data: false, since: cx.fabric_now });
     }
 
@@ -157,7 +169,7 @@ impl Session {
         let (conveyance, priority) = match transmit.conveyance {
             Contact::Mailbox(mailbox) => {
                 let segment = self.launcher.segment(mailbox, transmit.octets.len());
-                let conveyance = Conveyance::Message { mailbox, segment };
+                let conveyance = Conveyance::Message { mailbox, segment, order: order(transmit.order) };
                 (conveyance, low + u8::from(transmit.class == Class::High))
             }
             // The PDUs of a stream have one priority.
@@ -180,6 +192,15 @@ impl Session {
             let kind = SignalKind::Lost { to: message.transmit.destination, words: words(message) };
             cx.tell_at(Time(message.since), kind);
         }
+    }
+}
+
+/// What the engine of messages has to know: a group for each COS.
+fn order(order: Order) -> message::Order {
+    match order {
+        Order::Free => message::Order::Free,
+        Order::Whole { cos } => message::Order::Whole { group: cos.into() },
+        Order::Part { cos, first, last } => message::Order::Part { group: cos.into(), first, last },
     }
 }
 

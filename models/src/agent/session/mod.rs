@@ -602,7 +602,11 @@ impl Session {
         stats.malformed = counters.malformed;
         stats.dropped = counters.dropped;
         stats.allocated = counters.allocated;
-        stats.pdus_waiting = self.waiting.values().map(|queue| queue.len() as u64).sum();
+        let queued = self.endpoint.queued_pdus() as u64;
+        stats.pdus_waiting = queued + self.waiting.values().map(|queue| queue.len() as u64).sum::<u64>();
+        let delayed = |action: &&Action| matches!(action, Action::Leave(message) if message.is_data());
+        let delayed = self.agenda.values().filter(delayed).count();
+        stats.data_held = (self.under_way.len() + delayed + self.launcher.held_data()) as u64;
         stats
     }
 }

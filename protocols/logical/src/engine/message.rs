@@ -13,6 +13,9 @@
 //! * [`Sender`]: one for each device: queues, letters, outstanding segments, timeouts.
 //! * [`Receiver`]: one for each device: reassembly, and the answer to each segment.
 //!
+//! So messages overtake one another: one that was refused arrives after those behind it. Whoever cuts something
+//! over several messages and does not number them says so with [`Order`].
+//!
 //! Part 2 says nothing of a message that is lost half-way, except that the receiver has to notice by time
 //! (Part 8 §2.3.2.2). Until it has, a new message of the same letter would be mixed with the remains of the
 //! old one; the sender therefore keeps a letter for [`SenderOptions::linger`] after a failure.
@@ -36,6 +39,50 @@ pub use sender::{
 /// Payloads are multiples of a double-word.
 const DOUBLE_WORD_BYTES: usize = 8;
 
+/// Whether a message keeps its place among others to the same mailbox of the same destination.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Order {
+    /// It overtakes others and is overtaken, as letters have it.
+    #[default]
+    Free,
+    /// It overtakes no part of its group, and no part overtakes it.
+    Whole {
+        /// Groups do not wait for one another.
+        group: u16,
+    },
+    /// One of several that have to arrive in the order in which they were submitted, with nothing of their
+    /// group between them: it leaves when everything before it in its group has ended, and what is behind it
+    /// waits for its end. If one fails, those behind it fail as well, up to the last one: what is left of the
+    /// whole is of no use.
+    Part {
+        /// Groups do not wait for one another.
+        group: u16,
+        /// Nothing before it belongs to it.
+        first: bool,
+        /// Nothing behind it belongs to it.
+        last: bool,
+    },
+}
+
+impl Order {
+    /// The group, and whether it is a part.
+    const fn group(self) -> Option<(u16, bool)> {
+        match self {
+            Self::Free => None,
+            Self::Whole { group } => Some((group, false)),
+            Self::Part { group, .. } => Some((group, true)),
+        }
+    }
+
+    /// Whether the later of the two has to wait for the end of the earlier one.
+    const fn excludes(self, other: Self) -> bool {
+        match (self.group(), other.group()) {
+            (Some((one, part)), Some((other, parts))) => one == other && (part || parts),
+            _ => false,
+        }
+    }
+}
+
 /// A message to be sent.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Message<P> {
@@ -47,6 +94,9 @@ pub struct Message<P> {
     pub letter: Option<u8>,
     /// Priority of its packets, at most 2.
     pub priority: Priority,
+    /// Its place among others. Messages of one group have one priority: higher ones go before lower ones
+    /// whatever they belong to.
+    pub order: Order,
     /// The standard size of its segments.
     pub size: SegmentSize,
     /// 1..=16 times the standard size bytes.

@@ -35,6 +35,33 @@ impl StreamRef {
     }
 }
 
+/// Whether a message may overtake others that go to the same mailbox of the same node.
+///
+/// Middle segments of a PDU say nothing of their place in it, so the segments of a PDU have to be received in
+/// order (§4.3.1), and nothing of another PDU with the same mailbox and COS between them. Type 11 messages
+/// overtake one another where one is refused and sent again: who conveys them has to wait for the end of a
+/// part before the next one leaves.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Order {
+    /// It may overtake anything.
+    Free,
+    /// A PDU in one message: it may overtake others of its kind, and no parts.
+    Whole {
+        /// Class of service.
+        cos: u8,
+    },
+    /// One of several messages with a PDU: it may overtake nothing with this COS, and nothing may overtake it.
+    /// If it is lost, so is the PDU.
+    Part {
+        /// Class of service.
+        cos: u8,
+        /// The first of them.
+        first: bool,
+        /// The last of them.
+        last: bool,
+    },
+}
+
 /// A message to hand to the fabric.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Transmit {
@@ -44,6 +71,8 @@ pub struct Transmit {
     pub conveyance: Contact,
     /// Priority class.
     pub class: Class,
+    /// Its place among the others.
+    pub order: Order,
     /// The message, not padded; with DATA3 the PDU alone.
     pub octets: Vec<u8>,
 }
@@ -194,7 +223,8 @@ pub enum Event {
         /// The PDU.
         octets: Vec<u8>,
     },
-    /// A PDU was lost in reassembly.
+    /// A PDU was lost in reassembly, or with the stream that carried it. Told once a PDU, if its first segment
+    /// or any other came; of one that was lost whole nobody here knows.
     PduLost {
         /// The sender.
         peer: u16,

@@ -1,6 +1,6 @@
 //! Data on streams: lanes, reassembly, XOFF and XON, Ethernet frames.
 
-use super::event::{Event, StreamRef, Suspicion, Transmit};
+use super::event::{Event, Order, StreamRef, Suspicion, Transmit};
 use super::stream::Stream;
 use super::timers::Timer;
 use super::{Broadcast, Endpoint, MICROSECOND, Refused};
@@ -60,8 +60,23 @@ pub(super) struct OutLane {
     ready: bool,
 }
 
+/// The place of a data message among others. PDUs of DATA2 and DATA3 are messages of their own.
+fn order_of(shape: &Shape, first: bool, last: bool) -> Order {
+    match shape.format {
+        HeaderFormat::Data2(_) | HeaderFormat::Data3 => Order::Free,
+        _ if first && last => Order::Whole { cos: shape.cos },
+        _ => Order::Part { cos: shape.cos, first, last },
+    }
+}
+
 impl Endpoint {
     // Sending.
+
+    /// PDUs that streams of this node have not handed out whole.
+    #[must_use]
+    pub fn queued_pdus(&self) -> usize {
+        self.streams.values().map(|open| open.queue.len()).sum()
+    }
 
     /// Queues a PDU on a stream of this node.
     ///
@@ -146,8 +161,10 @@ impl Endpoint {
         };
         let mut segments = Segments::new(frame.to_vec());
         while !segments.is_finished() {
+            let first = !segments.is_started();
             let Ok(octets) = segments.next(&shape) else { return };
-            self.low.push_back(Transmit { destination, conveyance, class: Class::Low, octets });
+            let order = order_of(&shape, first, segments.is_finished());
+            self.low.push_back(Transmit { destination, conveyance, class: Class::Low, order, octets });
         }
     }
 
@@ -275,12 +292,14 @@ impl Endpoint {
             stream: stream.stream,
         };
         let segments = open.queue.front_mut()?;
+        let first = !segments.is_started();
         let octets = segments.next(&shape);
+        let order = order_of(&shape, first, segments.is_finished());
         if octets.is_err() || segments.is_finished() {
             open.queue.pop_front();
         }
         let octets = octets.ok()?;
-        Some(Transmit { destination: stream.peer, conveyance, class: Class::Low, octets })
+        Some(Transmit { destination: stream.peer, conveyance, class: Class::Low, order, octets })
     }
 
     // Flow control.
@@ -326,6 +345,7 @@ impl Endpoint {
                         destination: stream.peer,
                         conveyance: contact,
                         class,
+                        order: Order::Free,
                         octets,
                     });
                 }
@@ -506,12 +526,15 @@ impl Endpoint {
         };
         let stream = match (data.stream(), lane) {
             (Some(stream), _) | (None, LaneId::Stream(_, stream)) => Some(stream),
-            (None, LaneId::Lane(..)) => self.reassembly.get(&lane).map(Reassembly::stream),
+            (None, LaneId::Lane(..)) => {
+                let part = self.reassembly.get(&lane).and_then(Option::as_ref);
+                part.map(Reassembly::stream)
+            }
         };
         let Some(stream) = stream.map(|stream| StreamRef::receive(peer, stream)) else {
             return match data.payload(0, Mode::NonValidation) {
                 Err(fault @ Fault::Length { .. }) => self.malformed(peer, fault, octets),
-                _ => self.event(Event::PduLost { peer, why: Loss::NoStart }),
+                _ => self.lose(lane, data.end, Loss::NoStart),
             };
         };
         let Some((format, own, limit, offset)) = self.inbound(stream, data.body) else {
@@ -525,7 +548,7 @@ impl Endpoint {
         let payload = match data.payload(offset, self.config.mode) {
             Ok((_, payload)) => payload,
             Err(fault) => {
-                self.reassembly.remove(&lane);
+                self.lose(lane, data.end, Loss::Malformed);
                 return self.malformed(peer, fault, octets);
             }
         };
@@ -535,7 +558,29 @@ impl Endpoint {
         match self.assemble(lane, stream, &data, payload, limit) {
             Ok(Some(octets)) => self.event(Event::Pdu { stream, cos, octets }),
             Ok(None) => {}
-            Err(why) => self.event(Event::PduLost { peer, why }),
+            Err(why) => self.lose(lane, data.end, why),
+        }
+    }
+
+    /// Whether this node receives on a stream of the peer with this COS.
+    pub(super) fn receives(&self, peer: u16, cos: u8) -> bool {
+        let range = StreamRef::receive(peer, 0)..=StreamRef::receive(peer, u16::MAX);
+        self.streams.range(range).any(|(_, open)| open.cos == cos)
+    }
+
+    /// The PDU on a lane is lost. It is told once; what is left of it is passed over.
+    pub(super) fn lose(&mut self, lane: LaneId, end: bool, why: Loss) {
+        let known = matches!(self.reassembly.remove(&lane), Some(None));
+        let (peer, expected) = match lane {
+            LaneId::Lane(peer, cos, _) => (peer, self.receives(peer, cos)),
+            LaneId::Stream(peer, _) => (peer, true),
+        };
+        // Whoever sends without a stream that is open leaves nothing behind.
+        if !end && expected {
+            self.reassembly.insert(lane, None);
+        }
+        if !known {
+            self.event(Event::PduLost { peer, why });
         }
     }
 
@@ -548,25 +593,34 @@ impl Endpoint {
         payload: &[u8],
         limit: u64,
     ) -> Result<Option<Vec<u8>>, Loss> {
-        let before = self.reassembly.remove(&lane);
         if data.start {
-            let restarted = before.is_some();
-            if restarted {
+            if let Some(Some(_)) = self.reassembly.remove(&lane) {
                 self.event(Event::PduLost { peer: stream.peer, why: Loss::Restarted });
             }
             let part = Reassembly::start(stream.stream, limit, payload)?;
             if data.end {
                 return part.end(stream.stream, &[]).map(Some);
             }
-            self.reassembly.insert(lane, part);
+            self.reassembly.insert(lane, Some(part));
             return Ok(None);
         }
-        let mut part = before.ok_or(Loss::NoStart)?;
+        let Some(Some(mut part)) = self.reassembly.get_mut(&lane).map(Option::take) else {
+            return Err(Loss::NoStart);
+        };
         if data.end {
+            self.reassembly.remove(&lane);
             return part.end(stream.stream, payload).map(Some);
         }
-        part.middle(data.pdu_length(), payload)?;
-        self.reassembly.insert(lane, part);
-        Ok(None)
+        // A failure leaves nothing of it.
+        match part.middle(data.pdu_length(), payload) {
+            Ok(()) => {
+                self.reassembly.insert(lane, Some(part));
+                Ok(None)
+            }
+            Err(why) => {
+                self.reassembly.remove(&lane);
+                Err(why)
+            }
+        }
     }
 }

@@ -24,7 +24,7 @@ mod requests;
 mod stream;
 mod timers;
 
-pub use event::{Advertised, Ending, Event, OpenFailure, StreamRef, Suspicion, Transmit};
+pub use event::{Advertised, Ending, Event, OpenFailure, Order, StreamRef, Suspicion, Transmit};
 pub use expire::{Deadline, Outstanding};
 
 use crate::attribute::{Attribute, Attributes, Kind, List};
@@ -259,7 +259,8 @@ pub struct Endpoint {
     pairings: BTreeMap<(u16, Protocol), Pairing>,
     requests: BTreeMap<(u16, RequestKey), Request>,
     memory: Memory,
-    reassembly: BTreeMap<LaneId, Reassembly>,
+    /// Nothing: the PDU is lost, and what is left of it is passed over.
+    reassembly: BTreeMap<LaneId, Option<Reassembly>>,
     lanes: BTreeMap<OutLaneId, OutLane>,
     ready: VecDeque<OutLaneId>,
     ethernet_peers: BTreeSet<u16>,
@@ -747,7 +748,7 @@ impl Endpoint {
             Some(Command::Close) => self.counters.closes += 1,
             _ => {}
         }
-        let message = Transmit { destination: peer, conveyance: contact, class, octets };
+        let message = Transmit { destination: peer, conveyance: contact, class, order: Order::Free, octets };
         match class {
             Class::High => self.high.push_back(message),
             Class::Low => self.low.push_back(message),

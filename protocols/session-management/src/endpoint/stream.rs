@@ -6,7 +6,7 @@ use super::timers::Timer;
 use super::{Endpoint, MICROSECOND};
 use crate::attribute::{Attributes, HeaderFormat};
 use crate::conduit::Side;
-use crate::lane::{Segments, max_pdu};
+use crate::lane::{Loss, Reassembly, Segments, max_pdu};
 use crate::negotiate::Terms;
 use crate::protocol::{ETHERNET, Protocol};
 use crate::status::StatusBits;
@@ -86,13 +86,21 @@ impl Endpoint {
         match (stream.side, open.terms.header) {
             (Side::Receive, HeaderFormat::Data2(specific)) => {
                 self.specifics.remove(&(stream.peer, specific));
-                self.reassembly.remove(&LaneId::Stream(stream.peer, stream.stream));
+                if let Some(Some(_)) = self.reassembly.remove(&LaneId::Stream(stream.peer, stream.stream)) {
+                    self.event(Event::PduLost { peer: stream.peer, why: Loss::Closed });
+                }
             }
             (Side::Receive, _) => {
+                let of_it = |part: &Option<Reassembly>| {
+                    part.as_ref().is_some_and(|part| part.stream() == stream.stream)
+                };
                 let lanes = LaneId::of_peer(stream.peer, open.cos);
-                let lane = self.reassembly.range(lanes).find(|(_, part)| part.stream() == stream.stream);
+                let lane = self.reassembly.range(lanes).find(|(_, part)| of_it(part));
                 if let Some(lane) = lane.map(|(&lane, _)| lane) {
-                    self.reassembly.remove(&lane);
+                    self.lose(lane, false, Loss::Closed);
+                }
+                if !self.receives(stream.peer, open.cos) {
+                    self.reassembly.retain(|lane, _| !LaneId::of_peer(stream.peer, open.cos).contains(lane));
                 }
             }
             (Side::Transmit, _) => self.leave_lane(stream, &open),

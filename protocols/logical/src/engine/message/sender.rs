@@ -1,12 +1,12 @@
 //! The sending side of a device: what leaves next, and what became of it.
 
-use super::Message;
+use super::{Message, Order};
 use crate::engine::deadlines::Deadlines;
 use crate::engine::{Divisible, insert_by_priority};
 use crate::wire::message::{LETTERS, Segment, TargetInfo};
 use crate::wire::response::Status;
 use crate::wire::{Error, Priority};
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -66,6 +66,8 @@ pub enum Failure {
     /// The window, other messages, or the retry delay held a segment back for longer than
     /// [`Options::patience`].
     Stalled,
+    /// An earlier part of the same whole failed ([`Order::Part`]); this one was never sent.
+    Broken,
 }
 
 /// The end of a message.
@@ -132,6 +134,8 @@ struct Lane<P> {
     last: u8,
     /// By priority, then in order of submission.
     waiting: VecDeque<Message<P>>,
+    /// Groups in which a part failed whose last part has not been submitted yet.
+    broken: BTreeSet<u16>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -235,6 +239,7 @@ impl<P: Divisible> Sender<P> {
             busy: [0; LETTERS as usize],
             last,
             waiting: VecDeque::new(),
+            broken: BTreeSet::new(),
         });
         insert_by_priority(&mut lane.waiting, message, |message| message.priority);
         self.start_waiting(key);
@@ -418,10 +423,35 @@ impl<P: Divisible> Sender<P> {
         (usize::from(target.msgseg()) < active.segments.len()).then_some((identity, target.msgseg()))
     }
 
-    /// Gives letters to the messages at the head of a lane, and forgets a lane that has nothing left.
+    /// Gives letters to the messages at the head of a lane, and to those behind who do not have to wait for
+    /// one before them to end; and forgets a lane that has nothing left.
     fn start_waiting(&mut self, key: LaneKey) {
         let Some(lane) = self.lanes.get_mut(&key) else { return };
-        while let Some(message) = lane.waiting.front() {
+        let mut at = 0;
+        while let Some(message) = lane.waiting.get(at) {
+            if let Order::Part { group, first, last } = message.order
+                && lane.broken.contains(&group)
+            {
+                if first || last {
+                    lane.broken.remove(&group);
+                }
+                if !first {
+                    let message = lane.waiting.remove(at).expect("looked at");
+                    self.events.push_back(Event::Failed { token: message.token, cause: Failure::Broken });
+                    continue;
+                }
+            }
+            if message.order != Order::Free {
+                let identity = |letter, xmbox| Identity { destination: key.0, mbox: key.1, letter, xmbox };
+                let mut begun = self.active.range(identity(0, None)..=identity(LETTERS, None));
+                let mut before = lane.waiting.range(..at);
+                if begun.any(|(_, active)| active.message.order.excludes(message.order))
+                    || before.any(|earlier| earlier.order.excludes(message.order))
+                {
+                    at += 1;
+                    continue;
+                }
+            }
             let segments = message.segments();
             let xmbox = (segments == 1).then_some(message.mailbox >> 2);
             let wanted = bits(xmbox, segments);
@@ -437,14 +467,14 @@ impl<P: Divisible> Sender<P> {
             lane.last = letter;
             self.last_letter = letter;
             lane.busy[usize::from(letter)] |= wanted;
-            let message = lane.waiting.pop_front().expect("looked at");
+            let message = lane.waiting.remove(at).expect("looked at");
             let identity = Identity { destination: key.0, mbox: key.1, letter, xmbox };
             let entry = ((message.priority, false), identity);
             insert_by_priority(&mut self.ready, entry, |&(urgency, _)| urgency);
             let segments = vec![State::Ready; segments];
             self.active.insert(identity, Active { message, segments, last_sent: None, failed: false });
         }
-        if lane.busy == [0; LETTERS as usize] && lane.waiting.is_empty() {
+        if lane.busy == [0; LETTERS as usize] && lane.waiting.is_empty() && lane.broken.is_empty() {
             self.lanes.remove(&key);
         }
     }
@@ -475,7 +505,16 @@ impl<P: Divisible> Sender<P> {
             self.ready.retain(|&(_, other)| other != identity);
         }
         self.events.push_back(Event::Failed { token: active.message.token, cause });
+        let broken = match active.message.order {
+            Order::Part { group, last: false, .. } => Some(group),
+            _ => None,
+        };
+        let lane = self.lanes.get_mut(&identity.lane()).expect("a message has a lane");
+        lane.broken.extend(broken);
         self.conclude(now, identity);
+        if broken.is_some() {
+            self.start_waiting(identity.lane());
+        }
     }
 
     /// A segment needs nothing any more; perhaps that was the last.
