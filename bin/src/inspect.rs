@@ -93,15 +93,13 @@ pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
 
 /// `riosim list`
 pub(crate) fn list(what: Listing) -> Result<(), Failure> {
-    let pairs = |pairs: &mut dyn Iterator<Item = (&'static str, &'static str)>| -> String {
-        pairs.map(|(name, about)| format!("{name:<32} {about}\n")).collect()
-    };
+    let line = |name: &str, about: &str| format!("{name:<32} {about}\n");
     print(&match what {
         Listing::Devices => scenarios::list_devices(),
         Listing::Topologies => scenarios::list_topologies(),
-        Listing::Studies => pairs(&mut scenarios::list_studies().iter().copied()),
+        Listing::Studies => scenarios::STUDIES.iter().map(|study| line(study.file, &study.title())).collect(),
         Listing::Templates => {
-            pairs(&mut scenarios::templates().iter().map(|template| (template.name, template.about)))
+            scenarios::templates().iter().map(|template| line(template.name, template.about)).collect()
         }
     })
 }

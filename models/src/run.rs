@@ -170,8 +170,8 @@ impl<P: Probe> Simulation<P> {
             ),
         };
         let progress = match end {
-            // Who observes beyond the limit does not keep a run going, unless it is the watchdog and something
-            // stands still.
+            // Who observes beyond the limit does not keep a run going, unless it is the watchdog and
+            // something stands still.
             RunEnd::Limit if left => Progress::Limit,
             // What is on its way to a sink arrives without an event.
             RunEnd::Limit | RunEnd::Empty if self.last_arrival() > limit => Progress::Limit,

@@ -21,7 +21,7 @@ impl<'a> Place<'a> {
         Some(match folder {
             "sim-core" => Place::Kernel,
             "models" => Place::Models,
-            "scenarios" => Place::Scenarios,
+            "scenarios/compiler" => Place::Scenarios,
             "analysis" => Place::Analysis,
             "bin" => Place::Bin,
             "xtask" => Place::Xtask,
@@ -140,17 +140,17 @@ mod tests {
             ("protocols/logical", "./protocols/lp-serial"),
             ("models", "./sim-core"),
             ("models", "./protocols/voq-backpressure"),
-            ("scenarios", "./models"),
+            ("scenarios/compiler", "./models"),
             ("analysis", "./models"),
             ("bin", "./sim-core"),
             ("bin", "./analysis"),
             ("bin", "./protocols/lp-serial"),
-            ("scenarios", "serde_json"),
+            ("scenarios/compiler", "serde_json"),
             ("sim-core", "rand"),
         ] {
             assert_eq!(edge(from, to, None, false), [""; 0], "{from} -> {to}");
         }
-        assert_eq!(edge("analysis", "./scenarios", None, true), [""; 0]);
+        assert_eq!(edge("analysis", "./scenarios/compiler", None, true), [""; 0]);
         assert_eq!(edge("models", "serde_json", Some("dev"), false), [""; 0]);
     }
 
@@ -163,11 +163,11 @@ mod tests {
             ("protocols/scheduled-transfer", "./protocols/session-management"),
             ("protocols/lp-serial", "bitflags"),
             ("sim-core", "./protocols/lp-serial"),
-            ("models", "./scenarios"),
+            ("models", "./scenarios/compiler"),
             ("models", "serde_json"),
-            ("scenarios", "./sim-core"),
-            ("scenarios", "./analysis"),
-            ("analysis", "./scenarios"),
+            ("scenarios/compiler", "./sim-core"),
+            ("scenarios/compiler", "./analysis"),
+            ("analysis", "./scenarios/compiler"),
             ("analysis", "./sim-core"),
             ("bin", "./xtask"),
             ("xtask", "./models"),
@@ -177,7 +177,7 @@ mod tests {
         ] {
             assert_eq!(edge(from, to, None, false).len(), 1, "{from} -> {to}");
         }
-        let dev = edge("analysis", "./scenarios", Some("dev"), false);
-        assert!(dev[0].contains("analysis -> ./scenarios (dev) is not allowed"), "{dev:?}");
+        let dev = edge("analysis", "./scenarios/compiler", Some("dev"), false);
+        assert!(dev[0].contains("analysis -> ./scenarios/compiler (dev) is not allowed"), "{dev:?}");
     }
 }

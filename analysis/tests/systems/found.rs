@@ -133,8 +133,8 @@ fn what_is_lost_last_is_measured() {
     );
 }
 
-/// Packets wait for a device that is dead, and the watchdog would tell after the limit: the run has come to its
-/// limit, it is not done.
+/// Packets wait for a device that is dead, and the watchdog would tell after the limit: the run has come
+/// to its limit, it is not done.
 #[test]
 fn what_stands_still_is_not_done() {
     sound(

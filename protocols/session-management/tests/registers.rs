@@ -53,7 +53,8 @@ fn words() {
     }
 }
 
-/// Proves: SMP-5.2.2-1, SMP-5.2.2-2, SMP-5.2.2-3, SMP-5.2.2-4, SMP-5.2.2-5, SMP-5.2.2-7, SMP-5.2.3-4, SMP-5.2.4-3
+/// Proves: SMP-5.2.2-1, SMP-5.2.2-2, SMP-5.2.2-3, SMP-5.2.2-4, SMP-5.2.2-5, SMP-5.2.2-7, SMP-5.2.3-4
+/// Proves: SMP-5.2.4-3
 /// Proves: SMP-3.2-4
 /// Proves: SMP-3.2-5
 #[test]

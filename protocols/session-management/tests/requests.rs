@@ -732,8 +732,9 @@ fn accepts_that_cannot_be_used() {
     }
 }
 
-/// A REFUSE for want of a StreamID stays one, though a StreamID has come free before the OPEN is repeated: the
-/// initiator has taken the first REFUSE and would drop an ACCEPT, so that its stream would stay here for ever.
+/// A REFUSE for want of a StreamID stays one, though a StreamID has come free before the OPEN is
+/// repeated: the initiator has taken the first REFUSE and would drop an ACCEPT, so that its stream would
+/// stay here for ever.
 ///
 /// Proves: SMP-3.7.1-2, SMP-3.4.3-3
 #[test]

@@ -884,8 +884,8 @@ fn every_cos() {
     }
 }
 
-/// Two sources use one StreamID, and one of them two COS: the consumer is told which stream of which source it
-/// is, and the COS.
+/// Two sources use one StreamID, and one of them two COS: the consumer is told which stream of which
+/// source it is, and the COS.
 ///
 /// Proves: SMP-2.3-1
 #[test]
@@ -949,7 +949,8 @@ fn the_mailbox_of_data() {
     assert_eq!(net.nodes[&P].suspicion(M), None);
 }
 
-/// A frame that has been begun is sent to its end: what is dropped for want of room is the oldest of the rest.
+/// A frame that has been begun is sent to its end: what is dropped for want of room is the oldest of the
+/// rest.
 ///
 /// Proves: SMP-7.3.1-3
 #[test]

@@ -13,8 +13,8 @@
 //! * [`Sender`]: one for each device: queues, letters, outstanding segments, timeouts.
 //! * [`Receiver`]: one for each device: reassembly, and the answer to each segment.
 //!
-//! So messages overtake one another: one that was refused arrives after those behind it. Whoever cuts something
-//! over several messages and does not number them says so with [`Order`].
+//! So messages overtake one another: one that was refused arrives after those behind it. Whoever cuts
+//! something over several messages and does not number them says so with [`Order`].
 //!
 //! Part 2 says nothing of a message that is lost half-way, except that the receiver has to notice by time
 //! (Part 8 §2.3.2.2). Until it has, a new message of the same letter would be mixed with the remains of the

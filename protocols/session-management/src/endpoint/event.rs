@@ -50,8 +50,8 @@ pub enum Order {
         /// Class of service.
         cos: u8,
     },
-    /// One of several messages with a PDU: it may overtake nothing with this COS, and nothing may overtake it.
-    /// If it is lost, so is the PDU.
+    /// One of several messages with a PDU: it may overtake nothing with this COS, and nothing may
+    /// overtake it. If it is lost, so is the PDU.
     Part {
         /// Class of service.
         cos: u8,
@@ -223,8 +223,8 @@ pub enum Event {
         /// The PDU.
         octets: Vec<u8>,
     },
-    /// A PDU was lost in reassembly, or with the stream that carried it. Told once a PDU, if its first segment
-    /// or any other came; of one that was lost whole nobody here knows.
+    /// A PDU was lost in reassembly, or with the stream that carried it. Told once a PDU, if its first
+    /// segment or any other came; of one that was lost whole nobody here knows.
     PduLost {
         /// The sender.
         peer: u16,

@@ -1,5 +1,5 @@
-//! Every kind of mistake in a sweep file has a file in `scenarios/bad-sweeps` and a golden message beside it.
-//! `BLESS=1` rewrites them.
+//! Every kind of mistake in a sweep file has a file in `scenarios/compiler/tests/bad-sweeps` and a golden
+//! message beside it. `BLESS=1` rewrites them.
 
 use crate::golden::Messages;
 use scenarios::diagnostic::CODES;
@@ -23,13 +23,13 @@ fn messages(path: &str) -> (String, BTreeSet<&'static str>) {
         }
     };
     // where the sources are is not part of a message
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bad-sweeps").join("");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad-sweeps").join("");
     (found.0.replace(&folder.display().to_string(), ""), found.1)
 }
 
 #[test]
 fn every_mistake_has_its_message() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bad-sweeps");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad-sweeps");
     let mut golden = Messages::of(&folder);
     let mut names = golden.files();
     names.retain(|name| !name.ends_with(".scenario.json"));

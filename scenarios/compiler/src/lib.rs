@@ -40,6 +40,7 @@ mod session;
 pub mod source;
 pub mod spec;
 pub mod structure;
+mod studies;
 pub mod sweep;
 mod tables;
 mod templates;
@@ -52,7 +53,8 @@ mod voq;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use fabric::check_next_hops;
 pub use plan::{Labels, Offered, RunPlan, Variant, Warmup};
-pub use report::{check_report, list_devices, list_studies, list_topologies};
+pub use report::{check_report, list_devices, list_topologies};
+pub use studies::{STUDIES, Study};
 pub use tables::next_hops;
 pub use templates::{Template, templates};
 

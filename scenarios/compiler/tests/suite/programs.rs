@@ -190,9 +190,9 @@ fn a_sweep_ends_over_every_transport() {
     }
 }
 
-/// A host without room answers segments of type 11 by RETRY, so that letters overtake one another. The data
-/// messages of a PDU keep their order: middle ones carry no place. 82 messages a PDU, three places. (What opens
-/// conduits is discarded where there is no room, and sent again after 250 ms.)
+/// A host without room answers segments of type 11 by RETRY, so that letters overtake one another. The
+/// data messages of a PDU keep their order: middle ones carry no place. 82 messages a PDU, three places.
+/// (What opens conduits is discarded where there is no room, and sent again after 250 ms.)
 #[test]
 fn refused_messages_keep_the_order_of_a_pdu() {
     for seed in 1..=4 {

@@ -1,5 +1,5 @@
-//! Every kind of mistake has a file in `scenarios/bad` and a golden message beside it. `BLESS=1` rewrites
-//! them.
+//! Every kind of mistake has a file in `scenarios/compiler/tests/bad` and a golden message beside it.
+//! `BLESS=1` rewrites them.
 
 use crate::golden::Messages;
 use scenarios::diagnostic::CODES;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 #[test]
 fn every_mistake_has_its_message() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bad");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad");
     let mut messages = Messages::of(&folder);
     let names = messages.files();
     assert!(names.len() >= 32, "only {} files", names.len());

@@ -1,11 +1,12 @@
 //! Every scenario file of the project loads, checks and compiles.
 
-use scenarios::{RunPlan, load};
+use scenarios::{RunPlan, STUDIES, Study, load};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -40,14 +41,15 @@ fn studies_compile_without_a_word() {
     }
 }
 
+/// Every file is listed, once, with a title of its own that fits a line.
 #[test]
 fn studies_are_listed() {
-    let listed: Vec<&str> = scenarios::list_studies().iter().map(|study| study.0).collect();
-    for path in files(&folder(".")) {
-        let name = path.file_name().and_then(|n| n.to_str()).expect("a name");
-        assert!(listed.contains(&name), "{name} is not in the list");
-    }
-    for name in listed {
-        assert!(folder(name).exists(), "{name} is listed but missing");
-    }
+    let mut found: Vec<String> = STUDIES.iter().map(|study| study.file.to_owned()).collect();
+    found.sort();
+    let names = files(&folder(".")).into_iter().map(|path| path.file_name().expect("a name").to_owned());
+    let names: Vec<String> = names.map(|name| name.into_string().expect("ASCII")).collect();
+    assert_eq!(found, names);
+    let titles: BTreeSet<String> = STUDIES.iter().map(Study::title).collect();
+    assert_eq!(titles.len(), STUDIES.len());
+    assert!(titles.iter().all(|title| title.len() <= 80));
 }

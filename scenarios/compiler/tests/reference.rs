@@ -1,11 +1,16 @@
-//! `docs/scenarios.md` ends with a reference of every field, made from the schema: `BLESS=1` writes it anew.
+//! `docs/scenarios.md` ends with a reference of every field, made from the schema, and `docs/errors.md`
+//! has every code with a message, made from the table of codes and the messages kept in `tests/bad` and
+//! `tests/bad-sweeps`: `BLESS=1` writes both anew.
 
+use scenarios::diagnostic::CODES;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-const MARK: &str = "<!-- Everything below is made from the schema by scenarios/tests/reference.rs. -->\n";
+const MARK: &str =
+    "<!-- Everything below is made from the schema by scenarios/compiler/tests/reference.rs. -->\n";
 
 /// The section of a definition, as GitHub makes anchors of headings.
 fn link(name: &str) -> String {
@@ -110,7 +115,7 @@ fn reference() -> String {
 
 #[test]
 fn the_reference_is_fresh() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenarios.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenarios.md");
     let text = fs::read_to_string(&path).expect("docs/scenarios.md");
     let (head, old) = text.split_once(MARK).expect("docs/scenarios.md has the mark of its generated part");
     if std::env::var_os("BLESS").is_some() {
@@ -120,10 +125,76 @@ fn the_reference_is_fresh() {
     assert!(old == reference(), "the reference in docs/scenarios.md is stale: BLESS=1 writes it anew");
 }
 
+/// The first message with each code among those kept in a folder.
+fn examples(folder: &str) -> BTreeMap<String, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .expect("the folder exists")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    names.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
+    names.sort();
+    let is_code = |line: &str| CODES.iter().any(|(code, _)| *code == line);
+    let mut found = BTreeMap::new();
+    for name in names {
+        let text = fs::read_to_string(name).expect("readable");
+        let mut lines = text.lines().peekable();
+        while let Some(line) = lines.next() {
+            if is_code(line) {
+                // Its message ends where the next one begins, or before the line that counts them.
+                let mut message = Vec::new();
+                while let Some(next) = lines.next_if(|next| !is_code(next) && !next.ends_with("warnings")) {
+                    message.push(next.trim_end());
+                }
+                found
+                    .entry(line.to_owned())
+                    .or_insert_with(|| message.join("\n").trim_matches('\n').to_owned());
+            }
+        }
+    }
+    found
+}
+
+fn errors() -> String {
+    let mut out = String::from(
+        "# Errors and warnings\n\n\
+         <!-- Made by scenarios/compiler/tests/reference.rs from the table of codes and the messages beside the tests. \
+         -->\n\n\
+         A scenario or a sweep with an error does not run: exit status 2, and nothing is written. With warnings it\n\
+         runs; look at them before you trust its results (`riosim check` prints them, and what else it knows of a\n\
+         scenario). A message names its code, the place (a JSON pointer), what was found there and what is allowed.\n\
+         Codes are never given to something else.\n",
+    );
+    let mut examples =
+        examples("bad-sweeps").into_iter().chain(self::examples("bad")).collect::<BTreeMap<_, _>>();
+    for (kind, title) in [("SC0", "Scenarios"), ("SW0", "Sweeps")] {
+        write!(out, "\n## {title}\n").unwrap();
+        for (code, meaning) in CODES.iter().filter(|(code, _)| code.starts_with(kind)) {
+            write!(out, "\n### {code}: {meaning}\n\n").unwrap();
+            match examples.remove(*code) {
+                Some(example) => writeln!(out, "```text\n{example}\n```").unwrap(),
+                None => writeln!(out, "A warning.").unwrap(),
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn the_page_of_errors_is_fresh() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, errors()).expect("written");
+        return;
+    }
+    let old = fs::read_to_string(&path).unwrap_or_default();
+    assert!(old == errors(), "docs/errors.md is stale: BLESS=1 writes it anew");
+}
+
 /// What is written by hand names every preset, kind of topology and cause.
 #[test]
 fn the_manual_names_everything() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenarios.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenarios.md");
     let text = fs::read_to_string(path).expect("docs/scenarios.md");
     let manual = text.split(MARK).next().unwrap_or_default();
     let topologies = scenarios::list_topologies();

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
+/// Where the studies lie.
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies beside the studies")
 }
 
 fn plan(value: &Value) -> RunPlan {

@@ -8,9 +8,12 @@ use std::path::Path;
 
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> = templates().iter().map(|t| t.text.to_owned()).collect();
-    for name in
-        ["hol-blocking.json", "voq-lost-xon.json", "voq-unequal-neighbours.json", "bad/17-routing-loop.json"]
-    {
+    for name in [
+        "../hol-blocking.json",
+        "../voq-lost-xon.json",
+        "../voq-unequal-neighbours.json",
+        "tests/bad/17-routing-loop.json",
+    ] {
         texts.push(fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect("readable"));
     }
     texts.push(KITCHEN_SINK.to_owned());
