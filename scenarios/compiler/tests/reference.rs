@@ -155,16 +155,18 @@ fn examples(folder: &str) -> BTreeMap<String, String> {
     found
 }
 
+const ERRORS: &str = "# Errors and warnings
+
+<!-- Made by scenarios/compiler/tests/reference.rs from the codes and the messages beside the tests. -->
+
+A scenario or a sweep with an error does not run: exit status 2, and nothing is written. With warnings it
+runs; look at them before you trust its results (`riosim check` prints them, and what else it knows of a
+scenario). A message names its code, the place (a JSON pointer), what was found there and what is
+allowed. Codes are never given to something else.
+";
+
 fn errors() -> String {
-    let mut out = String::from(
-        "# Errors and warnings\n\n\
-         <!-- Made by scenarios/compiler/tests/reference.rs from the table of codes and the messages beside the tests. \
-         -->\n\n\
-         A scenario or a sweep with an error does not run: exit status 2, and nothing is written. With warnings it\n\
-         runs; look at them before you trust its results (`riosim check` prints them, and what else it knows of a\n\
-         scenario). A message names its code, the place (a JSON pointer), what was found there and what is allowed.\n\
-         Codes are never given to something else.\n",
-    );
+    let mut out = String::from(ERRORS);
     let mut examples =
         examples("bad-sweeps").into_iter().chain(self::examples("bad")).collect::<BTreeMap<_, _>>();
     for (kind, title) in [("SC0", "Scenarios"), ("SW0", "Sweeps")] {
