@@ -145,7 +145,7 @@ pub struct Segment {
     pub parts_ps: [u128; 12],
     /// Latency.
     pub latency: Spread,
-    /// Latency without the source queue.
+    /// From the first bit on the injection link to the last at the destination.
     pub network: Spread,
 }
 

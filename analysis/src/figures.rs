@@ -101,7 +101,7 @@ impl Level {
 
 fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Scene)> {
     let latency = "Latency from creation to last bit";
-    let network = "Network latency (without source queue)";
+    let network = "Network latency (from the first bit on the injection link)";
     let load = if slotted(reports) { &PER_SLOT } else { &ACCEPTED };
     let mut scenes = Vec::new();
     for (name, metric) in [("goodput", &GOODPUT), ("load", load)] {

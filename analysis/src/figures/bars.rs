@@ -295,7 +295,7 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let shares = Panel { x: left + width + gap, horizontal: Axis::exactly(100.0), ..absolute };
     let (left_title, right_title) = match level.with_source_queue {
         true => ("latency", "shares"),
-        false => ("network latency", "whole latency, with source queue"),
+        false => ("without the source queue", "shares of the whole latency"),
     };
     for (panel, heading, label) in [
         (&absolute, left_title, format!("mean time per {} ({})", level.noun, unit.symbol)),

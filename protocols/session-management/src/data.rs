@@ -97,7 +97,7 @@ impl<'a> Data<'a> {
 
     /// Mailbox, COS and SourceID, where the header has them.
     #[must_use]
-    pub const fn lane(&self) -> Option<(u8, u8, u16)> {
+    pub const fn context(&self) -> Option<(u8, u8, u16)> {
         match self.header {
             Header::Data { mailbox, cos, source, .. } | Header::Data1 { mailbox, cos, source, .. } => {
                 Some((mailbox, cos, source))

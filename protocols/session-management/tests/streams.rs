@@ -12,11 +12,11 @@ use session_management::endpoint::{
     Broadcast, Config, Ending, Endpoint, Event, Order, Refused, StreamRef, Suspicion,
 };
 use session_management::ethernet::{Bridge, Forward, Port, is_tagged, server_relays};
-use session_management::lane::{Loss, Reassembly, Segments, Shape, max_pdu, max_segment};
 use session_management::message::{Class, Command, Message, Mode};
 use session_management::negotiate::Offer;
 use session_management::protocol::{Protocol, StreamClass};
 use session_management::register::Contact;
+use session_management::segment::{Loss, Reassembly, Segments, Shape, max_pdu, max_segment};
 use session_management::status::{Close, Flow, FlowControl, Status, StatusBits};
 
 const L: u64 = MS;
@@ -143,7 +143,7 @@ fn sizes_of_segments() {
 
 /// Proves: SMP-4.3.1-5, SMP-4.2.6-4
 #[test]
-fn two_streams_of_one_lane_never_mix() {
+fn two_streams_of_one_context_never_mix() {
     let (mut net, first) = opened();
     let now = net.now;
     net.node(M).open(now, P, protocol()).unwrap();
@@ -915,7 +915,7 @@ fn consumers() {
     assert_eq!(got, expected);
 }
 
-/// A sender names the mailbox to which it sends. A wrong one makes another lane, and nothing else.
+/// A sender names the mailbox to which it sends. A wrong one makes another context, and nothing else.
 ///
 /// Proves: SMP-4.3.1-8
 #[test]
@@ -944,7 +944,7 @@ fn the_mailbox_of_data() {
     }
     let sent = net.sent.len();
     net.drain();
-    assert_eq!(pdus(&net, P), [[2, 4], [1, 5]], "each lane by itself");
+    assert_eq!(pdus(&net, P), [[2, 4], [1, 5]], "each context by itself");
     assert_eq!((losses(&net), net.sent.len()), (vec![], sent));
     assert_eq!(net.nodes[&P].suspicion(M), None);
 }
@@ -982,7 +982,7 @@ fn a_frame_that_has_been_begun() {
 }
 
 /// Data with another header than the one agreed is dropped and counted (D68): nothing is delivered or said,
-/// and the PDU that has begun on its lane goes on.
+/// and the PDU that has begun on its context goes on.
 #[test]
 fn data_with_another_header() {
     let (mut net, stream) = opened();

@@ -2,11 +2,11 @@
 
 use crate::attribute::Attributes;
 use crate::conduit::Side;
-use crate::lane::Loss;
 use crate::message::{Class, Fault};
 use crate::negotiate::{Refusal, Surprise};
 use crate::protocol::Protocol;
 use crate::register::Contact;
+use crate::segment::Loss;
 use crate::status::StatusBits;
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Data on streams: lanes, reassembly, XOFF and XON, Ethernet frames.
+//! Data on streams: contexts, reassembly, XOFF and XON, Ethernet frames.
 
 use super::event::{Event, Order, StreamRef, Suspicion, Transmit};
 use super::stream::Stream;
@@ -8,11 +8,11 @@ use crate::attribute::{CHANNEL_STREAM, HeaderFormat};
 use crate::conduit::Side;
 use crate::data::{Data, Header};
 use crate::ethernet::is_tagged;
-use crate::lane::{Loss, Reassembly, Segments, Shape, max_pdu, max_segment};
 use crate::message::{Class, Command, Fault, Message, Mode};
 use crate::negotiate::Terms;
 use crate::protocol::{BROADCAST_STREAM, ETHERNET, Protocol};
 use crate::register::Contact;
+use crate::segment::{Loss, Reassembly, Segments, Shape, max_pdu, max_segment};
 use crate::status::{Flow, FlowControl, StatusBits};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -27,36 +27,36 @@ const RTS_END: u64 = 1_000_000 * MICROSECOND;
 
 /// Where segments of one PDU are put together.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub(super) enum LaneId {
+pub(super) enum ContextId {
     /// (SourceID, COS, Mailbox).
-    Lane(u16, u8, u8),
-    /// DATA2 names no lane: (sender, stream).
+    Mailbox(u16, u8, u8),
+    /// DATA2 names no context: (sender, stream).
     Stream(u16, u16),
 }
 
-impl LaneId {
-    /// All lanes of a peer with this COS.
+impl ContextId {
+    /// All contexts of a peer with this COS.
     pub(super) const fn of_peer(peer: u16, cos: u8) -> RangeInclusive<Self> {
-        Self::Lane(peer, cos, 0)..=Self::Lane(peer, cos, u8::MAX)
+        Self::Mailbox(peer, cos, 0)..=Self::Mailbox(peer, cos, u8::MAX)
     }
 }
 
 /// Where PDUs leave one after the other.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub(super) enum OutLaneId {
+pub(super) enum OutContextId {
     /// (destination, mailbox, COS): segments of two PDUs must not mix.
-    Lane(u16, u8, u8),
+    Mailbox(u16, u8, u8),
     /// A PDU is one message.
     Stream(StreamRef),
 }
 
-/// Streams with data on one lane.
+/// Streams with data for one context.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
-pub(super) struct OutLane {
+pub(super) struct OutContext {
     /// The stream whose PDU has begun.
     current: Option<StreamRef>,
     waiting: VecDeque<StreamRef>,
-    /// The lane stands in the list of those with something to send.
+    /// The context stands in the list of those with something to send.
     ready: bool,
 }
 
@@ -186,84 +186,84 @@ impl Endpoint {
         }
     }
 
-    fn out_lane(&self, stream: StreamRef, open: &Stream) -> OutLaneId {
+    fn out_context(&self, stream: StreamRef, open: &Stream) -> OutContextId {
         match open.terms.header {
             HeaderFormat::Data | HeaderFormat::Data1 => {
                 let contact = self.data_contact(stream, open);
-                OutLaneId::Lane(stream.peer, contact.map_or(0, Contact::status_mailbox), open.cos)
+                OutContextId::Mailbox(stream.peer, contact.map_or(0, Contact::status_mailbox), open.cos)
             }
-            HeaderFormat::Data2(_) | HeaderFormat::Data3 => OutLaneId::Stream(stream),
+            HeaderFormat::Data2(_) | HeaderFormat::Data3 => OutContextId::Stream(stream),
         }
     }
 
-    /// Puts a stream with data into its lane, and the lane into the list of those to serve.
+    /// Puts a stream with data into its context, and the context into the list of those to serve.
     fn schedule(&mut self, stream: StreamRef) {
         let Some(open) = self.streams.get(&stream) else { return };
         if !open.ready || open.queue.is_empty() {
             return;
         }
-        let id = self.out_lane(stream, open);
-        let lane = self.lanes.entry(id).or_default();
+        let id = self.out_context(stream, open);
+        let context = self.contexts.entry(id).or_default();
         if let Some(open) = self.streams.get_mut(&stream).filter(|open| !open.scheduled) {
             open.scheduled = true;
-            lane.waiting.push_back(stream);
+            context.waiting.push_back(stream);
         }
-        if !lane.ready {
-            lane.ready = true;
+        if !context.ready {
+            context.ready = true;
             self.ready.push_back(id);
         }
     }
 
     /// A stream ends: a PDU that had begun is not finished.
-    pub(super) fn leave_lane(&mut self, stream: StreamRef, open: &Stream) {
-        let id = self.out_lane(stream, open);
-        let Some(lane) = self.lanes.get_mut(&id) else { return };
-        lane.waiting.retain(|waiting| *waiting != stream);
-        if lane.current == Some(stream) {
-            lane.current = None;
+    pub(super) fn leave_context(&mut self, stream: StreamRef, open: &Stream) {
+        let id = self.out_context(stream, open);
+        let Some(context) = self.contexts.get_mut(&id) else { return };
+        context.waiting.retain(|waiting| *waiting != stream);
+        if context.current == Some(stream) {
+            context.current = None;
         }
-        if !lane.waiting.is_empty() && !lane.ready {
-            lane.ready = true;
+        if !context.waiting.is_empty() && !context.ready {
+            context.ready = true;
             self.ready.push_back(id);
         }
     }
 
-    /// The next data message, lane by lane, within a lane PDU by PDU.
+    /// The next data message, context by context, within a context PDU by PDU.
     pub(super) fn next_data(&mut self) -> Option<Transmit> {
         while let Some(id) = self.ready.pop_front() {
-            let Some(lane) = self.lanes.get_mut(&id) else { continue };
-            lane.ready = false;
-            let Some(stream) = lane.current.or_else(|| lane.waiting.pop_front()) else {
-                self.lanes.remove(&id);
+            let Some(context) = self.contexts.get_mut(&id) else { continue };
+            context.ready = false;
+            let Some(stream) = context.current.or_else(|| context.waiting.pop_front()) else {
+                self.contexts.remove(&id);
                 continue;
             };
             let Some(open) = self.streams.get_mut(&stream) else { continue };
             if !open.ready {
-                // Stopped inside a PDU: the lane waits. Stopped between PDUs: the others go on.
-                if lane.current.is_none() {
+                // Stopped inside a PDU: the context waits. Stopped between PDUs: the others go on.
+                if context.current.is_none() {
                     open.scheduled = false;
-                    if !lane.waiting.is_empty() {
-                        lane.ready = true;
+                    if !context.waiting.is_empty() {
+                        context.ready = true;
                         self.ready.push_back(id);
                     }
                 }
                 continue;
             }
             let message = self.next_segment(stream);
-            let lane = self.lanes.entry(id).or_default();
+            let context = self.contexts.entry(id).or_default();
             let Some(open) = self.streams.get_mut(&stream) else { continue };
             let begun = open.queue.front().is_some_and(Segments::is_started);
-            lane.current = begun.then_some(stream);
+            context.current = begun.then_some(stream);
             if !begun && !open.queue.is_empty() {
-                lane.waiting.push_back(stream);
+                context.waiting.push_back(stream);
             } else {
                 open.scheduled = begun;
             }
-            if lane.current.is_some() || !lane.waiting.is_empty() {
-                lane.ready = true;
+            if context.current.is_some() || !context.waiting.is_empty() {
+                context.ready = true;
                 self.ready.push_back(id);
             } else {
-                self.lanes.remove(&id);
+                self.contexts.remove(&id);
             }
             if message.is_some() {
                 return message;
@@ -512,29 +512,29 @@ impl Endpoint {
     }
 
     pub(super) fn handle_data(&mut self, now: u64, peer: u16, data: Data<'_>, octets: &[u8]) {
-        let (lane, cos) = match data.header {
+        let (context, cos) = match data.header {
             Header::Data { mailbox, cos, .. } | Header::Data1 { mailbox, cos, .. } => {
-                (LaneId::Lane(peer, cos, mailbox), cos)
+                (ContextId::Mailbox(peer, cos, mailbox), cos)
             }
             Header::Data2 { specific } => match self.specifics.get(&(peer, specific)) {
-                Some(&stream) => (LaneId::Stream(peer, stream), 0),
+                Some(&stream) => (ContextId::Stream(peer, stream), 0),
                 None => {
                     self.counters.dropped += 1;
                     return;
                 }
             },
         };
-        let stream = match (data.stream(), lane) {
-            (Some(stream), _) | (None, LaneId::Stream(_, stream)) => Some(stream),
-            (None, LaneId::Lane(..)) => {
-                let part = self.reassembly.get(&lane).and_then(Option::as_ref);
+        let stream = match (data.stream(), context) {
+            (Some(stream), _) | (None, ContextId::Stream(_, stream)) => Some(stream),
+            (None, ContextId::Mailbox(..)) => {
+                let part = self.reassembly.get(&context).and_then(Option::as_ref);
                 part.map(Reassembly::stream)
             }
         };
         let Some(stream) = stream.map(|stream| StreamRef::receive(peer, stream)) else {
             return match data.payload(0, Mode::NonValidation) {
                 Err(fault @ Fault::Length { .. }) => self.malformed(peer, fault, octets),
-                _ => self.lose(lane, data.end, Loss::NoStart),
+                _ => self.lose(context, data.end, Loss::NoStart),
             };
         };
         let Some((format, own, limit, offset)) = self.inbound(stream, data.body) else {
@@ -544,21 +544,21 @@ impl Endpoint {
             self.counters.dropped += 1;
             return;
         }
-        let cos = if matches!(lane, LaneId::Stream(..)) { own } else { cos };
+        let cos = if matches!(context, ContextId::Stream(..)) { own } else { cos };
         let payload = match data.payload(offset, self.config.mode) {
             Ok((_, payload)) => payload,
             Err(fault) => {
-                self.lose(lane, data.end, Loss::Malformed);
+                self.lose(context, data.end, Loss::Malformed);
                 return self.malformed(peer, fault, octets);
             }
         };
         if !self.cos_fits(stream, own, cos) {
             return;
         }
-        match self.assemble(lane, stream, &data, payload, limit) {
+        match self.assemble(context, stream, &data, payload, limit) {
             Ok(Some(octets)) => self.event(Event::Pdu { stream, cos, octets }),
             Ok(None) => {}
-            Err(why) => self.lose(lane, data.end, why),
+            Err(why) => self.lose(context, data.end, why),
         }
     }
 
@@ -568,57 +568,57 @@ impl Endpoint {
         self.streams.range(range).any(|(_, open)| open.cos == cos)
     }
 
-    /// The PDU on a lane is lost. It is told once; what is left of it is passed over.
-    pub(super) fn lose(&mut self, lane: LaneId, end: bool, why: Loss) {
-        let known = matches!(self.reassembly.remove(&lane), Some(None));
-        let (peer, expected) = match lane {
-            LaneId::Lane(peer, cos, _) => (peer, self.receives(peer, cos)),
-            LaneId::Stream(peer, _) => (peer, true),
+    /// The PDU on a context is lost. It is told once; what is left of it is passed over.
+    pub(super) fn lose(&mut self, context: ContextId, end: bool, why: Loss) {
+        let known = matches!(self.reassembly.remove(&context), Some(None));
+        let (peer, expected) = match context {
+            ContextId::Mailbox(peer, cos, _) => (peer, self.receives(peer, cos)),
+            ContextId::Stream(peer, _) => (peer, true),
         };
         // Whoever sends without a stream that is open leaves nothing behind.
         if !end && expected {
-            self.reassembly.insert(lane, None);
+            self.reassembly.insert(context, None);
         }
         if !known {
             self.event(Event::PduLost { peer, why });
         }
     }
 
-    /// Adds a segment to its lane. Returns the PDU when it is whole.
+    /// Adds a segment to its context. Returns the PDU when it is whole.
     fn assemble(
         &mut self,
-        lane: LaneId,
+        context: ContextId,
         stream: StreamRef,
         data: &Data<'_>,
         payload: &[u8],
         limit: u64,
     ) -> Result<Option<Vec<u8>>, Loss> {
         if data.start {
-            if let Some(Some(_)) = self.reassembly.remove(&lane) {
+            if let Some(Some(_)) = self.reassembly.remove(&context) {
                 self.event(Event::PduLost { peer: stream.peer, why: Loss::Restarted });
             }
             let part = Reassembly::start(stream.stream, limit, payload)?;
             if data.end {
                 return part.end(stream.stream, &[]).map(Some);
             }
-            self.reassembly.insert(lane, Some(part));
+            self.reassembly.insert(context, Some(part));
             return Ok(None);
         }
-        let Some(Some(mut part)) = self.reassembly.get_mut(&lane).map(Option::take) else {
+        let Some(Some(mut part)) = self.reassembly.get_mut(&context).map(Option::take) else {
             return Err(Loss::NoStart);
         };
         if data.end {
-            self.reassembly.remove(&lane);
+            self.reassembly.remove(&context);
             return part.end(stream.stream, payload).map(Some);
         }
         // A failure leaves nothing of it.
         match part.middle(data.pdu_length(), payload) {
             Ok(()) => {
-                self.reassembly.insert(lane, Some(part));
+                self.reassembly.insert(context, Some(part));
                 Ok(None)
             }
             Err(why) => {
-                self.reassembly.remove(&lane);
+                self.reassembly.remove(&context);
                 Err(why)
             }
         }

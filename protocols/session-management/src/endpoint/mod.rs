@@ -30,17 +30,17 @@ pub use expire::{Deadline, Outstanding};
 use crate::attribute::{Attribute, Attributes, Kind, List};
 use crate::conduit::{Algorithm, Pairing, Record, Side};
 use crate::control::Request as RequestMessage;
-use crate::lane::Reassembly;
 use crate::message::{Class, Command, Message, Mode};
 use crate::negotiate::{Offer, RETRY_PERIOD, TIMEOUT_PERIOD, XON_TIMEOUT_PERIOD, propose};
 use crate::octets::EmitError;
 use crate::protocol::{ALL_PROTOCOLS, APPLICATION_STREAMS, BROADCAST_STREAM, NO_STREAM, Protocol};
 use crate::register::{Contact, Participation};
+use crate::segment::Reassembly;
 use crate::status::UserDefined;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::fmt;
-use flow::{LaneId, OutLane, OutLaneId};
+use flow::{ContextId, OutContext, OutContextId};
 use memory::Memory;
 use requests::{Detail, Request, RequestKey};
 use stream::Stream;
@@ -260,9 +260,9 @@ pub struct Endpoint {
     requests: BTreeMap<(u16, RequestKey), Request>,
     memory: Memory,
     /// Nothing: the PDU is lost, and what is left of it is passed over.
-    reassembly: BTreeMap<LaneId, Option<Reassembly>>,
-    lanes: BTreeMap<OutLaneId, OutLane>,
-    ready: VecDeque<OutLaneId>,
+    reassembly: BTreeMap<ContextId, Option<Reassembly>>,
+    contexts: BTreeMap<OutContextId, OutContext>,
+    ready: VecDeque<OutContextId>,
     ethernet_peers: BTreeSet<u16>,
     /// OPENs for conduits that are longer than the peer takes, until their record knows.
     stillborn: Vec<u32>,
@@ -289,7 +289,7 @@ impl Endpoint {
             requests: BTreeMap::new(),
             memory: Memory::default(),
             reassembly: BTreeMap::new(),
-            lanes: BTreeMap::new(),
+            contexts: BTreeMap::new(),
             ready: VecDeque::new(),
             ethernet_peers: BTreeSet::new(),
             stillborn: Vec::new(),
@@ -569,7 +569,7 @@ impl Endpoint {
         self.timers.next()
     }
 
-    /// The next message: high class first, then low, then data, lane by lane.
+    /// The next message: high class first, then low, then data, context by context.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         let next = self.high.pop_front().or_else(|| self.low.pop_front());
         let next = match next {

@@ -463,7 +463,7 @@ fn checked(message: Message<'_>, transport: u16) -> Result<Message<'_>, Fault> {
         Message::Accept(accept) => accept.destination,
         Message::Refuse(refuse) => refuse.destination,
         Message::UserDefined(message) => message.source,
-        Message::Data(data) => data.lane().map_or(transport, |(_, _, source)| source),
+        Message::Data(data) => data.context().map_or(transport, |(_, _, source)| source),
         Message::FlowControl(_) | Message::Close(_) | Message::Status(_) => transport,
     };
     if found == transport {

@@ -1,14 +1,14 @@
 //! One end of an open stream, and how it ends.
 
 use super::event::{Ending, Event, StreamRef};
-use super::flow::LaneId;
+use super::flow::ContextId;
 use super::timers::Timer;
 use super::{Endpoint, MICROSECOND};
 use crate::attribute::{Attributes, HeaderFormat};
 use crate::conduit::Side;
-use crate::lane::{Loss, Reassembly, Segments, max_pdu};
 use crate::negotiate::Terms;
 use crate::protocol::{ETHERNET, Protocol};
+use crate::segment::{Loss, Reassembly, Segments, max_pdu};
 use crate::status::StatusBits;
 use alloc::collections::VecDeque;
 
@@ -29,7 +29,7 @@ pub(super) struct Stream {
     pub(super) rts: Option<u64>,
     /// Sender: PDUs, the first one perhaps begun.
     pub(super) queue: VecDeque<Segments>,
-    /// Sender: the stream stands in its lane.
+    /// Sender: the stream stands in its context.
     pub(super) scheduled: bool,
 }
 
@@ -86,7 +86,8 @@ impl Endpoint {
         match (stream.side, open.terms.header) {
             (Side::Receive, HeaderFormat::Data2(specific)) => {
                 self.specifics.remove(&(stream.peer, specific));
-                if let Some(Some(_)) = self.reassembly.remove(&LaneId::Stream(stream.peer, stream.stream)) {
+                if let Some(Some(_)) = self.reassembly.remove(&ContextId::Stream(stream.peer, stream.stream))
+                {
                     self.event(Event::PduLost { peer: stream.peer, why: Loss::Closed });
                 }
             }
@@ -94,16 +95,17 @@ impl Endpoint {
                 let of_it = |part: &Option<Reassembly>| {
                     part.as_ref().is_some_and(|part| part.stream() == stream.stream)
                 };
-                let lanes = LaneId::of_peer(stream.peer, open.cos);
-                let lane = self.reassembly.range(lanes).find(|(_, part)| of_it(part));
-                if let Some(lane) = lane.map(|(&lane, _)| lane) {
-                    self.lose(lane, false, Loss::Closed);
+                let contexts = ContextId::of_peer(stream.peer, open.cos);
+                let context = self.reassembly.range(contexts).find(|(_, part)| of_it(part));
+                if let Some(context) = context.map(|(&context, _)| context) {
+                    self.lose(context, false, Loss::Closed);
                 }
                 if !self.receives(stream.peer, open.cos) {
-                    self.reassembly.retain(|lane, _| !LaneId::of_peer(stream.peer, open.cos).contains(lane));
+                    self.reassembly
+                        .retain(|context, _| !ContextId::of_peer(stream.peer, open.cos).contains(context));
                 }
             }
-            (Side::Transmit, _) => self.leave_lane(stream, &open),
+            (Side::Transmit, _) => self.leave_context(stream, &open),
         }
         let timeout = u64::from(open.terms.timeout) * MICROSECOND;
         self.memory.keep_closed(now, stream, timeout, (by_peer, true));

@@ -117,17 +117,17 @@ struct Identity {
 type Urgency = (Priority, bool);
 
 /// Destination and lower mailbox bits: what letters belong to.
-type LaneKey = (u32, u8);
+type MailboxKey = (u32, u8);
 
 impl Identity {
-    const fn lane(self) -> LaneKey {
+    const fn mailbox(self) -> MailboxKey {
         (self.destination, self.mbox)
     }
 }
 
 /// The letters of a mailbox of a destination, and what waits for one.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-struct Lane<P> {
+struct Mailbox<P> {
     /// For each letter the values of the msgseg field that are in use, a bit for each.
     busy: [u16; LETTERS as usize],
     /// The letter given last.
@@ -190,7 +190,7 @@ const LINGER: u8 = u8::MAX;
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Sender<P> {
     options: Options,
-    lanes: BTreeMap<LaneKey, Lane<P>>,
+    mailboxes: BTreeMap<MailboxKey, Mailbox<P>>,
     active: BTreeMap<Identity, Active<P>>,
     /// Messages with a segment that is ready, by priority, then those that have begun, then in the order in
     /// which they became so.
@@ -198,7 +198,7 @@ pub struct Sender<P> {
     /// One entry for each outstanding or held segment and each resting letter.
     deadlines: Deadlines<(Identity, u8)>,
     outstanding: u32,
-    /// The letter given last, to whomever: where a new lane goes on.
+    /// The letter given last, to whomever: where a new mailbox goes on.
     last_letter: u8,
     events: VecDeque<Event>,
     counters: Counters,
@@ -215,7 +215,7 @@ impl<P: Divisible> Sender<P> {
         assert!(options.window > 0, "window: at least 1");
         Self {
             options,
-            lanes: BTreeMap::new(),
+            mailboxes: BTreeMap::new(),
             active: BTreeMap::new(),
             ready: VecDeque::new(),
             deadlines: Deadlines::new(),
@@ -235,20 +235,20 @@ impl<P: Divisible> Sender<P> {
         message.check()?;
         let key = (message.destination, message.mailbox & 3);
         let last = self.last_letter;
-        let lane = self.lanes.entry(key).or_insert_with(|| Lane {
+        let mailbox = self.mailboxes.entry(key).or_insert_with(|| Mailbox {
             busy: [0; LETTERS as usize],
             last,
             waiting: VecDeque::new(),
             broken: BTreeSet::new(),
         });
-        insert_by_priority(&mut lane.waiting, message, |message| message.priority);
+        insert_by_priority(&mut mailbox.waiting, message, |message| message.priority);
         self.start_waiting(key);
         Ok(())
     }
 
     /// Messages that were taken and have not ended, in no order that means anything.
     pub fn pending(&self) -> impl Iterator<Item = &Message<P>> {
-        let waiting = self.lanes.values().flat_map(|lane| &lane.waiting);
+        let waiting = self.mailboxes.values().flat_map(|mailbox| &mailbox.waiting);
         waiting.chain(self.active.values().filter(|active| !active.failed).map(|active| &active.message))
     }
 
@@ -398,7 +398,7 @@ impl<P: Divisible> Sender<P> {
     /// the turn of the letters.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.lanes.is_empty() && self.events.is_empty()
+        self.mailboxes.is_empty() && self.events.is_empty()
     }
 
     /// What happened so far.
@@ -423,20 +423,20 @@ impl<P: Divisible> Sender<P> {
         (usize::from(target.msgseg()) < active.segments.len()).then_some((identity, target.msgseg()))
     }
 
-    /// Gives letters to the messages at the head of a lane, and to those behind who do not have to wait for
-    /// one before them to end; and forgets a lane that has nothing left.
-    fn start_waiting(&mut self, key: LaneKey) {
-        let Some(lane) = self.lanes.get_mut(&key) else { return };
+    /// Gives letters to the messages at the head of a mailbox, and to those behind who do not have to
+    /// wait for one before them to end; and forgets a mailbox that has nothing left.
+    fn start_waiting(&mut self, key: MailboxKey) {
+        let Some(mailbox) = self.mailboxes.get_mut(&key) else { return };
         let mut at = 0;
-        while let Some(message) = lane.waiting.get(at) {
+        while let Some(message) = mailbox.waiting.get(at) {
             if let Order::Part { group, first, last } = message.order
-                && lane.broken.contains(&group)
+                && mailbox.broken.contains(&group)
             {
                 if first || last {
-                    lane.broken.remove(&group);
+                    mailbox.broken.remove(&group);
                 }
                 if !first {
-                    let message = lane.waiting.remove(at).expect("looked at");
+                    let message = mailbox.waiting.remove(at).expect("looked at");
                     self.events.push_back(Event::Failed { token: message.token, cause: Failure::Broken });
                     continue;
                 }
@@ -444,7 +444,7 @@ impl<P: Divisible> Sender<P> {
             if message.order != Order::Free {
                 let identity = |letter, xmbox| Identity { destination: key.0, mbox: key.1, letter, xmbox };
                 let mut begun = self.active.range(identity(0, None)..=identity(LETTERS, None));
-                let mut before = lane.waiting.range(..at);
+                let mut before = mailbox.waiting.range(..at);
                 if begun.any(|(_, active)| active.message.order.excludes(message.order))
                     || before.any(|earlier| earlier.order.excludes(message.order))
                 {
@@ -455,27 +455,27 @@ impl<P: Divisible> Sender<P> {
             let segments = message.segments();
             let xmbox = (segments == 1).then_some(message.mailbox >> 2);
             let wanted = bits(xmbox, segments);
-            let free = |letter: &u8| lane.busy[usize::from(*letter)] & wanted == 0;
+            let free = |letter: &u8| mailbox.busy[usize::from(*letter)] & wanted == 0;
             let letter = match message.letter {
                 Some(chosen) => Some(chosen).filter(free),
                 None => {
                     let letters = self.options.letters;
-                    (1..=letters).map(|step| (lane.last + step) % letters).find(free)
+                    (1..=letters).map(|step| (mailbox.last + step) % letters).find(free)
                 }
             };
             let Some(letter) = letter else { break };
-            lane.last = letter;
+            mailbox.last = letter;
             self.last_letter = letter;
-            lane.busy[usize::from(letter)] |= wanted;
-            let message = lane.waiting.remove(at).expect("looked at");
+            mailbox.busy[usize::from(letter)] |= wanted;
+            let message = mailbox.waiting.remove(at).expect("looked at");
             let identity = Identity { destination: key.0, mbox: key.1, letter, xmbox };
             let entry = ((message.priority, false), identity);
             insert_by_priority(&mut self.ready, entry, |&(urgency, _)| urgency);
             let segments = vec![State::Ready; segments];
             self.active.insert(identity, Active { message, segments, last_sent: None, failed: false });
         }
-        if lane.busy == [0; LETTERS as usize] && lane.waiting.is_empty() && lane.broken.is_empty() {
-            self.lanes.remove(&key);
+        if mailbox.busy == [0; LETTERS as usize] && mailbox.waiting.is_empty() && mailbox.broken.is_empty() {
+            self.mailboxes.remove(&key);
         }
     }
 
@@ -509,11 +509,11 @@ impl<P: Divisible> Sender<P> {
             Order::Part { group, last: false, .. } => Some(group),
             _ => None,
         };
-        let lane = self.lanes.get_mut(&identity.lane()).expect("a message has a lane");
-        lane.broken.extend(broken);
+        let mailbox = self.mailboxes.get_mut(&identity.mailbox()).expect("a message has a mailbox");
+        mailbox.broken.extend(broken);
         self.conclude(now, identity);
         if broken.is_some() {
-            self.start_waiting(identity.lane());
+            self.start_waiting(identity.mailbox());
         }
     }
 
@@ -538,8 +538,8 @@ impl<P: Divisible> Sender<P> {
     /// The letter is free again.
     fn retire(&mut self, identity: Identity) {
         let active = self.active.remove(&identity).expect("retires once");
-        let lane = self.lanes.get_mut(&identity.lane()).expect("a message has a lane");
-        lane.busy[usize::from(identity.letter)] &= !active.bits(identity.xmbox);
-        self.start_waiting(identity.lane());
+        let mailbox = self.mailboxes.get_mut(&identity.mailbox()).expect("a message has a mailbox");
+        mailbox.busy[usize::from(identity.letter)] &= !active.bits(identity.xmbox);
+        self.start_waiting(identity.mailbox());
     }
 }

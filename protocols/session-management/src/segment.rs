@@ -1,7 +1,7 @@
 //! Segmentation and reassembly of PDUs (Annex 2 §4.3.1).
 //!
-//! A *lane* is (SourceID, Mailbox, COS): a middle segment does not say which stream it belongs to, so a lane
-//! carries one PDU at a time.
+//! A *context* is (SourceID, Mailbox, COS): a middle segment does not say which stream it belongs to, so
+//! a context carries one PDU at a time.
 
 use crate::attribute::HeaderFormat;
 use crate::data::{Data, Header, MAX_DATA, MAX_DATA1, MAX_DATA2};
@@ -30,7 +30,7 @@ pub enum Loss {
     Closed,
 }
 
-/// What is collected on a lane.
+/// What is collected on a context.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Reassembly {
     stream: u16,
