@@ -58,17 +58,14 @@
 //! ```
 
 mod agent;
-mod agents;
 mod arbiter;
 mod clock;
 pub mod config;
 mod credit;
 mod endpoint;
-pub mod enumeration;
 mod fabric;
 pub mod goal;
 mod interleave;
-mod maintenance;
 mod medium;
 mod packet;
 pub mod path;
@@ -96,6 +93,7 @@ pub use session_management;
 pub use sim_core;
 
 pub use probe::{Cause, Parts, Probe};
+pub use registers::enumeration;
 pub use run::{Outcome, Progress, RunOptions, Simulation, Unobserved};
 pub use symbol::WireChecked;
 pub use watched::Watched;

@@ -10,7 +10,7 @@
 
 use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Send};
-use crate::agents::origin;
+use crate::agent::world::origin;
 use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};
 use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class};

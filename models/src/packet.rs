@@ -23,7 +23,7 @@ pub(crate) const AT_INPUT: u8 = 2;
 #[repr(C, align(64))]
 pub(crate) struct Packet {
     pub next: u32,
-    /// Id; for type 8 with [`crate::maintenance::MAINTENANCE`].
+    /// Id; for type 8 with [`crate::registers::maintenance::MAINTENANCE`].
     pub destination: u32,
     pub source: u32,
     /// Group of multicast copies that share one input buffer, or [`NIL`].

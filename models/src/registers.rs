@@ -1,12 +1,15 @@
 //! The register space of a device: what its CSR accesses read and change.
 //!
 //! A space knows no fabric. What a write means for the simulated device comes out as [`Effect`]s, which
-//! `maintenance.rs` carries out. So the same spaces serve a run and the plan made before it
-//! ([`crate::enumeration::plan`]).
+//! `maintenance` carries out. So the same spaces serve a run and the plan made before it
+//! ([`crate::registers::enumeration::plan`]).
+
+pub mod enumeration;
+pub(crate) mod maintenance;
 
 use crate::agent::data::Data;
 use crate::config::IdSize;
-use crate::enumeration::Outline;
+use enumeration::Outline;
 use logical::register::file::{Block, Description, Identity, Role, Streaming};
 use logical::register::{RegisterFile, Serial, feature, operation, serial};
 use logical::wire::maintenance::{Access, Operation};
@@ -238,7 +241,7 @@ impl Space {
 mod tests {
     use super::*;
     use crate::config::{EnumerationConfig, PortVoq};
-    use crate::enumeration::OutlineDevice;
+    use crate::registers::enumeration::OutlineDevice;
 
     /// Nobody here stages inside virtual channels, so no port can link: whatever is written to its register,
     /// LINK_EN stays 0. The other enable bit is taken where the port can generate.

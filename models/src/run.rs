@@ -1,9 +1,9 @@
 //! One run of a fabric: what `bin` drives and what it gets back.
 
 use crate::config::FabricConfig;
-use crate::enumeration::EnumerationReport;
 use crate::fabric::{Fabric, Payload, class};
 use crate::probe::Probe;
+use crate::registers::enumeration::EnumerationReport;
 use crate::stats::{
     AgentStats, FlowLeft, FlowStats, LinkStats, LinxTotals, PortStats, ProgramTotals, SessionTotals,
     TransferTotals,

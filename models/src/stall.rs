@@ -243,7 +243,7 @@ impl<P: Probe> Fabric<P> {
         let head = format!(
             "packet {} of flow {flow:?} to id {} waits in {device} for port {number}",
             record.sequence,
-            record.destination & !crate::maintenance::MAINTENANCE
+            record.destination & !crate::registers::maintenance::MAINTENANCE
         );
         let why = match view.reason(packet) {
             Reason::Moving => "which is at work".to_string(),

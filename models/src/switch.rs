@@ -1,13 +1,13 @@
 //! A switch: what an arriving packet does, and its queues. Who goes first is in `arbiter.rs`.
 
-use crate::agents::origin;
+use crate::agent::world::origin;
 use crate::config::PRIORITIES;
 use crate::fabric::{Cx, DROP, FROM_WIRE, Fabric, Kind, MASK, Payload, Share, all_taken, class, mark};
-use crate::maintenance::MAINTENANCE;
 use crate::medium::Freed;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED, sole_port};
 use crate::port::{NONE, Port, reading, special};
 use crate::probe::{DropReason, Dropped, PacketStep, Probe};
+use crate::registers::maintenance::MAINTENANCE;
 use crate::transmit::{list_index, put, wait_for};
 use sim_core::{Duration, EventKey, EventList};
 

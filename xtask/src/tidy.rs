@@ -114,7 +114,7 @@ const RULES: &[Rule] = &[
         view: View::Product,
         scope: |path| {
             // Reports, checks of the workspace, and laws that results are compared with.
-            let about_results = ["analysis/", "xtask/", "bin/src/validate/"];
+            let about_results = ["analysis/", "xtask/", "bin/src/validate"];
             let in_src = path.contains("/src/") && !about_results.iter().any(|place| path.starts_with(place));
             rust(path) && in_src && !path.ends_with("/tests.rs")
         },
@@ -144,7 +144,7 @@ const RULES: &[Rule] = &[
             ("bin/src/progress.rs", "the progress bar"),
             ("bin/src/run.rs", "wall-clock seconds of perf.json"),
             ("bin/src/simulate.rs", "wall-clock seconds of perf.json"),
-            ("bin/src/sweep/", "wall-clock seconds, estimates of cost, and reports"),
+            ("bin/src/sweep", "wall-clock seconds, estimates of cost, and reports"),
         ],
     },
     Rule {
@@ -243,7 +243,7 @@ pub(crate) fn check(root: &Path) -> Checked {
     }
     let metadata = crate::metadata(&["--no-deps"])?;
     let crates = list(&metadata, "packages").count();
-    Ok((found, format!("tidy: {files} files of {crates} crates keep {} rules", RULES.len() + 2)))
+    Ok((found, format!("tidy: {files} files of {crates} crates keep {} rules", RULES.len() + 3)))
 }
 
 /// Everything that is wrong with a file. Marks the exceptions that something needed.
@@ -256,6 +256,9 @@ fn examine(path: &str, text: &str, needed: &mut [bool]) -> Vec<String> {
         (String::new(), String::new())
     };
     let mut found = Vec::new();
+    if path.contains("/src/") && path.ends_with("/mod.rs") {
+        found.push(format!("{path}: a module with parts is foo.rs beside foo/, as everywhere else"));
+    }
     let mut first_exception = 0;
     for rule in RULES {
         let exceptions = first_exception..first_exception + rule.exceptions.len();
@@ -428,6 +431,15 @@ mod tests {
         for rule in RULES {
             assert!(cases.iter().any(|case| case.0 == rule.name), "{} has no such text", rule.name);
         }
+    }
+
+    #[test]
+    fn modules_have_one_form() {
+        let found = |path: &str| examine(path, "", &mut [false; 64]).len();
+        assert_eq!(
+            (found("bin/src/a/mod.rs"), found("bin/src/a.rs"), found("bin/tests/a/mod.rs")),
+            (1, 0, 0)
+        );
     }
 
     #[test]

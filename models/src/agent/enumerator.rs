@@ -5,7 +5,7 @@
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
 use crate::agent::data::Data;
 use crate::config::EnumerationConfig;
-use crate::enumeration::{Diary, options};
+use crate::registers::enumeration::{Diary, options};
 use logical::enumeration::{Enumerator, Request, Target};
 use logical::wire::maintenance::Access;
 use sim_core::Time;

@@ -4,7 +4,7 @@ use super::data::Data;
 use super::port::received;
 use super::protocol::{Conveyance, Token};
 use super::{Agent, Cause};
-use crate::agents::journey;
+use crate::agent::world::journey;
 use crate::probe::{Delivery, ProtocolFact};
 
 impl Agent {

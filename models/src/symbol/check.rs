@@ -5,12 +5,12 @@
 //! bytes here.
 
 use crate::agent::Cargo;
-use crate::agents::origin;
+use crate::agent::world::origin;
 use crate::config::IdSize;
 use crate::fabric::Fabric;
-use crate::maintenance::MAINTENANCE;
 use crate::packet;
 use crate::probe::Probe;
+use crate::registers::maintenance::MAINTENANCE;
 use logical::wire::{Packet, Priority, Transport};
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};

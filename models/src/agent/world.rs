@@ -13,8 +13,8 @@ use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
 use crate::config::{PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
 use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
-use crate::maintenance::MAINTENANCE;
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
+use crate::registers::maintenance::MAINTENANCE;
 use crate::stats::{
     AgentStats, FlowLeft, FlowStats, LinxTotals, ProgramTotals, SessionTotals, TransferTotals,
 };

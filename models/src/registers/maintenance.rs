@@ -12,16 +12,16 @@
 use crate::agent::Cargo;
 use crate::agent::data::{Label, Trail};
 use crate::agent::protocol::Own;
-use crate::agents::origin;
+use crate::agent::world::origin;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::Made;
-use crate::enumeration::{EnumerationReport, Outline, report};
 use crate::fabric::{Cx, DROP, Fabric, Hop, Kind, MASK, Payload, mark};
 use crate::packet::{NIL, Packet, UNSTAGED};
 use crate::port::NONE;
 use crate::probe::{
     Cause, Delivery, DropReason, Offered, PacketId, PacketStep, Probe, RegisterEvent, RegisterStep,
 };
+use crate::registers::enumeration::{EnumerationReport, Outline, report};
 use crate::registers::{Effect, Space};
 use crate::traffic::Source;
 use logical::wire::maintenance::{HOP_COUNT_MAX, Maintenance, Operation};

@@ -1,7 +1,7 @@
 //! Endpoints that run protocols.
 //!
 //! An [`Agent`] is one endpoint above its link: the protocols, the host that they run on, and the logical
-//! port that makes packets of what they send. It knows no fabric. `models/src/agents.rs` hands it what is
+//! port that makes packets of what they send. It knows no fabric. `world` hands it what is
 //! delivered ([`Agent::deliver`]), tells it when its timer or a service ends, and takes out what it has made:
 //! packets, reports, ends of services, the next deadline.
 //!
@@ -43,6 +43,7 @@ mod rpc;
 pub(crate) mod session;
 pub(crate) mod transfer;
 mod workload;
+pub(crate) mod world;
 
 use crate::config::{AgentConfig, Carrier, ProtocolConfig, ServiceTime};
 use crate::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal};
