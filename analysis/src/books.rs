@@ -1,8 +1,9 @@
 //! What became of what was asked for, and the one rate of a flow.
 
 use crate::collect::{Bin, Extent};
+use crate::estimate::Estimate;
 use crate::num::{gbps, ratio};
-use crate::report::{Estimate, FlowReport, RunData};
+use crate::run::{RunData, sources_of};
 use models::config::{Arrivals, Carrier, ProtocolConfig, SourceConfig};
 use models::probe::ProtocolFact;
 use models::stats::{
@@ -236,31 +237,37 @@ pub(crate) fn program_end(ranks: &[RankStats]) -> Option<u64> {
     ranks.iter().try_fold(0, |last: u64, rank| Some(last.max(rank.end?.0)))
 }
 
-/// The one rate of a flow.
-pub(crate) fn rate(run: &RunData, flow: usize, transport: &Transport<'_>, report: &FlowReport) -> Rate {
+/// The one rate of a flow. `packets`, `messages`: octets of the measured time over that time.
+pub(crate) fn rate(
+    run: &RunData,
+    flow: usize,
+    transport: &Transport<'_>,
+    packets: Estimate,
+    messages: Option<Estimate>,
+) -> Rate {
     let length = run.collector.length().0;
     let end = run.outcome.end.0;
     let data = &run.collector.flows()[flow];
-    let mut sources = crate::report::sources_of(&run.config, flow as u16).peekable();
+    let mut sources = sources_of(&run.config, flow as u16).peekable();
     let finite = sources.peek().is_some() && sources.all(|source| ends(source, length));
     // Of protocols that count their octets themselves, those that have no end are told for the whole run.
     let counted = |octets: u64, span: Option<(models::sim_core::Time, models::sim_core::Time)>| match span {
         Some((from, to)) if finite => Rate::over(octets, from.0, to.0),
         _ => Rate::over(octets, 0, end),
     };
-    let packets = |finite: bool| match finite {
+    let of_packets = |finite: bool| match finite {
         true => Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), &[data.extent]),
-        false => Rate::measured(report.goodput_gbps),
+        false => Rate::measured(packets),
     };
     match transport {
-        Transport::Packets => packets(finite),
+        Transport::Packets => of_packets(finite),
         Transport::Carrier(_, stats, _) => {
             let journeys: Vec<Extent> =
                 data.messages.iter().chain(&data.round_trips).map(|journeys| journeys.extent).collect();
-            match (&report.messages, finite) {
+            match (messages, finite) {
                 (_, true) => Rate::of(stats.payload, &journeys),
-                (Some(messages), false) => Rate::measured(messages.goodput_gbps),
-                (None, false) => packets(false),
+                (Some(messages), false) => Rate::measured(messages),
+                (None, false) => of_packets(false),
             }
         }
         Transport::Session(totals) => counted(totals.stats.octets_delivered, totals.stats.pdu_span),
@@ -287,9 +294,26 @@ pub(crate) fn transfer_span(totals: &TransferTotals, end: u64) -> Option<(u64, u
     (span.1 > span.0).then_some(span)
 }
 
-/// The rate of all flows: over one time if all end, else the sum of their rates.
-pub(crate) fn together(flows: &[FlowReport], octets: u64, packets: &FlowReport) -> Rate {
-    let spans: Option<Vec<(u64, u64)>> = flows.iter().map(|flow| flow.rate_span).collect();
+/// Verified octets over the time from the first beginning to the last completion, Gb/s; of a program over the
+/// time until its last rank is done, or the run is over.
+#[must_use]
+pub fn goodput_gbps(totals: &TransferTotals, end: u64) -> Option<f64> {
+    let (from, to) = transfer_span(totals, end)?;
+    Some(8_000.0 * totals.stats.verified_octets as f64 / (to - from) as f64)
+}
+
+/// What is known of the rate of a flow.
+pub(crate) struct FlowRate {
+    pub gbps: Estimate,
+    pub span: Option<(u64, u64)>,
+    /// A protocol runs it.
+    pub protocol: bool,
+}
+
+/// The rate of all flows: over one time if all end, else the sum of their rates. `packets`: octets of all packets
+/// of the measured time over that time.
+pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate) -> Rate {
+    let spans: Option<Vec<(u64, u64)>> = flows.iter().map(|flow| flow.span).collect();
     match spans {
         Some(spans) if !spans.is_empty() => {
             let used = || spans.iter().filter(|span| span.1 > span.0);
@@ -297,11 +321,9 @@ pub(crate) fn together(flows: &[FlowReport], octets: u64, packets: &FlowReport) 
             let to = used().map(|span| span.1).max().unwrap_or(0);
             Rate::over(octets, from, to)
         }
-        _ if flows.iter().all(|flow| flow.protocol.is_none() && flow.rate_span.is_none()) => {
-            Rate::measured(packets.goodput_gbps)
-        }
+        _ if flows.iter().all(|flow| !flow.protocol && flow.span.is_none()) => Rate::measured(packets),
         _ => {
-            let value = flows.iter().map(|flow| flow.goodput_gbps.value).sum();
+            let value = flows.iter().map(|flow| flow.gbps.value).sum();
             Rate::measured(Estimate { value, half_width: f64::NAN })
         }
     }

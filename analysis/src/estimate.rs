@@ -3,6 +3,15 @@
 //! Every function is a pure function of a slice, sums in index order and uses `libm` only, so that a result
 //! has the same bits on every machine.
 
+/// A quantity with the half width of its 95 % confidence interval (not a number where it cannot be given).
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// Value.
+    pub value: f64,
+    /// Half width.
+    pub half_width: f64,
+}
+
 /// Batches of the batch-means intervals.
 pub const BATCHES: usize = 32;
 /// Observations averaged into one before the search for the warm-up cut (White 1997: MSER-5).

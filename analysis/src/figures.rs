@@ -534,7 +534,7 @@ mod tests {
     use super::synthetic::{LENGTH, Mood, REFRESH, WITH, WITHOUT, deliveries, run};
     use super::*;
     use crate::collect::{Collector, CollectorConfig};
-    use crate::report::RunData;
+    use crate::run::RunData;
     use models::config::FlowConfig;
     use std::sync::Arc;
 

@@ -14,6 +14,7 @@ pub mod enumeration;
 pub mod estimate;
 pub mod explore;
 pub mod figures;
+mod laws;
 pub mod linx;
 pub mod num;
 pub mod program;
@@ -30,8 +31,8 @@ pub mod trace;
 pub mod transfer;
 
 pub use collect::{Collector, CollectorConfig};
-pub use report::{Role, RunData, VariantReport, Warmup};
-pub use run::Observed;
+pub use report::VariantReport;
+pub use run::{Observed, Role, RunData, Warmup};
 pub use summary::Summary;
 
 // the synthetic runs of tests/ serve the unit tests as well

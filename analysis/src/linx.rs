@@ -320,14 +320,3 @@ impl LinxSummary {
 pub(crate) fn lines(report: &VariantReport) -> Vec<String> {
     LinxSummary::all(report).iter().map(LinxSummary::lines).collect()
 }
-
-/// Laws that connections of a run broke.
-pub(crate) fn broken(totals: &[LinxTotals]) -> Vec<String> {
-    let unsound = totals.iter().filter(|totals| {
-        let stats = &totals.stats;
-        stats.missing + stats.repeated + stats.unannounced + stats.corrupt > 0
-    });
-    unsound
-        .map(|totals| format!("LINX lost, repeated or changed messages unseen (flow {})", totals.flow))
-        .collect()
-}

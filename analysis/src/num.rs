@@ -128,6 +128,11 @@ pub fn count_text(count: u64) -> String {
     text
 }
 
+/// A protocol clock as text.
+pub(crate) fn clock_text((num, den): (u64, u64)) -> String {
+    if den == 1 { num.to_string() } else { format!("{num}/{den}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

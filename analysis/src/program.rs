@@ -159,9 +159,3 @@ pub(crate) fn lines(report: &VariantReport) -> Vec<String> {
     };
     FlowProgramSummary::all(report).into_iter().map(line).collect()
 }
-
-/// Laws that programs of a run broke.
-pub(crate) fn broken(totals: &[ProgramTotals]) -> Vec<String> {
-    let wrong = totals.iter().filter(|totals| totals.stats.corrupt > 0);
-    wrong.map(|totals| format!("a program got octets that nobody sent (flow {})", totals.flow)).collect()
-}

@@ -1,10 +1,14 @@
 //! From the integers of a finished run to estimates: the one place where floats are born.
 
-use crate::books::{Books, Rate, Transport, rate, together};
+use crate::books::{Books, FlowRate, Rate, Transport, goodput_gbps, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, source_counts};
-use crate::estimate::{BATCHES, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned};
+use crate::estimate::{
+    BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned,
+};
+use crate::laws;
+use crate::num::clock_text;
 use crate::num::{gbps, ratio};
-use crate::summary::clock_text;
+use crate::run::{Role, RunData, Warmup, sources_of};
 use models::Outcome;
 use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, SourceConfig};
 use models::probe::{Cause, ProtocolFact};
@@ -14,56 +18,6 @@ use std::sync::Arc;
 
 /// Accepted load below this share of the offered load is saturation.
 pub const SATURATION_SHARE: f64 = 0.99;
-
-/// How much of a run's beginning is not measured.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub enum Warmup {
-    /// Found by MSER-5; nothing is cut from a finite workload, which has no steady state.
-    #[default]
-    Auto,
-    /// This many picoseconds: exactly so many if the collector was told before the run
-    /// ([`CollectorConfig::measured_from`](crate::CollectorConfig::measured_from)), else rounded up to a
-    /// segment of the run.
-    Fixed(u64),
-}
-
-/// One finished run.
-#[derive(Clone, Debug)]
-pub struct RunData {
-    /// Name of the variant.
-    pub name: String,
-    /// What was simulated.
-    pub config: Arc<FabricConfig>,
-    /// What was observed.
-    pub collector: Collector,
-    /// What the fabric counted.
-    pub outcome: Outcome,
-    /// Warm-up rule.
-    pub warmup: Warmup,
-    /// Flows declared to suffer from the congestion of others.
-    pub victims: Vec<u16>,
-    /// Flows declared to cause it.
-    pub hot: Vec<u16>,
-}
-
-/// What a flow was declared to be.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Suffers from the congestion of others.
-    Victim,
-    /// Causes congestion.
-    Hot,
-}
-
-impl Role {
-    /// Name in tables and files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Role::Victim => "victim",
-            Role::Hot => "hot",
-        }
-    }
-}
 
 /// The part of a run that is measured.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -90,15 +44,6 @@ impl Window {
     pub fn ps(&self) -> u64 {
         self.to_ps - self.from_ps
     }
-}
-
-/// A quantity with the half width of its 95 % confidence interval (not a number where it cannot be given).
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Estimate {
-    /// Value.
-    pub value: f64,
-    /// Half width.
-    pub half_width: f64,
 }
 
 /// Distribution of latencies, picoseconds. All values are not numbers if no packet was delivered.
@@ -201,6 +146,10 @@ impl FlowReport {
 }
 
 impl FlowReport {
+    fn rate(&self) -> FlowRate {
+        FlowRate { gbps: self.goodput_gbps, span: self.rate_span, protocol: self.protocol.is_some() }
+    }
+
     /// One rate for all that is told of the flow.
     fn set_rate(&mut self, rate: &Rate) {
         let levels = [self.messages.as_deref_mut(), self.round_trips.as_deref_mut()];
@@ -260,13 +209,13 @@ impl VariantReport {
             };
             report.protocol = run.outcome.protocols.get(index).copied().filter(|_| protocols[index]);
             let transfers = run.outcome.transfers.iter().find(|totals| usize::from(totals.flow) == index);
-            report.transfer_gbps =
-                transfers.and_then(|totals| crate::transfer::goodput_gbps(totals, run.outcome.end.0));
+            report.transfer_gbps = transfers.and_then(|totals| goodput_gbps(totals, run.outcome.end.0));
             report.messages = of_journeys(&data.messages);
             report.round_trips = of_journeys(&data.round_trips);
             let transport = Transport::of(&run, index);
             report.books = Books::new(&run, index, &transport);
-            let rate = rate(&run, index, &transport, &report);
+            let messages = report.messages.as_ref().map(|messages| messages.goodput_gbps);
+            let rate = rate(&run, index, &transport, report.goodput_gbps, messages);
             octets += rate.octets;
             report.set_rate(&rate);
             report.saturated |= report.books.grows(run.outcome.end.0);
@@ -283,12 +232,13 @@ impl VariantReport {
         }
         let mut overall = total.report("overall".into(), all, &window, collector, slot);
         overall.books = Books::sum(flows.iter().map(|flow: &FlowReport| flow.books));
-        overall.set_rate(&together(&flows, octets, &overall));
+        let rates: Vec<FlowRate> = flows.iter().map(FlowReport::rate).collect();
+        overall.set_rate(&together(&rates, octets, overall.goodput_gbps));
         overall.saturated |= flows.iter().any(|flow| flow.books.grows(run.outcome.end.0));
         let loops = || run.config.all_sources().map(|source| closed_loop(&source.arrivals));
         overall.saturated |= loops().any(|closed| closed);
         overall.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
-        let broken = broken_laws(&run);
+        let broken = laws::broken(&run);
         Self { window, flows, overall, broken, run }
     }
 
@@ -338,14 +288,6 @@ pub(crate) fn retry_share(stats: &FlowStats) -> f64 {
 /// repetitions included.
 pub(crate) fn efficiency(stats: &FlowStats) -> f64 {
     ratio(stats.payload.into(), stats.link_octets.into())
-}
-
-/// Sources whose packets are reported under a flow.
-pub(crate) fn sources_of(config: &FabricConfig, flow: u16) -> impl Iterator<Item = &SourceConfig> {
-    config.all_sources().filter(move |source| {
-        source.flow == flow
-            || matches!(source.destinations, Destinations::Hotspot { hot_flow, .. } if hot_flow == flow)
-    })
 }
 
 /// The cell clock, if all switches run the same, picoseconds.
@@ -741,27 +683,4 @@ fn climbing(collector: &Collector, window: Window) -> Window {
         climbs(&packets) || above.is_some_and(|series| climbs(&series))
     });
     Window { steady: window.steady && !climb, ..window }
-}
-
-fn broken_laws(run: &RunData) -> Vec<String> {
-    let outcome = &run.outcome;
-    let mut broken = Vec::new();
-    if outcome.injected + outcome.replicated != outcome.delivered + outcome.dropped + outcome.in_flight {
-        broken.push(format!(
-            "conservation: {} injected + {} replicated, but {} delivered + {} dropped + {} in flight",
-            outcome.injected, outcome.replicated, outcome.delivered, outcome.dropped, outcome.in_flight
-        ));
-    }
-    let counted = run.collector.counts();
-    let kept = (outcome.injected, outcome.delivered, outcome.dropped);
-    if counted != kept {
-        broken.push(format!(
-            "observation: (created, delivered, dropped) were reported {counted:?} times, but the fabric \
-             counted {kept:?}"
-        ));
-    }
-    broken.extend(crate::linx::broken(&run.outcome.linx));
-    broken.extend(crate::transfer::broken(&run.outcome.transfers));
-    broken.extend(crate::program::broken(&run.outcome.programs));
-    broken
 }

@@ -1,7 +1,7 @@
-//! A run with its observer.
+//! A run with its observer, and what is known of it when it is over.
 
 use crate::collect::Collector;
-use models::config::FabricConfig;
+use models::config::{FabricConfig, SourceConfig};
 use models::sim_core::Time;
 use models::{Outcome, Progress, RunOptions, Simulation};
 use std::sync::Arc;
@@ -37,4 +37,62 @@ impl Observed {
     pub fn finish(self) -> (Collector, Outcome) {
         self.0.finish()
     }
+}
+
+/// How much of a run's beginning is not measured.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Warmup {
+    /// Found by MSER-5; nothing is cut from a finite workload, which has no steady state.
+    #[default]
+    Auto,
+    /// This many picoseconds: exactly so many if the collector was told before the run
+    /// ([`CollectorConfig::measured_from`](crate::CollectorConfig::measured_from)), else rounded up to a
+    /// segment of the run.
+    Fixed(u64),
+}
+
+/// One finished run.
+#[derive(Clone, Debug)]
+pub struct RunData {
+    /// Name of the variant.
+    pub name: String,
+    /// What was simulated.
+    pub config: Arc<FabricConfig>,
+    /// What was observed.
+    pub collector: Collector,
+    /// What the fabric counted.
+    pub outcome: Outcome,
+    /// Warm-up rule.
+    pub warmup: Warmup,
+    /// Flows declared to suffer from the congestion of others.
+    pub victims: Vec<u16>,
+    /// Flows declared to cause it.
+    pub hot: Vec<u16>,
+}
+
+/// What a flow was declared to be.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Suffers from the congestion of others.
+    Victim,
+    /// Causes congestion.
+    Hot,
+}
+
+impl Role {
+    /// Name in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Victim => "victim",
+            Role::Hot => "hot",
+        }
+    }
+}
+
+/// Sources whose packets are reported under a flow.
+pub(crate) fn sources_of(config: &FabricConfig, flow: u16) -> impl Iterator<Item = &SourceConfig> {
+    config.all_sources().filter(move |source| {
+        source.flow == flow
+            || matches!(source.destinations, Destinations::Hotspot { hot_flow, .. } if hot_flow == flow)
+    })
 }

@@ -5,10 +5,12 @@
 
 use crate::books::Books;
 use crate::enumeration::EnumerationSummary;
+use crate::estimate::Estimate;
 use crate::linx::LinxSummary;
 use crate::num::{Num, ratio};
 use crate::program::FlowProgramSummary;
-use crate::report::{Estimate, FlowReport, LatencyReport, Role, VariantReport};
+use crate::report::{FlowReport, LatencyReport, VariantReport};
+use crate::run::Role;
 use crate::session::SessionSummary;
 use crate::transfer::TransferSummary;
 use models::probe::Cause;
@@ -18,7 +20,6 @@ use serde::ser::SerializeMap;
 use std::collections::BTreeMap;
 
 mod protocol;
-pub(crate) use protocol::clock_text;
 pub use protocol::{FactCounts, HostSummary, JourneySummary, ProtocolSummary};
 
 /// Version of the layout of `summary.json`.

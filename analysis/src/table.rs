@@ -2,7 +2,8 @@
 
 use crate::books::Books;
 use crate::num::{Num, change_text, count_text, ratio, three_digits, time_text};
-use crate::report::{FlowReport, LatencyReport, Role, VariantReport, baselines, efficiency, retry_share};
+use crate::report::{FlowReport, LatencyReport, VariantReport, baselines, efficiency, retry_share};
+use crate::run::Role;
 use crate::summary::{HostSummary, VariantSummary};
 use models::probe::{Cause, ProtocolFact};
 use models::stats::LinkStats;

@@ -1,5 +1,6 @@
 //! Scheduled Transfers: what a run came to, for `summary.json` and the terminal.
 
+use crate::laws::unsound;
 use crate::num::{Num, count_text, time_text};
 use crate::program::ProgramSummary;
 use crate::report::VariantReport;
@@ -115,18 +116,6 @@ impl CompletionSummary {
     }
 }
 
-/// Verified octets over the time from the first beginning to the last completion, Gb/s; of a program over the
-/// time until its last rank is done, or the run is over.
-#[must_use]
-pub fn goodput_gbps(totals: &TransferTotals, end: u64) -> Option<f64> {
-    let (from, to) = crate::books::transfer_span(totals, end)?;
-    Some(8_000.0 * totals.stats.verified_octets as f64 / (to - from) as f64)
-}
-
-fn unsound(totals: &TransferTotals) -> u64 {
-    totals.stats.corrupt + totals.stats.stray_octets + totals.unverified + totals.repeated + totals.torn
-}
-
 impl TransferSummary {
     /// Every flow of Scheduled Transfer of a run.
     pub fn all(report: &VariantReport) -> Vec<Self> {
@@ -165,7 +154,7 @@ impl TransferSummary {
             verified_octets: stats.verified_octets,
             read_back: (stats.read_back > 0).then_some(stats.read_back),
             unsound: unsound(totals),
-            goodput_gbps: goodput_gbps(totals, end).map(Num),
+            goodput_gbps: crate::books::goodput_gbps(totals, end).map(Num),
             completion: CompletionSummary::new(&stats.times),
             payload_ratio: verified
                 .filter(|_| stats.completed == stats.wanted)
@@ -242,28 +231,4 @@ impl TransferSummary {
 /// What the terminal shows of Transfers.
 pub(crate) fn lines(report: &VariantReport) -> Vec<String> {
     TransferSummary::all(report).iter().map(TransferSummary::lines).collect()
-}
-
-/// Laws that Transfers of a run broke.
-pub(crate) fn broken(totals: &[TransferTotals]) -> Vec<String> {
-    let mut broken = Vec::new();
-    for totals in totals {
-        let stats = &totals.stats;
-        if unsound(totals) > 0 {
-            broken.push(format!("Scheduled Transfer lost or changed octets unseen (flow {})", totals.flow));
-        }
-        if let Some(what) = stats.broken {
-            broken.push(format!("Scheduled Transfer: {what} (flow {})", totals.flow));
-        }
-        // Section 2.4 of the requirements: if nothing is lost or overtaken, and nothing had to be said again,
-        // nothing is logged.
-        let again = stats.timeouts > 0 || stats.payload != stats.verified_octets + stats.read_back_octets;
-        if totals.clean && !again && stats.logged > 0 {
-            broken.push(format!(
-                "Scheduled Transfer logged {} errors although nothing went wrong (flow {})",
-                stats.logged, totals.flow
-            ));
-        }
-    }
-    broken
 }

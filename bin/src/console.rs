@@ -1,6 +1,7 @@
 //! Standard output and standard error.
 
 use crate::status::Failure;
+pub(crate) use crate::status::complain;
 use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Prints to standard output. A reader that went away (`riosim list devices | head -1`) is no failure.
@@ -12,11 +13,6 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// Prints a line to standard error, if there is anybody to read it.
-pub(crate) fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", text.trim_end());
 }
 
 /// Whether standard error takes colours.

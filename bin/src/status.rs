@@ -1,6 +1,6 @@
 //! How the command ends.
 
-use crate::console;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Why the command does not end well.
@@ -37,14 +37,19 @@ impl Failure {
     /// Says why and gives the exit status.
     pub(crate) fn report(&self) -> ExitCode {
         match self {
-            Failure::BadInput(text) => console::complain(text),
-            Failure::Invariant(text) => console::complain(&format!("riosim: an invariant broke: {text}")),
-            Failure::Stalled(text) => console::complain(&format!("riosim: stalled: {text}")),
-            Failure::Interrupted => console::complain("riosim: interrupted, nothing was written"),
-            Failure::Paused(text) => console::complain(&format!("riosim: interrupted: {text}")),
+            Failure::BadInput(text) => complain(text),
+            Failure::Invariant(text) => complain(&format!("riosim: an invariant broke: {text}")),
+            Failure::Stalled(text) => complain(&format!("riosim: stalled: {text}")),
+            Failure::Interrupted => complain("riosim: interrupted, nothing was written"),
+            Failure::Paused(text) => complain(&format!("riosim: interrupted: {text}")),
         }
         ExitCode::from(self.code())
     }
+}
+
+/// Prints a line to standard error, if there is anybody to read it.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", text.trim_end());
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@
 //!    `poll_arrival` if an application drives it ([`workload::Sender`] turns a
 //!    [`SourceConfig`](crate::config::SourceConfig) into instants, sizes and destinations). A protocol crate
 //!    keeps its own bytes: send them with `Data::bytes`, read them with `Data::as_bytes`.
-//! 2. Add a variant to [`Machine`](protocol::Machine) and to
+//! 2. Add a variant to [`Machine`](machine::Machine) and to
 //!    [`ProtocolConfig`](crate::config::ProtocolConfig), and build it in [`Agent::new`].
 //! 3. Give every endpoint that takes part a [`PartConfig`](crate::config::PartConfig) with the *same flow*: a
 //!    flow is a conversation: what is sent under it is handed to the instance of that flow at the other end.
@@ -36,6 +36,7 @@ mod enumerator;
 mod frame;
 mod host;
 pub(crate) mod linx;
+mod machine;
 pub(crate) mod port;
 mod program;
 pub(crate) mod protocol;
@@ -57,8 +58,9 @@ use logical::engine::io::requester;
 use logical::wire::message::SegmentSize;
 use logical::wire::{Body, Priority};
 use lp_serial::cost::IdSize;
+use machine::Machine;
 use port::{Arrival, Event, Port};
-use protocol::{Conveyance, Cx, Machine, Outcome, Own, Received, Send, Token};
+use protocol::{Conveyance, Cx, Outcome, Own, Received, Send, Token};
 use sim_core::{Purpose, Stream, Time, TimerSlot, prefetch};
 
 /// Something that a protocol sends, on its way through the host.

@@ -10,6 +10,7 @@
 pub mod collective;
 pub mod loggops;
 mod loggopsim;
+mod parameters;
 
 use sim_core::Duration;
 use std::collections::{BTreeMap, VecDeque};

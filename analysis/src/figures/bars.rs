@@ -5,8 +5,9 @@ use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
     shorten, stroke,
 };
+use crate::estimate::Estimate;
 use crate::num::{TimeUnit, change_text, three_digits, time_text};
-use crate::report::{Estimate, FlowReport, VariantReport, baselines, efficiency, retry_share};
+use crate::report::{FlowReport, VariantReport, baselines, efficiency, retry_share};
 use crate::scene::{Align, Scene, Type, text_width};
 use models::probe::Cause;
 use models::stats::FlowStats;

@@ -4,7 +4,8 @@
 use super::{Caption, joined, subtitle};
 use crate::axes::{Axis, GREY, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
 use crate::num::{three_digits, time_text};
-use crate::report::{FlowReport, Role, VariantReport};
+use crate::report::{FlowReport, VariantReport};
+use crate::run::Role;
 use crate::scene::{Align, Scene, text_width};
 
 /// Variants that are shown.

@@ -1,7 +1,7 @@
 //! Flows of messages, streams and requests, and the hosts that they run on.
 
 use super::{Decomposition, EstimateSummary, LatencySummary};
-use crate::num::{Num, ratio};
+use crate::num::{Num, clock_text, ratio};
 use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
 use models::probe::ProtocolFact;
 use models::stats::FlowStats;
@@ -164,9 +164,4 @@ impl HostSummary {
         }
         hosts
     }
-}
-
-/// A protocol clock as text.
-pub(crate) fn clock_text((num, den): (u64, u64)) -> String {
-    if den == 1 { num.to_string() } else { format!("{num}/{den}") }
 }

@@ -1,9 +1,10 @@
 //! What is measured in a run of a sweep: one row for all flows together, one for each flow.
 
 use super::Mean;
+use crate::estimate::Estimate;
 use crate::linx::{LinxSummary, TimesSummary};
 use crate::num::Num;
-use crate::report::{Estimate, FlowReport, LatencyReport, VariantReport};
+use crate::report::{FlowReport, LatencyReport, VariantReport};
 use crate::session::{Ending, SessionSummary};
 use crate::summary::VariantSummary;
 use models::probe::Cause;

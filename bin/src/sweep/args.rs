@@ -1,8 +1,26 @@
 //! Words and flags of `riosim sweep` and `riosim compare`.
 
-use super::engine::Shard;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+
+/// The part of the points that a task owns: those congruent to `index` modulo `count`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    /// From 0.
+    pub(crate) index: u32,
+    /// At least 1.
+    pub(crate) count: u32,
+}
+
+impl Shard {
+    /// Everything.
+    pub(crate) const ALL: Shard = Shard { index: 0, count: 1 };
+
+    /// Its points.
+    pub(crate) fn points(self, all: usize) -> impl Iterator<Item = usize> + Clone {
+        (self.index as usize..all).step_by(self.count as usize)
+    }
+}
 
 /// Parameter sweeps.
 #[derive(Debug, Args)]

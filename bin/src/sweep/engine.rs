@@ -1,5 +1,6 @@
 //! Simulating the points of a sweep on this machine.
 
+use super::args::Shard;
 use super::folder::{Finished, Folder, Manifest, cannot_write};
 use super::log::{Log, Media, Record};
 use super::memory::Gate;
@@ -22,25 +23,6 @@ use std::time::Instant;
 const GROUP_MAX: usize = 1_024;
 /// Points with mistakes that are shown.
 const WRONG_SHOWN: usize = 5;
-
-/// The part of the points that a task owns: those congruent to `index` modulo `count`.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shard {
-    /// From 0.
-    pub(crate) index: u32,
-    /// At least 1.
-    pub(crate) count: u32,
-}
-
-impl Shard {
-    /// Everything.
-    pub(crate) const ALL: Shard = Shard { index: 0, count: 1 };
-
-    /// Its points.
-    pub(crate) fn points(self, all: usize) -> impl Iterator<Item = usize> + Clone {
-        (self.index as usize..all).step_by(self.count as usize)
-    }
-}
 
 /// How to run.
 pub(crate) struct Settings<'a> {

@@ -11,6 +11,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Files that a merge writes into the folder.
+pub(crate) const FILES: [&str; 4] = ["results.csv", "results.parquet", "estimates.csv", "columns.json"];
+
 /// Name of the file that says what a folder is.
 pub(crate) const MANIFEST: &str = "sweep.json";
 /// Version of its layout.
@@ -190,7 +193,7 @@ impl Folder {
                 _ => {}
             }
         }
-        for name in super::merge::FILES.iter().chain([&MANIFEST]) {
+        for name in FILES.iter().chain([&MANIFEST]) {
             match fs::remove_file(self.path.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

@@ -1,14 +1,12 @@
 //! From logs to results: the same bytes whoever simulated what, in which order, and how often it was killed.
 
-use super::folder::{Earlier, Folder, Manifest};
+use super::folder::{Earlier, FILES, Folder, Manifest};
 use super::plot;
 use crate::status::Failure;
 use analysis::sweep::table::{estimates, results};
 use analysis::sweep::{Data, METRICS, Mean, OVERALL, metric};
 use serde::Serialize;
 
-/// Files that a merge writes into the folder.
-pub(crate) const FILES: [&str; 4] = ["results.csv", "results.parquet", "estimates.csv", "columns.json"];
 /// Points in the table on the terminal.
 const SHOWN: usize = 40;
 

@@ -1,6 +1,6 @@
 //! `sweep status`: how far a sweep is, from its folder alone.
 
-use super::folder::{Earlier, Folder};
+use super::folder::{Earlier, FILES, Folder};
 use super::merge::aligned;
 use super::slurm;
 use crate::console::print;
@@ -52,7 +52,7 @@ pub(crate) fn status(path: &Path) -> Result<(), Failure> {
     if changed > 0 {
         text += &format!("\n{changed} logs are from another version of scenario or program\n");
     }
-    if missing.is_empty() && folder.path().join(super::merge::FILES[1]).is_file() {
+    if missing.is_empty() && folder.path().join(FILES[1]).is_file() {
         text += &format!("\nresults in {}\n", folder.path().join("").display());
     }
     print(&text)

@@ -6,8 +6,8 @@
 //! the receiver looks at every octet. A send that waits for it is confirmed by a PDU of which there is only
 //! the header, and whose message has no octets.
 
+use super::data::word;
 use super::program::{Program, Want};
-use super::transfer::word;
 use crate::config::{ProgramConfig, ProgramTransport};
 use crate::goal::Action;
 use crate::stats::{CourierStats, ProgramTotals};

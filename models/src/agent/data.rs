@@ -120,6 +120,12 @@ pub(crate) struct Trail {
     pub parts: Parts,
 }
 
+/// Eight octets of what a tag stands for.
+pub(crate) fn word(tag: u64, position: u64) -> [u8; 8] {
+    let mixed = (tag ^ position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    if position == 0 { tag.to_be_bytes() } else { (mixed ^ mixed >> 29).to_be_bytes() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,7 +21,6 @@ mod regions;
 mod store;
 
 pub(crate) use audit::audit;
-pub(super) use store::word;
 
 use super::data::Data;
 use super::program::{Program, Want};

@@ -30,7 +30,7 @@
 //! its sender does. And an operation that waits for one of another processor begins when its own processor
 //! is free, be the other one over or not: [`Completion::early`] says where.
 
-use super::loggops::{Completion, LogGops, Overflow};
+use super::parameters::{Completion, LogGops, Overflow};
 use super::{Action, Matching, Progress, Schedule};
 use sim_core::{Duration, Time};
 use std::cmp::Reverse;

@@ -4,6 +4,7 @@
 //! stretch has the tag in its first 8 octets, and after it words that follow from it and their position. So
 //! the destination knows from the octets alone what they should be.
 
+use crate::agent::data::word;
 use scheduled_transfer::{Memory, Span};
 use std::collections::BTreeMap;
 
@@ -94,12 +95,6 @@ impl Store {
         let at = address - start;
         (at + octets <= stretch.octets()).then_some((at, stretch))
     }
-}
-
-/// Eight octets of what a tag stands for.
-pub(crate) fn word(tag: u64, position: u64) -> [u8; 8] {
-    let mixed = (tag ^ position).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    if position == 0 { tag.to_be_bytes() } else { (mixed ^ mixed >> 29).to_be_bytes() }
 }
 
 impl Memory for Store {
