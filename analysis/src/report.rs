@@ -10,11 +10,10 @@ use crate::num::clock_text;
 use crate::num::{gbps, ratio};
 use crate::run::{Role, RunData, Warmup, sources_of};
 use models::Outcome;
-use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, SourceConfig};
+use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER};
 use models::probe::{Cause, ProtocolFact};
 use models::stats::FlowStats;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// Accepted load below this share of the offered load is saturation.
 pub const SATURATION_SHARE: f64 = 0.99;

@@ -1,7 +1,7 @@
 //! A run with its observer, and what is known of it when it is over.
 
 use crate::collect::Collector;
-use models::config::{FabricConfig, SourceConfig};
+use models::config::{Destinations, FabricConfig, SourceConfig};
 use models::sim_core::Time;
 use models::{Outcome, Progress, RunOptions, Simulation};
 use std::sync::Arc;
