@@ -310,8 +310,8 @@ pub(crate) struct FlowRate {
     pub protocol: bool,
 }
 
-/// The rate of all flows: over one time if all end, else the sum of their rates. `packets`: octets of all packets
-/// of the measured time over that time.
+/// The rate of all flows: over one time if all end, else the sum of their rates. `packets`: octets of all
+/// packets of the measured time over that time.
 pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate) -> Rate {
     let spans: Option<Vec<(u64, u64)>> = flows.iter().map(|flow| flow.span).collect();
     match spans {

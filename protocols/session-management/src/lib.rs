@@ -16,7 +16,7 @@
 //! 4. [`register`]: how a node says where it takes messages.
 //! 5. [`negotiate`]: which attributes an OPEN may carry and what an acceptor makes of them.
 //! 6. [`conduit`]: how two opposite streams find each other; the printed algorithm and the sound one.
-//! 7. [`context`]: segments of PDUs; [`ethernet`]: frames and bridges.
+//! 7. [`segment`]: segments of PDUs; [`ethernet`]: frames and bridges.
 //! 8. [`endpoint`]: the node that does all this.
 //!
 //! # Contract
