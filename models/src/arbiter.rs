@@ -6,7 +6,8 @@
 //! nobody competes with. Offers that nobody took leave no trace.
 
 use crate::config::{Arbitration, PRIORITIES};
-use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::Fabric;
 use crate::probe::Probe;
 use sim_core::{EventKey, EventList, Time};
 use std::hint::select_unpredictable;

@@ -4,13 +4,14 @@
 //! event for the next creation is posted only while the transmitter idles. Deliveries wait in a queue with
 //! their keys until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
 
-use crate::agent::world::origin;
 use crate::config::{PRIORITIES, PacketSize};
-use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::{Fabric, mark};
+use crate::packet::MAINTENANCE;
+use crate::packet::origin;
 use crate::packet::{NIL, Packet, UNSTAGED, sole_port};
 use crate::port::special;
 use crate::probe::{Cause, Delivery, Offered, PacketId, PacketStep, Probe};
-use crate::registers::maintenance::MAINTENANCE;
 use sim_core::{EventKey, EventList, Time};
 
 /// What is known of a packet when it is made.

@@ -17,7 +17,8 @@
 //! message; others may pass meanwhile.
 
 use crate::config::Medium;
-use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::Fabric;
 use crate::packet::NIL;
 use crate::port::{NO_INPUT, NONE, Port, reading};
 use crate::probe::{Cause, Probe};

@@ -63,6 +63,7 @@ mod clock;
 pub mod config;
 mod credit;
 mod endpoint;
+mod event;
 mod fabric;
 pub mod goal;
 mod interleave;

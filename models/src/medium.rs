@@ -10,11 +10,12 @@
 
 use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Send};
-use crate::agent::world::origin;
 use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};
 use crate::endpoint::Made;
-use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::Fabric;
 use crate::interleave::{BY_CHANNEL, ChannelReads, Interleave};
+use crate::packet::origin;
 use crate::port::special;
 use crate::probe::{Delivery, DropReason, Probe};
 use crate::symbol::{Flight, step};

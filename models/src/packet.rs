@@ -5,6 +5,21 @@ use crate::config::NO_PORT;
 use crate::probe::{PacketId, Parts};
 use sim_core::prefetch;
 
+/// Origins of packets that agents make: above those of any traffic source.
+pub(crate) mod origin {
+    /// Every kind of packet but type 9.
+    pub const AGENT: u16 = u16::MAX;
+    /// Type 9: the agent makes the next when one starts.
+    pub const STREAM: u16 = u16::MAX - 1;
+    /// Responses of registers.
+    pub const REGISTERS: u16 = u16::MAX - 2;
+    /// Frames on other media than RapidIO: the agent makes the next when one starts.
+    pub const FRAME: u16 = u16::MAX - 3;
+}
+
+/// Mark in the destination of a type 8 packet.
+pub(crate) const MAINTENANCE: u32 = 1 << 31;
+
 /// No packet.
 pub(crate) const NIL: u32 = u32::MAX;
 /// Queue of packets that no message stops.
@@ -23,7 +38,7 @@ pub(crate) const AT_INPUT: u8 = 2;
 #[repr(C, align(64))]
 pub(crate) struct Packet {
     pub next: u32,
-    /// Id; for type 8 with [`crate::registers::maintenance::MAINTENANCE`].
+    /// Id; for type 8 with [`MAINTENANCE`].
     pub destination: u32,
     pub source: u32,
     /// Group of multicast copies that share one input buffer, or [`NIL`].

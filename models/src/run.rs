@@ -1,7 +1,8 @@
 //! One run of a fabric: what `bin` drives and what it gets back.
 
 use crate::config::FabricConfig;
-use crate::fabric::{Fabric, Payload, class};
+use crate::event::{Payload, class};
+use crate::fabric::Fabric;
 use crate::probe::Probe;
 use crate::registers::enumeration::EnumerationReport;
 use crate::stats::{
@@ -293,7 +294,7 @@ impl EventList<Payload> for OneShot {
             return None;
         }
         self.event = Some(());
-        Some(Event { key: self.key, target: 0, payload: Payload::of(crate::fabric::Kind::Sample) })
+        Some(Event { key: self.key, target: 0, payload: Payload::of(crate::event::Kind::Sample) })
     }
     fn peek_key(&mut self) -> Option<EventKey> {
         None

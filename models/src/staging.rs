@@ -4,7 +4,8 @@
 //! message waits for its symbol, travels, and acts on the queues of the upstream transmitter.
 
 use crate::config::{DeviceModel, FabricConfig, LossKind, PRIORITIES, StagingConfig};
-use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::{Fabric, mark};
 use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
 use crate::port::{NONE, Parked, Staging, special};
 use crate::probe::{Probe, StagingEdge};

@@ -6,7 +6,8 @@
 //! a transmitter at work is no stall; one that comes back is a deadlock; one that ends elsewhere is a stall.
 
 use crate::config::vc_of;
-use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::Fabric;
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
 use crate::port::NONE;
 use crate::probe::Probe;
@@ -243,7 +244,7 @@ impl<P: Probe> Fabric<P> {
         let head = format!(
             "packet {} of flow {flow:?} to id {} waits in {device} for port {number}",
             record.sequence,
-            record.destination & !crate::registers::maintenance::MAINTENANCE
+            record.destination & !crate::packet::MAINTENANCE
         );
         let why = match view.reason(packet) {
             Reason::Moving => "which is at work".to_string(),

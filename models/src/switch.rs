@@ -1,13 +1,14 @@
 //! A switch: what an arriving packet does, and its queues. Who goes first is in `arbiter.rs`.
 
-use crate::agent::world::origin;
 use crate::config::PRIORITIES;
-use crate::fabric::{Cx, DROP, FROM_WIRE, Fabric, Kind, MASK, Payload, Share, all_taken, class, mark};
+use crate::event::{Cx, FROM_WIRE, Kind, Payload, class};
+use crate::fabric::{DROP, Fabric, MASK, Share, all_taken, mark};
 use crate::medium::Freed;
+use crate::packet::MAINTENANCE;
+use crate::packet::origin;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED, sole_port};
 use crate::port::{NONE, Port, reading, special};
 use crate::probe::{DropReason, Dropped, PacketStep, Probe};
-use crate::registers::maintenance::MAINTENANCE;
 use crate::transmit::{list_index, put, wait_for};
 use sim_core::{Duration, EventKey, EventList};
 

@@ -3,7 +3,8 @@
 use crate::arbiter::next_after;
 use crate::clock::{CHANNELS, TransmitClock};
 use crate::config::PRIORITIES;
-use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::{Fabric, mark};
 use crate::interleave::BY_CHANNEL;
 use crate::medium::Freed;
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};

@@ -12,9 +12,10 @@ use crate::agent::transfer::{Transfer, audit as audit_transfers};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
 use crate::config::{PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
 use crate::endpoint::Made;
-use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::{Fabric, mark};
+use crate::packet::{MAINTENANCE, origin};
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
-use crate::registers::maintenance::MAINTENANCE;
 use crate::stats::{
     AgentStats, FlowLeft, FlowStats, LinxTotals, ProgramTotals, SessionTotals, TransferTotals,
 };
@@ -22,18 +23,6 @@ use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Origins of packets that agents make: above those of any traffic source.
-pub(crate) mod origin {
-    /// Every kind of packet but type 9.
-    pub const AGENT: u16 = u16::MAX;
-    /// Type 9: the agent makes the next when one starts.
-    pub const STREAM: u16 = u16::MAX - 1;
-    /// Responses of registers.
-    pub const REGISTERS: u16 = u16::MAX - 2;
-    /// Frames on other media than RapidIO: the agent makes the next when one starts.
-    pub const FRAME: u16 = u16::MAX - 3;
-}
 
 /// What a [`Kind::Host`] event means, in its field.
 mod ending {

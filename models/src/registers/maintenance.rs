@@ -12,10 +12,11 @@
 use crate::agent::Cargo;
 use crate::agent::data::{Label, Trail};
 use crate::agent::protocol::Own;
-use crate::agent::world::origin;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::Made;
-use crate::fabric::{Cx, DROP, Fabric, Hop, Kind, MASK, Payload, mark};
+use crate::event::{Cx, Kind, Payload};
+use crate::fabric::{DROP, Fabric, Hop, MASK, mark};
+use crate::packet::{MAINTENANCE, origin};
 use crate::packet::{NIL, Packet, UNSTAGED};
 use crate::port::NONE;
 use crate::probe::{
@@ -29,9 +30,6 @@ use logical::wire::{Body, Packet as WirePacket, Payload as _, Priority, Transpor
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Duration, EventList, Time};
 use std::sync::Arc;
-
-/// Mark in the destination of a type 8 packet.
-pub(crate) const MAINTENANCE: u32 = 1 << 31;
 
 /// Unacknowledged packets of a link whose symbols are those of IDLE3.
 const IDLE3_WINDOW: u16 = 4_095;

@@ -18,7 +18,8 @@
 use super::End;
 use crate::clock::CHANNELS;
 use crate::config::{ChannelsConfig, PRIORITIES};
-use crate::fabric::{Cx, Fabric, Payload};
+use crate::event::{Cx, Payload};
+use crate::fabric::Fabric;
 use crate::packet::{List, NIL, Packet, UNSTAGED};
 use crate::port::{NONE, UNSERVED, reading};
 use crate::probe::{DropReason, Probe};

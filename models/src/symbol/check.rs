@@ -5,12 +5,12 @@
 //! bytes here.
 
 use crate::agent::Cargo;
-use crate::agent::world::origin;
 use crate::config::IdSize;
 use crate::fabric::Fabric;
 use crate::packet;
+use crate::packet::MAINTENANCE;
+use crate::packet::origin;
 use crate::probe::Probe;
-use crate::registers::maintenance::MAINTENANCE;
 use logical::wire::{Packet, Priority, Transport};
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};

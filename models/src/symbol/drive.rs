@@ -1,7 +1,8 @@
 //! The sending side: packets are committed to the wire, symbols are put together and leave.
 
 use super::{Air, Flying, Held, POLL, step};
-use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::{Fabric, mark};
 use crate::port::{Port, special};
 use crate::probe::{Cause, Probe};
 use crate::wire::Function;

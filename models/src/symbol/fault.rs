@@ -2,7 +2,8 @@
 
 use super::{STRIKE, step};
 use crate::config::{Damage, FaultAction};
-use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::Fabric;
 use crate::port::{LinkTiming, Port};
 use crate::probe::Probe;
 use crate::wire::WireTiming;

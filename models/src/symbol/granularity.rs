@@ -10,7 +10,8 @@
 //! granularity they are taken for what they would be there.
 
 use super::{Air, End, Flying, Held, STRIKE, step};
-use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::Fabric;
 use crate::port::{CreditRecord, special};
 use crate::probe::Probe;
 use crate::symbol::Flight;

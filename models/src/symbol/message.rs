@@ -1,6 +1,7 @@
 //! stype2 messages on symbolic links: they are lost with their symbols, and told again after recovery.
 
-use crate::fabric::{Cx, Fabric, Kind, Payload};
+use crate::event::{Cx, Kind, Payload};
+use crate::fabric::Fabric;
 use crate::probe::Probe;
 use lp_serial::Form;
 use sim_core::{EventKey, EventList};

@@ -1,7 +1,8 @@
 //! The receiving side: what arrives, and what it means for the fabric.
 
 use super::{Control, step};
-use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::event::{Cx, Kind, Payload, class};
+use crate::fabric::Fabric;
 use crate::probe::Probe;
 use lp_serial::control_symbol::{Cause, Stype1};
 use lp_serial::link::{FlowControl, LinkEvent, OutputError, PacketMeta, Reception};
