@@ -1,6 +1,6 @@
 //! The world: devices, ports and packets in dense arenas, and what every event does to them.
 //!
-//! Reading order: [`Kind`] lists the events; `switch.rs` says what an arriving packet does, `transmit.rs` how
+//! Reading order: [`Kind`] lists the events (`event.rs`); `switch.rs` says what an arriving packet does, `transmit.rs` how
 //! a transmitter chooses and starts a packet and how credits come back, `endpoint.rs` how packets are made
 //! and delivered, `staging.rs` how messages are made and obeyed, `stall.rs` how a stall is found.
 //!
