@@ -1,8 +1,9 @@
 //! The world: devices, ports and packets in dense arenas, and what every event does to them.
 //!
 //! Reading order: [`Kind`] lists the events (`event.rs`); `switch.rs` says what an arriving packet does,
-//! `transmit.rs` how a transmitter chooses and starts a packet and how credits come back, `endpoint.rs` how
-//! packets are made and delivered, `staging.rs` how messages are made and obeyed, `stall.rs` how a stall is found.
+//! `transmit.rs` how a transmitter chooses and starts a packet and how credits come back, `endpoint.rs`
+//! how packets are made and delivered, `staging.rs` how messages are made and obeyed, `stall.rs` how a
+//! stall is found.
 //!
 //! Events per packet-hop: one arrival, and a drain only if somebody waits for the transmitter. The arrival is
 //! handled when the packet has passed the receiving device's pipeline, which is also the instant at which it
