@@ -156,6 +156,7 @@ impl<P: Probe> Fabric<P> {
                     self.end(port).stay_until = cx.now().0 + 1;
                 }
             }
+            step::RESUME => self.met(cx, target, false),
             step::CREDIT => self.credit_returned(cx, target, payload.extra()),
             step::TELL => {
                 self.count(cx, target, false);

@@ -71,6 +71,8 @@ pub(crate) mod step {
     pub const TELL: u16 = 7;
     /// A scheduled fault; the target is its number.
     pub const FAULT: u16 = 8;
+    /// restart-from-retry has left this port.
+    pub const RESUME: u16 = 11;
     /// The link of this port runs in symbol granularity from now on.
     pub const ENTER: u16 = 9;
     /// On another medium than RapidIO: the neighbour has a place more on a channel.
@@ -151,6 +153,8 @@ pub(crate) struct End {
     places: BTreeSet<u64>,
     /// Symbols before this instant have left.
     polled: u64,
+    /// Up to this instant restart-from-retry is on the wire: nothing new is committed.
+    resumes: u64,
     /// Instant of the posted poll, `u64::MAX` = none.
     posted: u64,
     /// Arrival of the functions that are due, oldest first.
@@ -329,6 +333,7 @@ impl End {
             before: None,
             places: BTreeSet::new(),
             polled: 0,
+            resumes: 0,
             posted: u64::MAX,
             due: VecDeque::new(),
             air: VecDeque::new(),
