@@ -116,6 +116,8 @@ impl World<'_> {
             in_lane: true,
             looked: now,
             buffer: usize::MAX,
+            sent: None,
+            begun: false,
         });
         let lanes = &mut self.endpoint(d).lanes[priority];
         let last = lanes.len() - 1;
@@ -124,6 +126,9 @@ impl World<'_> {
             Stage::Free | Stage::Set(_) => last,
         };
         lanes[lane].push_back(name);
+        let waiting = self.endpoint(d).waiting().len() as u32;
+        let stats = &mut self.port(d, 0).stats;
+        stats.output_high_water = stats.output_high_water.max(waiting);
     }
 
     /// F-14 at an endpoint.

@@ -1,7 +1,7 @@
 //! Switches: queues, places, who goes first.
 
 use super::voq::{Detector, Stage};
-use super::{Buffer, Event, Model, Name, Sending, World, class, may_leave};
+use super::{Buffer, Event, Model, Name, World, class, may_leave};
 use models::config::*;
 use models::probe::{Cause, DropReason};
 use sim_core::{EventKey, Purpose, Stream, Time};
@@ -180,7 +180,7 @@ impl World<'_> {
     /// F-62: the sender's key again, only later.
     fn repost_later(&mut self, d: usize, i: usize, packet: Name, behind: u64) {
         let key = self.key.later(sim_core::Duration(behind));
-        let event = Event::Arrival { packet, behind: 0 };
+        let event = Event::Arrival { packet, behind: 0, number: 0 };
         self.heap.push(std::cmp::Reverse(super::Entry { key, device: d, port: i, event }));
     }
 
@@ -223,7 +223,8 @@ impl World<'_> {
         let wanted = |o: usize| switch.lanes[o].iter().any(|lanes| !lanes[i].is_empty());
         let goes_on = |o: &usize| {
             let sending = self.devices[d].ports[*o].sending;
-            sending.is_some_and(|sending| sending.input == i && sending.end > self.now)
+            sending
+                .is_some_and(|sending| sending.read.is_some_and(|read| read.0 == i) && sending.end > self.now)
         };
         self.key >= EventKey::floor(Time(self.now), class::DONE)
             && !(0..switch.ports).any(|o| switch.in_vain[o] && wanted(o))
@@ -253,6 +254,7 @@ impl World<'_> {
             } else {
                 self.join_lane(d, name);
                 self.switch(d).waiting[o] += 1;
+                self.count_wait(d, name);
                 self.count(d, i, o, true);
                 self.try_output(d, o);
             }
@@ -265,12 +267,36 @@ impl World<'_> {
             } else {
                 self.join_lane(d, name);
                 self.switch(d).waiting[o] += 1;
+                self.count_wait(d, name);
                 self.count(d, i, o, true);
                 self.try_output(d, o);
             }
         } else {
             self.join_queue(d, name);
         }
+    }
+
+    /// F-112: a packet begins to wait. Whether it is late for the detector of its output, and the most there
+    /// ever was of what waits.
+    fn count_wait(&mut self, d: usize, name: Name) {
+        let packet = &self.packets[name];
+        let (i, o, priority, in_lane) = (packet.input, packet.output, packet.priority, packet.in_lane);
+        let switch = self.switch_ref(d);
+        let (detects, waiting) = (switch.detector.is_some(), switch.waiting[o] as u32);
+        let port = &self.devices[d].ports[i];
+        let needed: i64 = self.config.devices[d].ports[i].watermarks[0].into();
+        let late = if switch.is_direct() {
+            let told = port.originator.is_some() && self.is_congested(d, i, o) && self.reported(d, i, o);
+            told && port.buffers - port.occupied < needed
+        } else {
+            detects && !in_lane && !switch.has_place(i, o, priority)
+        };
+        let occupied = port.occupied as u32;
+        let stats = &mut self.port(d, i).stats;
+        stats.input_high_water = stats.input_high_water.max(occupied);
+        let stats = &mut self.port(d, o).stats;
+        stats.late_hol += u64::from(late);
+        stats.output_high_water = stats.output_high_water.max(waiting);
     }
 
     fn join_queue(&mut self, d: usize, name: Name) {
@@ -281,6 +307,8 @@ impl World<'_> {
         let queue = switch.queue_of(o);
         switch.queues[i][priority][queue].push_back(name);
         switch.waiting[o] += 1;
+        self.count_wait(d, name);
+        let switch = self.switch_ref(d);
         if !switch.counts_buffer_only() {
             self.count(d, i, o, true);
         }
@@ -464,12 +492,14 @@ impl World<'_> {
     }
 
     /// F-60.
-    pub fn switch_done(&mut self, d: usize, o: usize, sending: Sending) {
+    pub fn switch_done(&mut self, d: usize, o: usize, read: Option<(usize, usize, usize)>) {
         let switch = self.switch_ref(d);
-        if switch.is_direct() {
-            let (i, ports, matches) = (sending.input, switch.ports, switch.matches());
+        if switch.is_direct()
+            && let Some((i, buffer, _)) = read
+        {
+            let (ports, matches) = (switch.ports, switch.matches());
             self.port(d, i).reads -= 1;
-            self.release(d, i, sending.buffer, true);
+            self.release(d, i, buffer, true);
             if !matches {
                 self.offer(d, i);
                 self.try_output(d, o);

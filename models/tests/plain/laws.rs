@@ -1,0 +1,139 @@
+//! Laws that came out of differences between the two simulators, each with the smallest case.
+
+use crate::generate::Case;
+use crate::record::{self, Record};
+use crate::{compare, explain};
+use models::config::*;
+use models::lp_serial::link::FlowControl;
+use sim_core::{Duration, Time};
+use std::sync::Arc;
+
+/// A character, a symbol and a packet of 276 octets on the first link.
+const CHAR: u64 = 400;
+const S: u64 = 8 * CHAR;
+const T: u64 = 284 * CHAR;
+/// Propagation, and the pipeline of the switch.
+const L: u64 = 40_000;
+const PIPELINE: u64 = 100_000;
+
+/// An endpoint sends packets of these priorities and times through a switch that looks after its own buffers,
+/// and forwards them to another endpoint on a link of a tenth of the rate.
+fn refusing(packets: &[(u64, u8)]) -> Case {
+    let port = || PortConfig { buffers: 4, watermarks: [4, 3, 2], voq: PortVoq::default() };
+    let endpoint = |id: u32| DeviceConfig {
+        path: format!("e{id}"),
+        ports: vec![port()],
+        model: DeviceModel::Endpoint(EndpointConfig {
+            ids: vec![id],
+            staging: StagingConfig::None,
+            next_hop: Arc::new(Vec::new()),
+        }),
+    };
+    let route = |port| Route { egress: Egress::Port(port), next_hop: NO_PORT };
+    let routes = RouteTable { entries: vec![route(0), route(1)], ..RouteTable::default() };
+    let switch = SwitchConfig {
+        input: InputQueueing::Voq,
+        buffering: Buffering::Direct,
+        arbitration: Arbitration::RoundRobin,
+        slot: None,
+        reads_per_input: 1,
+        forwarding: Forwarding::StoreAndForward,
+        pipeline: Duration(PIPELINE),
+        routes,
+        detector: None,
+        refresh: None,
+        generation_delay: Duration(0),
+        staging: StagingConfig::None,
+    };
+    let link = |end: u32, port: u8, char_ps: u64| LinkConfig {
+        a: (end, 0),
+        b: (2, port),
+        char_ps: (char_ps, 1),
+        lanes: 4,
+        symbol_chars: 8,
+        long_symbols: true,
+        ack_window: 63,
+        propagation: Duration(L),
+    };
+    let size = PacketSize { payload: 256, wire: 276 };
+    let packet = |&(at, priority): &(u64, u8)| ReplayPacket { at: Time(at), destination: 1, size, priority };
+    let config = FabricConfig {
+        devices: vec![
+            endpoint(0),
+            endpoint(1),
+            DeviceConfig {
+                path: "s".into(),
+                ports: vec![port(), port()],
+                model: DeviceModel::Switch(switch),
+            },
+        ],
+        links: vec![link(0, 0, CHAR), link(1, 1, 10 * CHAR)],
+        symbolic: vec![SymbolicLink {
+            link: 0,
+            flow: FlowControl::Receiver,
+            timeout: Duration(1_000 * T),
+            status_period: Duration(1_000 * T),
+            throughout: true,
+            channels: None,
+            damage: Default::default(),
+        }],
+        id_space: 2,
+        owners: vec![0, 1],
+        flows: vec![FlowConfig { name: "flow".into() }],
+        sources: vec![SourceConfig {
+            endpoint: 0,
+            flow: 0,
+            stream: "e0".into(),
+            priority: 0,
+            start: Time::ZERO,
+            stop: Time::MAX,
+            limit: u64::MAX,
+            destinations: Destinations::Replay,
+            sizes: Sizes::Replay,
+            arrivals: Arrivals::Replay(Arc::new(packets.iter().map(packet).collect())),
+        }],
+        ..FabricConfig::default()
+    };
+    Case { number: 0, config, until: 100 * T }
+}
+
+/// When the packets left their endpoint for the first time, and when they were delivered.
+fn times(case: &Case) -> Vec<(u64, u64)> {
+    if let Err(found) = compare(case) {
+        panic!("{}", explain(case, &found));
+    }
+    let records = record::fast(&case.config, case.until);
+    let started = |n: u32| {
+        records.iter().find_map(|record| match *record {
+            Record::Started { at, device: 0, id, .. } if id.sequence == n => Some(at),
+            _ => None,
+        })
+    };
+    let delivered = |n: u32| {
+        records.iter().find_map(|record| match *record {
+            Record::Delivered { at, sequence, .. } if sequence == u64::from(n) => Some(at),
+            _ => None,
+        })
+    };
+    (0..).map_while(|n| Some((started(n)?, delivered(n)?))).collect()
+}
+
+/// Part 6 §5.12: a port whose packet was retried chooses one of a higher priority next, if it has one.
+/// Here it is created at the very instant at which packet-retry arrives. The switch takes a packet of
+/// priority 0 only into its last free buffer of four; the first one is still there when the second comes.
+#[test]
+fn after_a_retry_a_higher_priority_goes_first() {
+    let refused = 2 * T + L + PIPELINE;
+    let retry = refused + S + L;
+    let [first, second, third] = times(&refusing(&[(0, 0), (0, 0), (retry, 3)]))[..] else {
+        panic!("three packets arrive")
+    };
+    assert_eq!((first.0, second.0), (0, T));
+    // restart-from-retry takes S; the slow link carries ten times as long.
+    assert_eq!(third.0, retry + S);
+    let slow = 10 * T;
+    let leaves = T + L + PIPELINE;
+    assert_eq!(first.1, leaves + slow + L);
+    assert_eq!(third.1, leaves + 2 * slow + L);
+    assert!(second.1 >= third.1 + slow);
+}
