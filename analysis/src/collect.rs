@@ -371,6 +371,8 @@ pub struct FlowData {
     pub segments: Vec<Segment>,
     /// Packets dropped by reason: not routed, empty multicast mask, no receive buffer, lost by an error.
     pub dropped: [u64; 4],
+    /// When the last of these was, 0 if there is none.
+    pub last_drop: Time,
     /// Messages handed to protocols, if there was one.
     pub messages: Option<Box<JourneyData>>,
     /// Answers handed to who had asked, if there was one.
@@ -456,6 +458,7 @@ impl Collector {
             offered: vec![OfferedBin::default(); bins],
             segments: vec![Segment::new(); segments],
             dropped: [0; 4],
+            last_drop: Time(0),
             messages: None,
             round_trips: None,
         };
@@ -695,6 +698,7 @@ impl FlowData {
         for (sum, count) in self.dropped.iter_mut().zip(other.dropped) {
             *sum += count;
         }
+        self.last_drop = self.last_drop.max(other.last_drop);
         let pairs = [(&mut self.messages, &other.messages), (&mut self.round_trips, &other.round_trips)];
         for (mine, theirs) in pairs {
             match (mine, theirs) {
@@ -765,7 +769,9 @@ impl Probe for Collector {
             DropReason::NoRoom => 2,
             DropReason::LinkError => 3,
         };
-        self.flows[usize::from(dropped.flow)].dropped[reason] += 1;
+        let flow = &mut self.flows[usize::from(dropped.flow)];
+        flow.dropped[reason] += 1;
+        flow.last_drop = flow.last_drop.max(dropped.at);
     }
 
     fn message(&mut self, message: &Journey) {

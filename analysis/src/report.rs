@@ -80,6 +80,9 @@ pub struct Window {
     pub rule: &'static str,
     /// `false` if no steady state was found: estimates describe a transient.
     pub steady: bool,
+    /// All that was asked for is done before the run is over: the window ends with the last arrival, and the
+    /// silence after it is not measured.
+    pub ended: bool,
 }
 
 impl Window {
@@ -224,6 +227,12 @@ pub struct VariantReport {
 }
 
 impl VariantReport {
+    /// Time over which the shares and means of links, hosts and switches are given, picoseconds: the run, or
+    /// the part of it until all was done.
+    pub fn active_ps(&self) -> u64 {
+        if self.window.ended { self.window.to_ps } else { self.run.outcome.end.0 }
+    }
+
     /// Evaluates a run.
     pub fn new(run: RunData) -> Self {
         let collector = &run.collector;
@@ -639,11 +648,17 @@ fn quantile_half_width(segments: &[&Spread], q: f64, whole: f64) -> f64 {
 
 fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
     let bin_ps = collector.bin_ps();
-    let to_ps = outcome.end.0;
-    let to_bin =
-        (0..collector.bins()).rfind(|bin| collector.bin_start(*bin) <= to_ps).map_or(0, |bin| bin + 1);
+    let bins_to = |to_ps: u64| {
+        (0..collector.bins()).rfind(|bin| collector.bin_start(*bin) <= to_ps).map_or(0, |bin| bin + 1)
+    };
     let per_segment = collector.bins_per_segment();
-    let whole = |rule, steady| Window { from_bin: 0, to_bin, from_ps: 0, to_ps, rule, steady };
+    let last = last_arrival(collector, outcome);
+    let idle = bins_to(outcome.end.0) - bins_to(last.min(outcome.end.0));
+    let ended =
+        outcome.in_flight == 0 && last > 0 && (outcome.end < collector.length() || idle >= per_segment);
+    let to_ps = if ended { last.min(outcome.end.0) } else { outcome.end.0 };
+    let to_bin = bins_to(to_ps);
+    let whole = |rule, steady| Window { from_bin: 0, to_bin, from_ps: 0, to_ps, rule, steady, ended };
     let cut_at = |bin: usize, rule, steady| {
         let first = collector.first_bin();
         let from_bin = match bin.checked_sub(first) {
@@ -654,16 +669,8 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
         if from_bin >= to_bin || from_ps >= to_ps {
             return whole(rule, false);
         }
-        Window { from_bin, to_bin, from_ps, to_ps, rule, steady }
+        Window { from_bin, to_bin, from_ps, to_ps, rule, steady, ended }
     };
-    let silent = |bin: &usize| {
-        collector.flows().iter().all(|flow| {
-            let at_hosts = flow.messages.iter().chain(&flow.round_trips);
-            let all = at_hosts.map(|journeys| journeys.bins[*bin].packets).sum::<u64>();
-            flow.bins[*bin].packets + flow.offered[*bin].packets + all == 0
-        })
-    };
-    let idle = (0..to_bin).rev().take_while(silent).count();
     match warmup {
         Warmup::Fixed(ps) if ps == collector.bin_start(collector.first_bin()) => {
             climbing(collector, cut_at(collector.first_bin(), "fixed", true))
@@ -672,13 +679,7 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
             let bin = ps.div_ceil(bin_ps).min(to_bin as u64) as usize;
             climbing(collector, cut_at(bin, "fixed, rounded up to a sixteenth of the run", true))
         }
-        Warmup::Auto
-            if outcome.in_flight == 0 && (outcome.end < collector.length() || idle >= per_segment) =>
-        {
-            // The workload is finite: all of it is measured, and the silence after it is not.
-            let to_ps = to_ps.min(collector.bin_start(to_bin - idle));
-            Window { to_bin: to_bin - idle, to_ps, ..whole("none: the workload is finite", true) }
-        }
+        Warmup::Auto if ended => whole("none: the workload is finite", true),
         Warmup::Auto => {
             let mut sums = vec![Bin::default(); to_bin];
             for flow in collector.flows() {
@@ -699,6 +700,22 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
             climbing(collector, cut_at(a.drop.max(latency_bin), "MSER-5", a.steady && b.steady))
         }
     }
+}
+
+/// When the last packet, message, answer, PDU or Transfer arrived or was lost, or the last rank of a program
+/// ended.
+fn last_arrival(collector: &Collector, outcome: &Outcome) -> u64 {
+    let fabric = collector.flows().iter().flat_map(|flow| {
+        let at_hosts = flow.messages.iter().chain(&flow.round_trips).map(|journeys| journeys.extent);
+        at_hosts.chain([flow.extent]).map(|extent| extent.last).chain([flow.last_drop])
+    });
+    let sessions = outcome.sessions.iter().filter_map(|totals| Some(totals.stats.pdu_span?.1));
+    let linx = outcome.linx.iter().filter_map(|totals| Some(totals.stats.message_span?.1));
+    let transfers = outcome.transfers.iter().filter_map(|totals| totals.stats.last_done);
+    let ranks = outcome.transfers.iter().flat_map(|totals| &totals.ranks);
+    let ranks = ranks.chain(outcome.programs.iter().flat_map(|totals| &totals.ranks));
+    let ranks = ranks.filter_map(|rank| rank.end);
+    fabric.chain(sessions).chain(linx).chain(transfers).chain(ranks).map(|at| at.0).max().unwrap_or(0)
 }
 
 /// The window, not steady if the time that packets spend in the fabric, or messages on their way, still

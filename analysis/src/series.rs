@@ -203,7 +203,7 @@ pub fn links_csv(reports: &[VariantReport]) -> String {
          staged_ps,input_high_water,output_high_water\n",
     );
     for report in reports {
-        let end = u128::from(report.run.outcome.end.0);
+        let end = u128::from(report.active_ps());
         for (device, port, stats) in linked_ports(report) {
             line!(
                 out,

@@ -381,7 +381,8 @@ impl FlowSummary {
 /// Totals over ports.
 #[derive(Clone, Debug, Serialize)]
 pub struct FabricSummary {
-    /// Share of time in which transmitters carried packets, mean over directions of links.
+    /// Share of the run, or of its part until all was done, in which transmitters carried packets, mean over
+    /// directions of links.
     pub link_use_mean: Num,
     /// Likewise, the busiest.
     pub link_use_max: Num,
@@ -558,7 +559,7 @@ pub(crate) fn linked_ports(report: &VariantReport) -> Vec<(u32, u8, PortStats)> 
 
 fn fabric(report: &VariantReport) -> FabricSummary {
     let outcome = &report.run.outcome;
-    let end = u128::from(outcome.end.0);
+    let end = u128::from(report.active_ps());
     let linked = linked_ports(report);
     let capacity = end * linked.len() as u128;
     let mut total = PortStats::default();
@@ -608,7 +609,7 @@ fn fabric(report: &VariantReport) -> FabricSummary {
 
 fn hol(report: &VariantReport) -> HolSummary {
     let outcome = &report.run.outcome;
-    let end = u128::from(outcome.end.0);
+    let end = u128::from(report.active_ps());
     let place = |at: String, sum_ps: u128| HolPlace { at, sum_ps, mean_number: Num(ratio(sum_ps, end)) };
     let devices = &report.run.config.devices;
     let mut per_device = vec![0u128; devices.len()];

@@ -203,8 +203,11 @@ pub fn variant(report: &VariantReport) -> String {
         say(format_args!("{lines}"));
     }
     let fabric = &summary.fabric;
+    let active = report.active_ps();
+    let over = (active != window.ps()).then(|| format!(", over all {}:", time_text(active as f64)));
     say(format_args!(
-        "  links {:.1} % mean, {:.1} % max ({}), own symbols {:.2} %",
+        "  links{} {:.1} % mean, {:.1} % max ({}), own symbols {:.2} %",
+        over.unwrap_or_default(),
         100.0 * fabric.link_use_mean.0,
         100.0 * fabric.link_use_max.0,
         fabric.link_use_max_port,
@@ -431,7 +434,7 @@ fn all_up(report: &VariantReport) -> Option<String> {
 fn messages(report: &VariantReport) -> f64 {
     let ports = report.run.outcome.ports.iter();
     let sum: u64 = ports.map(|(_, _, stats)| stats.voq_riding + stats.voq_standalone).sum();
-    ratio(u128::from(sum) * 1_000_000_000, report.run.outcome.end.0.into())
+    ratio(u128::from(sum) * 1_000_000_000, report.active_ps().into())
 }
 
 fn single(report: &VariantReport) -> String {

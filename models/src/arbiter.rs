@@ -101,7 +101,13 @@ impl<P: Probe> Fabric<P> {
     pub fn tick<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: u32) {
         let s = s as usize;
         self.switches[s].tick_posted = false;
-        let unfinished = self.choose_together(cx, s);
+        let starts = self.ledger.packet_hops;
+        let mut unfinished = self.choose_together(cx, s);
+        if self.switches[s].channel_reads.is_some() {
+            self.outputs_look(cx, s);
+            // Who started does not want other inputs any more: somebody else may read them.
+            unfinished |= self.ledger.packet_hops != starts;
+        }
         let switch = &self.switches[s];
         let again = if switch.slot == 0 {
             unfinished
@@ -141,7 +147,11 @@ impl<P: Probe> Fabric<P> {
             self.prune(s, lane, cx.key());
             let switch = &self.switches[s];
             let in_use = switch.reads_of[lane as usize].outputs.count_ones();
-            reads[lane as usize] = if switch.direct { switch.reads - in_use } else { ports };
+            reads[lane as usize] = match &switch.channel_reads {
+                Some(reads) => (0..PRIORITIES).map(|channel| reads.left(lane, channel)).sum(),
+                None if switch.direct => switch.reads - in_use,
+                None => ports,
+            };
         }
         let mut matches = [Match::default(); 64];
         let mut count = 0;
@@ -168,6 +178,15 @@ impl<P: Probe> Fabric<P> {
                     let mut offers = grants[lane as usize][priority];
                     let mut last = self.switches[s].reads_of[lane as usize].last[priority];
                     while offers != 0 && reads[lane as usize] > 0 {
+                        if let Some(reads) = &self.switches[s].channel_reads {
+                            let same = |m: &&Match| (m.lane, m.priority) == (lane, priority);
+                            let taken = matches[..count].iter().filter(same).count() as u32;
+                            if taken >= reads.left(lane, priority) {
+                                // The channel is read as often as it may: nobody asks for it again.
+                                requests.iter_mut().for_each(|asks| asks[priority] &= !(1 << lane));
+                                break;
+                            }
+                        }
                         let output = next_after(offers, last);
                         last = output as u8;
                         offers &= !(1 << output);
@@ -237,7 +256,7 @@ impl<P: Probe> Fabric<P> {
                 continue;
             }
             let direct = self.switches[self.owner[output as usize] as usize].direct;
-            requests[priority] = if direct { self.readable(cx, output, lanes) } else { lanes };
+            requests[priority] = if direct { self.readable(cx, output, lanes, priority) } else { lanes };
             busy |= lanes & !requests[priority];
             asked |= lanes;
         }

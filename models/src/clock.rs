@@ -149,6 +149,12 @@ impl TransmitClock {
         self.busy_until = until;
     }
 
+    /// What is on the wire stops at `t`: the rest of it is committed anew.
+    pub fn interrupt(&mut self, t: u64) {
+        debug_assert!((self.busy_from..=self.busy_until).contains(&t));
+        self.busy_until = t;
+    }
+
     /// Instant of the last commitment.
     pub fn last_start(&self) -> u64 {
         self.busy_from

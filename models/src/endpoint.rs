@@ -9,6 +9,7 @@ use crate::config::{PRIORITIES, PacketSize};
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::packet::{NIL, Packet, UNSTAGED, sole_port};
+use crate::port::special;
 use crate::probe::{Cause, Delivery, Offered, PacketId, PacketStep, Probe};
 use sim_core::{EventKey, EventList, Time};
 
@@ -55,6 +56,8 @@ impl<P: Probe> Fabric<P> {
         } else if !tx.done_posted {
             // The creation that was posted may have been made up earlier, with nothing posted in its place.
             self.await_next(cx, e);
+        } else if self.ports[port as usize].rx.special & special::INTERLEAVED != 0 {
+            self.message_created(cx, e);
         }
     }
 
@@ -71,7 +74,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    fn post_create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+    pub fn post_create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         let endpoint = &mut self.endpoints[e];
         if endpoint.create_posted || endpoint.next == u64::MAX {
             return;

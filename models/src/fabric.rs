@@ -15,6 +15,7 @@ use crate::config::{
     StagingConfig, Verdict,
 };
 use crate::credit::Lengths;
+use crate::interleave::ChannelReads;
 use crate::medium::{Frame, Stripes};
 use crate::packet::{Carried, List, Packets};
 use crate::port::{Cold, LinkTiming, NO_INPUT, NONE, Port, Rx, Tx, UNSERVED, special};
@@ -195,6 +196,8 @@ pub(crate) struct Switch {
     pub reading: u64,
     /// Who reads each input.
     pub reads_of: Vec<Reads>,
+    /// Who reads each channel of each input, where channels share links by micropackets.
+    pub channel_reads: Option<Box<ChannelReads>>,
     /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
     pub stuck: u64,
     /// All ones where outputs choose together (cell clock, iSLIP), and `stuck` says nothing; else 0.
@@ -226,6 +229,13 @@ pub(crate) struct Reads {
     pub last: [u8; PRIORITIES + 1],
 }
 
+/// Whether `outputs` are as many as may read at a time. One is the ordinary case, and to count bits is slow
+/// where the processor may not be asked to.
+#[inline(always)]
+pub(crate) fn all_taken(outputs: u64, reads: u32) -> bool {
+    if reads == 1 { outputs != 0 } else { outputs.count_ones() >= reads }
+}
+
 impl Switch {
     /// Output `out` does not read `input` any more.
     #[inline(always)]
@@ -233,7 +243,7 @@ impl Switch {
         let outputs = &mut self.reads_of[input as usize].outputs;
         *outputs &= !(1 << out);
         // Another may have begun in the instant in which this one ends.
-        let full = outputs.count_ones() >= self.reads;
+        let full = all_taken(*outputs, self.reads);
         self.reading = self.reading & !(1 << input) | u64::from(full) << input;
     }
 
@@ -544,6 +554,7 @@ impl<P: Probe> Fabric<P> {
                     filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
                     reading: 0,
                     reads_of: vec![Reads { outputs: 0, last: [UNSERVED; PRIORITIES + 1] }; n],
+                    channel_reads: None,
                     stuck: 0,
                     untried: 0,
                     exposed: vec![[0; 4]; if fifo { n } else { 0 }],
@@ -762,7 +773,10 @@ impl<P: Probe> Fabric<P> {
                 let timing = self.timings[tx.timing as usize].wire;
                 // A symbol counts when it gets its place, a packet as far as it got.
                 stats.symbol_ps = u64::from(rx.wire.own_symbols) * timing.symbol;
-                stats.packet_ps -= rx.wire.beyond(end.0);
+                stats.packet_ps -= match self.interleaved(index as u32) {
+                    Some(messages) => messages.unsent(tx.done.time().0, end.0),
+                    None => rx.wire.beyond(end.0),
+                };
             }
             stats.status_riding = u64::from(rx.wire.status_riding);
             stats.status_standalone = u64::from(rx.status_standalone);

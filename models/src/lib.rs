@@ -67,6 +67,7 @@ mod endpoint;
 pub mod enumeration;
 mod fabric;
 pub mod goal;
+mod interleave;
 mod maintenance;
 mod medium;
 mod packet;

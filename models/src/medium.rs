@@ -14,12 +14,13 @@ use crate::agents::origin;
 use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};
 use crate::endpoint::Made;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class};
+use crate::interleave::{BY_CHANNEL, ChannelReads, Interleave};
 use crate::port::special;
 use crate::probe::{Delivery, DropReason, Probe};
 use crate::symbol::{Flight, step};
 use logical::wire::Payload as _;
 use sim_core::EventList;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Credits beyond any use: what blocks is [`Channels`].
 const PLENTY: i16 = i16::MAX / 2;
@@ -33,15 +34,18 @@ pub(crate) struct Channels {
     /// Places that are free, of which the sender hears later.
     pub coming: u32,
     /// Channel of the packet that is being read for this output.
-    reading: u8,
+    pub reading: u8,
+    /// Messages on the wire, where channels share it.
+    pub interleave: Option<Box<Interleave>>,
 }
 
 impl Channels {
     fn new(medium: Medium, places: u8) -> Self {
-        Channels { medium, free: [places; 4], coming: 0, reading: 0 }
+        let interleave = (medium.channels() > 1).then(|| Box::new(Interleave::new()));
+        Channels { medium, free: [places; 4], coming: 0, reading: 0, interleave }
     }
 
-    fn of(&self, priority: u8) -> u8 {
+    pub fn of(&self, priority: u8) -> u8 {
         if self.medium.channels() == 4 { priority } else { 0 }
     }
 
@@ -129,6 +133,7 @@ impl<P: Probe> Fabric<P> {
     /// Makes links what the configuration says.
     pub(crate) fn set_up_media(&mut self) {
         let config = self.config.clone();
+        let mut shared = BTreeSet::new();
         for media in &config.media {
             let link = &config.links[media.link as usize];
             for (device, number) in [link.a, link.b] {
@@ -136,6 +141,10 @@ impl<P: Probe> Fabric<P> {
                 let rx = &mut self.ports[port as usize].rx;
                 let (own, peer) = (rx.buffers, rx.peer);
                 rx.special |= special::MEDIUM;
+                if media.medium.channels() > 1 {
+                    rx.special |= special::INTERLEAVED;
+                    shared.extend(usize::try_from(self.owner[port as usize]));
+                }
                 rx.eager_at = u8::MAX;
                 rx.buffers = own * media.medium.channels();
                 rx.advertised = rx.buffers;
@@ -146,9 +155,16 @@ impl<P: Probe> Fabric<P> {
                 }
             }
         }
+        for s in shared {
+            let switch = &mut self.switches[s];
+            if switch.direct {
+                switch.channel_reads = Some(Box::new(ChannelReads::new(switch.reads, switch.ports)));
+                (switch.reads, switch.reading) = (BY_CHANNEL, u64::MAX);
+            }
+        }
     }
 
-    fn channels_of(&mut self, port: u32) -> &mut Channels {
+    pub(crate) fn channels_of(&mut self, port: u32) -> &mut Channels {
         self.cold[port as usize].channels.as_mut().expect("the link of the port is of another medium")
     }
 
@@ -168,6 +184,11 @@ impl<P: Probe> Fabric<P> {
         let channels = self.channels_of(port);
         let channel = channels.of(priority);
         channels.reading = channel;
+        let interleaved = channels.interleave.is_some();
+        if interleaved {
+            self.message_began(cx, port, packet, flight);
+        }
+        let channels = self.channels_of(port);
         if channels.medium.is_lossless() {
             channels.free[usize::from(channel)] -= 1;
             let blocked = channels.blocked();
@@ -177,7 +198,10 @@ impl<P: Probe> Fabric<P> {
             if timing.to_sink {
                 let at = flight.arrival.time().0 + timing.propagation;
                 let peer = tx.peer;
-                self.return_credit(cx, peer, at, channel);
+                self.channels_of(port).coming += 1;
+                if !interleaved {
+                    self.post_credit(cx, peer, at, channel);
+                }
             }
         }
         if from == origin::FRAME && !self.is_switch(port) {
@@ -189,9 +213,21 @@ impl<P: Probe> Fabric<P> {
 
     /// Posts the news that the receiver of `port` has a place more, for `at` at its neighbour.
     fn return_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64, channel: u8) {
+        let peer = self.ports[port as usize].rx.peer;
+        self.channels_of(peer).coming += 1;
+        self.post_credit(cx, port, at, channel);
+    }
+
+    /// The same, after it has been counted.
+    pub(crate) fn post_credit<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        at: u64,
+        channel: u8,
+    ) {
         let rx = &self.ports[port as usize].rx;
         let (peer, device) = (rx.peer, rx.device);
-        self.channels_of(peer).coming += 1;
         let key = self.key(device, at, class::SYMBOL);
         cx.post(key, peer, Payload::new(Kind::Link, step::CREDIT, 0, channel.into()));
     }
@@ -204,6 +240,10 @@ impl<P: Probe> Fabric<P> {
         freed: Freed,
     ) {
         let peer = self.ports[port as usize].rx.peer;
+        if let Freed::Read(output) = freed {
+            let channel = self.channels_of(output).reading;
+            self.channel_read_ended(output, port, channel);
+        }
         let sender = self.channels_of(peer);
         if !sender.medium.is_lossless() {
             return;
@@ -235,14 +275,16 @@ impl<P: Probe> Fabric<P> {
         let blocked = channels.blocked();
         let tx = &mut self.ports[port as usize].tx;
         tx.clock.set_blocked(now, blocked);
-        if !std::mem::take(&mut tx.credit_waiting) {
-            return;
+        if std::mem::take(&mut tx.credit_waiting) {
+            if self.is_switch(port) {
+                self.try_output(cx, port);
+            } else {
+                self.endpoint_turn(cx, e);
+            }
         }
-        if self.is_switch(port) {
-            self.try_output(cx, port);
-        } else {
-            self.endpoint_turn(cx, e);
-        }
+        // Or somebody waits while a message of another channel is on the wire.
+        self.switch_looks(cx, port);
+        self.may_pass(cx, port);
     }
 
     /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
@@ -285,6 +327,7 @@ impl<P: Probe> Fabric<P> {
         let packet = self.admit_packet(e, now, made);
         self.queue_packet(cx, e, packet, now);
         self.frames.put(packet, Frame { source, payload });
+        self.may_pass(cx, self.endpoints[e].port);
         interface
     }
 
@@ -338,6 +381,6 @@ impl<P: Probe> Fabric<P> {
         assert_eq!(medium.wire_octets(octets.len() as u32), wire.into(), "wire check: length of a frame");
         let again = crate::agent::transfer::lower::again(medium, octets);
         assert_eq!(again.as_deref(), Some(octets), "wire check: frame");
-        self.wire_checked.packets += 1;
+        self.wire_checked.packet(octets);
     }
 }

@@ -381,6 +381,10 @@ pub(crate) mod special {
     pub const WATCHED: u8 = 4;
     /// The link is of another medium than RapidIO.
     pub const MEDIUM: u8 = 8;
+    /// Messages of several virtual channels share the link by micropackets.
+    pub const INTERLEAVED: u8 = 16;
+    /// Events of the link take packets to its other end.
+    pub const CARRIED: u8 = SYMBOLS | INTERLEAVED;
     /// Buffers of the port are not told by records.
     pub const APART: u8 = SYMBOLS | MEDIUM;
 }

@@ -379,7 +379,8 @@ pub enum PacketStep {
         /// When the next device may do something with it: its pipeline is done, or the last bit is there.
         until: Time,
         /// Where the time from its creation to `until` went. (A packet that a cut-through switch has to store
-        /// after all gets the rest with its next step.)
+        /// after all gets the rest with its next step, and so does a message that other virtual channels pass
+        /// on its link: `until` is when it were there without them.)
         parts: Parts,
     },
     /// It ended at a device.

@@ -157,15 +157,24 @@ impl<P: Probe> Simulation<P> {
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
     pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
-        let (end, stalls) = match &mut self.kernel {
-            Lists::Heap(k) => (k.run_events(limit, max_events), k.world.stalls.len()),
-            Lists::Ring(k) => (k.run_events(limit, max_events), k.world.stalls.len()),
+        let (end, stalls, events) = match &mut self.kernel {
+            Lists::Heap(k) => (
+                k.run_events(limit, max_events),
+                k.world.stalls.len(),
+                k.pending() - k.world.observers_pending,
+            ),
+            Lists::Ring(k) => (
+                k.run_events(limit, max_events),
+                k.world.stalls.len(),
+                k.pending() - k.world.observers_pending,
+            ),
         };
         let progress = match end {
-            RunEnd::Limit => Progress::Limit,
+            // Who observes beyond the limit does not keep a run going.
+            RunEnd::Limit if events > 0 => Progress::Limit,
             // What is on its way to a sink arrives without an event.
-            RunEnd::Empty if self.last_arrival() > limit => Progress::Limit,
-            RunEnd::Empty => Progress::Drained,
+            RunEnd::Limit | RunEnd::Empty if self.last_arrival() > limit => Progress::Limit,
+            RunEnd::Limit | RunEnd::Empty => Progress::Drained,
             RunEnd::Stopped => {
                 assert!(stalls > 0, "only a stall stops a run");
                 Progress::Stalled

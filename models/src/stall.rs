@@ -155,7 +155,8 @@ impl<P: Probe> View<'_, P> {
         let base = outputs.start;
         outputs.filter(move |&output| {
             let tx = &f.ports[output as usize].tx;
-            u32::from(tx.reading) == port - base && tx.done > self.key
+            let reads = u32::from(tx.reading) == port - base && tx.done > self.key;
+            reads || f.interleaved(output).is_some_and(|messages| messages.reads(port - base))
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::agents::origin;
 use crate::config::PRIORITIES;
-use crate::fabric::{Cx, DROP, FROM_WIRE, Fabric, Kind, MASK, Payload, Share, class, mark};
+use crate::fabric::{Cx, DROP, FROM_WIRE, Fabric, Kind, MASK, Payload, Share, all_taken, class, mark};
 use crate::maintenance::MAINTENANCE;
 use crate::medium::Freed;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED, sole_port};
@@ -280,7 +280,7 @@ impl<P: Probe> Fabric<P> {
             }
             if switch.slot == 0
                 && self.may_start(cx, output, priority as u8, queue)
-                && self.readable(cx, output, 1 << input) != 0
+                && self.readable(cx, output, 1 << input, priority) != 0
             {
                 self.start(cx, output, packet, false);
                 return;
@@ -503,7 +503,7 @@ impl<P: Probe> Fabric<P> {
             let rx = &mut self.ports[port as usize].rx;
             let reads = &mut switch.reads_of[input as usize];
             reads.outputs |= 1 << out;
-            let full = reads.outputs.count_ones() >= switch.reads;
+            let full = all_taken(reads.outputs, switch.reads);
             reads.last[priority.min(PRIORITIES)] = out as u8;
             switch.reading |= u64::from(full) << input;
             let fifo = switch.fifo;

@@ -4,9 +4,10 @@ use crate::arbiter::next_after;
 use crate::clock::{CHANNELS, TransmitClock};
 use crate::config::PRIORITIES;
 use crate::fabric::{Cx, Fabric, Kind, Payload, class, mark};
+use crate::interleave::BY_CHANNEL;
 use crate::medium::Freed;
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
-use crate::port::{Cold, CreditRecord, LinkTiming, NO_INPUT, Port, Tx, reading, special};
+use crate::port::{Cold, CreditRecord, LinkTiming, NO_INPUT, Parked, Port, Tx, reading, special};
 use crate::probe::{Cause, PacketStep, Probe};
 use crate::symbol::Flight;
 use crate::wire::Function;
@@ -270,14 +271,17 @@ impl<P: Probe> Fabric<P> {
         last
     }
 
-    /// Takes note of reads of `input` (port number) that ended before `key` without an event.
-    pub fn prune(&mut self, s: usize, input: u32, key: EventKey) {
+    /// Takes note of reads of `input` (port number) that ended before `key` without an event. How many go on
+    /// beyond this instant.
+    pub fn prune(&mut self, s: usize, input: u32, key: EventKey) -> u32 {
         let base = self.switches[s].base;
         let mut readers = self.switches[s].reads_of[input as usize].outputs;
+        let mut on = 0;
         while readers != 0 {
             let output = base + readers.trailing_zeros();
             readers &= readers - 1;
             let tx = &mut self.ports[output as usize].tx;
+            on += u32::from(tx.done.time() > key.time());
             if tx.done < key && u32::from(tx.reading) == input {
                 debug_assert!(!tx.done_posted);
                 debug_assert!(tx.reading_kind == reading::ORDINARY, "special reads end with an event");
@@ -286,6 +290,7 @@ impl<P: Probe> Fabric<P> {
                 self.ports[(base + input) as usize].rx.occupied -= 1;
             }
         }
+        on
     }
 
     /// Input `input` (number of its port) can be read again, because `output` has finished: for outputs that
@@ -318,8 +323,7 @@ impl<P: Probe> Fabric<P> {
         while outputs != 0 {
             let output = base + outputs.trailing_zeros();
             outputs &= outputs - 1;
-            // A link in symbol granularity may be held up by more than its packets, and asks by itself.
-            let busy = self.ports[output as usize].tx.done > cx.key() || self.is_symbolic(output);
+            let busy = self.ports[output as usize].tx.done > cx.key();
             assert!(busy || !self.lane_in_use(output, lane), "an idle output was not tried");
         }
     }
@@ -337,18 +341,53 @@ impl<P: Probe> Fabric<P> {
         own: u64,
     ) {
         let base = self.switches[s].base;
-        // By priority; apart those with packets of virtual channels only, or none of this input.
-        let mut ranks = [0u64; PRIORITIES + 1];
-        let mut left = wanted | own;
+        let output = base + own.trailing_zeros();
+        let mut rivals = 0u64;
+        let mut left = wanted;
         while left != 0 {
             let n = left.trailing_zeros();
             left &= left - 1;
-            let output = base + n;
-            if !self.lane_in_use(output, lane) {
+            if !self.lane_in_use(base + n, lane) {
                 self.ports[(base + lane) as usize].tx.wanted &= !(1 << n);
-                ranks[PRIORITIES] |= own & (1 << n);
-            } else if self.ports[output as usize].tx.done <= cx.key() {
-                ranks[self.rank_of(cx, output, lane)] |= 1 << n;
+            } else if self.ports[(base + n) as usize].tx.done <= cx.key() {
+                rivals |= 1 << n;
+            }
+        }
+        let own_uses = self.lane_in_use(output, lane);
+        if !own_uses {
+            self.ports[(base + lane) as usize].tx.wanted &= !own;
+        }
+        // A packet that an error cut short is sent again: the output is busy beyond its old end.
+        let own_idle = self.ports[output as usize].tx.done <= cx.key();
+        if own_uses && !own_idle {
+            self.post_done(cx, output);
+        }
+        if rivals & rivals.wrapping_sub(1) == 0 && !own_uses {
+            // Most often there is one, and nobody to compare it with.
+            let n = rivals.trailing_zeros();
+            if rivals == 0 || self.rank_of(cx, base + n, lane) < PRIORITIES {
+                if rivals != 0 {
+                    self.try_output(cx, base + n);
+                }
+                self.try_output(cx, output);
+                return;
+            }
+        }
+        // By priority; apart those with packets of virtual channels only, or none of this input.
+        let mut ranks = [0u64; PRIORITIES + 1];
+        if !own_uses {
+            ranks[PRIORITIES] = own;
+        } else if own_idle {
+            rivals |= own;
+        }
+        while rivals != 0 {
+            let n = rivals.trailing_zeros();
+            rivals &= rivals - 1;
+            let rank = self.rank_of(cx, base + n, lane);
+            // Who waits for something else than this input has been tried, and will be woken by that.
+            let channels = self.ports[(base + n) as usize].tx.clock.blocked() & CHANNELS != 0;
+            if rank < PRIORITIES || own & (1 << n) != 0 || channels || self.switches[s].untried != 0 {
+                ranks[rank] |= 1 << n;
             }
         }
         for priority in (0..PRIORITIES).rev().chain([PRIORITIES]) {
@@ -358,8 +397,27 @@ impl<P: Probe> Fabric<P> {
                 ranks[priority] &= !(1 << n);
                 pointer = n as u8;
                 self.try_output(cx, base + n);
+                let left = ranks.iter().fold(0, |all, rank| all | rank);
+                if left != 0 && self.is_taken(cx, s, lane) {
+                    // The others would find it so, and wait for the end of that read. Only the one that has
+                    // just finished has not looked elsewhere yet.
+                    if left & !own != 0 {
+                        self.await_inputs(cx, output, 1 << lane);
+                    }
+                    if left & own != 0 {
+                        self.try_output(cx, output);
+                    }
+                    return;
+                }
             }
         }
+    }
+
+    /// Whether as many outputs read the input `lane` as may.
+    fn is_taken<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, s: usize, lane: u32) -> bool {
+        self.prune(s, lane, cx.key());
+        let switch = &self.switches[s];
+        switch.untried == 0 && switch.reads != BY_CHANNEL && switch.reading >> lane & 1 == 1
     }
 
     /// Highest priority of VC0 at which `output` could start a packet from `lane`, or [`PRIORITIES`].
@@ -367,9 +425,28 @@ impl<P: Probe> Fabric<P> {
         if self.ports[output as usize].tx.clock.blocked() != 0 {
             self.consume(cx, output, cx.key());
         }
-        let blocked = self.ports[output as usize].tx.clock.blocked();
-        let could = |&p: &usize| blocked >> p & 1 == 0 && self.eligible(output, p) >> lane & 1 == 1;
-        (0..PRIORITIES).rev().find(could).unwrap_or(PRIORITIES)
+        let tx = &self.ports[output as usize].tx;
+        let blocked = tx.clock.blocked();
+        if tx.parked_any || tx.queue_lanes != 0 {
+            let could = |&p: &usize| blocked >> p & 1 == 0 && self.waits_in(output, p, lane);
+            return (0..PRIORITIES).rev().find(could).unwrap_or(PRIORITIES);
+        }
+        let waits = |p: usize| (tx.mask[p] >> lane & 1) << p;
+        let ready = (waits(0) | waits(1) | waits(2) | waits(3)) & !u64::from(blocked);
+        if ready == 0 { PRIORITIES } else { ready.ilog2() as usize }
+    }
+
+    /// Whether `lane` is one of the [`eligible`](Self::eligible).
+    fn waits_in(&mut self, port: u32, priority: usize, lane: u32) -> bool {
+        let tx = &self.ports[port as usize].tx;
+        let listed = tx.mask[priority] >> lane & 1 == 1;
+        let cold = &self.cold[port as usize];
+        if lane < u32::from(tx.queue_lanes) {
+            return listed && cold.stopped_lanes >> lane & 1 == 0;
+        }
+        let apart = |queue: &Parked| !queue.stopped && queue.mask[priority] >> lane & 1 == 1;
+        let released = tx.parked_any && cold.parked.iter().any(apart);
+        released || listed && (!tx.parked_any || self.park_stopped(port, priority, lane))
     }
 
     #[inline(always)]
@@ -533,9 +610,15 @@ impl<P: Probe> Fabric<P> {
         (self.packets[a].stamp.wrapping_sub(self.packets[b].stamp) as i32) < 0
     }
 
-    /// Of `lanes`, those whose input can be read now.
+    /// Of `lanes`, those whose input can be read now for a packet of this priority.
     #[inline(always)]
-    pub fn readable<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, port: u32, lanes: u64) -> u64 {
+    pub fn readable<L: EventList<Payload>>(
+        &mut self,
+        cx: &Cx<'_, L>,
+        port: u32,
+        lanes: u64,
+        priority: usize,
+    ) -> u64 {
         let owner = self.owner[port as usize];
         if owner < 0 {
             return lanes;
@@ -543,32 +626,27 @@ impl<P: Probe> Fabric<P> {
         let s = owner as usize;
         let mut check = lanes & self.switches[s].reading;
         let mut ends = 0;
+        if check != 0 && self.switches[s].reads == BY_CHANNEL {
+            return self.readable_channels(cx, port, lanes, priority);
+        }
         while check != 0 {
             let lane = check.trailing_zeros();
             check &= check - 1;
-            self.prune(s, lane, cx.key());
-            ends |= u64::from(self.ends_now(cx, s, lane)) << lane;
+            // Most often the reads go on, and nobody has to be asked.
+            if self.prune(s, lane, cx.key()) < self.switches[s].reads {
+                ends |= u64::from(self.ends_now(cx, s, lane)) << lane;
+            }
         }
         lanes & (!self.switches[s].reading | ends)
     }
 
-    /// Whether a read of input `lane` ends at this very instant, too, and nobody else waits for it: otherwise
-    /// outputs and inputs that end together would stay together for ever, because the input of the one seems
-    /// to be read when the other looks.
+    /// Whether a read of input `lane` that ends at this very instant counts as over: if nobody else waits for
+    /// the input. Otherwise outputs and inputs that end together would stay together for ever, because the
+    /// input of the one seems to be read when the other looks.
+    #[cold]
     fn ends_now<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, s: usize, lane: u32) -> bool {
         let switch = &self.switches[s];
-        let now = cx.now();
-        if cx.key() < EventKey::floor(now, class::DONE) {
-            return false;
-        }
-        // Most often the reads go on, and nobody has to be asked.
-        let (mut readers, mut on) = (switch.reads_of[lane as usize].outputs, 0);
-        while readers != 0 {
-            let tx = &self.ports[(switch.base + readers.trailing_zeros()) as usize].tx;
-            readers &= readers - 1;
-            on += u32::from(tx.done.time() > now);
-        }
-        if on >= switch.reads {
+        if cx.key() < EventKey::floor(cx.now(), class::DONE) {
             return false;
         }
         let mut others = self.ports[(switch.base + lane) as usize].tx.wanted & switch.stuck;
@@ -644,7 +722,7 @@ impl<P: Probe> Fabric<P> {
             *no_credit = true;
             return Pick::NONE;
         }
-        let free = self.readable(cx, port, lanes);
+        let free = self.readable(cx, port, lanes, priority);
         *busy |= lanes & !free;
         if free == 0 {
             return Pick::NONE;
@@ -873,7 +951,7 @@ impl<P: Probe> Fabric<P> {
         record.parts[Cause::Propagation as usize] += timing.propagation;
         record.parts[Cause::Pipeline as usize] += timing.pipeline;
         let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
-        let lane = record.queue.min(tx.queue_lanes);
+        let queue = record.queue;
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         trajectory.record(mark::START, Time(start), u64::from(port), id);
         ledger.packet_hops += 1;
@@ -885,7 +963,7 @@ impl<P: Probe> Fabric<P> {
         let peer = transmit.peer;
         let special = transmit.special;
         let flight = Flight { start, stored: stored_until, arrival, behind: (length - stored_until) as u32 };
-        if special & special::SYMBOLS != 0 {
+        if special & special::CARRIED != 0 {
             // The link's own event takes the packet there.
         } else if !timing.to_sink {
             // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
@@ -919,8 +997,9 @@ impl<P: Probe> Fabric<P> {
                 self.post_done(cx, port);
             }
         } else {
-            if let Some(pointer) = self.ports[index].tx.pointers.get_mut(usize::from(priority)) {
-                *pointer = lane;
+            let tx = &mut self.ports[index].tx;
+            if let Some(pointer) = tx.pointers.get_mut(usize::from(priority)) {
+                *pointer = queue.min(tx.queue_lanes);
             }
             self.started_at_endpoint(cx, !owner as usize, origin);
         }

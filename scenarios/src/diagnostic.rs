@@ -382,6 +382,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC074", "links of different speed"),
     ("SC075", "routing that can deadlock, accepted by the file"),
     ("SC076", "staging queues that can stop each other"),
+    ("SC077", "script of which no delays give the order"),
     ("SC080", "something that a medium does not have"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),

@@ -151,7 +151,13 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         let finding = Diagnostic::error("SC008", format!("{at}/priority"), message);
         c.out.push(finding.help("allowed: 0 and 1"));
     }
-    c.out.len() == before
+    let sound = c.out.len() == before;
+    if session.script.as_ref().and_then(|script| script.realisable) == Some(false) {
+        let message = "no delays of messages give this order with timers at their periods: the script fires \
+                       them";
+        c.out.push(Diagnostic::warning("SC077", format!("{at}/session/script/realisable"), message));
+    }
+    sound
 }
 
 /// Sizes of PDUs with their weights.

@@ -611,7 +611,7 @@ mod tests {
             ("11 % and 3 times", &["11 %"]),
             ("2.05<!--=one/load--> Gb/s, 12<!--=input--> us (law: 2.04, 11 us)", &[]),
             ("`load=0.7`, [a](a-0.4.md), <!-- 7 us -->", &[]),
-            ("4x links, 2.5.1, ST-5.2.5, §3.4.3, 1e-6, F.6, 3 packets, 5 sessions", &[]),
+            ("4x links, 2.5.1, ST-5.2.5-4, §3.4.3, 1e-6, F.6, 3 packets, 5 sessions", &[]),
         ] {
             assert_eq!(look_alikes(line), expected, "{line}");
         }

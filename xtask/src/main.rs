@@ -1,4 +1,4 @@
-//! Checks of the workspace itself: `cargo run -q -p xtask -- edges|figures|licences|tidy|tests LOG`.
+//! Checks of the workspace itself: `cargo run -q -p xtask -- COMMAND`.
 //!
 //! Each prints what it found, with the place and the reason, and exits with 1 if that is not nothing.
 
@@ -7,6 +7,7 @@ mod figures;
 mod licences;
 mod mask;
 mod ran;
+mod requirements;
 mod tidy;
 
 use serde_json::Value;
@@ -18,6 +19,9 @@ const USAGE: &str = "usage: cargo run -q -p xtask -- COMMAND
 edges       dependencies between the crates of the workspace, and what the lower ones must not depend on
 figures     writes the figures of the pages for readers anew; --check only says which are stale, or by hand
 licences    licences of everything that is linked
+requirements
+            writes REQUIREMENTS.md of the protocols anew, with the tests that prove each requirement; --check
+            only says which are stale. Ids that lead nowhere, and what must be proven and is not
 tidy        rules about the text of tracked files
 tests LOG   whether the tests of every default member ran, from what `cargo test` printed (both streams); - is
             standard input";
@@ -33,6 +37,8 @@ fn main() -> ExitCode {
         ["figures"] => figures::check(&root(), true),
         ["figures", "--check"] => figures::check(&root(), false),
         ["licences"] => metadata(&["--locked"]).and_then(|metadata| licences::check(&metadata)),
+        ["requirements"] => requirements::check(&root(), true),
+        ["requirements", "--check"] => requirements::check(&root(), false),
         ["tidy"] => tidy::check(&root()),
         ["tests", log] => {
             let text = if log == "-" {

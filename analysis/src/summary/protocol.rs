@@ -147,7 +147,7 @@ impl HostSummary {
         let summary = outcome.agents.iter().map(|(device, host)| Self {
             device: report.run.config.devices[*device as usize].path.clone(),
             rx_queue_max: host.rx_high_water,
-            rx_queue_mean: Num(ratio(host.rx_depth_ps, outcome.end.0.into())),
+            rx_queue_mean: Num(ratio(host.rx_depth_ps, report.active_ps().into())),
             sent: host.flows.sent,
             completed: host.flows.completed,
             delivered: host.flows.delivered,

@@ -133,7 +133,7 @@ fn figures() {
 /// Either end may disconnect at any time. Without losses both always learn that it closed; if the answer to
 /// Request_Connection is lost and its sender disconnects meanwhile, the other end was never connected.
 ///
-/// Proves: ST-5.1.2-9, ST-5.1.2-10, ST-5.1.1-12
+/// Proves: ST-5.1.2-10, ST-5.1.1-12
 #[test]
 fn connections_come_and_go() {
     for fault in FAULTS {

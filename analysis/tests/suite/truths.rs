@@ -154,3 +154,31 @@ fn connections_without_messages_have_no_goodput() {
         assert_eq!(report.flows[0].goodput_gbps.value, 0.0, "{}", report.run.name);
     }
 }
+
+/// 100 packets of 280 characters of 400 ps, and silence: shares of time are of the time until the last one
+/// arrived, whether the run sits out the silence, and however the beginning was chosen.
+#[test]
+fn silence_after_a_finite_workload_is_not_measured() {
+    let text = r#"{"name": "ends", "topology": {"single_switch": {"ports": 2}},
+        "links": {"rate": "6.25 Gbaud", "width": "4x"},
+        "run": {"until": "UNTIL", "warmup": WARMUP, "sample_every": SAMPLES},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "limit": 100, "size": 256,
+        "arrivals": {"constant": {"load": 0.5, "phase": "0 ns"}}}]}"#;
+    for until in ["100 us", "2 ms"] {
+        for (warmup, samples) in [(r#""auto""#, r#""off""#), (r#""0 ns""#, r#""1 us""#)] {
+            let text = text.replace("UNTIL", until).replace("WARMUP", warmup).replace("SAMPLES", samples);
+            let report = &run(&text, "ends")[0];
+            let last = report.run.collector.flows()[0].extent.last.0;
+            assert_eq!((report.window.from_ps, report.window.to_ps), (0, last), "{until} {warmup}");
+            // The last one is created after 198 times its length.
+            assert!((199 * 112_000..200 * 112_000 + 500_000).contains(&last), "{last} ps");
+            let law = 100.0 * 112_000.0 / last as f64;
+            let summary = analysis::Summary::new("ends", std::slice::from_ref(report));
+            let fabric = &summary.variants[0].fabric;
+            assert!((fabric.link_use_max.0 / law - 1.0).abs() < 1e-9, "{until} {warmup}: {law}");
+            assert!((report.flows[0].offered_load / law - 1.0).abs() < 1e-9);
+            let table = variant(report);
+            assert!(table.lines().any(|line| line.starts_with("  links 2")), "{table}");
+        }
+    }
+}

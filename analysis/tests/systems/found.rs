@@ -101,3 +101,34 @@ fn flows_and_sessions_have_streams_of_their_own() {
         }"#,
     );
 }
+
+/// The last timer goes off unheard between the last sample and the end: the run was over before, sampled or
+/// not.
+#[test]
+fn a_sample_to_come_does_not_keep_a_run_going() {
+    sound(
+        r#"{"name": "samples", "seed": 4, "run": {"until": "1 ms", "warmup": "0 ps",
+        "sample_every": "7777 ns", "stall_after": "off"}, "topology": {"torus": {"size": [3, 2]}},
+        "endpoint": {"host": {"protocol_clock": 10, "response_timeout": "10 ms"}},
+        "configure": {"fabric": {"host": "ep/4", "priority": 2}},
+        "traffic": [{"name": "packets", "from": "ep/0", "to": "ep/5",
+        "arrivals": {"bernoulli": {"load": 0.05}}, "limit": 1, "packet": "response"}]}"#,
+    );
+}
+
+/// The last packets of a flow are lost: its time does not end with those that arrived.
+#[test]
+fn what_is_lost_last_is_measured() {
+    sound(
+        r#"{"name": "lost", "seed": 7, "run": {"until": "60 us", "warmup": "0 ps"},
+        "topology": {"torus": {"size": [3, 2]}}, "switch": {"pipeline": "30 ns"},
+        "links": {"symbol": "auto", "vcs": {"count": 8, "continuous": 8}},
+        "faults": {"outages": [{"link": "ep/1", "at": "9 us", "for": "8 us"}],
+        "lane_losses": [{"link": "sw/2-0:0", "at": "34 us", "retrain": "20 us", "width": "1x"}]},
+        "routing": {"method": "shortest", "allow_deadlock": true},
+        "traffic": [{"name": "packets-0", "from": "ep/2",
+        "to": {"cycle": ["ep/0", "ep/1", "ep/3", "ep/4", "ep/5"]},
+        "arrivals": {"on_off": {"load": 0.1, "on": "3 us", "off": "6 us"}}, "limit": 40, "packet": "message",
+        "vc": 7}]}"#,
+    );
+}

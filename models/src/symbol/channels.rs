@@ -208,7 +208,7 @@ impl<P: Probe> Fabric<P> {
                 no_credit = true;
                 continue;
             }
-            let free = self.readable(cx, port, lanes);
+            let free = self.readable(cx, port, lanes, 0);
             busy |= lanes & !free;
             if free != 0 {
                 let lane = self.lane_of_channel(port, channel, free);
@@ -356,7 +356,7 @@ impl<P: Probe> Fabric<P> {
         let held = channels.held();
         let rx = &mut self.ports[port as usize].rx;
         rx.high_water = rx.high_water.max(rx.occupied.saturating_add(held.min(255) as u8));
-        if self.may_start(cx, output, priority, UNSTAGED) && self.readable(cx, output, 1 << input) != 0 {
+        if self.may_start(cx, output, priority, UNSTAGED) && self.readable(cx, output, 1 << input, 0) != 0 {
             self.start(cx, output, packet, false);
             return;
         }

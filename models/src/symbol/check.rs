@@ -16,6 +16,7 @@ use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};
 use lp_serial::cost::{AddressSize, SymbolSize, idle3_packet_bytes};
 use lp_serial::packet::{BODY_MAX_BYTES, Header, PACKET_MAX_BYTES, View, check, seal, sealed_len, unseal};
+use sim_core::{Fingerprint, Time};
 
 /// How much was checked.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,20 @@ pub struct WireChecked {
     pub packets: u64,
     /// Control symbols.
     pub symbols: u64,
+    /// Hash of the octets of these packets without ackID and CRC, in any order: two runs in which the same
+    /// packets crossed equally many links have the same.
+    pub octets: Fingerprint,
+}
+
+impl WireChecked {
+    /// A packet or a frame with these octets.
+    pub(crate) fn packet(&mut self, octets: &[u8]) {
+        self.packets += 1;
+        // FNV-1a.
+        let hash = |hash: u64, octet: &u8| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01B3);
+        let hash = octets.iter().fold(0xCBF2_9CE4_8422_2325, hash);
+        self.octets.record(0, Time(0), hash, octets.len() as u64);
+    }
 }
 
 /// Filler of packets of which nobody asks what is in them.
@@ -67,7 +82,7 @@ impl<P: Probe> Fabric<P> {
         // CRCs do not cover the ackID, and the body has none.
         assert_eq!(read[0] & 3, body[0] & 3, "wire check: first byte");
         assert_eq!(read[1..length], body[1..length], "wire check: packet");
-        self.wire_checked.packets += 1;
+        self.wire_checked.packet(&body[..length]);
     }
 
     /// The size of ids in packets that a device makes with a body.

@@ -158,6 +158,10 @@ impl<P: Probe> Fabric<P> {
             }
             step::RESUME => self.met(cx, target, false),
             step::CREDIT => self.credit_returned(cx, target, payload.extra()),
+            step::LEFT => self.message_ended(cx, target),
+            step::PINS => self.message_at_pins(cx, target, payload.packet(), payload.extra()),
+            step::REACH => self.message_reached(cx, target, payload.packet(), payload.extra()),
+            step::BORDER => self.border(cx, target),
             step::TELL => {
                 self.count(cx, target, false);
                 let end = self.end(target);

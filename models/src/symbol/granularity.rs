@@ -326,12 +326,6 @@ impl<P: Probe> Fabric<P> {
             let rx = &mut self.ports[port as usize].rx;
             rx.special = rx.special & !special::SYMBOLS | special::WATCHED;
             self.end(port).log.clear();
-            let tx = &self.ports[port as usize].tx;
-            if self.is_switch(port) && tx.stored > 0 && tx.done.time().0 <= now {
-                // It is idle, and what waits there could not start: whoever frees an input has to ask it.
-                let switch = &mut self.switches[self.owner[port as usize] as usize];
-                switch.stuck |= 1 << (port - switch.base);
-            }
         }
     }
 }

@@ -77,6 +77,14 @@ pub(crate) mod step {
     pub const ENTER: u16 = 9;
     /// On another medium than RapidIO: the neighbour has a place more on a channel.
     pub const CREDIT: u16 = 10;
+    /// Where virtual channels share a link by micropackets: a transmission of this port was to end.
+    pub const LEFT: u16 = 11;
+    /// There, unfolded: a message is at the pins of this port.
+    pub const PINS: u16 = 12;
+    /// There: a message reaches the device of this port.
+    pub const REACH: u16 = 13;
+    /// There: a border of micropackets on the wire of this port.
+    pub const BORDER: u16 = 14;
 }
 
 /// A packet that the fabric has handed to the link port and that the partner has not acknowledged.

@@ -4,7 +4,6 @@ use models::config::*;
 use models::stats::LinkStats;
 use models::{Outcome, RunOptions};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
 use sim_core::{Duration, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -264,12 +263,8 @@ fn all_reliable(net: &Net) -> bool {
     !net.config.symbolic.iter().any(lossy)
 }
 
-fn config(cases: u32, seed: u64) -> Config {
-    Config { cases, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() }
-}
-
 proptest! {
-    #![proptest_config(config(60, 4))]
+    #![proptest_config(property(60, 4))]
 
     /// Whatever the channels, traffic and errors: packets are conserved, everything that is not lost arrives,
     /// in the order of its flow; nothing is lost on reliable channels; losses are told where they happened;

@@ -19,6 +19,7 @@ mod headroom;
 mod links;
 mod linx;
 mod media;
+mod micropackets;
 mod multicast;
 mod ordering;
 mod priority;

@@ -4,6 +4,8 @@
 //! reorder them, and watch each other's heartbeats. Nothing is acknowledged or repeated: what cannot be
 //! delivered resets the connection.
 //!
+//! Requirements: see `REQUIREMENTS.md` of the crate, each with the tests that prove it.
+//!
 //! # Reading order
 //!
 //! 1. [`wire`]: rio_frame and the nine headers.

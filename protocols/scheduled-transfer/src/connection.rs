@@ -185,6 +185,8 @@ pub struct Connection {
     peer: Ula,
     interface: u8,
     reliable: bool,
+    /// The upper layer was told that it is over.
+    closed: bool,
     extras: Extras,
     retries: u32,
     gate: Gate,
@@ -223,6 +225,7 @@ impl Connection {
             peer,
             interface,
             reliable: config.reliable,
+            closed: false,
             extras: Extras::default(),
             retries: 0,
             gate: Gate::new(remote.slots),

@@ -6,6 +6,8 @@
 //! operations on *persistent regions* (Put, Get, FetchOp: no further permission). A Block is cut into *STUs*,
 //! the payloads of Data operations.
 //!
+//! Requirements: see `REQUIREMENTS.md` of the crate, each with the tests that prove it.
+//!
 //! # Reading order
 //!
 //! 1. [`wire`]: the 40-octet Schedule Header and the operations of tables 4 to 8; [`checksum`].

@@ -115,7 +115,7 @@ impl Gate {
     }
 
     /// Remembers that the operation just sent asks for Slots under `sync`. What was sent within `window`
-    /// before on another channel, or on any if the link reorders, may arrive after it (decision D52).
+    /// before on another channel, or on any if the link reorders, may arrive after it (ST-D52).
     pub fn ask(&mut self, sync: u32, now: u64, channel: u8, window: Option<u64>, reorders: bool) {
         let extra = window.map_or(0, |window| {
             self.forget(now, window);

@@ -137,7 +137,8 @@ fn ports_and_keys_must_match() {
     assert_eq!(pair.logged(B).len(), seen);
 }
 
-/// Proves: ST-5.1.1-4, ST-10.6.3-1, ST-10.6.4-1, ST-5.2.4-7, ST-5.2.3-4, ST-5.2.6-4, ST-7.3-1, ST-10.6.3-2
+/// Proves: ST-5.1.1-4, ST-10.6.3-1, ST-10.6.4-1, ST-5.2.3-4, ST-5.2.6-4, ST-7.3-1, ST-10.6.3-2
+/// Proves: ST-8-5
 #[test]
 fn request_connection_is_refused() {
     let mut pair = pair(|_| {});
@@ -271,6 +272,7 @@ fn a_repeated_stu_leaves_the_block_good() {
 }
 
 /// Proves: ST-10.7.3-1, ST-8.2-19, ST-6.2.5-1, ST-6.2.5-6, ST-6.1.4.1-8, ST-6.1.2-5
+/// Proves: ST-7.3-1
 #[test]
 fn requests_that_cannot_be_met_are_rejected() {
     let mut pair = pair(|config| config.data_channels = 0b0010);
@@ -396,7 +398,7 @@ fn a_teardown_out_of_place() {
     assert_eq!(pair.outcome(A, id), Outcome::Complete, "it is as open as before");
 }
 
-/// Proves: ST-8.2-6, ST-8.2-23, ST-10.7.7-1, ST-6.1.4.4-8, ST-6.1.4.3-7, ST-6.1.4.3-3
+/// Proves: ST-8.2-6, ST-8.2-23, ST-10.7.7-1, ST-7.3-1, ST-6.1.4.3-7, ST-6.1.4.3-3
 #[test]
 fn region_operations_are_checked() {
     let mut pair = pair(|_| {});
@@ -464,7 +466,7 @@ fn region_operations_are_checked() {
     assert_eq!(pair.sent(B, Op::Data).len(), 1);
 }
 
-/// Proves: ST-6.1.1.1-1, ST-6.1.1.1-3, ST-6.1.1.1-4, ST-6.1.1-1, ST-6.1.1.3-2, ST-6.1.1.3-1, ST-10.7.4-3
+/// Proves: ST-6.1.1.1-3, ST-6.1.1.1-4, ST-6.1.1-1, ST-6.1.1.3-2, ST-6.1.1.3-1, ST-10.7.4-3
 /// Proves: ST-6.2.1-8, ST-6.2.1-9, ST-6.2.9-3, ST-7.2-1
 #[test]
 fn request_state_in_its_three_forms() {
@@ -490,7 +492,7 @@ fn request_state_in_its_three_forms() {
     assert_eq!(pair.logged(B), [Logged::Out_Of_Range_B_num_Error]);
 }
 
-/// Proves: ST-10.6.2-1, ST-5.2.5-2, ST-8.2-12, ST-8.2-13, ST-8.2-9, ST-8.2-10, ST-6.2.10-2, ST-8.2-11
+/// Proves: ST-10.6.2-1, ST-8.2-12, ST-8.2-13, ST-8.2-9
 /// Proves: ST-7.4-1
 #[test]
 fn headers_occupy_slots_until_they_are_taken() {
@@ -527,7 +529,7 @@ fn headers_occupy_slots_until_they_are_taken() {
     assert_eq!(pair.ends[B].connections().next().unwrap().occupied_slots(), 0);
 }
 
-/// Proves: ST-6.1.1.4-2, ST-6.1.1.4-8, ST-6.1.1.4-5, ST-10.2-4, ST-6.1.1.4-3, ST-6.1.1.4-4
+/// Proves: ST-6.1.1.4-2, ST-6.1.1.4-8, ST-6.1.1.4-3, ST-6.1.1.4-4
 #[test]
 fn end_is_acknowledged_as_often_as_it_comes() {
     let mut pair = pair(|_| {});
@@ -555,7 +557,7 @@ fn end_is_acknowledged_as_often_as_it_comes() {
     assert_eq!(pair.logged(B).len(), 2);
 }
 
-/// Proves: ST-4.2-5, ST-5.1.1-11
+/// Proves: ST-4.2-5
 #[test]
 fn optional_payload_and_interrupt_of_control_operations() {
     let mut pair = pair(|_| {});

@@ -398,7 +398,7 @@ fn op_timeout_and_max_retry_are_the_systems() {
     }
 }
 
-/// Proves: ST-A.1-6, ST-A.2-6, ST-A.3-5, ST-A.3-6, ST-4.1-1
+/// Proves: ST-A.1-6, ST-A.2-6, ST-A.3-5, ST-A.3-6, ST-4.1-1, ST-4.1-2, ST-4.1-3
 #[test]
 fn control_and_data_have_their_channels() {
     let mut pair = pair(|_| {});

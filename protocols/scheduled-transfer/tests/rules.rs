@@ -108,7 +108,7 @@ fn ids_increase_and_leave_out_what_is_reserved() {
     assert_eq!(indices.assign(10), Some(1));
 }
 
-/// Proves: ST-5.2.2-2, ST-9.2-2
+/// Proves: ST-5.2.2-2, ST-5.2.2-5, ST-9.2-2
 #[test]
 fn a_key_rests_for_ten_minutes() {
     let mut keys = Keys::new(u32::MAX);
@@ -119,6 +119,15 @@ fn a_key_rests_for_ten_minutes() {
     assert!(keys.is_blocked(u32::MAX));
     keys.assign(5 + KEY_QUARANTINE);
     assert!(!keys.is_blocked(u32::MAX) && keys.is_blocked(1));
+    // A Key that rests is passed over, until its time has come.
+    let mut keys = Keys::new(9);
+    keys.release(9, 5);
+    keys.release(10, 6);
+    assert_eq!(keys.assign(4 + KEY_QUARANTINE), 11);
+    let mut keys = Keys::new(9);
+    keys.release(9, 5);
+    keys.release(10, 6);
+    assert_eq!([keys.assign(5 + KEY_QUARANTINE), keys.assign(5 + KEY_QUARANTINE)], [9, 11]);
 }
 
 /// Proves: ST-10.2-2, ST-10.2-6, ST-10.2-9, ST-10.2-10, ST-10.2-11, ST-10.2-12, ST-6.2.9-1, ST-10.2-14
@@ -292,8 +301,10 @@ fn checksums_on_the_way() {
         assert_eq!(pair.outcome(A, id), Outcome::Complete);
         for (_, header) in &pair.trace {
             let last = header.flags.has(scheduled_transfer::wire::Flags::LAST);
-            if header.op != Op::Data as u8 || last {
-                assert_eq!(header.cksum != 0, compute);
+            if !compute {
+                assert_eq!(header.cksum, 0, "{header}");
+            } else if header.op != Op::Data as u8 || last {
+                assert_ne!(header.cksum, 0, "{header}");
             }
         }
         pair.assert_clean();

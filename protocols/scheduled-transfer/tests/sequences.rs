@@ -67,7 +67,6 @@ fn everything() -> (Pair, ConnectionId, ConnectionId) {
 }
 
 /// Proves: ST-9.1-40, ST-9.1-41, ST-6.2.1-1, ST-6.2.1-5, ST-6.2.1-6, ST-6.2.1-7, ST-3.1-2, ST-9.2-1, ST-9.2-3
-/// Proves: ST-10.7.1-2
 #[test]
 fn every_id_is_its_receivers() {
     let (pair, ..) = everything();
@@ -105,7 +104,7 @@ fn every_id_is_its_receivers() {
     }
 }
 
-/// Proves: ST-8.2-18, ST-6.2.10-1, ST-6.2.10-3, ST-6.2.9-2, ST-7.1-1, ST-4.2-6, ST-6.1.4.1-7
+/// Proves: ST-8.2-18, ST-6.2.10-1, ST-6.2.9-2, ST-7.1-1, ST-4.2-6, ST-6.1.4.1-7
 #[test]
 fn channels_opaque_and_grants_of_a_transfer() {
     let (pair, ..) = everything();
@@ -133,6 +132,7 @@ fn channels_opaque_and_grants_of_a_transfer() {
 }
 
 /// Proves: ST-4.2-2, ST-6.2.7-2, ST-6.2.7-5, ST-6.2.8-1, ST-6.2.8-3, ST-6.2.10-4, ST-6.2.4-1
+/// Proves: ST-6.2.7-4, ST-6.2.7-7
 #[test]
 fn stus_fill_consecutive_buffers() {
     let mut pair = pair(|config| (config.bufsize, config.max_stu) = (11, 9));
@@ -248,7 +248,7 @@ fn a_read_of_another_length_is_refused() {
     assert_eq!(pair.outcome(A, read), Outcome::Failed(Failure::Rejected));
 }
 
-/// Proves: ST-6.1-1, ST-10.1-6
+/// Proves: ST-6.1-1
 #[test]
 fn nothing_moves_without_a_connection() {
     let mut pair = plain();
@@ -432,7 +432,7 @@ fn grants_may_come_in_any_order() {
     }
 }
 
-/// Proves: ST-6.1.1-2, ST-6.1.1.2-1, ST-10.7.4-4, ST-6.1.1-4
+/// Proves: ST-6.1.1-2, ST-10.7.4-4, ST-6.1.1-4
 #[test]
 fn only_the_answer_to_a_question_counts() {
     let (mut pair, _, id, grants) = three_blocks(true, 1);

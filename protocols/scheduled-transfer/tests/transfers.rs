@@ -48,7 +48,7 @@ fn set_up_and_teardown() {
 }
 
 /// Proves: ST-6.1.2-1, ST-6.1.2-3, ST-6.1.2-7, ST-6.1.2-9, ST-6.1.2-11, ST-6.1.2-12, ST-6.2.7-1, ST-6.2.7-3
-/// Proves: ST-6.2.8-5, ST-6.2.8-6, ST-4.2-1, ST-8.2-16, ST-4.1-2, ST-4.1-3, ST-6.2.2-1, ST-6.2.2-2
+/// Proves: ST-6.2.8-5, ST-6.2.8-6, ST-4.2-1, ST-8.2-16, ST-6.2.2-1, ST-6.2.2-2
 #[test]
 fn a_write_lands_octet_by_octet() {
     for (address, bytes, blocksize) in [(0, 1, 0), (7, 100_000, 12), (0x1234, 65_536, 16), (0, 300_000, 10)] {
@@ -95,7 +95,7 @@ fn a_read_lands_octet_by_octet() {
     pair.assert_clean();
 }
 
-/// Proves: ST-4.2-7, ST-6.2.4-6, ST-3.1-1
+/// Proves: ST-4.2-7, ST-3.1-1
 #[test]
 fn many_transfers_at_once_in_both_directions() {
     let mut pair = pair();
@@ -225,6 +225,17 @@ fn put_and_get() {
             pair.ends[A].memory()[500..500 + bytes as usize]
         );
     }
+    // What answers a Put: Slots, B_seq, Sync and Block of its last Data, and both ids.
+    let lasts: Vec<_> =
+        pair.sent(A, Op::Data).into_iter().filter(|data| data.flags.has(Flags::SEND_STATE)).collect();
+    let answers = pair.sent(B, Op::RequestStateResponse);
+    assert_eq!((lasts.len(), answers.len()), (3, 3));
+    let theirs = pair.sent(B, Op::MemoryRegionAvailable)[0].s_id;
+    for (put, (data, rsr)) in (0..).zip(lasts.iter().zip(&answers)) {
+        let found = (rsr.param, rsr.offset, rsr.sync, rsr.b_num, rsr.d_id, rsr.s_id, rsr.b_id, rsr.bufx);
+        assert_eq!(found, (63, put, data.sync, put, id, theirs, 0, 0));
+        assert_eq!(rsr.flags, Flags::NONE);
+    }
     assert!(
         pair.ends[A].put(pair.now, a, (id, 199_999), Span::new(0, 2), TransferOptions::default()).is_none()
     );
@@ -313,7 +324,7 @@ fn a_fetch_op_is_executed_once_whatever_is_lost() {
     }
 }
 
-/// Proves: ST-5.1.2-10, ST-5.1.2-9
+/// Proves: ST-5.1.2-10
 #[test]
 fn both_ends_take_down_at_once() {
     let mut pair = pair();
@@ -330,7 +341,7 @@ fn both_ends_take_down_at_once() {
     pair.assert_clean();
 }
 
-/// Proves: ST-5.1.2-5, ST-5.1.2-7, ST-10.2-3, ST-10.2-7, ST-10.2-8, ST-10.1-6, ST-5.1.1-12
+/// Proves: ST-5.1.2-5, ST-5.1.2-7, ST-10.2-3, ST-10.2-7, ST-10.2-8, ST-5.1.1-12
 #[test]
 fn set_up_and_teardown_survive_every_single_loss() {
     use Op::{ConnectionAnswer, DisconnectAnswer, DisconnectComplete, RequestConnection, RequestDisconnect};
@@ -358,7 +369,7 @@ fn set_up_and_teardown_survive_every_single_loss() {
     }
 }
 
-/// Proves: ST-10.1-7, ST-10.1-8, ST-10.1-9, ST-5.2.2-5
+/// Proves: ST-10.1-6, ST-10.1-7, ST-10.1-8, ST-10.1-9
 #[test]
 fn a_silent_peer_is_given_up_after_max_retry() {
     let mut pair = pair();

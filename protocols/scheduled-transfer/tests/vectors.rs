@@ -76,7 +76,7 @@ fn described(fields: &str) -> Header {
 /// Proves: ST-9.1-28, ST-9.1-30, ST-9.1-31, ST-9.1-33, ST-9.1-34, ST-9.1-35, ST-9.1-36, ST-9.1-37
 /// Proves: ST-9.1-38, ST-9.1-39, ST-5.1.1-2, ST-5.1.1-3, ST-5.1.2-2, ST-6.1.2-2, ST-6.1.2-6, ST-6.1.2-8
 /// Proves: ST-6.1.2-10, ST-6.1.3-2, ST-6.1.3-8, ST-6.1.3-9, ST-6.1.4.1-1, ST-6.1.4.1-5, ST-6.1.4.3-1
-/// Proves: ST-6.1.4.4-5, ST-6.1.4.4-6, ST-6.1.1.1-2, ST-6.1.1.2-2
+/// Proves: ST-6.1.4.4-5, ST-6.1.4.4-6, ST-6.1.1.1-2, ST-6.1.1.2-1, ST-6.1.1.2-2
 #[test]
 fn headers_both_ways() {
     let rows = operations();
@@ -241,7 +241,7 @@ fn lan_emulation() {
             assert!(lane::Frame::parse(medium, &damaged).is_err(), "{name} octet {at}");
         }
     }
-    // LAN emulation writes Length 0 from 1 536 octets on; both are read (decision D85).
+    // LAN emulation writes Length 0 from 1 536 octets on; both are read (ST-D85).
     let long = [&data()[..HEADER_BYTES], &[0x5A; 2000]].concat();
     for zero_length in [false, true] {
         let (lecid, d_ula, s_ula, operation, routing) = (7, D_ULA, S_ULA, &long[..], &[][..]);
@@ -339,7 +339,7 @@ const fn at(bufx: u32, offset: u32) -> Place {
 }
 
 /// Proves: ST-6.3-1, ST-6.3-4, ST-6.2.6-4, ST-6.2.6-5, ST-6.2.6-6, ST-6.2.6-7, ST-6.2.6-8, ST-6.2.6-9
-/// Proves: ST-6.2.8-4, ST-6.2.8-7, ST-6.2.7-4
+/// Proves: ST-6.2.8-4, ST-6.2.8-7
 #[test]
 fn packing() {
     let write = |blocksize| Layout { t_len: NonZeroU64::new(26000), blocksize, f_offset: 1536 };
@@ -402,7 +402,7 @@ fn block_numbers() {
 }
 
 proptest::proptest! {
-    /// Proves: ST-8-6, ST-8-4, ST-8-5
+    /// Proves: ST-8-6, ST-8-4
     #[test]
     fn every_header_comes_back(
         wire in proptest::array::uniform32(proptest::num::u8::ANY),
@@ -418,7 +418,6 @@ proptest::proptest! {
         }
     }
 
-    /// Proves: ST-6.2.7-7
     #[test]
     fn blocks_tile_the_transfer(t_len in 1u64..1 << 40, blocksize in 20u16..48, f_offset: u32) {
         let layout = Layout { t_len: NonZeroU64::new(t_len), blocksize, f_offset };

@@ -5,6 +5,8 @@
 //! of one protocol make a *conduit*. Management messages travel as type 11 messages or in one type 9
 //! stream; data likewise, in any of the four combinations.
 //!
+//! Requirements: see `REQUIREMENTS.md` of the crate, each with the tests that prove it.
+//!
 //! # Reading order
 //!
 //! 1. [`protocol`]: numbers that name protocols and streams.

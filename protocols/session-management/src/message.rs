@@ -255,7 +255,7 @@ pub enum Fault {
     },
 }
 
-/// What a fault calls for (table SMP-3.8.5-10).
+/// What a fault calls for (R1 to R21 in requirements.txt).
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Reaction {
     /// No message.
@@ -430,7 +430,7 @@ impl<'a> Message<'a> {
     /// data messages is judged by [`Data::payload`], because that takes the Offset octets of the stream.
     ///
     /// # Errors
-    /// The first [`Fault`] in the order of SMP-3.8.5-11.
+    /// The first [`Fault`] in the order of decision D63.
     pub fn parse(octets: &'a [u8], mode: Mode) -> Result<Self, Fault> {
         let &[code, version, ..] = octets else { return Err(Fault::Fragment { found: octets.len() }) };
         let command = Command::from_code(code).ok_or(Fault::Command { found: code })?;

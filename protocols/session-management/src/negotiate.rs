@@ -340,7 +340,7 @@ pub fn optional_end(protocol: u16, list: List<'_>) -> usize {
 pub enum Surprise {
     /// An attribute that the OPEN did not have and that is not understood.
     NotUnderstood(Kind),
-    /// A value that the OPEN did not allow, or an illegal one.
+    /// A value that the OPEN did not allow, an illegal one, or a second one.
     Value(Kind),
     /// The ProtoID is not that of the OPEN.
     Protocol,
@@ -354,7 +354,7 @@ pub enum Surprise {
 /// Why the stream cannot be used.
 pub fn judge_accept(offer: &Offer, open: List<'_>, accept: List<'_>) -> Result<Attributes, Surprise> {
     let protocol = offer.protocol.id();
-    let mut bare = true;
+    let mut agreed = Attributes::new();
     for (kind, attribute) in accept.kinds(protocol) {
         let asked = open.kinds(protocol).any(|(_, asked)| asked.id() == attribute.id());
         if !asked && !offer.understands(kind, attribute.id()) {
@@ -372,19 +372,26 @@ pub fn judge_accept(offer: &Offer, open: List<'_>, accept: List<'_>) -> Result<A
             }
             _ => true,
         };
-        if !fits || !is_legal(kind, attribute) {
+        let again =
+            agreed.list().kinds(protocol).any(|(before, old)| before == kind && old.id() == attribute.id());
+        if again || !fits || !is_legal(kind, attribute) {
             return Err(Surprise::Value(kind));
         }
-        bare &= matches!(kind, Kind::MessageNumber | Kind::ConduitStream | Kind::DataHeaderFormat);
+        agreed.push(attribute);
     }
-    if !bare {
-        return Ok(accept.into());
-    }
-    // OPEN_MESSAGE_NUMBER alone: the values of the OPEN stand.
-    let mut agreed: Attributes =
-        open.iter().filter(|attribute| accept.iter().all(|answer| answer.id() != attribute.id())).collect();
-    for (index, attribute) in accept.iter().enumerate() {
-        agreed.insert(index, attribute);
+    // What the ACCEPT leaves out stands as in the OPEN, except what the ACCEPT alone decides: the header,
+    // and with it whether data goes to a mailbox.
+    let by_stream = Terms::of(protocol, agreed.list(), 0, 0, 0).header == HeaderFormat::Data3;
+    for (kind, attribute) in open.kinds(protocol) {
+        let known =
+            agreed.list().kinds(protocol).any(|(known, old)| known == kind && old.id() == attribute.id());
+        if known || kind == Kind::DataHeaderFormat || kind == Kind::Conveyance && by_stream {
+            continue;
+        }
+        // Of several values the least, which all of them cover; of those without order the first.
+        let copies = open.kinds(protocol).filter(|&(copy, _)| kind.is_numeric() && copy == kind);
+        let least = copies.map(|(_, copy)| copy).min_by_key(|copy| copy.number(kind));
+        agreed.push(least.unwrap_or(attribute));
     }
     Ok(agreed)
 }

@@ -153,7 +153,9 @@ pub struct Carries {
 }
 
 /// Whether the Component Tag says anything: it is for devices that carry its conveyance and have no register
-/// block, and beside one only for a conveyance that no block offers (§5.1, §5.3).
+/// block, and beside one only for a conveyance that no block offers (§5.1, §5.3). While a block is being
+/// initialised the node gets no message at all (§3.2), so that its tag does not count either. A block that
+/// cannot be used offers nothing.
 #[must_use]
 pub fn tag_counts(blocks: &[Participation], tag: Participation, carries: Carries) -> bool {
     let same = |a: Contact, b: Contact| matches!(a, Contact::Mailbox(_)) == matches!(b, Contact::Mailbox(_));
@@ -161,9 +163,11 @@ pub fn tag_counts(blocks: &[Participation], tag: Participation, carries: Carries
         Participation::Ready(tag) => {
             let carried = if matches!(tag, Contact::Mailbox(_)) { carries.messages } else { carries.streams };
             carried
-                && !blocks
-                    .iter()
-                    .any(|block| matches!(block, Participation::Ready(contact) if same(*contact, tag)))
+                && !blocks.iter().any(|block| match block {
+                    Participation::Ready(contact) => same(*contact, tag),
+                    Participation::Initialising(_) => true,
+                    Participation::None | Participation::Unusable => false,
+                })
         }
         _ => false,
     }
@@ -369,6 +373,15 @@ pub fn read_block(mut word: impl FnMut(u32) -> u32, mode: Mode) -> Reading {
         })
         .collect();
     Reading { participation, attributes, reports }
+}
+
+/// Attributes that belong to protocols and say what the node takes, whatever the protocol that has them: MTU
+/// and CONVEYANCE. MAC_ADDRESS says nothing that an OPEN to the node would need.
+#[must_use]
+pub fn of_protocols(attributes: &Attributes) -> Attributes {
+    let kinds = attributes.list().kinds(0);
+    let found = kinds.filter(|&(kind, _)| matches!(kind, Kind::Mtu | Kind::Conveyance));
+    found.map(|(_, attribute)| attribute).collect()
 }
 
 /// Node-wide defaults in microseconds, from the attributes of a register block: (retry, timeout, XON

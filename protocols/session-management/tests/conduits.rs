@@ -69,7 +69,7 @@ fn a_plain_open_never_matches_a_conduit() {
     assert_eq!((node.records(M, protocol()).len(), node.streams().count()), (0, 1));
 }
 
-/// Proves: SMP-2.3-5, SMP-3.5.1.8-3, SMP-4.2.7-5, SMP-3.4.3-13, SMP-3.5.2.4-1
+/// Proves: SMP-2.3-5, SMP-3.5.1.8-3, SMP-4.2.7-5, SMP-3.4.3-13
 #[test]
 fn both_streams_end_together() {
     for closer in [M, P] {

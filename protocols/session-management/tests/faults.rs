@@ -4,7 +4,7 @@ mod common;
 
 use common::{M, P, config, ethernet_offer, protocol};
 use proptest::prelude::*;
-use session_management::attribute::List;
+use session_management::attribute::{HeaderFormat, List};
 use session_management::conduit::Algorithm;
 use session_management::control::Open;
 use session_management::endpoint::{Endpoint, Event, Suspicion};
@@ -77,7 +77,7 @@ const BOTH: [Mode; 2] = [Mode::Validation, Mode::NonValidation];
 
 /// Proves: SMP-3.5-1, SMP-3.5.2.1-1, SMP-3.5.2.1-3, SMP-3.5.2.1-4, SMP-4.3.4-1, SMP-3.7.3-1, SMP-4.2.9-2
 /// Proves: SMP-3.8.4-1
-/// Proves: SMP-3.6.4-3, SMP-4.2.8-20
+/// Proves: SMP-3.6.4-3, SMP-4.2.8-20, SMP-4.2.8-8
 #[test]
 fn unknown_commands_and_versions() {
     let known = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0x10];
@@ -130,7 +130,7 @@ fn short_messages() {
     assert_eq!(Message::parse(&[0x0B, 2], Mode::Validation), Err(Fault::Command { found: 0x0B }));
 }
 
-/// Proves: SMP-3.8.5-9, SMP-3.5.2.5-2, SMP-3.5.2.5-5
+/// Proves: SMP-3.5.2.5-2, SMP-3.5.2.5-5
 #[test]
 fn lists_counts_and_enumerations() {
     let reported_messages = [
@@ -219,7 +219,7 @@ fn malformed_status() {
     assert_eq!(parse("10010000 00340100 00000000 6000000f"), StatusBits::NO_SUCH_STREAM);
 }
 
-/// Proves: SMP-3.8.5-1, SMP-3.8.5-2, SMP-3.8.5-4, SMP-3.8.5-5, SMP-3.8.5-7, SMP-4.3.2-4
+/// Proves: SMP-3.8.5-1, SMP-3.8.5-2, SMP-3.8.5-4, SMP-3.8.5-5, SMP-3.8.5-7
 #[test]
 fn reserved_fields() {
     let reports = [
@@ -373,5 +373,108 @@ proptest! {
         node.handle_message(0, M, &message);
         prop_assert_eq!(node.streams().count() == 1, source == M);
         prop_assert_eq!(node.suspicion(M).is_some(), source != M);
+    }
+}
+
+/// What is pending stays so and nothing else begins, whatever is wrong with a message.
+///
+/// Proves: SMP-3.8.5-9
+#[test]
+fn a_rejected_command_does_nothing() {
+    for mode in BOTH {
+        let mut node = node(mode);
+        node.request(0, M, None, List::default()).unwrap();
+        node.create_conduit(0, M, protocol()).unwrap();
+        node.open(0, M, protocol()).unwrap();
+        node.handle_message(0, M, &octets("03010012 02000001 f0000003 00000001"));
+        node.handle_message(0, M, &octets("06010200 00000012 80012000 aa"));
+        let stream = node.streams().next().unwrap().0;
+        node.query(0, stream).unwrap();
+        while node.poll_transmit().is_some() {}
+        let state = |node: &Endpoint| {
+            (
+                node.streams().collect::<Vec<_>>(),
+                node.records(M, protocol()).to_vec(),
+                (node.outstanding(), node.poll_timeout(), node.next_number()),
+                (node.counters().allocated, node.counters().retransmissions),
+            )
+        };
+        let before = state(&node);
+        assert_eq!((before.2.0, before.0.len()), (4, 1), "REQUEST, two OPENs, a query");
+        for (message, answers) in [
+            // R6: an ADVERTISE that answers no REQUEST
+            ("02010012 00344000", 1),
+            ("02010012 00340001", 1),
+            // R5
+            ("02010012 0034c001 01020001", 1),
+            ("04010012 00402001 02000002 f0000003 00340000", 1),
+            ("05010012 00ffffff 02000002 f0000003 00340000", 1),
+            // R8, R10, R13, R16, R2, R1
+            ("03010012 02000001 f0000004 ffffffff", 1),
+            ("04010012 00402001 02000000", 1),
+            ("05010012 00ffffff 02000000", 1),
+            ("07010002 00122000 02000000 00000000", 1),
+            ("06010200 00000012 40ff2000 bb", 1),
+            ("08020012 00340000 20000000 00000000", 1),
+            ("0b010012 00340000 20000000 00000000", 1),
+            // R3: a STATUS that would close the stream
+            ("10020000 00122000 02000801 20000001", 0),
+            ("10010002 00122000 02000801 20000001", 0),
+        ] {
+            node.handle_message(1, M, &octets(message));
+            assert_eq!(state(&node), before, "{message}");
+            let said: Vec<u8> =
+                std::iter::from_fn(|| node.poll_transmit()).map(|sent| sent.octets[0]).collect();
+            assert_eq!(said, vec![0x10; answers], "{message}");
+        }
+        // The ADVERTISE that does answer the REQUEST is still taken.
+        node.handle_message(2, M, &octets("02010012 00348001 02000000 00000000"));
+        assert_eq!(node.outstanding(), before.2.0 - 1);
+    }
+}
+
+/// Padding of data messages: up to 7 octets, of zeros where that is checked, never a part of the PDU. Of
+/// USERDEFINED it goes to the user.
+///
+/// Proves: SMP-4.3.2-4, SMP-3.8.5-7
+#[test]
+fn padding() {
+    let opened = |mode, header| {
+        let mut config = config(P, Algorithm::Corrected);
+        (config.mode, config.user_commands) = (mode, vec![0xF1]);
+        config.offers[0].header = header;
+        let mut node = Endpoint::new(config);
+        node.handle_message(0, M, &octets("03010012 02000001 f0000003 00000001"));
+        while node.poll_transmit().is_some() || node.poll_event().is_some() {}
+        node
+    };
+    let headers = [
+        (HeaderFormat::Data, "06010200 00000012 c0032000 010203"),
+        (HeaderFormat::Data1, "09010200 00000012 c0000003 20000000 010203"),
+        (HeaderFormat::Data2(0), "0a00c003 010203"),
+    ];
+    for mode in BOTH {
+        for (header, message) in headers {
+            for (count, octet) in (0..=8).map(|count| (count, 0)).chain([(1, 1), (7, 0x80)]) {
+                let mut node = opened(mode, header);
+                let mut message = octets(message);
+                message.extend(vec![octet; count]);
+                node.handle_message(1, M, &message);
+                let events: Vec<Event> = std::iter::from_fn(|| node.poll_event()).collect();
+                let pdu = events
+                    .iter()
+                    .any(|event| matches!(event, Event::Pdu { octets, .. } if octets == &[1, 2, 3]));
+                let fits = count <= 7 && (octet == 0 || mode == Mode::NonValidation);
+                assert_eq!(pdu, fits, "{mode:?} {header:?} {count} times {octet}");
+                let said: Vec<u8> =
+                    std::iter::from_fn(|| node.poll_transmit()).map(|sent| sent.octets[0]).collect();
+                assert_eq!(said, if fits { vec![] } else { vec![0x10] });
+                assert_eq!(node.suspicion(M).is_some(), !fits);
+            }
+        }
+        let mut node = opened(mode, HeaderFormat::Data);
+        node.handle_message(1, M, &octets("f1010000 0012ffff 68690000 00000000 00000000 00000000"));
+        let user = node.poll_event();
+        assert!(matches!(&user, Some(Event::UserDefined { octets, .. }) if octets.len() == 16), "{user:?}");
     }
 }

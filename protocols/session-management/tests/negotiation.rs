@@ -108,7 +108,7 @@ fn vendor_protocols() {
     assert_eq!(Protocol::standard(VENDOR_DEFINED), None);
 }
 
-/// Proves: SMP-3.5.3.1-2, SMP-3.5.3.2-1, SMP-3.5.3.3-2, SMP-3.5.3.5-5, SMP-3.5.3.9-3, SMP-3.5.3.10-2
+/// Proves: SMP-3.5.3.1-2, SMP-3.5.3.2-1, SMP-3.5.3.3-2, SMP-3.5.3.9-3, SMP-3.5.3.10-2
 /// Proves: SMP-3.5.3.10-3
 #[test]
 fn values() {
@@ -126,7 +126,8 @@ fn values() {
     assert_eq!(check(0x0200, &[NUMBER, of, RETRY]), Err(Refusal::Order(Kind::RetryPeriod)));
     let ethernet = [NUMBER, Attribute::mtu(1500), MAILBOX, MAC];
     assert_eq!(check(ETHERNET, &[&ethernet[..], &[of, count]].concat()), Ok(()));
-    for period in [Attribute::retry_period(0), Attribute::timeout_period(0)] {
+    for period in [Attribute::retry_period(0), Attribute::timeout_period(0), Attribute::xon_timeout_period(0)]
+    {
         assert!(matches!(check(0x0200, &[NUMBER, period]), Err(Refusal::Value(_))));
     }
     for octet in [0x00, 0x05, 0x07, 0x0C, 0xFF] {
@@ -233,7 +234,7 @@ fn copies_are_ranges_and_sets() {
     assert_eq!(judge(&two, &open), Ok(vec![NUMBER, boxes[2]]));
 }
 
-/// Proves: SMP-4.2.4-6, SMP-3.5.3-11, SMP-3.5.3.9-1, SMP-3.5.3.9-4
+/// Proves: SMP-3.5.3-11, SMP-3.5.3.9-1, SMP-3.5.3.9-4
 #[test]
 fn accepts() {
     let offer = plain();
@@ -256,6 +257,28 @@ fn accepts() {
     assert_eq!(judge(&[NUMBER, reserved]), Err(Surprise::NotUnderstood(Kind::Reserved)));
     let format = Attribute([0xF0, 0, 0, 5, 0, 0, 0, 8]);
     assert_eq!(judge(&[NUMBER, format]), Err(Surprise::Value(Kind::DataHeaderFormat)));
+    assert_eq!(
+        judge(&[NUMBER, Attribute::xon_timeout_period(0)]),
+        Err(Surprise::Value(Kind::XonTimeoutPeriod))
+    );
+    // Some of the attributes: the others are those of the OPEN. None stands twice.
+    let some = terms(&[NUMBER, Attribute::mtu(1400)]);
+    assert_eq!((some.retry, some.mtu), (250_000, Some(1400)));
+    assert_eq!(judge(&[NUMBER, RETRY, RETRY]), Err(Surprise::Value(Kind::RetryPeriod)));
+    assert_eq!(judge(&[NUMBER, NUMBER]), Err(Surprise::Value(Kind::MessageNumber)));
+    // Of copies that the ACCEPT says nothing of the least counts; a proposed header does not.
+    let ranged = list(&[NUMBER, Attribute::mtu(9000), Attribute::mtu(576), FORMAT]);
+    let agreed = judge_accept(&offer, ranged.list(), list(&[NUMBER]).list()).unwrap();
+    assert_eq!(agreed, list(&[NUMBER, Attribute::mtu(576)]));
+    // With data on a stream of type 9 the mailbox of the OPEN is void.
+    let type9 = Attribute::data_header_format(HeaderFormat::Data3);
+    let boxed = list(&[NUMBER, MAILBOX]);
+    let agreed = judge_accept(&offer, boxed.list(), list(&[NUMBER, type9]).list()).unwrap();
+    assert_eq!(agreed, list(&[NUMBER, type9]));
+    // Two attributes of Ethernet have one identifier.
+    let offset = [Attribute::data_offset_vendor(OUI), Attribute::data_offset(8, [0; 5])];
+    let both = list(&[&[NUMBER, Attribute::mtu(1500), MAILBOX, MAC][..], &offset].concat());
+    assert_eq!(judge_accept(&ethernet_offer(0x34), both.list(), both.list()), Ok(both.clone()));
     // A proposal in an OPEN binds nobody.
     let proposed = judge_open(&offer, list(&[NUMBER, FORMAT]).list(), None).unwrap();
     assert_eq!(proposed, list(&[NUMBER]));

@@ -217,7 +217,7 @@ fn no_leak(node: &mut Endpoint, mut now: u64) -> Result<u64, TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Proves: SMP-3.8.5-9, SMP-3.5.2.5-2, SMP-4.2.8-9, SMP-3.7.1-2, SMP-3.7.2-3, SMP-1.2-3
+    /// Proves: SMP-3.5.2.5-2, SMP-4.2.8-9, SMP-3.7.1-2, SMP-3.7.2-3, SMP-1.2-3
     #[test]
     fn any_sequence_of_messages(
         steps in proptest::collection::vec(step(), 1..60),

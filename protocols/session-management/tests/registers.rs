@@ -2,11 +2,13 @@
 
 mod common;
 
-use common::{M, P, config, protocol};
-use session_management::attribute::{Attribute, Attributes};
+use common::{M, Net, P, config, ethernet_offer, protocol};
+use session_management::attribute::{Attribute, Attributes, Conveyance, Kind};
 use session_management::conduit::Algorithm;
 use session_management::endpoint::{Endpoint, Event, MICROSECOND, Refused};
-use session_management::message::Mode;
+use session_management::message::{Message, Mode};
+use session_management::negotiate::check_open;
+use session_management::protocol::Protocol;
 use session_management::register::{
     Block, Carries, Contact, LockStep, Participation, Report, Writer, advertisement, component_tag,
     lock_step, offset, periods, read_block, tag_counts,
@@ -51,7 +53,7 @@ fn words() {
     }
 }
 
-/// Proves: SMP-5.2.2-1, SMP-5.2.2-2, SMP-5.2.2-3, SMP-5.2.2-4, SMP-5.2.2-5, SMP-5.2.2-7, SMP-5.2.3-4
+/// Proves: SMP-5.2.2-1, SMP-5.2.2-2, SMP-5.2.2-3, SMP-5.2.2-4, SMP-5.2.2-5, SMP-5.2.2-7, SMP-5.2.3-4, SMP-5.2.4-3
 /// Proves: SMP-3.2-4
 /// Proves: SMP-3.2-5
 #[test]
@@ -73,12 +75,20 @@ fn the_lock() {
     }
     assert!(block.write(Writer::Fabric, offset::ADVERTISEMENT, 3), "by any writer");
     assert_eq!(block.read(offset::ADVERTISEMENT), 3);
+    for (at, value, kept) in [
+        (offset::ATTRIBUTE_RANGE, 0xFFFF_F305, 0x0008_0305),
+        (offset::ATTRIBUTES, 0xF000_0000, 0xF000_0000),
+        (offset::ATTRIBUTES + 0x3C, 7, 7),
+        (offset::HEADER, 0xFFFF_FFFF, 0x0000_000C),
+    ] {
+        block.write(Writer::Fabric, at, value);
+        assert_eq!(block.read(at), kept, "under the lock by any writer, except header and Max_Attr");
+    }
     assert!(block.write(Writer::Fabric, offset::WRITE_ENABLE, 0x0012));
     assert_eq!(block.lock(), 0xFFFF);
 }
 
-/// Proves: SMP-3.2-6, SMP-5.2.4-1, SMP-5.2.4-2, SMP-5.2.4-3, SMP-5.2.4-4, SMP-5.2.4-5, SMP-5.2.5-1
-/// Proves: SMP-5.2.5-3
+/// Proves: SMP-3.2-6, SMP-5.2.4-1, SMP-5.2.4-2, SMP-5.2.4-4, SMP-5.2.4-5, SMP-5.2.5-1
 #[test]
 fn attributes_and_stages() {
     let mut block = Block::new(0, 254);
@@ -156,6 +166,10 @@ fn the_tag_of_a_device_that_cannot() {
         assert_eq!(counts(&[mailbox, stream]), [false, false]);
         // A block that says that the node takes no part offers no conveyance.
         assert_eq!(counts(&[Participation::None]), [messages, streams]);
+        assert_eq!(counts(&[Participation::Unusable]), [messages, streams]);
+        // A node that is not ready gets no message, whatever its tag says.
+        assert_eq!(counts(&[Participation::Initialising(1)]), [false, false]);
+        assert_eq!(counts(&[Participation::None, Participation::Initialising(15)]), [false, false]);
     }
 }
 
@@ -244,7 +258,7 @@ fn answers_wait_too() {
     assert_eq!((report.conveyance, report.octets[0]), (Contact::Mailbox(9), 0x10));
 }
 
-/// Proves: SMP-2.4-4, SMP-2.4-5, SMP-2.4-6, SMP-4.2-2
+/// Proves: SMP-2.4-4, SMP-2.4-6, SMP-4.2-2
 #[test]
 fn limits_of_conveyances() {
     assert_eq!(Contact::Mailbox(3).max_message(), 4096);
@@ -268,4 +282,67 @@ fn limits_of_conveyances() {
     }
     let streams: Vec<u16> = node.streams().map(|(stream, _)| stream.stream).collect();
     assert_eq!(streams, [0x2000, 0x2002, 0x2003]);
+}
+
+/// What the registers of a peer say of a protocol's attribute goes into OPENs to it, for each protocol whose
+/// OPENs have it; periods are the peer's too.
+///
+/// Proves: SMP-5.2.5-3
+#[test]
+fn registers_say_what_a_peer_takes() {
+    const Q: u16 = 0x56;
+    let mailbox = |mailbox| Attribute::conveyance(Conveyance::mailbox(mailbox));
+    let mut config = config(M, Algorithm::Corrected);
+    config.assumed = None;
+    config.offers[0].open =
+        [Attribute::timeout_period(5), Attribute::mtu(1500), mailbox(2)].into_iter().collect();
+    config.offers.push(ethernet_offer(0x12));
+    let mut node = Endpoint::new(config);
+    let registers: Attributes =
+        [Attribute::retry_period(100), Attribute::mtu(600), mailbox(7), Attribute::mac_address([2; 6])]
+            .into_iter()
+            .collect();
+    node.handle_participation(0, P, Participation::Ready(Contact::Mailbox(2)), &registers);
+    node.handle_participation(0, Q, Participation::Ready(Contact::Mailbox(2)), &Attributes::new());
+    for (peer, mtu, data) in [(P, 600, 7), (Q, 1500, 2)] {
+        for protocol in [protocol(), Protocol::ETHERNET] {
+            node.open(0, peer, protocol).unwrap();
+            let octets = node.poll_transmit().unwrap().octets;
+            let Ok(Message::Open(open)) = Message::parse(&octets, Mode::Validation) else { panic!() };
+            let found = |kind| open.attributes.find(protocol.id(), kind);
+            assert_eq!(found(Kind::Mtu), Some(Attribute::mtu(mtu)), "{protocol:?}");
+            assert_eq!(found(Kind::Conveyance), Some(mailbox(data)));
+            let mac =
+                (protocol == Protocol::ETHERNET).then(|| Attribute::mac_address([0, 0xA0, 0x1E, 0, 0, 0x12]));
+            assert_eq!(found(Kind::MacAddress), mac, "its own");
+            assert_eq!(check_open(protocol.id(), open.attributes), Ok(()));
+        }
+    }
+    assert_eq!(node.poll_timeout(), Some(100 * MICROSECOND));
+}
+
+/// Every message of a PDU fits the mailbox that it goes to.
+///
+/// Proves: SMP-2.4-5
+#[test]
+fn messages_fit_their_mailbox() {
+    for mailbox in 0..64 {
+        let contact = Contact::Mailbox(mailbox);
+        let configs = [M, P].map(|node| {
+            let mut config = config(node, Algorithm::Corrected);
+            (config.contact, config.assumed) = (contact, Some(contact));
+            config
+        });
+        let mut net = Net::new(1, configs);
+        net.node(M).open(0, P, protocol()).unwrap();
+        net.run(10);
+        let stream = net.nodes[&M].streams().next().unwrap().0.stream;
+        net.node(M).send_pdu(10, P, stream, vec![0; 5000]).unwrap();
+        let node = net.node(M);
+        let sent: Vec<usize> =
+            std::iter::from_fn(|| node.poll_transmit()).map(|sent| sent.octets.len()).collect();
+        let max = if mailbox < 4 { 4096 } else { 256 };
+        assert_eq!(sent.iter().max(), Some(&max), "mailbox {mailbox}");
+        assert!(max % 8 == 0, "so that no padding makes it longer");
+    }
 }

@@ -3,14 +3,16 @@
 mod common;
 
 use common::{Fate, M, MS, Net, P, config, ethernet_offer, protocol};
-use session_management::attribute::{Attribute, Attributes, Conveyance, Kind, List};
+use session_management::attribute::{Attribute, Attributes, Conveyance, HeaderFormat, Kind, List};
 use session_management::conduit::{Algorithm, Side};
 use session_management::control::{Accept, Advertise, Answer, Blocks, Open, Refuse, Request};
-use session_management::endpoint::{Advertised, Ending, Event, OpenFailure, Refused, StreamRef, Suspicion};
+use session_management::endpoint::{
+    Advertised, Ending, Endpoint, Event, OpenFailure, Refused, StreamRef, Suspicion,
+};
 use session_management::message::{Command, Message, Mode};
 use session_management::negotiate::{Offer, Surprise};
 use session_management::protocol::{ETHERNET, Protocol, VENDOR_DEFINED};
-use session_management::register::Contact;
+use session_management::register::{Contact, Participation};
 use session_management::status::{Close, Status, StatusBits};
 
 const L: u64 = MS;
@@ -95,7 +97,7 @@ fn unanswered_queries_and_closes() {
 /// Proves: SMP-3.8.3-1
 /// Proves: SMP-4.2.3-3, SMP-4.2.3-4, SMP-4.2.4-2, SMP-4.2.4-3, SMP-4.2.4-4, SMP-4.2.4-5, SMP-3.5.3.7-1
 /// Proves: SMP-3.5.3.7-2
-/// Proves: SMP-4.2.4-7, SMP-3.8.1-2, SMP-3.5.3.7-4, SMP-3.5.2.2-2
+/// Proves: SMP-3.8.1-2, SMP-3.5.3.7-4
 #[test]
 fn streams_are_opened_by_open_and_accept() {
     let mut configs = [config(M, Algorithm::Corrected), config(P, Algorithm::Corrected)];
@@ -334,7 +336,7 @@ fn refuse_leaves_nothing() {
     assert!(net.nodes[&M].ends_only(P, protocol()));
 }
 
-/// Proves: SMP-3.5.1.1-1, SMP-3.5.1.2-1, SMP-4.2.1-5, SMP-4.2.1-6, SMP-4.2.2-9, SMP-3.3-7, SMP-3.9-2
+/// Proves: SMP-3.5.1.1-1, SMP-3.5.1.2-1, SMP-4.2.1-5, SMP-4.2.1-6, SMP-3.3-7, SMP-3.9-2
 #[test]
 fn protocols_are_advertised() {
     let mut configs = [config(M, Algorithm::Corrected), config(P, Algorithm::Corrected)];
@@ -388,7 +390,7 @@ fn blocks(octets: &[u8]) -> Vec<(u16, Vec<Attribute>)> {
     blocks.iter().map(|block| (block.protocol, block.attributes.iter().collect())).collect()
 }
 
-/// Proves: SMP-4.2.1-7, SMP-4.2.1-8, SMP-3.5.3-10
+/// Proves: SMP-4.2.1-7, SMP-4.2.1-8, SMP-3.5.3-10, SMP-4.2.2-8, SMP-4.2.2-9
 #[test]
 fn filters() {
     let mailbox = Contact::Mailbox(2);
@@ -413,6 +415,17 @@ fn filters() {
         blocks(&advertise_for(vendors(), mailbox, VENDOR_DEFINED, &filter)),
         [(VENDOR_DEFINED, filter.to_vec())]
     );
+    // A vendor that nobody here is: the protocol is supported, nothing of it fits.
+    let stranger = [Attribute::vendor(*b"RapidIO")];
+    let none = advertise_for(vendors(), mailbox, VENDOR_DEFINED, &stranger);
+    assert_eq!(none[6..8], [0xC0, 1], "S = 1, A = 1");
+    assert_eq!(blocks(&none), [(VENDOR_DEFINED, vec![])]);
+    assert_eq!(advertise_for(ethernet(), mailbox, VENDOR_DEFINED, &stranger)[6..8], [0, 0], "not supported");
+    // Any other protocol has one block; a list is a list even if it is empty.
+    let mixed = || [vendors(), ethernet()].concat();
+    assert_eq!(blocks(&advertise_for(mixed(), mailbox, ETHERNET, &[])).len(), 1);
+    assert_eq!(advertise_for(mixed(), mailbox, 0xFFFF, &[])[6..12], [0x80, 2, 1, 1, 1, 2]);
+    assert_eq!(advertise_for(vec![], mailbox, 0xFFFF, &[])[6..], [0x80, 0]);
     let narrow = [filter[0], filter[1], Attribute::mtu(0)];
     assert_eq!(
         blocks(&advertise_for(vendors(), mailbox, VENDOR_DEFINED, &narrow)),
@@ -535,8 +548,7 @@ fn reports_end_requests() {
 }
 
 /// Proves: SMP-3.6.3-1, SMP-4.2.7-2, SMP-4.2.7-3, SMP-3.5.1.8-1, SMP-3.5.1.8-4, SMP-3.5.2.2-3, SMP-2.3-2
-/// Proves: SMP-4.2.8-13
-/// Proves: SMP-4.2.8-14, SMP-4.2.7-7, SMP-4.2.7-8, SMP-3.5.1.9-1
+/// Proves: SMP-4.2.8-14, SMP-4.2.7-7, SMP-4.2.7-8
 #[test]
 fn either_end_closes() {
     for closer in [M, P] {
@@ -595,7 +607,6 @@ fn closes_that_cross() {
 
 /// Proves: SMP-4.2.8-3, SMP-4.2.8-4, SMP-4.2.8-5, SMP-4.2.8-12, SMP-3.6.4-1, SMP-3.6.4-2, SMP-4.2.8-7
 /// Proves: SMP-3.5.1.9-2
-/// Proves: SMP-4.2.8-8
 #[test]
 fn queries() {
     let (mut net, stream) = opened();
@@ -659,7 +670,7 @@ fn a_reply_holds_254_attributes_at_most() {
     assert_eq!((told.data.len(), &told.data[0][2..4]), (255, &[0, 254][..]));
 }
 
-/// Proves: SMP-3.5.2.5-7, SMP-3.8.2-7
+/// Proves: SMP-3.5.2.5-7
 #[test]
 fn a_stream_id_rests() {
     let mut configs = [config(M, Algorithm::Corrected), config(P, Algorithm::Corrected)];
@@ -718,5 +729,175 @@ fn accepts_that_cannot_be_used() {
             _ => None,
         });
         assert_eq!(failed, why);
+    }
+}
+
+/// A REFUSE for want of a StreamID stays one, though a StreamID has come free before the OPEN is repeated: the
+/// initiator has taken the first REFUSE and would drop an ACCEPT, so that its stream would stay here for ever.
+///
+/// Proves: SMP-3.7.1-2, SMP-3.4.3-3
+#[test]
+fn a_refused_open_stays_refused() {
+    let open = |number: u32, retry: u32| {
+        let list = [Attribute::message_number(number).0, Attribute::retry_period(retry).0];
+        Message::Open(Open { source: M, protocol: 0x0200, attributes: List(&list) }).to_vec().unwrap()
+    };
+    let codes = |node: &mut Endpoint| -> Vec<Vec<u8>> {
+        std::iter::from_fn(|| node.poll_transmit()).map(|sent| sent.octets).collect()
+    };
+    let mut config = config(P, Algorithm::Corrected);
+    config.max_streams = 1;
+    let mut node = Endpoint::new(config);
+    node.handle_message(0, M, &open(1, 9));
+    node.handle_message(0, M, &open(1, 9));
+    node.close(1, StreamRef::receive(M, 0x2000)).unwrap();
+    // The peer answers the CLOSE.
+    let closed = Status {
+        cos: 0,
+        source: M,
+        stream: 0x2000,
+        mailbox: 2,
+        command: 8,
+        version: 1,
+        bits: StatusBits::CLOSED,
+        data: &[],
+    };
+    node.handle_message(2, M, &Message::Status(closed).to_vec().unwrap());
+    codes(&mut node);
+    // The StreamID rests for two periods, the repetition comes after that.
+    let free = 1 + 2_000 * MS;
+    node.handle_message(free - 1, M, &open(2, 9));
+    let first = codes(&mut node);
+    assert_eq!(first[0][0], Command::Refuse.code());
+    node.handle_message(free + 250 * MS, M, &open(2, 9));
+    assert_eq!(codes(&mut node), first);
+    assert_eq!(node.streams().count(), 0);
+    // An OPEN with the number of another one is refused as often as it comes.
+    let mut at = free + 250 * MS;
+    for _ in 0..6 {
+        at += 900 * MS;
+        node.handle_message(at, M, &open(2, 8));
+        assert_eq!(codes(&mut node)[0][0], Command::Refuse.code());
+    }
+    // Another OPEN gets the stream.
+    node.handle_message(at, M, &open(3, 9));
+    assert_eq!(codes(&mut node)[0][0], Command::Accept.code());
+}
+
+/// With a retry period that is not below the timeout a request is sent once.
+///
+/// Proves: SMP-3.5.3.5-5
+#[test]
+fn a_retry_period_not_below_the_timeout() {
+    for (retry, times) in [(99, 2), (100, 1), (101, 1), (5_000, 1)] {
+        let mut node = Endpoint::new(config(M, Algorithm::Corrected));
+        let registers: Attributes =
+            [Attribute::retry_period(retry), Attribute::timeout_period(100)].into_iter().collect();
+        node.handle_participation(0, P, Participation::Ready(Contact::Mailbox(2)), &registers);
+        node.open(0, P, protocol()).unwrap();
+        let mut sent = Vec::new();
+        loop {
+            sent.extend(std::iter::from_fn(|| node.poll_transmit()));
+            let Some(at) = node.poll_timeout() else { break };
+            node.handle_timeout(at);
+        }
+        assert_eq!((sent.len(), node.outstanding()), (times, 0), "{retry} us");
+    }
+    for zero in [Attribute::retry_period(0), Attribute::timeout_period(0)] {
+        let list = [Attribute::message_number(1).0, zero.0];
+        let open = Message::Open(Open { source: M, protocol: 0x0200, attributes: List(&list) });
+        let mut node = Endpoint::new(config(P, Algorithm::Corrected));
+        node.handle_message(0, M, &open.to_vec().unwrap());
+        assert_eq!(node.poll_transmit().unwrap().octets[0], Command::Refuse.code());
+    }
+}
+
+/// Who is named where; and data flows from the instant at which ACCEPT is sent, and has come.
+///
+/// Proves: SMP-3.5.2.2-2, SMP-4.2.4-7, SMP-3.5.1.9-1
+#[test]
+fn senders_name_themselves() {
+    let mut net = net();
+    net.node(M).request(0, P, None, List::default()).unwrap();
+    net.node(M).send_user_defined(0, P, (0xF3, 0), None, &[]).unwrap();
+    net.node(M).open(0, P, protocol()).unwrap();
+    let mut octets: Vec<Vec<u8>> = Vec::new();
+    while let Some(sent) = net.node(M).poll_transmit() {
+        octets.push(sent.octets);
+    }
+    let id = |node: u16| node.to_be_bytes();
+    assert_eq!(octets.iter().map(|octets| octets[0]).collect::<Vec<_>>(), [1, 0xF3, 3]);
+    assert_eq!([&octets[0][2..4], &octets[0][4..6]], [id(M), id(P)]);
+    assert_eq!([&octets[1][4..6], &octets[2][2..4]], [id(M), id(M)]);
+    net.node(P).handle_message(0, M, &octets[0]);
+    let advertise = net.node(P).poll_transmit().unwrap().octets;
+    assert_eq!([&advertise[2..4], &advertise[4..6]], [id(P), id(M)]);
+    net.node(M).handle_message(0, P, &advertise);
+    net.node(P).handle_message(0, M, &octets[2]);
+    let accept = net.node(P).poll_transmit().unwrap().octets;
+    net.node(M).handle_message(0, P, &accept);
+    net.node(M).send_pdu(0, P, 0x2000, vec![1, 2, 3]).unwrap();
+    let data = net.node(M).poll_transmit().unwrap().octets;
+    net.node(P).handle_message(0, M, &data);
+    net.node(P).set_ready(0, M, 0x2000, false).unwrap();
+    let xoff = net.node(P).poll_transmit().unwrap().octets;
+    net.node(M).handle_message(0, P, &xoff);
+    net.drain();
+    let got = Event::Pdu { stream: StreamRef::receive(M, 0x2000), cos: 0, octets: vec![1, 2, 3] };
+    assert!(net.events_of(P).contains(&got));
+    assert_eq!(net.sent.len(), 0, "nothing of all that calls for STATUS");
+}
+
+/// ACCEPT has what is agreed in the order of the OPEN, each value once, CONDUIT_STREAM as the acceptor sees
+/// it, and the data header as the last of the optional ones.
+///
+/// Proves: SMP-4.2.4-6
+#[test]
+fn the_list_of_an_accept() {
+    let own = Attribute([0x78, 1, 2, 3, 4, 5, 6, 7]);
+    let mut config = config(P, Algorithm::Corrected);
+    config.offers[0].header = HeaderFormat::Data1;
+    config.offers[0].vendor_attributes = vec![own.id()];
+    let mut node = Endpoint::new(config);
+    let (retry, timeout, xon) =
+        (Attribute::retry_period, Attribute::timeout_period(700), Attribute::xon_timeout_period(800));
+    let (number, vendor) = (Attribute::message_number(7), Attribute::vendor(OUI));
+    let open = Attribute::conduit_stream(0xFFFF, 0xFFFF);
+    let asked = [number, xon, retry(30), open, retry(10), timeout, vendor, own].map(|asked| asked.0);
+    let message = Message::Open(Open { source: M, protocol: 0x0200, attributes: List(&asked) });
+    node.handle_message(0, M, &message.to_vec().unwrap());
+    let octets = node.poll_transmit().unwrap().octets;
+    let Ok(Message::Accept(accept)) = Message::parse(&octets, Mode::Validation) else { panic!() };
+    let seen = Attribute::conduit_stream(0xFFFF, 0x2000);
+    let header = Attribute::data_header_format(HeaderFormat::Data1);
+    let expected = [number, xon, retry(10), seen, timeout, header, vendor, own];
+    assert_eq!(accept.attributes.iter().collect::<Vec<_>>(), expected);
+    // OMN alone: the values of the OPEN stand.
+    let mut node = Endpoint::new(common::config(M, Algorithm::Corrected));
+    let wish = [retry(7_000), timeout].into_iter().collect();
+    let number = node.open_with(0, P, protocol(), &wish, false).unwrap();
+    let list = [Attribute::message_number(number).0];
+    let accept = Accept { destination: P, cos: 0, stream: 5, protocol: 0x0200, attributes: List(&list) };
+    node.handle_message(0, P, &Message::Accept(accept).to_vec().unwrap());
+    let agreed: Vec<_> = node.agreed(StreamRef::transmit(P, 5)).unwrap().iter().collect();
+    assert_eq!(agreed, [Attribute::message_number(number), retry(7_000), timeout]);
+}
+
+/// Proves: SMP-4.2.8-13
+#[test]
+fn the_mailbox_of_a_status() {
+    for (contact, mailbox) in [
+        (Contact::Mailbox(9), 9),
+        (Contact::Mailbox(63), 63),
+        (Contact::Stream { stream: 0xFF11, cos: 8 }, 0),
+    ] {
+        let mut config = config(P, Algorithm::Corrected);
+        config.contact = contact;
+        let mut node = Endpoint::new(config);
+        let close = Message::Close(Close { source: M, destination: P, cos: 0, stream: 5 });
+        for octets in [&close.to_vec().unwrap()[..], &asked_octets(M, 5), &[0x0C, 1]] {
+            node.handle_message(0, M, octets);
+            assert_eq!(status(&node.poll_transmit().unwrap().octets).mailbox, mailbox);
+        }
     }
 }

@@ -67,8 +67,8 @@ fn data(stream: u16, (start, end): (bool, bool), tag: Option<u16>, payload: &[u8
     Message::Data(Data { header, start, end, length, body: payload }).to_vec().unwrap()
 }
 
-/// Proves: SMP-1.2-4, SMP-1.2-6, SMP-4.3.1-2, SMP-4.3.1-3, SMP-4.3.1-8, SMP-4.3.1-11, SMP-2.3-1
-/// Proves: SMP-4.3.1-7, SMP-1.5-1
+/// Proves: SMP-1.2-4, SMP-1.2-6, SMP-4.3.1-2, SMP-4.3.1-3, SMP-4.3.1-11
+/// Proves: SMP-4.3.1-7
 #[test]
 fn pdus_of_any_length_arrive_in_order() {
     let (mut net, stream) = opened();
@@ -298,7 +298,7 @@ fn a_peer_that_lost_its_streams() {
     assert!(net.events_of(M).contains(&why));
 }
 
-/// Proves: SMP-4.3.1-12, SMP-2.3-1
+/// Proves: SMP-4.3.1-12
 #[test]
 fn the_wrong_cos() {
     for mode in [Mode::Validation, Mode::NonValidation] {
@@ -474,8 +474,26 @@ fn the_four_pairs_of_conveyances() {
             }
             // XOFF goes to the management contact of the source.
             receiver.set_ready(now, M, stream, false).unwrap();
-            assert_eq!(receiver.poll_transmit().unwrap().conveyance, contact);
+            let xoff = receiver.poll_transmit().unwrap();
+            assert_eq!(xoff.conveyance, contact);
+            // RTS goes where the data goes; a stream of type 9 has no room for it.
+            let source = net.node(M);
+            source.handle_message(now, P, &xoff.octets);
+            source.send_pdu(now, P, stream, vec![1]).unwrap();
+            let rts = source.poll_transmit().unwrap();
+            assert_eq!(rts.octets[..4], [7, 1, 0x33, 0xFF]);
+            assert_eq!((rts.class, rts.destination), (Class::High, P));
+            assert_eq!(rts.conveyance, if type9 { contact } else { Contact::Mailbox(5) });
+            // XON goes as XOFF does, and each is taken wherever it comes from.
+            let receiver = net.node(P);
+            receiver.handle_message(now, M, &rts.octets);
+            receiver.set_ready(now, M, stream, true).unwrap();
+            let xon = receiver.poll_transmit().unwrap();
+            assert_eq!((xon.octets[3], xon.conveyance), (1, contact));
+            net.node(M).handle_message(now, P, &xon.octets);
+            let ready = Event::ReadyToSend { stream: StreamRef::receive(M, stream) };
             net.drain();
+            assert!(net.events_of(P).contains(&ready));
             assert_eq!(pdus(&net, P), [counted(100)]);
         }
     }
@@ -560,7 +578,7 @@ fn ethernet(change: impl Fn(&mut Config)) -> (Net, u16) {
     })
 }
 
-/// Proves: SMP-7.2.1-2, SMP-7.2.3-1, SMP-7.3.1-1, SMP-7.3.1-2, SMP-7.3.1-3
+/// Proves: SMP-7.2.1-2, SMP-7.2.3-1, SMP-7.3.1-1, SMP-7.3.1-2
 #[test]
 fn ethernet_frames() {
     let (mut net, stream) = ethernet(|config| config.pending_frames = 2);
@@ -810,4 +828,160 @@ fn a_vendor_protocol_is_opened_like_any_other() {
     }
     net.drain();
     assert_eq!(pdus(&net, P), Vec::<Vec<u8>>::new());
+}
+
+/// Each COS is one that a stream can have, and all data of one COS leave with one priority.
+///
+/// Proves: SMP-3.5.2.4-1, SMP-1.5-1
+#[test]
+fn every_cos() {
+    for cos in 0..=255 {
+        let (mut net, first) = opened_with(|config| config.offers[0].cos = cos);
+        let now = net.now;
+        net.node(M).open(now, P, protocol()).unwrap();
+        net.run(now + 5 * MS);
+        let now = net.now;
+        for stream in [first, first + 1] {
+            net.node(M).send_pdu(now, P, stream, counted(5000)).unwrap();
+        }
+        let node = net.node(M);
+        let sent: Vec<_> = std::iter::from_fn(|| node.poll_transmit()).collect();
+        assert_eq!(sent.len(), 4);
+        for message in &sent {
+            assert_eq!((message.octets[3], message.class), (cos, Class::Low));
+            net.node(P).handle_message(now, M, &message.octets);
+        }
+        net.drain();
+        for stream in [first, first + 1] {
+            let stream = StreamRef::receive(M, stream);
+            assert!(net.events_of(P).contains(&Event::Pdu { stream, cos, octets: counted(5000) }));
+        }
+    }
+}
+
+/// Two sources use one StreamID, and one of them two COS: the consumer is told which stream of which source it
+/// is, and the COS.
+///
+/// Proves: SMP-2.3-1
+#[test]
+fn consumers() {
+    const Q: u16 = 0x56;
+    let mut net = Net::new(L, [M, P, Q].map(|node| config(node, Algorithm::Corrected)));
+    for source in [M, Q] {
+        net.node(source).open(0, P, protocol()).unwrap();
+    }
+    net.run(10 * MS);
+    let now = net.now;
+    let send = |source, cos, octet| {
+        let header = Header::Data { mailbox: 2, cos, source, tag: 0x2000 };
+        Message::Data(Data { header, start: true, end: true, length: 1, body: &[octet] }).to_vec().unwrap()
+    };
+    let sent = [(M, 0, 1), (Q, 0, 2), (M, 9, 3)];
+    for (source, cos, octet) in sent {
+        net.node(P).handle_message(now, source, &send(source, cos, octet));
+    }
+    net.drain();
+    let got: Vec<Event> =
+        net.events_of(P).into_iter().filter(|event| matches!(event, Event::Pdu { .. })).collect();
+    let expected = sent.map(|(source, cos, octet)| {
+        let stream = StreamRef::receive(source, 0x2000);
+        Event::Pdu { stream, cos, octets: vec![octet] }
+    });
+    assert_eq!(got, expected);
+}
+
+/// A sender names the mailbox to which it sends. A wrong one makes another lane, and nothing else.
+///
+/// Proves: SMP-4.3.1-8
+#[test]
+fn the_mailbox_of_data() {
+    for mailbox in [0, 2, 63] {
+        let (mut net, stream) = opened_with(|config| {
+            (config.contact, config.assumed) = (Contact::Mailbox(mailbox), Some(Contact::Mailbox(mailbox)));
+        });
+        let now = net.now;
+        net.node(M).send_pdu(now, P, stream, counted(5000)).unwrap();
+        let node = net.node(M);
+        for sent in std::iter::from_fn(|| node.poll_transmit()) {
+            assert_eq!((sent.octets[2], sent.conveyance), (mailbox, Contact::Mailbox(mailbox)));
+        }
+    }
+    let (mut net, stream) = opened();
+    let now = net.now;
+    let part = |mailbox, start, octet: u8| {
+        let header = Header::Data { mailbox, cos: 0, source: M, tag: stream };
+        let message = Data { header, start, end: !start, length: 1, body: &[octet] };
+        Message::Data(message).to_vec().unwrap()
+    };
+    for (mailbox, start, octet) in [(2, true, 1), (9, true, 2), (200, true, 3), (9, false, 4), (2, false, 5)]
+    {
+        net.node(P).handle_message(now, M, &part(mailbox, start, octet));
+    }
+    let sent = net.sent.len();
+    net.drain();
+    assert_eq!(pdus(&net, P), [[2, 4], [1, 5]], "each lane by itself");
+    assert_eq!((losses(&net), net.sent.len()), (vec![], sent));
+    assert_eq!(net.nodes[&P].suspicion(M), None);
+}
+
+/// A frame that has been begun is sent to its end: what is dropped for want of room is the oldest of the rest.
+///
+/// Proves: SMP-7.3.1-3
+#[test]
+fn a_frame_that_has_been_begun() {
+    for keep in [1, 2] {
+        let (mut net, stream) = ethernet(|config| {
+            config.pending_frames = keep;
+            let own = config.offers[0].open.list().iter().skip(1).collect::<Vec<_>>();
+            config.offers[0].open = std::iter::once(Attribute::mtu(9000)).chain(own).collect();
+        });
+        let now = net.now;
+        let frame = |size: usize| [&[2; 12][..], &[8, 0], &vec![7; size]].concat();
+        net.node(M).send_pdu(now, P, stream, frame(8500)).unwrap();
+        let begun = net.node(M).poll_transmit().unwrap().octets;
+        assert_eq!(begun[8] >> 6, 0b10, "the first of several");
+        let xoff = FlowControl { cos: 0, flow: Flow::Xoff, source: M, stream, protocol: 0x0102 };
+        net.node(M).handle_message(now, P, &Message::FlowControl(xoff).to_vec().unwrap());
+        for size in 1..=5 {
+            net.node(M).send_pdu(now, P, stream, frame(size)).unwrap();
+        }
+        net.node(P).handle_message(now, M, &begun);
+        let xon = FlowControl { flow: Flow::Xon, ..xoff };
+        net.node(M).handle_message(now, P, &Message::FlowControl(xon).to_vec().unwrap());
+        net.run(now + 20 * MS);
+        let sizes: Vec<usize> = pdus(&net, P).iter().map(|pdu| pdu.len() - 14).collect();
+        assert_eq!(sizes, if keep == 1 { vec![8500, 5] } else { vec![8500, 4, 5] });
+        assert_eq!(losses(&net), []);
+    }
+}
+
+/// Data with another header than the one agreed is dropped and counted (D68): nothing is delivered or said,
+/// and the PDU that has begun on its lane goes on.
+#[test]
+fn data_with_another_header() {
+    let (mut net, stream) = opened();
+    let now = net.now;
+    let dropped = net.nodes[&P].counters().dropped;
+    let wide = |start| {
+        let header = Header::Data1 { mailbox: 2, cos: 0, source: M, tag: stream.into() };
+        let message = Data { header, start, end: true, length: 1, body: &[9] };
+        Message::Data(message).to_vec().unwrap()
+    };
+    let two = Data { header: Header::Data2 { specific: 0 }, start: true, end: true, length: 1, body: &[9] };
+    net.node(P).handle_message(now, M, &data(stream, (true, false), None, &[1]));
+    for other in [wide(true), wide(false), Message::Data(two).to_vec().unwrap()] {
+        net.node(P).handle_message(now, M, &other);
+    }
+    net.node(P).handle_message(now, M, &data(stream, (false, true), None, &[2]));
+    let sent = net.sent.len();
+    net.drain();
+    assert_eq!((pdus(&net, P), losses(&net), net.sent.len()), (vec![vec![1, 2]], vec![], sent));
+    assert_eq!(net.nodes[&P].counters().dropped, dropped + 3);
+    assert_eq!(net.nodes[&P].suspicion(M), None);
+    // A PDU of Type 9 has no header, so that it is on no stream with one.
+    net.node(P).handle_pdu(now, M, 0, stream, &[1, 2, 3]);
+    let octets = net.node(P).poll_transmit().unwrap().octets;
+    let Ok(Message::Status(status)) = Message::parse(&octets, Mode::Validation) else { panic!() };
+    assert_eq!((status.command, status.bits), (6, StatusBits::NO_SUCH_STREAM));
+    assert!(net.nodes[&P].is_open(StreamRef::receive(M, stream)));
 }

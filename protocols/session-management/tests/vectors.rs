@@ -68,7 +68,6 @@ fn request() {
 }
 
 /// Proves: SMP-4.2.2-1, SMP-4.2.2-2, SMP-4.2.2-3, SMP-4.2.2-4, SMP-4.2.2-5, SMP-4.2.2-6, SMP-4.2.2-7
-/// Proves: SMP-4.2.2-8
 /// Proves: SMP-4.2.2-10
 #[test]
 fn advertise() {

@@ -9,6 +9,8 @@
 //! messages. A device is both at once, per direction of each link. *Raw* is a device's own verdict about a
 //! port, *reported* is what it says to others after the register bits have had their word.
 //!
+//! Requirements: see `REQUIREMENTS.md` of the crate, each with the tests that prove it.
+//!
 //! # Reading order
 //!
 //! 1. [`codec`]: the 14 bits: commands, groups of six ports, status bits.

@@ -278,7 +278,7 @@ pub enum FateSpec {
 #[serde(deny_unknown_fields)]
 pub struct ScriptSpec {
     /// Whether some delays of messages give the same order of events with the timers at their periods. A
-    /// label: it changes nothing.
+    /// label: `false` is told as a warning (SC077), and nothing else changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub realisable: Option<bool>,
     /// The steps.

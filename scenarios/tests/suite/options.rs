@@ -2,20 +2,23 @@
 //! them, and what to set in it. An option that the table does not know fails the test, so a new one comes
 //! with its effect.
 //!
-//! An entry is `[base, first, set]`: the base with the values of `first` is run, and again with those of
-//! `set`; what comes out differs. Or `[base, first, set, code]`: with `set` it is an error of this code.
-//! `not_yet` lists what nobody has shown yet; it only gets shorter.
+//! An entry is `[base, first, set]` or `[base, first, set, kind]`: the base with the values of `first` is
+//! run, and again with those of `set`. Without a kind the results of the run differ. The kinds are
+//!
+//! - `wire`: what happens is the same, but other octets cross the links;
+//! - `chart`: what happens is the same, and the message sequence chart is there;
+//! - `words`: what happens is the same, but it is called, declared, cut off or warned of differently;
+//! - a code: it is an error of this code.
 
-use models::{RunOptions, Unobserved};
+use models::probe::{Probe, RegisterEvent, Sample, Signal};
+use models::run::{ListKind, PipelineMode};
+use models::{RunOptions, Watched};
 use scenarios::{RunPlan, load, schema};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Most options without an effect shown. This number only falls.
-const NOT_YET: usize = 57;
 
 /// Every option of the schema: `definition/field`.
 fn options() -> BTreeSet<String> {
@@ -42,59 +45,161 @@ fn settings(value: &Value) -> Vec<(String, Value)> {
     pairs.iter().map(|(pointer, value)| (pointer.clone(), value.clone())).collect()
 }
 
-/// What a reader of results can see, as text; or the code of the first error.
-fn seen(base: &Value, sets: &[&Value]) -> Result<String, String> {
+/// What an observer is told beside the totals of a run.
+#[derive(Default)]
+struct Eyes {
+    chart: String,
+    registers: String,
+    samples: u64,
+}
+
+impl Probe for Eyes {
+    fn signal(&mut self, signal: &Signal) {
+        self.chart += &format!("{signal:?}\n");
+    }
+
+    fn register(&mut self, event: &RegisterEvent) {
+        self.registers += &format!("{event:?}\n");
+    }
+
+    fn sample(&mut self, _: &Sample) {
+        self.samples += 1;
+    }
+}
+
+/// What a reader of results can see, as text.
+#[derive(Default, PartialEq)]
+struct Seen {
+    /// Names, declarations, what is cut off, warnings.
+    words: String,
+    /// Totals and fingerprints.
+    result: String,
+    /// The octets that crossed links.
+    wire: String,
+    chart: String,
+}
+
+impl Seen {
+    /// Whether the change to `after` is of this kind.
+    fn changes(&self, after: &Seen, kind: Option<&str>) -> bool {
+        let same = |a: &str, b: &str| a == b;
+        let result = same(&self.result, &after.result);
+        let wire = same(&self.wire, &after.wire);
+        let words = same(&self.words, &after.words);
+        match kind {
+            None => !result,
+            Some("wire") => result && !wire,
+            Some("chart") => result && wire && words && self.chart.is_empty() && !after.chart.is_empty(),
+            Some("words") => result && wire && !words,
+            Some(kind) => panic!("\"{kind}\" is no kind of an effect"),
+        }
+    }
+
+    /// What changes up to `after`.
+    fn difference(&self, after: &Seen) -> String {
+        let parts = [
+            ("result", self.result == after.result),
+            ("wire", self.wire == after.wire),
+            ("chart", self.chart == after.chart),
+            ("words", self.words == after.words),
+        ];
+        parts.into_iter().filter(|(_, same)| !same).map(|(name, _)| format!(" {name}")).collect()
+    }
+}
+
+/// What comes out of the base with these values; or the code of the first error.
+fn seen(base: &Value, sets: &[&Value]) -> Result<Seen, String> {
+    seen_with(base, sets, RunOptions::default())
+}
+
+fn seen_with(base: &Value, sets: &[&Value], options: RunOptions) -> Result<Seen, String> {
     let sets: Vec<_> = sets.iter().flat_map(|set| settings(set)).collect();
     let plan = load(&base.to_string(), "t.json", &sets).map_err(|errors| errors.items[0].code.to_owned())?;
-    let RunPlan { name, title, description, variants, .. } = plan;
-    let mut text = format!("{name} {title} {description}");
+    let RunPlan { name, title, description, variants, warnings, .. } = plan;
+    let warned: Vec<_> = warnings.items.iter().map(|item| (item.code, &item.pointer)).collect();
+    let mut seen = Seen { words: format!("{name} {title} {description} {warned:?}"), ..Seen::default() };
     for variant in variants {
-        let mut simulation = Unobserved::new(Arc::clone(&variant.config), RunOptions::default());
+        let options = RunOptions { wire_check: true, ..options };
+        let mut eyes = Eyes::default();
+        let mut simulation = Watched::new(Arc::clone(&variant.config), options, &mut eyes);
         simulation.run(variant.until, u64::MAX);
-        let outcome = simulation.finish();
+        let mut outcome = simulation.finish();
+        // A step that finds nothing to do is no effect of the step.
+        let missed: u64 = outcome.sessions.iter().map(|totals| totals.stats.missed_steps).sum();
+        assert_eq!(missed, 0, "a script is obeyed: {sets:?}");
+        seen.wire += &format!("{:?} ", outcome.wire_checked.octets);
+        outcome.wire_checked = Default::default();
+        seen.result += &format!("{outcome:?} {} {} {:?}", eyes.registers, eyes.samples, variant.until);
+        seen.chart += &eyes.chart;
         let flows: Vec<_> = variant.config.flows.iter().map(|flow| &flow.name).collect();
-        text += &format!(
-            "{} {:?} {:?} {:?} {:?} {flows:?} {:?} {outcome:?}",
-            variant.name, variant.until, variant.warmup, variant.victims, variant.hot, variant.labels
+        seen.words += &format!(
+            "{} {:?} {:?} {:?} {flows:?} {:?}",
+            variant.name, variant.warmup, variant.victims, variant.hot, variant.labels
         );
     }
-    Ok(text)
+    Ok(seen)
+}
+
+fn table() -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/options.json");
+    serde_json::from_str(&fs::read_to_string(path).expect("readable")).expect("JSON")
+}
+
+/// How the kernel keeps its events decides nothing: the same octets cross the same links.
+#[test]
+fn octets_on_links_do_not_depend_on_the_kernel() {
+    let table = table();
+    let mut told = BTreeSet::new();
+    for (name, base) in table["bases"].as_object().expect("a table") {
+        let all = [(ListKind::Ring, PipelineMode::Folded), (ListKind::Heap, PipelineMode::Unfolded)];
+        let [folded, unfolded] = all.map(|(list, pipeline)| {
+            let options = RunOptions { list, pipeline, ..RunOptions::default() };
+            seen_with(base, &[], options).unwrap_or_else(|code| panic!("{name}: {code}")).wire
+        });
+        assert_eq!(folded, unfolded, "{name}");
+        told.insert(folded);
+    }
+    assert!(told.len() > 20, "only {} bases differ in what they send", told.len());
 }
 
 #[test]
 fn every_option_has_an_effect() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/options.json");
-    let table: Value = serde_json::from_str(&fs::read_to_string(path).expect("readable")).expect("JSON");
+    let table = table();
     let shown = table["shown"].as_object().expect("a table");
-    let not_yet: BTreeSet<String> =
-        table["not_yet"].as_array().expect("a list").iter().map(|v| v.as_str().unwrap().to_owned()).collect();
-    let known: BTreeSet<String> = shown.keys().cloned().chain(not_yet.iter().cloned()).collect();
-    assert_eq!(known.len(), shown.len() + not_yet.len(), "an option is shown, or it is not");
+    let known: BTreeSet<String> = shown.keys().cloned().collect();
     let options = options();
     let new: Vec<_> = options.difference(&known).collect();
-    assert!(new.is_empty(), "options.json does not know {new:?}");
+    assert!(new.is_empty(), "options.json shows no effect of {new:?}");
     let gone: Vec<_> = known.difference(&options).collect();
     assert!(gone.is_empty(), "the schema does not know {gone:?}");
-    assert!(not_yet.len() <= NOT_YET, "{} options are without a shown effect", not_yet.len());
 
-    let mut before: BTreeMap<String, String> = BTreeMap::new();
+    let mut before: BTreeMap<String, Seen> = BTreeMap::new();
     let mut wrong = Vec::new();
     for (option, entry) in shown {
         let base = &table["bases"][entry[0].as_str().expect("the name of a base")];
+        let field = option.rsplit('/').next().expect("definition/field");
+        let keys = format!("{base} {} {}", entry[1], entry[2]).replace('/', "\"");
+        assert!(keys.contains(&format!("\"{field}\"")), "{option}: the entry does not speak of it");
         let key = format!("{}{}", entry[0], entry[1]);
         if !before.contains_key(&key) {
             match seen(base, &[&entry[1]]) {
-                Ok(text) => drop(before.insert(key.clone(), text)),
+                Ok(seen) => drop(before.insert(key.clone(), seen)),
                 Err(code) => {
                     wrong.push(format!("{option}: {code} before it is set"));
                     continue;
                 }
             }
         }
-        match (seen(base, &[&entry[1], &entry[2]]), entry[3].as_str()) {
-            (Ok(text), None) if text != before[&key] => {}
+        let kind = entry[3].as_str();
+        let code = kind.filter(|kind| kind.starts_with("SC"));
+        match (seen(base, &[&entry[1], &entry[2]]), code) {
+            (Ok(after), None) if before[&key].changes(&after, kind) => {}
+            (Ok(after), None) => wrong.push(format!(
+                "{option}: not {}, but:{}",
+                kind.unwrap_or("result"),
+                before[&key].difference(&after)
+            )),
             (Err(found), Some(code)) if found == code => {}
-            (Ok(_), None) => wrong.push(format!("{option}: no effect")),
             (Ok(_), Some(code)) => wrong.push(format!("{option}: no error, and {code} was expected")),
             (Err(found), _) => wrong.push(format!("{option}: error {found}")),
         }

@@ -270,3 +270,60 @@ fn a_protocol_clock_is_said() {
     assert!(report(&automatic).contains("the response timeout in 1 ms"));
     assert!(!report(&pair("", r#""bytes": 5000"#)).contains("protocol clock"));
 }
+
+/// Control of a virtual channel does not wait for the message of another one: FetchOps through a link full of
+/// messages of 32 KiB (41 us each) take what they take alone, and each of their micropackets waits there for
+/// at most one of another channel (40 ns). The messages take the time of the Control longer.
+#[test]
+fn channels_share_a_link_by_micropackets() {
+    let text = |bulk: bool, ctl: bool, forwarding: &str| {
+        let flow = |name: &str, from: &str, to: &str, st: &str| {
+            format!(r#"{{"name": "{name}", "from": "{from}", "to": "{to}", "st": {{{st}}}}}"#)
+        };
+        let bulk = bulk.then(|| {
+            flow("bulk", "A", "B", r#""bytes": 8388608, "window": 8, "block": 131072, "stu": 32768"#)
+        });
+        let ctl = ctl.then(|| flow("ctl", "C", "D", r#""operation": "fetch_op", "count": 200"#));
+        let flows: Vec<String> = bulk.into_iter().chain(ctl).collect();
+        format!(
+            r#"{{
+            "name": "test",
+            "topology": {{"explicit": {{
+                "devices": [
+                    {{"name": "A", "id": 1}}, {{"name": "B", "id": 2}}, {{"name": "C", "id": 3}},
+                    {{"name": "D", "id": 4}}, {{"name": "s1", "ports": 3}}, {{"name": "s2", "ports": 3}}],
+                "links": [
+                    {{"a": "s1:0", "b": "A"}}, {{"a": "s1:1", "b": "C"}}, {{"a": "s1:2", "b": "s2:2"}},
+                    {{"a": "s2:0", "b": "B"}}, {{"a": "s2:1", "b": "D"}}]}}}},
+            "links": {{"length": "50 m", "medium": "hippi-6400"}},
+            "switch": {{"forwarding": "{forwarding}"}},
+            "traffic": [{}],
+            "run": {{"until": "200 ms", "warmup": "0 ps", "sample_every": "off"}}
+            }}"#,
+            flows.join(", ")
+        )
+    };
+    let took =
+        |totals: &TransferTotals| totals.stats.last_done.unwrap().0 - totals.stats.first_begun.unwrap().0;
+    for forwarding in ["store_and_forward", "cut_through"] {
+        let alone =
+            [run(&text(true, false, forwarding)), run(&text(false, true, forwarding))].map(|t| took(&t));
+        let both = flows(&text(true, true, forwarding));
+        for totals in &both {
+            let stats = &totals.stats;
+            assert_eq!((stats.timeouts, stats.exhausted, stats.logged), (0, 0, 0), "{totals:?}");
+        }
+        let [bulk, ctl] = [took(&both[0]), took(&both[1])];
+        // One way the two micropackets of a FetchOp, and of the FetchOp_Complete before it, beside the
+        // messages; the other way the three of the Data of its answer beside permissions.
+        let most = 200 * (2 + 2 + 3) * 40_000;
+        assert!((alone[1]..=alone[1] + most).contains(&ctl), "{forwarding}: {ctl} ps, {} ps alone", alone[1]);
+        // The bulk is longer than all FetchOps, of which each is two operations of 80 ns beside its Data.
+        let most = (2 * 200 + 8) * 80_000;
+        assert!(
+            (alone[0]..=alone[0] + most).contains(&bulk),
+            "{forwarding}: {bulk} ps, {} ps alone",
+            alone[0]
+        );
+    }
+}

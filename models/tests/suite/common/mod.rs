@@ -6,6 +6,7 @@ use models::enumeration::{Outline, plan};
 use models::probe::{Delivery, Journey, Offered, Probe, ProtocolEvent, RegisterEvent, Sample, StagingEdge};
 use models::run::{ListKind, PipelineMode};
 use models::{Outcome, Progress, RunOptions, Simulation};
+use proptest::test_runner::{Config, RngSeed};
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
@@ -41,6 +42,19 @@ pub fn switch(ports: u8) -> SwitchConfig {
         refresh: None,
         generation_delay: Duration(0),
         staging: StagingConfig::None,
+    }
+}
+
+/// A property of random fabrics, on `cases` of them, the same ones at every desk. With
+/// `RIOSIM_FABRICS_SEED=7` they are others, with `RIOSIM_FABRICS_TIMES=20` twenty times as many.
+pub fn property(cases: u32, series: u64) -> Config {
+    let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let (fresh, times) = (number("RIOSIM_FABRICS_SEED"), number("RIOSIM_FABRICS_TIMES"));
+    Config {
+        cases: cases * times.unwrap_or(1) as u32,
+        rng_seed: RngSeed::Fixed(series ^ fresh.unwrap_or(0) << 8),
+        failure_persistence: None,
+        ..Config::default()
     }
 }
 

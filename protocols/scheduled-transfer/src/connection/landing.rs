@@ -1,4 +1,4 @@
-//! What arrives for a Transfer: each STU to its place, each Block once (2.3.3, D60 steps 12 to 18).
+//! What arrives for a Transfer: each STU to its place, each Block once (2.3.3, ST-D60, steps 12 to 18).
 
 use super::destination::{DestinationState, Exposed};
 use super::{Connection, Context, Sequence, Timer};
@@ -11,7 +11,7 @@ use crate::slots::Class;
 use crate::wire::{Body, Flags, Header, Op};
 
 impl Connection {
-    /// Data for this Transfer (D60 steps 12 to 18).
+    /// Data for this Transfer (ST-D60, steps 12 to 18).
     pub(crate) fn transfer_data<M: Memory>(
         &mut self,
         cx: &mut Context<'_, M>,
@@ -155,7 +155,7 @@ impl Connection {
 }
 
 impl Exposed {
-    /// Where in the Block the STU belongs (D60 steps 16 and 17).
+    /// Where in the Block the STU belongs (ST-D60, steps 16 and 17).
     fn place_stu(&self, header: &Header, payload: &[u8], bufsize: u32) -> Result<u64, Logged> {
         let bytes = payload.len() as u64;
         if bytes == 0 {

@@ -144,8 +144,10 @@ impl Connection {
                 self.peer = from;
                 self.remote = remote;
                 self.gate = Gate::new(UNCOUNTED);
-                let key = self.local.key;
-                self.push(Class::Reserve, Body::RequestDisconnect { key });
+                // The peer is open: it is taken down under guard, or it stays so for ever.
+                self.retries = 0;
+                self.state = State::RdSent;
+                self.send_rd(false);
             }
             // A repetition of the answer, or one that nobody waits for any more.
             _ => {}
@@ -179,7 +181,7 @@ impl Connection {
                 self.retries = 0;
                 self.state = State::RdSent;
                 // At view 0 it would wait for ever: whoever takes down asks for no Slots. The peer takes it
-                // in any case (D48: teardown cannot be blocked).
+                // in any case (ST-D48: teardown cannot be blocked).
                 self.send_rd(self.gate.view() == 0);
             }
             State::RcSent => {
@@ -197,8 +199,11 @@ impl Connection {
         self.timers.set(Timer::Connection, cx.after(cx.config.quarantine()));
     }
 
-    fn finish<M>(&self, cx: &mut Context<'_, M>, outcome: Outcome) {
-        cx.events.push_back((self.id, Event::Closed(outcome)));
+    /// Tells the upper layer that it is over, once: what was given up is taken down in silence.
+    fn finish<M>(&mut self, cx: &mut Context<'_, M>, outcome: Outcome) {
+        if !core::mem::replace(&mut self.closed, true) {
+            cx.events.push_back((self.id, Event::Closed(outcome)));
+        }
     }
 
     /// Every sequence ends without a word; teardown says it all (5.1.2).
@@ -278,7 +283,19 @@ impl Connection {
             (State::DaSent, Body::RequestDisconnect { .. }) => self.send_da(true),
             (State::DaSent, Body::DisconnectComplete { .. }) => self.time_wait(cx),
             (State::TimeWait, Body::RequestDisconnect { .. }) => self.send_da(false),
-            (State::TimeWait | State::Abandoned, Body::DisconnectAnswer { .. }) => self.send_dc(),
+            (State::TimeWait, Body::DisconnectAnswer { .. }) => self.send_dc(),
+            // Its Connection_Answer was lost or is still on its way; the Key comes with the teardown.
+            (State::Abandoned, &Body::RequestDisconnect { key }) => {
+                self.remote.key = key;
+                self.gate = Gate::new(UNCOUNTED);
+                self.retries = 0;
+                self.state = State::DaSent;
+                self.send_da(true);
+            }
+            (State::Abandoned, &Body::DisconnectAnswer { key }) => {
+                self.remote.key = key;
+                self.send_dc();
+            }
             _ => {}
         }
     }

@@ -315,7 +315,24 @@ impl Endpoint {
             stream: stream.stream,
             protocol: open.protocol.id(),
         });
-        self.send(stream.peer, &message);
+        // RTS goes where the data goes, but not on a stream of type 9, which carries data alone. XON and
+        // XOFF go to the management contact of the source.
+        let with_data = flow == Flow::Rts && open.terms.header != HeaderFormat::Data3;
+        match self.data_contact(stream, open).filter(|_| with_data) {
+            Some(contact) => match message.to_vec() {
+                Ok(octets) => {
+                    let class = message.command().class();
+                    self.high.push_back(Transmit {
+                        destination: stream.peer,
+                        conveyance: contact,
+                        class,
+                        octets,
+                    });
+                }
+                Err(_) => self.counters.dropped += 1,
+            },
+            None => self.send(stream.peer, &message),
+        }
     }
 
     /// XOFF, and again after half the time that it holds.

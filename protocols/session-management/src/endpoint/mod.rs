@@ -225,6 +225,8 @@ struct Peer {
     retry: Option<u32>,
     timeout: Option<u32>,
     xon_timeout: Option<u32>,
+    /// Attributes of protocols in its registers.
+    defaults: Attributes,
     suspicion: Option<Suspicion>,
     /// It does not know REQUEST.
     mute: bool,
@@ -349,13 +351,36 @@ impl Endpoint {
         let Some(offer) = self.offer(protocol) else { return Default::default() };
         let known = self.peers.get(&peer).map_or(&[][..], |peer| &peer.advertised);
         match known.iter().find(|(advertised, _)| *advertised == protocol) {
-            None => (offer.open.clone(), false),
+            None => self.with_defaults(peer, offer),
             Some((_, block)) => {
                 let ends_only = self.ends_only(peer, protocol);
                 let proposal = propose(offer, block.list(), offer.open.list(), ends_only);
                 (proposal.attributes, proposal.intermediate)
             }
         }
+    }
+
+    /// What an OPEN to a peer carries that has not advertised the protocol: this node's wishes, and where
+    /// the peer's registers say what it takes, what they leave of them (§5.2.5).
+    fn with_defaults(&self, peer: u16, offer: &Offer) -> (Attributes, bool) {
+        let known = self.peers.get(&peer).map(|peer| peer.defaults.list()).filter(|list| !list.is_empty());
+        let Some(known) = known else { return (offer.open.clone(), false) };
+        let (id, ends_only) = (offer.protocol.id(), self.ends_only(peer, offer.protocol));
+        let (mut attributes, mut intermediate) = (Attributes::new(), false);
+        for (kind, wish) in offer.open.list().kinds(id) {
+            let block: Attributes =
+                known.kinds(id).filter(|&(found, _)| found == kind).map(|(_, found)| found).collect();
+            if block.is_empty() {
+                attributes.push(wish);
+                continue;
+            }
+            let one: Attributes = [wish].into_iter().collect();
+            let proposal = propose(offer, block.list(), one.list(), ends_only);
+            intermediate |= proposal.intermediate;
+            // Of several mailboxes one is enough; a range gives one value too.
+            proposal.attributes.list().iter().take(1).for_each(|attribute| attributes.push(attribute));
+        }
+        (attributes, intermediate)
     }
 
     /// The same with attributes of the caller's, as [`propose`] makes them.
@@ -464,6 +489,7 @@ impl Endpoint {
         let (retry, timeout, xon_timeout) = crate::register::periods(attributes);
         let entry = self.peer_mut(peer);
         (entry.retry, entry.timeout, entry.xon_timeout) = (retry, timeout, xon_timeout);
+        entry.defaults = crate::register::of_protocols(attributes);
         match participation {
             Participation::Ready(contact) => {
                 entry.reach = Reach::At(contact);

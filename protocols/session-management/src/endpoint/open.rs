@@ -259,8 +259,8 @@ impl Endpoint {
         let printed = conduit.is_some() && self.config.algorithm != Algorithm::Corrected;
         let life = 2 * u64::from(self.periods(peer).1) * MICROSECOND;
         if !printed && let Some(cached) = self.memory.reply(peer, number) {
+            cached.until = now.saturating_add(life);
             if *cached.open == *octets {
-                cached.until = now.saturating_add(life);
                 let reply = cached.reply.to_vec();
                 let class = Class::from_octets(&reply);
                 return self.transmit(peer, class, reply);
@@ -343,8 +343,8 @@ impl Endpoint {
             return Some(octets);
         }
         let Some(stream) = self.allocate(peer) else {
-            self.refuse(peer, &at_hand.open, Refusal::State);
-            return None;
+            // A StreamID may come free before the repetition: it is to get the same answer.
+            return Some(self.refuse(peer, &at_hand.open, Refusal::State));
         };
         let reply = self.accept(peer, protocol, at_hand, stream, None);
         // The peer may have started anew: does it still have the older ones?

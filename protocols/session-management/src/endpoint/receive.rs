@@ -148,6 +148,15 @@ impl Endpoint {
                 count += 1;
             }
         }
+        if count == 0
+            && !cut
+            && self.config.offers.iter().any(|offer| offer.protocol.id() == request.protocol)
+        {
+            // Only 0x0101 gets here: it is supported, but none of its protocols is the one asked for.
+            body.extend_from_slice(&request.protocol.to_be_bytes());
+            body.extend_from_slice(&[0; 2]);
+            count = 1;
+        }
         let answer = match Blocks::new(&body, count) {
             Ok(blocks) if count > 0 || cut => Answer::Blocks(blocks),
             _ => Answer::Unsupported,

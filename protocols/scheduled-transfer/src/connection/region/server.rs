@@ -83,7 +83,7 @@ impl RegionServer {
         (layout::b_seq(self.correct), known)
     }
 
-    /// The address of `bytes` octets at a place of the region (D60 steps 16 and 17).
+    /// The address of `bytes` octets at a place of the region (ST-D60, steps 16 and 17).
     fn locate(&self, place: Place, bytes: u64, bufsize: u32) -> Result<u64, Logged> {
         if place.room(bufsize) == 0 {
             return Err(Logged::Oversized_Offset_Error);
@@ -226,7 +226,7 @@ impl Connection {
         }
     }
 
-    /// Data of a Put (D60 steps 13 to 18).
+    /// Data of a Put (ST-D60, steps 13 to 18).
     pub(crate) fn put_data<M: Memory>(
         &mut self,
         cx: &mut Context<'_, M>,
