@@ -71,8 +71,6 @@ pub(crate) mod step {
     pub const TELL: u16 = 7;
     /// A scheduled fault; the target is its number.
     pub const FAULT: u16 = 8;
-    /// restart-from-retry has left this port.
-    pub const RESUME: u16 = 11;
     /// The link of this port runs in symbol granularity from now on.
     pub const ENTER: u16 = 9;
     /// On another medium than RapidIO: the neighbour has a place more on a channel.
@@ -85,6 +83,8 @@ pub(crate) mod step {
     pub const REACH: u16 = 13;
     /// There: a border of micropackets on the wire of this port.
     pub const BORDER: u16 = 14;
+    /// restart-from-retry has left this port.
+    pub const RESUME: u16 = 15;
 }
 
 /// A packet that the fabric has handed to the link port and that the partner has not acknowledged.

@@ -5,6 +5,7 @@ use crate::record::{self, Record};
 use crate::{compare, explain};
 use models::config::*;
 use models::lp_serial::link::FlowControl;
+use models::probe::Cause;
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
@@ -136,4 +137,69 @@ fn after_a_retry_a_higher_priority_goes_first() {
     assert_eq!(first.1, leaves + slow + L);
     assert_eq!(third.1, leaves + 2 * slow + L);
     assert!(second.1 >= third.1 + slow);
+}
+
+/// All that passes between the first start of a packet that is refused and the one that succeeds is told as
+/// recovery, wherever it starts from then on.
+#[test]
+fn what_a_refusal_took_is_told_at_the_next_start() {
+    let case = refusing(&[(0, 0), (0, 0)]);
+    let [_, second] = times(&case)[..] else { panic!("two packets arrive") };
+    // From a start to the next: the way, the pipeline, packet-retry on its way back, restart-from-retry.
+    let period = T + L + PIPELINE + S + L + S;
+    let arrives = |refusals: u64| T + refusals * period + T + L + PIPELINE;
+    // The first packet holds its buffer while the slow link carries it.
+    let free = T + L + PIPELINE + 10 * T;
+    assert!(arrives(3) < free && free < arrives(4));
+    assert_eq!(second, (T, arrives(4) + 10 * T + L));
+    let parts = record::fast(&case.config, case.until).into_iter().find_map(|record| match record {
+        Record::Started { device: 2, id, until, parts, .. } if id.sequence == 1 => Some((until, parts)),
+        _ => None,
+    });
+    let (until, parts) = parts.expect("it starts at the switch");
+    assert_eq!(parts[Cause::Recovery], 4 * period);
+    assert_eq!((until, parts.total()), (second.1, second.1));
+}
+
+/// A queue is stopped from the message that stops it to the message that releases it, also while the link
+/// recovers from a retry. Priority 1 enters if three of four buffers are free: two packets wait behind the
+/// slow link, and the third is refused while its queue is stopped already.
+#[test]
+fn a_queue_is_stopped_while_its_link_recovers() {
+    let mut case = refusing(&[(0, 1), (0, 1), (0, 1)]);
+    let [e0, _, switch] = &mut case.config.devices[..] else { panic!("three devices") };
+    e0.ports[0].voq.rx_sup = true;
+    switch.ports[0].voq = PortVoq { gen_sup: true, gen_en: true, ..PortVoq::default() };
+    switch.ports[1].voq.part = true;
+    let DeviceModel::Endpoint(endpoint) = &mut e0.model else { panic!("an endpoint") };
+    (endpoint.staging, endpoint.next_hop) = (StagingConfig::PerPort, Arc::new(vec![0, 1]));
+    let DeviceModel::Switch(switch) = &mut switch.model else { panic!("a switch") };
+    switch.detector = Some(Detector { x_on: 1, x_off: 0, verdict: Verdict::Shared });
+    assert_eq!(times(&case).len(), 3);
+    let records = record::fast(&case.config, case.until);
+    let edges: Vec<(u64, bool)> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Edge { at, device: 0, stopped, .. } => Some((at, stopped)),
+            _ => None,
+        })
+        .collect();
+    // The second packet waits until the first has left.
+    let (waits, leaves) = (2 * T + L + PIPELINE, T + L + PIPELINE + 10 * T);
+    assert_eq!(edges[..2], [(waits + S + L, true), (leaves + S + L, false)]);
+    let stopped: u64 = edges.chunks(2).map(|edge| edge[1].0 - edge[0].0).sum();
+    let port = records.iter().find_map(|record| match *record {
+        Record::Totals { device: 0, totals, .. } => Some(totals[record::STOPPED]),
+        _ => None,
+    });
+    assert_eq!(port, Some(stopped));
+    let recovery = records.iter().find_map(|record| match *record {
+        Record::Link { device: 0, totals, .. } => Some(totals[5]),
+        _ => None,
+    });
+    // Each refusal costs restart-from-retry; the last of them comes before the release.
+    let refusals = 4;
+    let refused = 3 * T + L + PIPELINE + (refusals - 1) * (T + L + PIPELINE + S + L + S);
+    assert!(refused < leaves && refused + 2 * S + L < edges[1].0);
+    assert_eq!(recovery, Some(refusals * S));
 }

@@ -10,6 +10,9 @@ use std::sync::Arc;
 
 /// The totals of a port that are times.
 pub const TIMES: [usize; 5] = [1, 2, 12, 14, 15];
+/// Time for which queues were stopped, and packets late for the detector of their output.
+pub const STOPPED: usize = 12;
+pub const LATE_HOL: usize = 13;
 
 /// Something that happened.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

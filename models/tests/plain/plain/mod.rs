@@ -377,6 +377,7 @@ impl<'a> World<'a> {
             }
             Event::Status { status } => self.credit(d, p, status),
             Event::MessageDue => self.message_due(d, p),
+            Event::MessageLeaves if self.has_lost_its_place(d, p) => self.message_due(d, p),
             Event::MessageLeaves => self.message_leaves(d, p),
             Event::MessageArrives { group, bits } => self.apply(d, p, group, bits),
             Event::RefreshAll => self.refresh_all(d, p),

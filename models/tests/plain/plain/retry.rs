@@ -180,6 +180,12 @@ impl World<'_> {
         }
     }
 
+    /// F-123: no symbol begins now, though a message was to leave with one.
+    pub fn has_lost_its_place(&self, d: usize, p: usize) -> bool {
+        let port = &self.devices[d].ports[p];
+        port.retry.is_some() && port.wire.next_symbol(self.now) != Some(self.now)
+    }
+
     /// Class POLL: a symbol may leave.
     pub fn begin_on_wire(&mut self, d: usize, p: usize) {
         let now = self.now;

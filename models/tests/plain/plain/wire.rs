@@ -1,5 +1,7 @@
 //! One direction of a link: packets, and control symbols in places of their own.
 
+use std::collections::BTreeSet;
+
 /// A control symbol on the wire: what it carries.
 #[derive(Clone, Copy, Default)]
 struct Place {
@@ -35,6 +37,8 @@ pub struct Wire {
     /// Start and end of the last packet, and of the one before it.
     packet: Option<(u64, u64)>,
     last: Option<(u64, u64)>,
+    /// When symbols begin that have their places, ends of packets included.
+    symbols: BTreeSet<u64>,
     /// F-27: places so far that are no start-of-packet.
     pub places_alone: u64,
 }
@@ -60,6 +64,7 @@ impl Wire {
             before_packet: false,
             packet: None,
             last: None,
+            symbols: BTreeSet::new(),
             places_alone: 0,
         }
     }
@@ -139,7 +144,9 @@ impl Wire {
             Function::Status => self.places[at].status = true,
             Function::Message => self.places[at].message = true,
         }
-        Due { begins: self.run + at as u64 * symbol, rides }
+        let begins = self.run + at as u64 * symbol;
+        self.symbols.insert(begins);
+        Due { begins, rides }
     }
 
     /// F-27: what of the last packet lies beyond the end of the run.
@@ -175,6 +182,7 @@ impl Wire {
         let length = self.length(octets);
         self.before_packet = true;
         self.last = self.packet.replace((start, start + length));
+        self.symbols.extend([start, start + length]);
         (start, length)
     }
 
@@ -186,9 +194,7 @@ impl Wire {
 
     /// F-123: the first symbol that has its place now or later, the end of a packet included.
     pub fn next_symbol(&self, now: u64) -> Option<u64> {
-        let places = (0..self.places.len() as u64).map(|k| self.run + k * self.symbol());
-        let end = self.packet.map(|(_, end)| end);
-        places.chain(end).filter(|&at| at >= now).min()
+        self.symbols.range(now..).next().copied()
     }
 
     /// F-123: a symbol of its own for an stype1 function. When it begins.
@@ -218,6 +224,8 @@ impl Wire {
             self.run = at;
         }
         self.packet = Some((start, at));
+        let moved = self.symbols.split_off(&end);
+        self.symbols.extend(moved.into_iter().map(|symbol| symbol - end + at));
     }
 
     /// F-124: another packet begins in the place of the one that was committed. Its length.
@@ -231,6 +239,10 @@ impl Wire {
     /// F-123: the packet that was committed does not begin: its start-of-packet is a symbol like others, and
     /// what waits for its end moves up to `next`.
     pub fn take_back(&mut self, next: u64) {
+        if self.before_packet {
+            let (_, end) = self.packet.expect("one was committed");
+            self.symbols.remove(&end);
+        }
         self.end_at(next);
         (self.packet, self.before_packet) = (self.last, false);
         self.places_alone += 1;
