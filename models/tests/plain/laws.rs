@@ -203,3 +203,48 @@ fn a_queue_is_stopped_while_its_link_recovers() {
     assert!(refused < leaves && refused + 2 * S + L < edges[1].0);
     assert_eq!(recovery, Some(refusals * S));
 }
+
+/// Part 6 §5.11, F-134: a turn is worth 280 octets times the share, and what is left of it is kept. VC1 and VC8
+/// of a link with two channels have shares of 1 and 2; packets have 276 octets, and there are always some.
+/// Nobody sends in VC0, whose turn the first is, so channel 1 begins with 2 x 280 octets and channel 2 with
+/// 4 x 280.
+#[test]
+fn channels_take_turns_by_octets() {
+    let mut case = refusing(&[]);
+    case.config.links[1].char_ps = (CHAR, 1);
+    let mut vcs = [VcConfig { buffers: 29, ..VcConfig::default() }; 8];
+    vcs[1].share = 2;
+    let channels = ChannelsConfig { channels: Channels::Two, vcs, vc0_share: None, refresh: None };
+    let link = SymbolicLink {
+        flow: FlowControl::Transmitter,
+        channels: Some(Box::new(channels)),
+        ..case.config.symbolic[0].clone()
+    };
+    case.config.symbolic = vec![link.clone(), SymbolicLink { link: 1, ..link }];
+    let source = SourceConfig {
+        destinations: Destinations::Fixed(1),
+        sizes: Sizes::Fixed(PacketSize { payload: 256, wire: 276 }),
+        arrivals: Arrivals::Saturated { backlog: 2 },
+        ..case.config.sources[0].clone()
+    };
+    let in_vc = |vc, stream: &str| SourceConfig {
+        priority: vc_priority(vc),
+        stream: stream.into(),
+        ..source.clone()
+    };
+    case.config.sources = vec![in_vc(1, "one"), in_vc(8, "two")];
+    if let Err(found) = compare(&case) {
+        panic!("{}", explain(&case, &found));
+    }
+    let starts: Vec<(u64, u16)> = record::fast(&case.config, case.until)
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Started { at, device: 0, id, .. } => Some((at, id.origin)),
+            _ => None,
+        })
+        .collect();
+    // What is left of their turns: 8 and 16 octets, then 12 and 24, 16 and 32, ...
+    let turns = [0, 0, 1, 1, 1, 1, 0, 1, 1, 0, 1, 1];
+    let expected: Vec<(u64, u16)> = (0..).map(|n| n * T).zip(turns).collect();
+    assert_eq!(starts[..turns.len()], expected);
+}

@@ -225,7 +225,7 @@ pub fn fast(config: &FabricConfig, until: u64) -> Vec<Record> {
     for (device, port, stats) in &outcome.links {
         let at = (*device, *port);
         let link = config.links.iter().position(|link| link.a == at || link.b == at);
-        let retries = |link: &SymbolicLink| link.flow == FlowControl::Receiver;
+        let retries = |link: &SymbolicLink| link.flow == FlowControl::Receiver && link.channels.is_none();
         if config.symbolic.iter().any(|symbolic| Some(symbolic.link as usize) == link && retries(symbolic)) {
             records.push(Record::link(until, *device, *port, stats));
         }

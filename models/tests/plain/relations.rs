@@ -61,6 +61,9 @@ fn doubled(mut config: FabricConfig) -> FabricConfig {
     for link in &mut config.symbolic {
         twice(&mut link.timeout);
         twice(&mut link.status_period);
+        if let Some(refresh) = link.channels.as_mut().and_then(|channels| channels.refresh.as_mut()) {
+            twice(refresh);
+        }
     }
     for source in &mut config.sources {
         later(&mut source.start);
@@ -267,10 +270,12 @@ fn what_nobody_uses_changes_nothing() {
 
         // Detectors that never see enough, where nobody speaks of congestion.
         let mut detecting = case.config.clone();
-        let quiet = case.config.devices.iter().all(|device| {
-            device.ports.iter().all(|port| port.voq == PortVoq::default())
-                && !matches!(&device.model, DeviceModel::Switch(s) if s.detector.is_some())
-        });
+        let channels = case.config.symbolic.iter().any(|link| link.channels.is_some());
+        let quiet = !channels
+            && case.config.devices.iter().all(|device| {
+                device.ports.iter().all(|port| port.voq == PortVoq::default())
+                    && !matches!(&device.model, DeviceModel::Switch(s) if s.detector.is_some())
+            });
         if !quiet {
             continue;
         }

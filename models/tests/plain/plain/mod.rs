@@ -1,6 +1,7 @@
 //! The fabric of docs/fabric.md, step by step. One heap of events, one event for every step; a device looks
 //! at all that waits in it before anything changes there. Written to be read beside that page.
 
+mod channels;
 mod endpoint;
 mod retry;
 mod switch;
@@ -9,6 +10,7 @@ mod voq;
 mod wire;
 
 use crate::record::{self, Record};
+use channels::Vcs;
 use endpoint::Endpoint;
 use models::config::*;
 use models::lp_serial::link::FlowControl;
@@ -71,10 +73,14 @@ type Name = usize;
 /// A receive buffer in use, and how many copies still need it.
 struct Buffer {
     copies: usize,
+    /// The channel that it belongs to, 0 for VC0.
+    channel: usize,
 }
 
 /// What a status says, F-41.
 struct Status {
+    /// 0 for VC0.
+    channel: usize,
     accepted: i64,
     buffers: i64,
 }
@@ -88,6 +94,7 @@ struct Port {
     wire: Wire,
     /// Sender, F-42.
     free: i64,
+    in_vc0: i64,
     outstanding: i64,
     window: i64,
     watermarks: [i64; 4],
@@ -106,6 +113,8 @@ struct Port {
     reads: usize,
     /// F-101, where the receiver looks after its buffers.
     retry: Option<Retry>,
+    /// F-104.
+    channels: Option<Vcs>,
     /// F-14.
     staging: Option<Staging>,
     /// F-70.
@@ -131,9 +140,11 @@ pub struct Sending {
 impl Port {
     /// F-42, F-101.
     fn has_credit(&self, priority: usize) -> bool {
-        match &self.retry {
-            Some(retry) => retry.may_send(priority, self.window),
-            None => self.outstanding < self.window && self.free >= self.watermarks[priority],
+        match (&self.retry, &self.channels) {
+            (Some(retry), _) => retry.may_send(priority, self.window),
+            (_, Some(channels)) if channels.blind => self.outstanding < self.window,
+            (_, Some(_)) if priority >= PRIORITIES => self.channel_has_credit(self.channel(priority)),
+            _ => self.outstanding < self.window && self.free >= self.watermarks[priority],
         }
     }
 
@@ -143,7 +154,7 @@ impl Port {
 }
 
 enum Model {
-    Endpoint(Endpoint),
+    Endpoint(Box<Endpoint>),
     Switch(Box<Switch>),
 }
 
@@ -256,15 +267,16 @@ impl<'a> World<'a> {
         let mut peers = BTreeMap::new();
         for (n, link) in config.links.iter().enumerate() {
             let symbolic = config.symbolic.iter().find(|symbolic| symbolic.link as usize == n);
-            let receiver = symbolic.is_some_and(|link| link.flow == FlowControl::Receiver);
-            peers.insert(link.a, (link.b, link, receiver));
-            peers.insert(link.b, (link.a, link, receiver));
+            peers.insert(link.a, (link.b, link, symbolic));
+            peers.insert(link.b, (link.a, link, symbolic));
         }
         let mut devices = Vec::new();
         for (d, device) in config.devices.iter().enumerate() {
             let mut ports = Vec::new();
             for (p, own) in device.ports.iter().enumerate() {
-                let ((peer, back), link, receiver) = peers[&(d as u32, p as u8)];
+                let ((peer, back), link, symbolic) = peers[&(d as u32, p as u8)];
+                let channels = symbolic.and_then(|link| Some(Vcs::new(link.channels.as_deref()?, link.flow)));
+                let receiver = symbolic.is_some_and(|link| link.flow == FlowControl::Receiver);
                 let theirs = &config.devices[peer as usize].ports[back as usize];
                 let [w0, w1, w2] = theirs.watermarks.map(i64::from);
                 ports.push(Port {
@@ -273,6 +285,7 @@ impl<'a> World<'a> {
                     character: link.char_ps,
                     wire: Wire::new(link.char_ps, link.symbol_chars, link.lanes),
                     free: theirs.buffers.into(),
+                    in_vc0: 0,
                     outstanding: 0,
                     window: link.ack_window.into(),
                     watermarks: [w0, w1, w2, 1],
@@ -285,7 +298,8 @@ impl<'a> World<'a> {
                     eager_at: eager_at(config, d, p),
                     last_status: None,
                     reads: 0,
-                    retry: receiver.then(|| Retry::new(own.watermarks)),
+                    retry: (receiver && channels.is_none()).then(|| Retry::new(own.watermarks)),
+                    channels,
                     staging: Staging::new(config, d, p, link.long_symbols, (peer as usize, back as usize)),
                     originator: Originator::new(config, d, p, link.long_symbols),
                     stats: PortStats::default(),
@@ -295,7 +309,7 @@ impl<'a> World<'a> {
             }
             let model = match &device.model {
                 DeviceModel::Endpoint(_) => {
-                    Model::Endpoint(Endpoint::new(config, d, ports[0].staging.as_ref()))
+                    Model::Endpoint(Box::new(Endpoint::new(config, d, ports[0].staging.as_ref())))
                 }
                 DeviceModel::Switch(s) => {
                     Model::Switch(Box::new(Switch::new(config.seed, &device.path, s, ports.len())))
@@ -365,6 +379,9 @@ impl<'a> World<'a> {
             Event::Arrival { number, .. } if self.void.contains(&number) => {}
             Event::Arrival { packet, behind, .. } => {
                 if self.refuses(d, p, packet) {
+                } else if self.loses(d, p, packet) {
+                    self.drop_packet(d, packet, DropReason::NoRoom);
+                    self.accept(d, p);
                 } else if self.is_switch(d) {
                     self.arrive(d, p, packet, behind);
                 } else {
@@ -373,7 +390,7 @@ impl<'a> World<'a> {
             }
             Event::Acceptance => {
                 self.port(d, p).unaccepted -= 1;
-                self.tell(d, p, 1);
+                self.tell_of(d, p, 0, 1);
             }
             Event::Status { status } => self.credit(d, p, status),
             Event::MessageDue => self.message_due(d, p),
@@ -443,19 +460,30 @@ impl<'a> World<'a> {
 
     // Credit.
 
-    /// F-41: a status becomes due at a port and acknowledges so many packets.
-    fn tell(&mut self, d: usize, p: usize, accepted: i64) {
+    /// F-41: the packet that came in is taken in.
+    fn accept(&mut self, d: usize, p: usize) {
+        match &mut self.port(d, p).channels {
+            None => self.tell_of(d, p, 0, 1),
+            Some(channels) => {
+                if let Some(channel) = channels.taking_in.take() {
+                    self.tell_of(d, p, channel, 1);
+                }
+            }
+        }
+    }
+
+    /// F-41: a status of a channel becomes due at a port and acknowledges so many packets.
+    fn tell_of(&mut self, d: usize, p: usize, channel: usize, accepted: i64) {
         let now = self.now;
         let port = self.port(d, p);
-        port.advertised = port.buffers - (port.occupied - port.unaccepted).max(0);
+        let buffers = port.advertise(channel);
         let wire::Due { begins, rides } = port.wire.due(Function::Status, now);
         *(if rides { &mut port.stats.status_riding } else { &mut port.stats.status_standalone }) += 1;
-        let (buffers, peer) = (port.advertised, port.peer);
+        let peer = port.peer;
         let arrives = begins + port.wire.symbol() + port.propagation;
         let status = self.statuses.len();
-        let port = self.port(d, p);
-        port.last_status = Some((status, begins));
-        self.statuses.push(Status { accepted, buffers });
+        *self.port(d, p).last_told(channel).1 = Some((status, begins));
+        self.statuses.push(Status { channel, accepted, buffers });
         self.post_to(d, peer, arrives, class::SYMBOL, Event::Status { status });
         self.ask_wire(d, p);
     }
@@ -466,25 +494,28 @@ impl<'a> World<'a> {
         if self.buffers[buffer].copies > 0 {
             return;
         }
-        let now = self.now;
+        let (now, channel) = (self.now, self.buffers[buffer].channel);
         let port = self.port(d, p);
-        port.occupied -= 1;
-        if !told || port.advertised > port.eager_at || port.retry.is_some() {
+        *port.occupied(channel) -= 1;
+        let blind = port.retry.is_some() || port.channels.as_ref().is_some_and(|channels| channels.blind);
+        let eager_at = port.eager_at;
+        let (advertised, last) = port.last_told(channel);
+        if !told || *advertised > eager_at || blind {
             return;
         }
-        match port.last_status {
+        match *last {
             Some((status, begins)) if begins >= now => {
-                port.advertised += 1;
-                let says = port.advertised;
+                *advertised += 1;
+                let says = *advertised;
                 self.statuses[status].buffers = says;
             }
-            _ => self.tell(d, p, 0),
+            _ => self.tell_of(d, p, channel, 0),
         }
     }
 
     /// F-42, F-43, F-46: a status arrives at the sender that it is for.
     fn credit(&mut self, d: usize, p: usize, status: usize) {
-        let Status { accepted, buffers } = self.statuses[status];
+        let Status { channel, accepted, buffers } = self.statuses[status];
         let waited = self.port(d, p).waits_for_credit;
         if waited && !self.is_switch(d) {
             self.create_all(d);
@@ -493,8 +524,7 @@ impl<'a> World<'a> {
         if let Some(retry) = &mut port.retry {
             retry.accepted(accepted);
         }
-        port.outstanding -= accepted;
-        port.free = buffers - port.outstanding;
+        port.learn(channel, accepted, buffers);
         if waited {
             if self.is_switch(d) {
                 self.try_output(d, p);
@@ -507,14 +537,15 @@ impl<'a> World<'a> {
     // Packets.
 
     /// F-50: a transmitter commits a packet.
-    fn commit(&mut self, d: usize, o: usize, name: Name) {
+    fn commit(&mut self, d: usize, o: usize, name: Name, chosen: bool) {
         let now = self.now;
-        let wire_octets = u64::from(self.packets[name].wire);
+        let (wire_octets, priority) = (u64::from(self.packets[name].wire), self.packets[name].priority);
         let port = self.port(d, o);
         assert!(port.is_idle());
         port.waits_for_credit = false;
-        port.free -= 1;
-        port.outstanding += 1;
+        let channel = port.channel(priority);
+        port.charge(channel);
+        port.schedule(channel, wire_octets, chosen);
         self.charge_refresh(d, o);
         let port = self.port(d, o);
         let (start, length) = port.wire.commit(now, wire_octets);
@@ -558,6 +589,7 @@ impl<'a> World<'a> {
         if self.port(d, o).retry.is_some() {
             self.committed(d, o, name, number, (start, start + length));
         }
+        self.refresh_channels(d, o);
     }
 
     /// F-112.
@@ -617,7 +649,7 @@ impl<'a> World<'a> {
             link_ps: packet.link_ps,
             parts: packet.parts,
         });
-        self.tell(d, 0, 1);
+        self.accept(d, 0);
     }
 
     fn drop_packet(&mut self, d: usize, name: Name, reason: DropReason) {
