@@ -5,7 +5,7 @@ use crate::record::{self, Record};
 use crate::{compare, explain};
 use models::config::*;
 use models::lp_serial::link::FlowControl;
-use models::probe::Cause;
+use models::probe::{Cause, DropReason};
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
@@ -204,23 +204,59 @@ fn a_queue_is_stopped_while_its_link_recovers() {
     assert_eq!(recovery, Some(refusals * S));
 }
 
-/// Part 6 §5.11, F-134: a turn is worth 280 octets times the share, and what is left of it is kept. VC1 and VC8
-/// of a link with two channels have shares of 1 and 2; packets have 276 octets, and there are always some.
-/// Nobody sends in VC0, whose turn the first is, so channel 1 begins with 2 x 280 octets and channel 2 with
-/// 4 x 280.
+/// The same fabric with virtual channels on both links.
+fn with_channels(packets: &[(u64, u8)], flow: FlowControl, channels: Channels, vcs: [VcConfig; 8]) -> Case {
+    let mut case = refusing(packets);
+    let channels = ChannelsConfig { channels, vcs, vc0_share: None, refresh: None };
+    let link = SymbolicLink { flow, channels: Some(Box::new(channels)), ..case.config.symbolic[0].clone() };
+    case.config.symbolic = vec![link.clone(), SymbolicLink { link: 1, ..link }];
+    case
+}
+
+/// Part 6 §5.4.2, F-133: continuous traffic that finds no room is accepted and lost. The switch has one buffer
+/// for VC1: it is free again when the slow link has carried the first packet, to the last bit.
+#[test]
+fn continuous_traffic_without_room_is_accepted_and_lost() {
+    let vcs = [VcConfig { traffic: Traffic::Continuous, buffers: 1, share: 1 }; 8];
+    let free = T + L + PIPELINE + 10 * T;
+    let begins = free - T - L - PIPELINE;
+    // The third arrives a picosecond before the buffer is free, the fourth a packet later.
+    let vc = vc_priority(1);
+    let packets = [(0, vc), (0, vc), (begins - 1, vc), (begins, vc)];
+    let case = with_channels(&packets, FlowControl::Receiver, Channels::One, vcs);
+    if let Err(found) = compare(&case) {
+        panic!("{}", explain(&case, &found));
+    }
+    let records = record::fast(&case.config, case.until);
+    let lost = record::reason(DropReason::NoRoom);
+    let dropped: Vec<u64> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Dropped { at, device: 2, reason, .. } if reason == lost => Some(at),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(dropped, [2 * T + L + PIPELINE, free - 1]);
+    let delivered: Vec<(u64, u64)> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Delivered { at, sequence, .. } => Some((sequence, at)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(delivered, [(0, free + L), (3, free - 1 + T + 10 * T + L)]);
+}
+
+/// Part 6 §5.11, F-134: a turn is worth 280 octets times the share, and what is left of it is kept. VC1 and
+/// VC8 of a link with two channels have shares of 1 and 2; packets have 276 octets, and there are always
+/// some. Nobody sends in VC0, whose turn the first is, so channel 1 begins with 2 x 280 octets and channel 2
+/// with 4 x 280.
 #[test]
 fn channels_take_turns_by_octets() {
-    let mut case = refusing(&[]);
-    case.config.links[1].char_ps = (CHAR, 1);
     let mut vcs = [VcConfig { buffers: 29, ..VcConfig::default() }; 8];
     vcs[1].share = 2;
-    let channels = ChannelsConfig { channels: Channels::Two, vcs, vc0_share: None, refresh: None };
-    let link = SymbolicLink {
-        flow: FlowControl::Transmitter,
-        channels: Some(Box::new(channels)),
-        ..case.config.symbolic[0].clone()
-    };
-    case.config.symbolic = vec![link.clone(), SymbolicLink { link: 1, ..link }];
+    let mut case = with_channels(&[], FlowControl::Transmitter, Channels::Two, vcs);
+    case.config.links[1].char_ps = (CHAR, 1);
     let source = SourceConfig {
         destinations: Destinations::Fixed(1),
         sizes: Sizes::Fixed(PacketSize { payload: 256, wire: 276 }),
