@@ -32,6 +32,9 @@ struct QueueClock {
     stopped: bool,
     /// Stopped, but its time is suspended by a recovery of the link.
     held: bool,
+    /// Since when it is, and for how long it was.
+    held_since: u64,
+    held_total: u64,
     total: u64,
     since: u64,
     /// Time without credit, and busy time with credit, inside stops.
@@ -39,6 +42,16 @@ struct QueueClock {
     busy: [u64; PRIORITIES],
     none_at: [u64; PRIORITIES],
     busy_at: [u64; PRIORITIES],
+}
+
+impl QueueClock {
+    /// It is stopped, or is not any more, while the link recovers.
+    fn hold(&mut self, t: u64, held: bool) {
+        if self.held {
+            self.held_total += t - self.held_since;
+        }
+        (self.held, self.held_since) = (held, t);
+    }
 }
 
 /// Time for which one of the neighbour's ports was congested.
@@ -231,7 +244,7 @@ impl TransmitClock {
         let clock = &mut cold.queues[queue as usize];
         if cold.recovery.since.is_some() {
             assert_ne!(clock.held, stopped, "staging edges alternate");
-            clock.held = stopped;
+            clock.hold(t, stopped);
             return;
         }
         assert_ne!(clock.stopped, stopped, "staging edges alternate");
@@ -296,7 +309,7 @@ impl TransmitClock {
             self.set_congested(t, port, false);
         }
         let cold = self.cold.get_or_insert_default();
-        stopped.iter().for_each(|&queue| cold.queues[queue as usize].held = true);
+        stopped.iter().for_each(|&queue| cold.queues[queue as usize].hold(t, true));
         congested.iter().for_each(|&port| cold.ports[port as usize].held = true);
         cold.recovery.since = Some(t);
         // Not before: stops that end here must not see time without credit that has been counted.
@@ -314,7 +327,8 @@ impl TransmitClock {
         }
         recovery.spells.push_back((since, t, recovery.total));
         recovery.total += t - since;
-        let stopped: Vec<u8> = held(&mut cold.queues, |queue| std::mem::take(&mut queue.held));
+        let stopped: Vec<u8> = held(&mut cold.queues, |queue| queue.held);
+        stopped.iter().for_each(|&queue| cold.queues[queue as usize].hold(t, false));
         let congested: Vec<u8> = held(&mut cold.ports, |port| std::mem::take(&mut port.held));
         let gate = std::mem::take(&mut self.blocked);
         self.set_gate(t, gate);
@@ -360,7 +374,9 @@ impl TransmitClock {
     /// Sum over staging queues of the time stopped up to `t`.
     pub fn stopped_total(&self, t: u64) -> u64 {
         let Some(cold) = &self.cold else { return 0 };
-        cold.queues.iter().map(|q| q.total + if q.stopped { t - q.since } else { 0 }).sum()
+        let stopped = |q: &QueueClock| q.total + if q.stopped { t - q.since } else { 0 };
+        let held = |q: &QueueClock| q.held_total + if q.held { t - q.held_since } else { 0 };
+        cold.queues.iter().map(|q| stopped(q) + held(q)).sum()
     }
 
     /// State of the target (queue, priority) at `t`; `port` is the packet's own next-hop port.
@@ -427,10 +443,13 @@ mod tests {
         assert_eq!(clock.stopped_since(1), None);
         clock.set_stopped(26, 0, true);
         assert!(clock.stopped_since(0).is_some());
+        assert_eq!(clock.stopped_total(28), 17);
         clock.end_recovery(30, 30, true);
         assert_eq!((clock.stopped_since(0), clock.stopped_since(1)), (Some(30), None));
         clock.set_stopped(40, 0, false);
         assert_eq!(clock.stopped_since(0), None);
+        // From 10 to 25, and from 26 to 40.
+        assert_eq!(clock.stopped_total(50), 29);
     }
 
     /// The same integrals, counted picosecond by picosecond.

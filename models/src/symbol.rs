@@ -83,6 +83,8 @@ pub(crate) mod step {
     pub const REACH: u16 = 13;
     /// There: a border of micropackets on the wire of this port.
     pub const BORDER: u16 = 14;
+    /// restart-from-retry has left this port.
+    pub const RESUME: u16 = 15;
 }
 
 /// A packet that the fabric has handed to the link port and that the partner has not acknowledged.
@@ -159,6 +161,8 @@ pub(crate) struct End {
     places: BTreeSet<u64>,
     /// Symbols before this instant have left.
     polled: u64,
+    /// Up to this instant restart-from-retry is on the wire: nothing new is committed.
+    resumes: u64,
     /// Instant of the posted poll, `u64::MAX` = none.
     posted: u64,
     /// Arrival of the functions that are due, oldest first.
@@ -337,6 +341,7 @@ impl End {
             before: None,
             places: BTreeSet::new(),
             polled: 0,
+            resumes: 0,
             posted: u64::MAX,
             due: VecDeque::new(),
             air: VecDeque::new(),

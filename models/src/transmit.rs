@@ -1009,7 +1009,8 @@ impl<P: Probe> Fabric<P> {
     fn tell_started(&mut self, port: u32, packet: u32, at: Time, until: Time) {
         let device = self.ports[port as usize].rx.device;
         let number = (port - self.first_port[device as usize]) as u8;
-        let (id, parts) = (self.packets[packet].id(), self.packets[packet].parts());
+        let (id, mut parts) = (self.packets[packet].id(), self.packets[packet].parts());
+        parts[Cause::Recovery] = self.late.of(packet);
         self.probe.packet(at, id, &PacketStep::Started { device, port: number, until, parts });
     }
 }

@@ -228,6 +228,10 @@ impl<P: Probe> Fabric<P> {
                 air.void = true;
             }
         }
+        if stype1 == Stype1::RestartFromRetry {
+            // Who has a higher priority than what was refused goes first, if it waits by then.
+            end.resumes = now + timing.wire.symbol;
+        }
         end.on_wire = None;
         let starts = sent.packet.as_ref().map(|start| start.packet);
         let sent_symbol = sent.symbol;
@@ -235,6 +239,10 @@ impl<P: Probe> Fabric<P> {
         let peer = rx.peer;
         if end.woken != Some(key) {
             cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+        }
+        if end.resumes > now {
+            let key = keys.make(Time(end.resumes), class::SYMBOL);
+            cx.post(key, port, Payload::new(Kind::Link, step::RESUME, 0, 0));
         }
         let message = end.message.take();
         let committed = if sop { end.committed.take().map(|(serial, _)| serial) } else { None };

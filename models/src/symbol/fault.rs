@@ -157,6 +157,7 @@ impl<P: Probe> Fabric<P> {
                     self.end(port).stay_until = cx.now().0 + 1;
                 }
             }
+            step::RESUME => self.met(cx, target, false),
             step::CREDIT => self.credit_returned(cx, target, payload.extra()),
             step::LEFT => self.message_ended(cx, target),
             step::PINS => self.message_at_pins(cx, target, payload.packet(), payload.extra()),

@@ -316,7 +316,7 @@ impl<P: Probe> Fabric<P> {
         let gate = if normal {
             timing.blocked(free, outstanding)
         } else {
-            let may = |p: u8| end.link.would_start(PacketMeta::new(p, 0));
+            let may = |p: u8| now >= end.resumes && end.link.would_start(PacketMeta::new(p, 0));
             (0..4).fold(0, |gate, p| if may(p) { gate } else { gate | 1 << p })
         };
         let gate = u16::from(gate) | end.channel_gate(normal, timing.ack_window);

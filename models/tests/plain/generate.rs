@@ -1,7 +1,7 @@
 //! Random fabrics that draw from every option of [`FabricConfig`], and the count of what was drawn.
 
 use models::config::*;
-use models::lp_serial::link::FlowControl;
+use models::lp_serial::link::{Channels, FlowControl, Traffic, VcConfig};
 use sim_core::{Duration, Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,10 +22,11 @@ pub struct Case {
 }
 
 /// What the plain simulator does not know yet: (option, value, why). Fabrics are drawn without it.
-pub const EXCLUDED: &[(&str, &str, &str)] = &[
-    ("flow control", "receiver", "retries are not in the plain simulator yet"),
-    ("virtual channels", "some", "not in the plain simulator yet"),
-];
+pub const EXCLUDED: &[(&str, &str, &str)] = &[(
+    "refusals in channels",
+    "some",
+    "they are answered by packet-not-accepted, and that is not there yet",
+)];
 
 /// Random choices; each has a name, so that what is not covered can be left out.
 struct Draw(Stream);
@@ -332,6 +333,9 @@ fn fabric(d: &mut Draw) -> FabricConfig {
     }
     symbolic(d, &mut config);
     sources(d, &mut config, &ids);
+    if d.chance(12) {
+        channels(d, &mut config);
+    }
     config
 }
 
@@ -433,6 +437,80 @@ fn symbolic(d: &mut Draw, config: &mut FabricConfig) {
             channels: None,
             damage: Default::default(),
         });
+    }
+}
+
+/// Virtual channels on every link, and sources that send in them. Nothing else may be there that does not go
+/// with them.
+fn channels(d: &mut Draw, config: &mut FabricConfig) {
+    let multicast = |device: &DeviceConfig| match &device.model {
+        DeviceModel::Switch(s) => !s.routes.masks.is_empty(),
+        DeviceModel::Endpoint(_) => false,
+    };
+    if config.devices.iter().any(multicast) {
+        return;
+    }
+    config.symbol_losses.clear();
+    for device in &mut config.devices {
+        for port in &mut device.ports {
+            port.voq = PortVoq::default();
+            port.buffers = port.buffers.min(28);
+        }
+        match &mut device.model {
+            DeviceModel::Endpoint(e) => (e.staging, e.next_hop) = (StagingConfig::None, Arc::default()),
+            DeviceModel::Switch(s) => {
+                if let Arbitration::Islip { .. } = s.arbitration {
+                    s.arbitration = Arbitration::RoundRobin;
+                }
+                (s.input, s.buffering) = (InputQueueing::Voq, Buffering::Direct);
+                (s.forwarding, s.slot) = (Forwarding::StoreAndForward, None);
+                (s.detector, s.refresh, s.staging) = (None, None, StagingConfig::None);
+                s.generation_delay = Duration(0);
+            }
+        }
+    }
+    for link in config.links.iter_mut().filter(|link| link.char_ps == IDLE3) {
+        (link.char_ps, link.symbol_chars) = ((CHAR_PS, 1), 8);
+        (link.long_symbols, link.ack_window) = (true, 63);
+    }
+    // Where the receiver looks after its buffers nothing may be refused: VC0 is silent, the others lose.
+    let replays = |source: &SourceConfig| matches!(source.arrivals, Arrivals::Replay(_));
+    let blind = d.chance(35) && !config.sources.iter().all(replays);
+    if blind {
+        config.sources.retain(|source| !replays(source));
+    }
+    let names = d.of(&[None, None, Some(Channels::One), Some(Channels::Two), Some(Channels::Four)]);
+    let vc0_share = d.of(&[None, None, Some(1), Some(3)]);
+    let refresh = d.chance(50).then(|| Duration(d.between(1, 20) * T));
+    config.symbolic.clear();
+    for link in 0..config.links.len() as u32 {
+        let any = d.of(&[Channels::One, Channels::Two, Channels::Four, Channels::Eight, Channels::Eight]);
+        let channels = names.unwrap_or(any);
+        let count = u64::from(channels.count());
+        let continuous = if blind { count } else { d.below(count + 1) };
+        let mut vcs = [VcConfig::default(); 8];
+        for (n, vc) in vcs.iter_mut().enumerate() {
+            vc.buffers = d.of(&[1, 1, 2, 3, 8, 29]);
+            vc.share = d.of(&[1, 1, 1, 2, 5]);
+            if n as u64 >= count - continuous.min(count) {
+                vc.traffic = Traffic::Continuous;
+            }
+        }
+        config.symbolic.push(SymbolicLink {
+            link,
+            flow: if blind { FlowControl::Receiver } else { FlowControl::Transmitter },
+            timeout: Duration(1_000 * T),
+            status_period: Duration(200 * T),
+            throughout: true,
+            channels: Some(Box::new(ChannelsConfig { channels, vcs, vc0_share, refresh })),
+            damage: Default::default(),
+        });
+    }
+    let few = d.chance(50);
+    for source in &mut config.sources {
+        if !replays(source) && (blind || d.chance(70)) {
+            source.priority = vc_priority(if few { d.of(&[1, 4, 8]) } else { d.between(1, 8) as u8 });
+        }
     }
 }
 
@@ -591,13 +669,19 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("buffers", &["WM0", "WM0 + 1", "WM0 + 2", "WM0 + 4", "more"]),
     ("granularity", &["packet", "symbol on error", "symbol throughout"]),
     ("flow control", &["transmitter", "receiver"]),
-    ("virtual channels", &["none", "some"]),
+    ("virtual channels", &["none", "1", "2", "4", "8"]),
+    ("vc0_share", &["none", "some"]),
+    ("channel refresh", &["none", "some"]),
+    ("channel traffic", &["reliable", "continuous"]),
+    ("channel flow control", &["transmitter", "receiver"]),
+    ("channel buffers", &["1", "more"]),
+    ("refusals in channels", &["none", "some"]),
     ("arrivals", &["poisson", "bernoulli", "constant", "on_off", "saturated", "trace"]),
     ("phase", &["zero", "some"]),
     ("backlog", &["1", "more"]),
     ("destinations", &["fixed", "cycle", "uniform", "uniform except", "hotspot", "replay"]),
     ("sizes", &["fixed", "mix", "replay"]),
-    ("priority", &["0", "1", "2", "3"]),
+    ("priority", &["0", "1", "2", "3", "channel"]),
     ("start", &["0", "later"]),
     ("stop", &["never", "some"]),
     ("limit", &["none", "some"]),
@@ -785,7 +869,24 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
     for link in &config.symbolic {
         add("granularity", if link.throughout { "symbol throughout" } else { "symbol on error" });
         add("flow control", if link.flow == FlowControl::Receiver { "receiver" } else { "transmitter" });
-        add("virtual channels", some(link.channels.is_some()));
+        let Some(vcs) = &link.channels else {
+            add("virtual channels", "none");
+            continue;
+        };
+        let count = vcs.channels.count();
+        add("virtual channels", &count.to_string());
+        add("vc0_share", some(vcs.vc0_share.is_some()));
+        add("channel refresh", some(vcs.refresh.is_some()));
+        let receiver = link.flow == FlowControl::Receiver;
+        add("channel flow control", if receiver { "receiver" } else { "transmitter" });
+        for vc in &vcs.vcs[..usize::from(count)] {
+            let continuous = vc.traffic == Traffic::Continuous;
+            add("channel traffic", if continuous { "continuous" } else { "reliable" });
+            add("channel buffers", if vc.buffers == 1 { "1" } else { "more" });
+        }
+        let in_vc0 = config.sources.iter().any(|source| vc_of(source.priority) == 0);
+        let reliable = vcs.vcs[..usize::from(count)].iter().any(|vc| vc.traffic == Traffic::Reliable);
+        add("refusals in channels", some(receiver && (in_vc0 || reliable)));
     }
     for source in &config.sources {
         match &source.arrivals {
@@ -815,7 +916,10 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
             Sizes::Mix(_) => add("sizes", "mix"),
             Sizes::Replay => add("sizes", "replay"),
         }
-        add("priority", &source.priority.to_string());
+        match vc_of(source.priority) {
+            0 => add("priority", &source.priority.to_string()),
+            _ => add("priority", "channel"),
+        }
         add("start", if source.start == Time::ZERO { "0" } else { "later" });
         add("stop", if source.stop == Time::MAX { "never" } else { "some" });
         add("limit", if source.limit == u64::MAX { "none" } else { "some" });

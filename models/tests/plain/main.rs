@@ -8,6 +8,7 @@
 #![allow(missing_docs)]
 
 mod generate;
+mod laws;
 mod plain;
 mod record;
 mod relations;
@@ -99,7 +100,11 @@ fn brief(case: &Case, found: &Difference) -> String {
     let panic = found.panic.clone().unwrap_or_default();
     let (fast, plain) = (first(&found.fast, &found.plain), first(&found.plain, &found.fast));
     let device = found.plain.iter().find_map(|record| match record {
-        Record::Started { device, .. } if found.fast.binary_search(record).is_err() => Some(*device),
+        Record::Started { device, .. } | Record::Totals { device, .. }
+            if found.fast.binary_search(record).is_err() =>
+        {
+            Some(*device)
+        }
         _ => None,
     });
     let about = device.map_or(String::new(), |d| shrink::device(&case.config.devices[d as usize]));

@@ -1,15 +1,18 @@
 //! What happens in a run, as both simulators tell it.
 
-use models::config::FabricConfig;
+use models::config::{FabricConfig, FlowControl, SymbolicLink};
 use models::probe::{Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Parts, StagingEdge};
-use models::stats::PortStats;
+use models::stats::{LinkStats, PortStats};
 use models::{Probe, Progress, RunOptions, Watched};
 use sim_core::Time;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// The totals of a port that are times.
-pub const TIMES: [usize; 3] = [1, 2, 12];
+pub const TIMES: [usize; 5] = [1, 2, 12, 14, 15];
+/// Time for which queues were stopped, and packets late for the detector of their output.
+pub const STOPPED: usize = 12;
+pub const LATE_HOL: usize = 13;
 
 /// Something that happened.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -35,8 +38,10 @@ pub enum Record {
     },
     /// It was dropped.
     Dropped { at: u64, flow: u16, device: u32, reason: u8 },
+    /// Totals of an end of a link on which packets can be repeated.
+    Link { at: u64, device: u32, port: u8, totals: [u64; 6] },
     /// Totals of a port at the end.
-    Totals { at: u64, device: u32, port: u8, totals: [u64; 13] },
+    Totals { at: u64, device: u32, port: u8, totals: [u64; 18] },
 }
 
 impl Record {
@@ -47,6 +52,7 @@ impl Record {
             | Record::Edge { at, .. }
             | Record::Delivered { at, .. }
             | Record::Dropped { at, .. }
+            | Record::Link { at, .. }
             | Record::Totals { at, .. } => at,
         }
     }
@@ -68,31 +74,46 @@ impl Record {
             stats.xoff_edges,
             stats.xon_edges,
             if stats.xoff_edges == stats.xon_edges { stats.stopped_ps } else { 0 },
+            stats.late_hol,
+            stats.hol_ps as u64,
+            stats.staged_ps as u64,
+            stats.input_high_water.into(),
+            stats.output_high_water.into(),
         ];
         Record::Totals { at, device, port, totals }
     }
 
+    /// Totals of an end of a link.
+    pub fn link(at: u64, device: u32, port: u8, stats: &LinkStats) -> Record {
+        let LinkStats { retries, cancelled, repeated, repeated_ps, recovery_ps, packets, .. } = *stats;
+        let totals = [retries, cancelled, repeated, packets, repeated_ps, recovery_ps];
+        Record::Link { at, device, port, totals }
+    }
+
     /// Any order will do, as long as it is one, and time goes first.
-    fn key(&self) -> (u64, u8, [u64; 9], [u64; 13]) {
+    fn key(&self) -> (u64, u8, [u64; 9], [u64; 18]) {
         let wide = |parts: Parts| std::array::from_fn(|n| parts.causes.get(n).copied().unwrap_or(0));
         match *self {
             Record::Totals { at, device, port, totals } => {
                 (at, 5, [device.into(), port.into(), 0, 0, 0, 0, 0, 0, 0], totals)
             }
+            Record::Link { at, device, port, totals: [a, b, c, d, e, f] } => {
+                (at, 6, [device.into(), port.into(), a, b, c, d, e, f, 0], [0; 18])
+            }
             Record::Created { at, id, destination, flow, priority, payload, wire } => {
                 let words = [destination.into(), flow.into(), priority.into(), payload.into(), wire.into()];
                 let [a, b, c, d, e] = words;
-                (at, 0, [id.source.into(), id.origin.into(), id.sequence.into(), a, b, c, d, e, 0], [0; 13])
+                (at, 0, [id.source.into(), id.origin.into(), id.sequence.into(), a, b, c, d, e, 0], [0; 18])
             }
             Record::Edge { at, device, port, queue, stopped } => {
-                (at, 1, [device.into(), port.into(), queue.into(), stopped.into(), 0, 0, 0, 0, 0], [0; 13])
+                (at, 1, [device.into(), port.into(), queue.into(), stopped.into(), 0, 0, 0, 0, 0], [0; 18])
             }
             Record::Started { at, device, port, id, until, parts } => {
                 let id = [id.source.into(), id.origin.into(), id.sequence.into()];
                 (at, 2, [device.into(), port.into(), id[0], id[1], id[2], until, 0, 0, 0], wide(parts))
             }
             Record::Dropped { at, flow, device, reason } => {
-                (at, 3, [flow.into(), device.into(), reason.into(), 0, 0, 0, 0, 0, 0], [0; 13])
+                (at, 3, [flow.into(), device.into(), reason.into(), 0, 0, 0, 0, 0, 0], [0; 18])
             }
             Record::Delivered {
                 at,
@@ -200,6 +221,14 @@ pub fn fast(config: &FabricConfig, until: u64) -> Vec<Record> {
     let mut records = recorder.0;
     for (device, port, stats) in &outcome.ports {
         records.push(Record::totals(until, *device, *port, stats));
+    }
+    for (device, port, stats) in &outcome.links {
+        let at = (*device, *port);
+        let link = config.links.iter().position(|link| link.a == at || link.b == at);
+        let retries = |link: &SymbolicLink| link.flow == FlowControl::Receiver && link.channels.is_none();
+        if config.symbolic.iter().any(|symbolic| Some(symbolic.link as usize) == link && retries(symbolic)) {
+            records.push(Record::link(until, *device, *port, stats));
+        }
     }
     records.retain(|record| record.at() <= until);
     records.sort();

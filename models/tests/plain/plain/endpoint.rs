@@ -1,5 +1,6 @@
 //! Endpoints: sources, injection queues, their transmitter.
 
+use super::channels::{KINDS, Vcs};
 use super::traffic::Source;
 use super::voq::{Stage, Staging};
 use super::{Event, Model, Name, Packet, World, class, may_leave};
@@ -13,10 +14,10 @@ const LANES: usize = 63;
 
 pub struct Endpoint {
     sources: Vec<Source>,
-    /// F-15, by priority.
-    lanes: [Vec<VecDeque<Name>>; PRIORITIES],
+    /// F-15, by priority, and one for each channel.
+    lanes: [Vec<VecDeque<Name>>; KINDS],
     /// F-18: one beyond the lane served last.
-    served: [usize; PRIORITIES],
+    served: [usize; KINDS],
     /// When the next TRAFFIC event is.
     planned: Option<u64>,
 }
@@ -28,7 +29,7 @@ impl Endpoint {
         Endpoint {
             sources: own.map(|source| Source::new(config.seed, source)).collect(),
             lanes: std::array::from_fn(|_| vec![VecDeque::new(); lanes]),
-            served: [0; PRIORITIES],
+            served: [0; KINDS],
             planned: None,
         }
     }
@@ -116,14 +117,20 @@ impl World<'_> {
             in_lane: true,
             looked: now,
             buffer: usize::MAX,
+            sent: None,
+            begun: false,
         });
-        let lanes = &mut self.endpoint(d).lanes[priority];
+        let kind = self.devices[d].ports[0].kind(priority);
+        let lanes = &mut self.endpoint(d).lanes[kind];
         let last = lanes.len() - 1;
         let lane = match stage {
             Stage::Queue { queue, .. } => queue.min(last),
             Stage::Free | Stage::Set(_) => last,
         };
         lanes[lane].push_back(name);
+        let waiting = self.endpoint(d).waiting().len() as u32;
+        let stats = &mut self.port(d, 0).stats;
+        stats.output_high_water = stats.output_high_water.max(waiting);
     }
 
     /// F-14 at an endpoint.
@@ -144,31 +151,39 @@ impl World<'_> {
             return;
         }
         let mut passed_over = false;
-        let mut choice = None;
-        for priority in (0..PRIORITIES).rev() {
-            let port = &self.devices[d].ports[0];
-            let Model::Endpoint(endpoint) = &self.devices[d].model else { unreachable!() };
-            let lanes = &endpoint.lanes[priority];
-            let can = |lane: usize| may_leave(&lanes[lane], &self.packets, port.staging.as_ref());
-            let count = lanes.len();
-            let next = (0..count).map(|step| (endpoint.served[priority] + step) % count);
-            let Some((lane, place)) = next.filter_map(|lane| Some((lane, can(lane)?))).next() else {
-                continue;
-            };
-            if port.has_credit(priority) {
-                choice = Some((priority, lane, place));
-                break;
+        let port = &self.devices[d].ports[0];
+        let Model::Endpoint(endpoint) = &self.devices[d].model else { unreachable!() };
+        // The first packet that may leave, with credit: F-18 in VC0, F-134 in each channel.
+        let mut head = |kinds: &[usize]| {
+            for &kind in kinds {
+                let lanes = &endpoint.lanes[kind];
+                let can = |lane: usize| may_leave(&lanes[lane], &self.packets, port.staging.as_ref());
+                let count = lanes.len();
+                let next = (0..count).map(|step| (endpoint.served[kind] + step) % count);
+                let Some((lane, place)) = next.filter_map(|lane| Some((lane, can(lane)?))).next() else {
+                    continue;
+                };
+                let name = lanes[lane][place];
+                if port.has_credit(self.packets[name].priority) {
+                    return Some((kind, lane, place, name));
+                }
+                passed_over = true;
             }
-            passed_over = true;
-        }
-        let Some((priority, lane, place)) = choice else {
+            None
+        };
+        let count = port.channels.as_ref().map_or(0, Vcs::count);
+        let mut heads = vec![head(&[3, 2, 1, 0])];
+        heads.extend((0..count).map(|channel| head(&[PRIORITIES + channel])));
+        let choice =
+            self.whose_turn(d, 0, &heads.iter().map(|head| Some(head.as_ref()?.3)).collect::<Vec<_>>());
+        let Some((kind, lane, place, name)) = choice.and_then(|channel| heads[channel]) else {
             self.port(d, 0).waits_for_credit = passed_over;
             return;
         };
         let endpoint = self.endpoint(d);
-        endpoint.served[priority] = lane + 1;
-        let name = endpoint.lanes[priority][lane].remove(place).expect("it waits there");
-        self.commit(d, 0, name);
+        endpoint.served[kind] = lane + 1;
+        endpoint.lanes[kind][lane].remove(place).expect("it waits there");
+        self.commit(d, 0, name, true);
         // F-16.
         let (now, source) = (self.now, usize::from(self.packets[name].id.origin));
         if self.endpoint(d).sources[source].refills(now) {

@@ -1,20 +1,25 @@
 //! The fabric of docs/fabric.md, step by step. One heap of events, one event for every step; a device looks
 //! at all that waits in it before anything changes there. Written to be read beside that page.
 
+mod channels;
 mod endpoint;
+mod retry;
 mod switch;
 mod traffic;
 mod voq;
 mod wire;
 
 use crate::record::{self, Record};
+use channels::Vcs;
 use endpoint::Endpoint;
 use models::config::*;
+use models::lp_serial::link::FlowControl;
 use models::probe::{Cause, DropReason, PacketId, Parts};
-use models::stats::PortStats;
+use models::stats::{LinkStats, PortStats};
+use retry::Retry;
 use sim_core::{ActorId, Class, EventKey, KeySource, Shake, Time};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use switch::Switch;
 use voq::{Originator, Stage, Staging};
 use wire::{Function, Wire};
@@ -27,6 +32,7 @@ mod class {
     pub const DONE: Class = Class::new(2);
     pub const TRAFFIC: Class = Class::new(3);
     pub const TICK: Class = Class::new(4);
+    pub const POLL: Class = Class::new(11);
 }
 
 /// A packet, or a copy of one, where it is now.
@@ -55,6 +61,10 @@ struct Packet {
     looked: u64,
     /// The receive buffer that it occupies.
     buffer: usize,
+    /// Start of its last transmission on the present link, and its parts up to there, F-103; whether it has
+    /// begun at all.
+    sent: Option<(u64, Parts)>,
+    begun: bool,
 }
 
 /// A name for a packet: its place in the list of all.
@@ -63,10 +73,14 @@ type Name = usize;
 /// A receive buffer in use, and how many copies still need it.
 struct Buffer {
     copies: usize,
+    /// The channel that it belongs to, 0 for VC0.
+    channel: usize,
 }
 
 /// What a status says, F-41.
 struct Status {
+    /// 0 for VC0.
+    channel: usize,
     accepted: i64,
     buffers: i64,
 }
@@ -80,6 +94,7 @@ struct Port {
     wire: Wire,
     /// Sender, F-42.
     free: i64,
+    in_vc0: i64,
     outstanding: i64,
     window: i64,
     watermarks: [i64; 4],
@@ -96,29 +111,41 @@ struct Port {
     last_status: Option<(usize, u64)>,
     /// F-57.
     reads: usize,
+    /// F-101, where the receiver looks after its buffers.
+    retry: Option<Retry>,
+    /// F-104.
+    channels: Option<Vcs>,
     /// F-14.
     staging: Option<Staging>,
     /// F-70.
     originator: Option<Originator>,
     /// F-112; symbol times are those of the wire.
     stats: PortStats,
+    link: LinkStats,
     /// Since when each stopped queue or set is stopped.
-    stopped_since: std::collections::BTreeMap<usize, u64>,
+    stopped_since: BTreeMap<usize, u64>,
 }
 
 /// What a transmitter is busy with.
 #[derive(Clone, Copy)]
 pub struct Sending {
-    input: usize,
-    buffer: usize,
+    /// Number of the transmission that ends last.
+    number: usize,
+    /// Input that is read, its buffer, and the transmission that reads it.
+    read: Option<(usize, usize, usize)>,
     /// When it will be done.
     end: u64,
 }
 
 impl Port {
-    /// F-42.
+    /// F-42, F-101.
     fn has_credit(&self, priority: usize) -> bool {
-        self.outstanding < self.window && self.free >= self.watermarks[priority]
+        match (&self.retry, &self.channels) {
+            (Some(retry), _) => retry.may_send(priority, self.window),
+            (_, Some(channels)) if channels.blind => self.outstanding < self.window,
+            (_, Some(_)) if priority >= PRIORITIES => self.channel_has_credit(self.channel(priority)),
+            _ => self.outstanding < self.window && self.free >= self.watermarks[priority],
+        }
     }
 
     fn is_idle(&self) -> bool {
@@ -127,7 +154,7 @@ impl Port {
 }
 
 enum Model {
-    Endpoint(Endpoint),
+    Endpoint(Box<Endpoint>),
     Switch(Box<Switch>),
 }
 
@@ -144,6 +171,8 @@ enum Event {
     Arrival {
         packet: Name,
         behind: u64,
+        /// Number of the transmission.
+        number: usize,
     },
     /// The last octet of a packet that cuts through has passed the pipeline, F-61.
     Acceptance,
@@ -159,7 +188,15 @@ enum Event {
     },
     /// F-81.
     RefreshAll,
-    Done,
+    Done {
+        number: usize,
+    },
+    /// packet-retry arrives at the sender; restart-from-retry has passed the pipeline of the receiver, F-101.
+    Retry,
+    Restart,
+    /// A symbol or a packet begins, F-124; restart-from-retry has left, F-125.
+    Begin,
+    Resume,
     /// The match of an instant in which something became free.
     Match,
     Creation,
@@ -201,6 +238,9 @@ pub struct World<'a> {
     packets: Vec<Packet>,
     buffers: Vec<Buffer>,
     statuses: Vec<Status>,
+    /// Transmissions so far, and those that were cut or taken back.
+    transmissions: usize,
+    void: BTreeSet<usize>,
     records: Vec<Record>,
 }
 
@@ -224,16 +264,19 @@ pub fn run(config: &FabricConfig, until: u64) -> Vec<Record> {
 
 impl<'a> World<'a> {
     fn new(config: &'a FabricConfig) -> World<'a> {
-        let mut peers = std::collections::BTreeMap::new();
-        for link in &config.links {
-            peers.insert(link.a, (link.b, link));
-            peers.insert(link.b, (link.a, link));
+        let mut peers = BTreeMap::new();
+        for (n, link) in config.links.iter().enumerate() {
+            let symbolic = config.symbolic.iter().find(|symbolic| symbolic.link as usize == n);
+            peers.insert(link.a, (link.b, link, symbolic));
+            peers.insert(link.b, (link.a, link, symbolic));
         }
         let mut devices = Vec::new();
         for (d, device) in config.devices.iter().enumerate() {
             let mut ports = Vec::new();
             for (p, own) in device.ports.iter().enumerate() {
-                let ((peer, back), link) = peers[&(d as u32, p as u8)];
+                let ((peer, back), link, symbolic) = peers[&(d as u32, p as u8)];
+                let channels = symbolic.and_then(|link| Some(Vcs::new(link.channels.as_deref()?, link.flow)));
+                let receiver = symbolic.is_some_and(|link| link.flow == FlowControl::Receiver);
                 let theirs = &config.devices[peer as usize].ports[back as usize];
                 let [w0, w1, w2] = theirs.watermarks.map(i64::from);
                 ports.push(Port {
@@ -242,6 +285,7 @@ impl<'a> World<'a> {
                     character: link.char_ps,
                     wire: Wire::new(link.char_ps, link.symbol_chars, link.lanes),
                     free: theirs.buffers.into(),
+                    in_vc0: 0,
                     outstanding: 0,
                     window: link.ack_window.into(),
                     watermarks: [w0, w1, w2, 1],
@@ -254,15 +298,18 @@ impl<'a> World<'a> {
                     eager_at: eager_at(config, d, p),
                     last_status: None,
                     reads: 0,
+                    retry: (receiver && channels.is_none()).then(|| Retry::new(own.watermarks)),
+                    channels,
                     staging: Staging::new(config, d, p, link.long_symbols, (peer as usize, back as usize)),
                     originator: Originator::new(config, d, p, link.long_symbols),
                     stats: PortStats::default(),
-                    stopped_since: Default::default(),
+                    link: LinkStats::default(),
+                    stopped_since: BTreeMap::new(),
                 });
             }
             let model = match &device.model {
                 DeviceModel::Endpoint(_) => {
-                    Model::Endpoint(Endpoint::new(config, d, ports[0].staging.as_ref()))
+                    Model::Endpoint(Box::new(Endpoint::new(config, d, ports[0].staging.as_ref())))
                 }
                 DeviceModel::Switch(s) => {
                     Model::Switch(Box::new(Switch::new(config.seed, &device.path, s, ports.len())))
@@ -280,7 +327,16 @@ impl<'a> World<'a> {
             packets: Vec::new(),
             buffers: Vec::new(),
             statuses: Vec::new(),
+            transmissions: 0,
+            void: BTreeSet::new(),
             records: Vec::new(),
+        }
+    }
+
+    fn pipeline(&self, d: usize) -> u64 {
+        match &self.config.devices[d].model {
+            DeviceModel::Switch(switch) => switch.pipeline.0,
+            DeviceModel::Endpoint(_) => 0,
         }
     }
 
@@ -320,8 +376,13 @@ impl<'a> World<'a> {
 
     fn handle(&mut self, d: usize, p: usize, event: Event) {
         match event {
-            Event::Arrival { packet, behind } => {
-                if self.is_switch(d) {
+            Event::Arrival { number, .. } if self.void.contains(&number) => {}
+            Event::Arrival { packet, behind, .. } => {
+                if self.refuses(d, p, packet) {
+                } else if self.loses(d, p, packet) {
+                    self.drop_packet(d, packet, DropReason::NoRoom);
+                    self.accept(d, p);
+                } else if self.is_switch(d) {
                     self.arrive(d, p, packet, behind);
                 } else {
                     self.deliver(d, packet);
@@ -329,14 +390,19 @@ impl<'a> World<'a> {
             }
             Event::Acceptance => {
                 self.port(d, p).unaccepted -= 1;
-                self.tell(d, p, 1);
+                self.tell_of(d, p, 0, 1);
             }
             Event::Status { status } => self.credit(d, p, status),
             Event::MessageDue => self.message_due(d, p),
+            Event::MessageLeaves if self.has_lost_its_place(d, p) => self.message_due(d, p),
             Event::MessageLeaves => self.message_leaves(d, p),
             Event::MessageArrives { group, bits } => self.apply(d, p, group, bits),
             Event::RefreshAll => self.refresh_all(d, p),
-            Event::Done => self.done(d, p),
+            Event::Done { number } => self.done(d, p, number),
+            Event::Retry => self.retried(d, p),
+            Event::Restart => self.restarted(d, p),
+            Event::Begin => self.begin_on_wire(d, p),
+            Event::Resume => self.resume(d, p),
             Event::Match => self.matching_time(d),
             Event::Creation => self.creation(d),
             Event::Tick => self.tick(d),
@@ -354,9 +420,16 @@ impl<'a> World<'a> {
         };
         for name in waiting {
             let packet = &self.packets[name];
-            let cause = self.cause(d, packet);
+            let (cause, passed) = (self.cause(d, packet), self.now - packet.looked);
+            // F-112.
+            let (input, output) = (packet.input, packet.output);
+            match cause {
+                Cause::HeadOfLine => self.port(d, input).stats.hol_ps += u128::from(passed),
+                Cause::Staged => self.port(d, output).stats.staged_ps += u128::from(passed),
+                _ => {}
+            }
             let packet = &mut self.packets[name];
-            packet.parts[cause] += self.now - packet.looked;
+            packet.parts[cause] += passed;
             packet.looked = self.now;
         }
     }
@@ -364,6 +437,9 @@ impl<'a> World<'a> {
     fn cause(&self, d: usize, packet: &Packet) -> Cause {
         let switch = self.is_switch(d);
         let port = &self.devices[d].ports[packet.output];
+        if port.retry.as_ref().is_some_and(Retry::is_recovering) {
+            return Cause::Recovery;
+        }
         if let Some(staging) = &port.staging
             && staging.is_stopped(packet.stage)
         {
@@ -384,20 +460,32 @@ impl<'a> World<'a> {
 
     // Credit.
 
-    /// F-41: a status becomes due at a port and acknowledges so many packets.
-    fn tell(&mut self, d: usize, p: usize, accepted: i64) {
+    /// F-41: the packet that came in is taken in.
+    fn accept(&mut self, d: usize, p: usize) {
+        match &mut self.port(d, p).channels {
+            None => self.tell_of(d, p, 0, 1),
+            Some(channels) => {
+                if let Some(channel) = channels.taking_in.take() {
+                    self.tell_of(d, p, channel, 1);
+                }
+            }
+        }
+    }
+
+    /// F-41: a status of a channel becomes due at a port and acknowledges so many packets.
+    fn tell_of(&mut self, d: usize, p: usize, channel: usize, accepted: i64) {
         let now = self.now;
         let port = self.port(d, p);
-        port.advertised = port.buffers - (port.occupied - port.unaccepted).max(0);
+        let buffers = port.advertise(channel);
         let wire::Due { begins, rides } = port.wire.due(Function::Status, now);
         *(if rides { &mut port.stats.status_riding } else { &mut port.stats.status_standalone }) += 1;
-        let (buffers, peer) = (port.advertised, port.peer);
+        let peer = port.peer;
         let arrives = begins + port.wire.symbol() + port.propagation;
         let status = self.statuses.len();
-        let port = self.port(d, p);
-        port.last_status = Some((status, begins));
-        self.statuses.push(Status { accepted, buffers });
+        *self.port(d, p).last_told(channel).1 = Some((status, begins));
+        self.statuses.push(Status { channel, accepted, buffers });
         self.post_to(d, peer, arrives, class::SYMBOL, Event::Status { status });
+        self.ask_wire(d, p);
     }
 
     /// F-44: a copy does not need its receive buffer any more. `told`: F-45.
@@ -406,32 +494,37 @@ impl<'a> World<'a> {
         if self.buffers[buffer].copies > 0 {
             return;
         }
-        let now = self.now;
+        let (now, channel) = (self.now, self.buffers[buffer].channel);
         let port = self.port(d, p);
-        port.occupied -= 1;
-        if !told || port.advertised > port.eager_at {
+        *port.occupied(channel) -= 1;
+        let blind = port.retry.is_some() || port.channels.as_ref().is_some_and(|channels| channels.blind);
+        let eager_at = port.eager_at;
+        let (advertised, last) = port.last_told(channel);
+        if !told || *advertised > eager_at || blind {
             return;
         }
-        match port.last_status {
+        match *last {
             Some((status, begins)) if begins >= now => {
-                port.advertised += 1;
-                let says = port.advertised;
+                *advertised += 1;
+                let says = *advertised;
                 self.statuses[status].buffers = says;
             }
-            _ => self.tell(d, p, 0),
+            _ => self.tell_of(d, p, channel, 0),
         }
     }
 
     /// F-42, F-43, F-46: a status arrives at the sender that it is for.
     fn credit(&mut self, d: usize, p: usize, status: usize) {
-        let Status { accepted, buffers } = self.statuses[status];
+        let Status { channel, accepted, buffers } = self.statuses[status];
         let waited = self.port(d, p).waits_for_credit;
         if waited && !self.is_switch(d) {
             self.create_all(d);
         }
         let port = self.port(d, p);
-        port.outstanding -= accepted;
-        port.free = buffers - port.outstanding;
+        if let Some(retry) = &mut port.retry {
+            retry.accepted(accepted);
+        }
+        port.learn(channel, accepted, buffers);
         if waited {
             if self.is_switch(d) {
                 self.try_output(d, p);
@@ -444,14 +537,15 @@ impl<'a> World<'a> {
     // Packets.
 
     /// F-50: a transmitter commits a packet.
-    fn commit(&mut self, d: usize, o: usize, name: Name) {
+    fn commit(&mut self, d: usize, o: usize, name: Name, chosen: bool) {
         let now = self.now;
-        let wire_octets = u64::from(self.packets[name].wire);
+        let (wire_octets, priority) = (u64::from(self.packets[name].wire), self.packets[name].priority);
         let port = self.port(d, o);
         assert!(port.is_idle());
         port.waits_for_credit = false;
-        port.free -= 1;
-        port.outstanding += 1;
+        let channel = port.channel(priority);
+        port.charge(channel);
+        port.schedule(channel, wire_octets, chosen);
         self.charge_refresh(d, o);
         let port = self.port(d, o);
         let (start, length) = port.wire.commit(now, wire_octets);
@@ -476,25 +570,33 @@ impl<'a> World<'a> {
             // F-94: all that passes before the first bit leaves.
             packet.parts.source = start - packet.created;
         }
+        (packet.sent, packet.begun) = (Some((start, packet.parts)), false);
         packet.parts[Cause::Serialization] += x;
         packet.parts[Cause::Propagation] += propagation;
         packet.parts[Cause::Pipeline] += pipeline;
-        let (id, parts, sending) = (
-            packet.id,
-            packet.parts,
-            Sending { input: packet.input, buffer: packet.buffer, end: start + length },
-        );
+        let (id, parts) = (packet.id, packet.parts);
+        self.transmissions += 1;
+        let number = self.transmissions;
+        let read = switch.then_some((packet.input, packet.buffer, number));
+        let port = self.port(d, o);
+        port.sending = Some(Sending { number, read, end: start + length });
+        port.link.packets += 1;
         let until = start + x + propagation + pipeline;
         self.records.push(Record::Started { at: start, device: d as u32, port: o as u8, id, until, parts });
-        self.port(d, o).sending = Some(sending);
-        let arrival = Event::Arrival { packet: name, behind: length - x };
+        let arrival = Event::Arrival { packet: name, behind: length - x, number };
         self.post_to(d, peer, until, class::ARRIVAL, arrival);
-        self.post(d, o, start + length, class::DONE, Event::Done);
+        self.post(d, o, start + length, class::DONE, Event::Done { number });
+        if self.port(d, o).retry.is_some() {
+            self.committed(d, o, name, number, (start, start + length));
+        }
+        self.refresh_channels(d, o);
     }
 
     /// F-112.
     fn totals(&mut self, until: u64) {
+        self.now = until;
         for d in 0..self.devices.len() {
+            self.look(d);
             for p in 0..self.devices[d].ports.len() {
                 let port = self.port(d, p);
                 let mut stats = port.stats;
@@ -502,18 +604,26 @@ impl<'a> World<'a> {
                 stats.symbol_ps = port.wire.places_alone * port.wire.symbol();
                 let record = Record::totals(until, d as u32, p as u8, &stats);
                 self.records.push(record);
+                if let Some(stats) = self.link_totals(d, p) {
+                    self.records.push(Record::link(until, d as u32, p as u8, &stats));
+                }
             }
         }
     }
 
     /// DONE of F-13 and F-60.
-    fn done(&mut self, d: usize, o: usize) {
-        if self.is_switch(d) {
-            let sending = self.port(d, o).sending.take().expect("it was sending");
-            self.switch_done(d, o, sending);
-        } else {
+    fn done(&mut self, d: usize, o: usize, number: usize) {
+        if !self.is_switch(d) {
             self.create_all(d);
-            self.port(d, 0).sending = None;
+        }
+        let sending = self.port(d, o).sending.as_mut().expect("it was sending");
+        let read = sending.read.take_if(|read| read.2 == number);
+        if sending.number == number {
+            self.port(d, o).sending = None;
+        }
+        if self.is_switch(d) {
+            self.switch_done(d, o, read);
+        } else {
             self.turn(d);
         }
     }
@@ -539,7 +649,7 @@ impl<'a> World<'a> {
             link_ps: packet.link_ps,
             parts: packet.parts,
         });
-        self.tell(d, 0, 1);
+        self.accept(d, 0);
     }
 
     fn drop_packet(&mut self, d: usize, name: Name, reason: DropReason) {

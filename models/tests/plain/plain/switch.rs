@@ -1,7 +1,8 @@
 //! Switches: queues, places, who goes first.
 
+use super::channels::{KINDS, Vcs};
 use super::voq::{Detector, Stage};
-use super::{Buffer, Event, Model, Name, Sending, World, class, may_leave};
+use super::{Buffer, Event, Model, Name, World, class, may_leave};
 use models::config::*;
 use models::probe::{Cause, DropReason};
 use sim_core::{EventKey, Purpose, Stream, Time};
@@ -9,18 +10,18 @@ use std::collections::VecDeque;
 
 type Queues = Vec<VecDeque<Name>>;
 
-/// A pointer for each priority of each port.
-type Pointers = Vec<[usize; PRIORITIES]>;
+/// A pointer for each priority of each port, and for each channel.
+type Pointers = Vec<[usize; KINDS]>;
 
 pub struct Switch {
     pub config: SwitchConfig,
     ports: usize,
     draws: Stream,
     pub detector: Option<Detector>,
-    /// F-56: `lanes[output][priority][lane]`.
-    lanes: Vec<[Queues; PRIORITIES]>,
+    /// F-56: `lanes[output][priority][lane]`, channels beyond the priorities.
+    lanes: Vec<[Queues; KINDS]>,
     /// Input queues: `queues[input][priority][output]`, with fifo always 0 for the output.
-    queues: Vec<[Queues; PRIORITIES]>,
+    queues: Vec<[Queues; KINDS]>,
     /// Packets that wait for each output, in lanes and input queues.
     waiting: Vec<usize>,
     /// F-53.
@@ -55,11 +56,11 @@ impl Switch {
             waiting: vec![0; ports],
             arrivals: 0,
             places: 0,
-            served: vec![[0; PRIORITIES]; ports],
-            admitted: vec![[0; PRIORITIES]; ports],
-            read: vec![[0; PRIORITIES]; ports],
-            grants: vec![[0; PRIORITIES]; ports],
-            accepts: vec![[0; PRIORITIES]; ports],
+            served: vec![[0; KINDS]; ports],
+            admitted: vec![[0; KINDS]; ports],
+            read: vec![[0; KINDS]; ports],
+            grants: vec![[0; KINDS]; ports],
+            accepts: vec![[0; KINDS]; ports],
             in_vain: vec![false; ports],
             matching: false,
             match_is_due: false,
@@ -173,14 +174,14 @@ impl World<'_> {
             }
         }
         if behind == 0 {
-            self.tell(d, i, 1);
+            self.accept(d, i);
         }
     }
 
     /// F-62: the sender's key again, only later.
     fn repost_later(&mut self, d: usize, i: usize, packet: Name, behind: u64) {
         let key = self.key.later(sim_core::Duration(behind));
-        let event = Event::Arrival { packet, behind: 0 };
+        let event = Event::Arrival { packet, behind: 0, number: 0 };
         self.heap.push(std::cmp::Reverse(super::Entry { key, device: d, port: i, event }));
     }
 
@@ -194,8 +195,15 @@ impl World<'_> {
             return;
         }
         let (now, buffer) = (self.now, self.buffers.len());
-        self.buffers.push(Buffer { copies: copies.len() });
-        self.port(d, i).occupied += 1;
+        let channel = self.devices[d].ports[i].channel(self.packets[name].priority);
+        self.buffers.push(Buffer { copies: copies.len(), channel });
+        let port = self.port(d, i);
+        *port.occupied(channel) += 1;
+        if let Some(channels) = port.channels.as_ref().filter(|_| channel > 0) {
+            // F-137.
+            let all = port.occupied + channels.occupied.iter().sum::<i64>();
+            port.stats.input_high_water = port.stats.input_high_water.max(all as u32);
+        }
         for &(o, stage) in copies {
             let mut copy = self.packets[name].clone();
             (copy.input, copy.output, copy.stage, copy.buffer, copy.looked) = (i, o, stage, buffer, now);
@@ -223,7 +231,8 @@ impl World<'_> {
         let wanted = |o: usize| switch.lanes[o].iter().any(|lanes| !lanes[i].is_empty());
         let goes_on = |o: &usize| {
             let sending = self.devices[d].ports[*o].sending;
-            sending.is_some_and(|sending| sending.input == i && sending.end > self.now)
+            sending
+                .is_some_and(|sending| sending.read.is_some_and(|read| read.0 == i) && sending.end > self.now)
         };
         self.key >= EventKey::floor(Time(self.now), class::DONE)
             && !(0..switch.ports).any(|o| switch.in_vain[o] && wanted(o))
@@ -236,6 +245,7 @@ impl World<'_> {
         let (i, o, priority) = (packet.input, packet.output, packet.priority);
         let switch = self.switch_ref(d);
         let port = &self.devices[d].ports[o];
+        let kind = port.kind(priority);
         let at_once = switch.waiting[o] == 0
             && port.is_idle()
             && port.has_credit(priority)
@@ -243,7 +253,7 @@ impl World<'_> {
             && switch.config.slot.is_none();
         let queue = switch.queue_of(o);
         if switch.is_direct() {
-            let in_lane = |lanes: &[Queues; PRIORITIES]| !lanes[priority][i].is_empty();
+            let in_lane = |lanes: &[Queues; KINDS]| !lanes[kind][i].is_empty();
             let behind = switch.is_fifo()
                 && (switch.lanes.iter().any(in_lane) || !switch.queues[i][priority][queue].is_empty());
             if behind {
@@ -253,6 +263,7 @@ impl World<'_> {
             } else {
                 self.join_lane(d, name);
                 self.switch(d).waiting[o] += 1;
+                self.count_wait(d, name);
                 self.count(d, i, o, true);
                 self.try_output(d, o);
             }
@@ -265,12 +276,36 @@ impl World<'_> {
             } else {
                 self.join_lane(d, name);
                 self.switch(d).waiting[o] += 1;
+                self.count_wait(d, name);
                 self.count(d, i, o, true);
                 self.try_output(d, o);
             }
         } else {
             self.join_queue(d, name);
         }
+    }
+
+    /// F-112: a packet begins to wait. Whether it is late for the detector of its output, and the most there
+    /// ever was of what waits.
+    fn count_wait(&mut self, d: usize, name: Name) {
+        let packet = &self.packets[name];
+        let (i, o, priority, in_lane) = (packet.input, packet.output, packet.priority, packet.in_lane);
+        let switch = self.switch_ref(d);
+        let (detects, waiting) = (switch.detector.is_some(), switch.waiting[o] as u32);
+        let port = &self.devices[d].ports[i];
+        let needed: i64 = self.config.devices[d].ports[i].watermarks[0].into();
+        let late = if switch.is_direct() {
+            let told = port.originator.is_some() && self.is_congested(d, i, o) && self.reported(d, i, o);
+            told && port.buffers - port.occupied < needed
+        } else {
+            detects && !in_lane && !switch.has_place(i, o, priority)
+        };
+        let occupied = port.occupied as u32;
+        let stats = &mut self.port(d, i).stats;
+        stats.input_high_water = stats.input_high_water.max(occupied);
+        let stats = &mut self.port(d, o).stats;
+        stats.late_hol += u64::from(late);
+        stats.output_high_water = stats.output_high_water.max(waiting);
     }
 
     fn join_queue(&mut self, d: usize, name: Name) {
@@ -281,6 +316,8 @@ impl World<'_> {
         let queue = switch.queue_of(o);
         switch.queues[i][priority][queue].push_back(name);
         switch.waiting[o] += 1;
+        self.count_wait(d, name);
+        let switch = self.switch_ref(d);
         if !switch.counts_buffer_only() {
             self.count(d, i, o, true);
         }
@@ -293,9 +330,10 @@ impl World<'_> {
         let packet = &mut self.packets[name];
         (packet.place_number, packet.in_lane) = (place, true);
         let (i, o, priority) = (packet.input, packet.output, packet.priority);
+        let kind = self.devices[d].ports[o].kind(priority);
         let switch = self.switch(d);
         let lane = switch.lane_of(i);
-        switch.lanes[o][priority][lane].push_back(name);
+        switch.lanes[o][kind][lane].push_back(name);
     }
 
     /// F-54.
@@ -330,28 +368,38 @@ impl World<'_> {
             .collect()
     }
 
-    /// F-64, F-65: the output chooses, if there is something to choose.
+    /// F-64, F-65, F-134: the output chooses, if there is something to choose.
     fn choose(&mut self, d: usize, o: usize) {
         let mut passed_over = false;
-        for priority in (0..PRIORITIES).rev() {
-            let lanes = self.taking_part(d, o, priority);
-            if lanes.is_empty() {
-                continue;
-            }
-            if !self.devices[d].ports[o].has_credit(priority) {
-                passed_over = true;
-                continue;
-            }
-            let switch = self.switch_ref(d);
-            let name = |&(lane, place): &(usize, usize)| switch.lanes[o][priority][lane][place];
-            let heads: Vec<(usize, Name)> = lanes.iter().map(|lane| (lane.0, name(lane))).collect();
-            let pointer = switch.served[o][priority];
-            let chosen = self.pick(d, &heads, pointer);
-            self.start(d, chosen, true);
-            return;
+        let mut heads = vec![self.choose_among(d, o, &[3, 2, 1, 0], &mut passed_over)];
+        for channel in 0..self.devices[d].ports[o].channels.as_ref().map_or(0, Vcs::count) {
+            heads.push(self.choose_among(d, o, &[PRIORITIES + channel], &mut passed_over));
         }
-        self.port(d, o).waits_for_credit = passed_over;
-        self.switch(d).in_vain[o] = true;
+        match self.whose_turn(d, o, &heads) {
+            Some(channel) => self.start(d, heads[channel].expect("it is its turn"), true),
+            None => {
+                self.port(d, o).waits_for_credit = passed_over;
+                self.switch(d).in_vain[o] = true;
+            }
+        }
+    }
+
+    /// F-64, F-65: the highest of these kinds that may go, and which of its packets.
+    fn choose_among(&mut self, d: usize, o: usize, kinds: &[usize], passed_over: &mut bool) -> Option<Name> {
+        for &kind in kinds {
+            let lanes = self.taking_part(d, o, kind);
+            let switch = self.switch_ref(d);
+            let name = |&(lane, place): &(usize, usize)| switch.lanes[o][kind][lane][place];
+            let heads: Vec<(usize, Name)> = lanes.iter().map(|lane| (lane.0, name(lane))).collect();
+            let Some(&(_, first)) = heads.first() else { continue };
+            if !self.devices[d].ports[o].has_credit(self.packets[first].priority) {
+                *passed_over = true;
+                continue;
+            }
+            let pointer = switch.served[o][kind];
+            return Some(self.pick(d, &heads, pointer));
+        }
+        None
     }
 
     /// F-65, F-66: who goes first among the packets of these inputs.
@@ -376,13 +424,14 @@ impl World<'_> {
     fn start(&mut self, d: usize, name: Name, from_lane: bool) {
         let packet = &self.packets[name];
         let (i, o, priority) = (packet.input, packet.output, packet.priority);
+        let kind = self.devices[d].ports[o].kind(priority);
         let switch = self.switch(d);
         let lane = switch.lane_of(i);
         if from_lane {
-            switch.lanes[o][priority][lane].retain(|&other| other != name);
+            switch.lanes[o][kind][lane].retain(|&other| other != name);
             switch.waiting[o] -= 1;
         }
-        switch.served[o][priority] = lane + 1;
+        switch.served[o][kind] = lane + 1;
         switch.in_vain[o] = false;
         if switch.matches() && !switch.matching {
             let ports = switch.ports;
@@ -391,9 +440,10 @@ impl World<'_> {
         }
         let direct = switch.is_direct();
         if direct {
-            switch.read[i][priority] = o + 1;
+            // Channels have a pointer together.
+            switch.read[i][priority.min(PRIORITIES)] = o + 1;
         }
-        self.commit(d, o, name);
+        self.commit(d, o, name, from_lane);
         if direct {
             self.port(d, i).reads += 1;
         }
@@ -464,15 +514,16 @@ impl World<'_> {
     }
 
     /// F-60.
-    pub fn switch_done(&mut self, d: usize, o: usize, sending: Sending) {
+    pub fn switch_done(&mut self, d: usize, o: usize, read: Option<(usize, usize, usize)>) {
         let switch = self.switch_ref(d);
-        if switch.is_direct() {
-            let (i, ports, matches) = (sending.input, switch.ports, switch.matches());
+        if switch.is_direct()
+            && let Some((i, buffer, _)) = read
+        {
+            let (ports, matches) = (switch.ports, switch.matches());
             self.port(d, i).reads -= 1;
-            self.release(d, i, sending.buffer, true);
+            self.release(d, i, buffer, true);
             if !matches {
-                self.offer(d, i);
-                self.try_output(d, o);
+                self.offer(d, i, o);
                 return;
             }
             for other in (0..ports).filter(|&other| other != o) {
@@ -486,8 +537,9 @@ impl World<'_> {
     }
 
     /// An input can be read again: idle outputs with packets of it are tried, those first that could
-    /// start the highest priority of it, among equals those after the one that read such a packet last.
-    fn offer(&mut self, d: usize, i: usize) {
+    /// start the highest priority of it, among equals those after the one that read such a packet last. `own`
+    /// has just finished.
+    fn offer(&mut self, d: usize, i: usize, own: usize) {
         let switch = self.switch_ref(d);
         let ports = switch.ports;
         let wanted = |o: usize| switch.lanes[o].iter().any(|lanes| !lanes[i].is_empty());
@@ -500,11 +552,14 @@ impl World<'_> {
             (0..PRIORITIES).rev().find(could)
         };
         let place = |o: usize| {
-            let Some(p) = highest(o) else { return (PRIORITIES, o, o) };
-            (PRIORITIES - 1 - p, (o + ports - switch.read[i][p] % ports) % ports, o)
+            let p = highest(o);
+            let last = switch.read[i][p.unwrap_or(PRIORITIES)];
+            (p.map_or(PRIORITIES, |p| PRIORITIES - 1 - p), (o + ports - last % ports) % ports, o)
         };
-        let mut order: Vec<(usize, usize, usize)> =
-            (0..ports).filter(|&o| self.devices[d].ports[o].is_idle() && wanted(o)).map(place).collect();
+        let mut order: Vec<(usize, usize, usize)> = (0..ports)
+            .filter(|&o| self.devices[d].ports[o].is_idle() && (wanted(o) || o == own))
+            .map(place)
+            .collect();
         order.sort_unstable();
         for (_, _, o) in order {
             self.try_output(d, o);

@@ -167,11 +167,15 @@ impl World<'_> {
     }
 
     /// F-70: what is reported about port q through port u.
-    fn reported(&self, d: usize, u: usize, q: usize) -> bool {
+    pub fn reported(&self, d: usize, u: usize, q: usize) -> bool {
         let voq = self.config.devices[d].ports[q].voq;
+        voq.xoff || voq.part && self.is_congested(d, u, q)
+    }
+
+    /// The verdict on port q, as port u is told.
+    pub fn is_congested(&self, d: usize, u: usize, q: usize) -> bool {
         let Model::Switch(switch) = &self.devices[d].model else { return false };
-        let verdict = switch.detector.as_ref().is_some_and(|detector| detector.congested[detector.row(u)][q]);
-        voq.xoff || voq.part && verdict
+        switch.detector.as_ref().is_some_and(|detector| detector.congested[detector.row(u)][q])
     }
 
     /// F-70: at 0.

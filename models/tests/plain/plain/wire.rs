@@ -1,5 +1,7 @@
 //! One direction of a link: packets, and control symbols in places of their own.
 
+use std::collections::BTreeSet;
+
 /// A control symbol on the wire: what it carries.
 #[derive(Clone, Copy, Default)]
 struct Place {
@@ -17,6 +19,7 @@ pub enum Function {
 }
 
 /// One direction of a link, F-20.
+#[derive(Clone)]
 pub struct Wire {
     /// Time of a character as a fraction.
     character: (u64, u64),
@@ -31,8 +34,11 @@ pub struct Wire {
     places: Vec<Place>,
     /// The run lies before the last packet: its last place is that packet's start.
     before_packet: bool,
-    /// Start and end of the last packet.
+    /// Start and end of the last packet, and of the one before it.
     packet: Option<(u64, u64)>,
+    last: Option<(u64, u64)>,
+    /// When symbols begin that have their places, ends of packets included.
+    symbols: BTreeSet<u64>,
     /// F-27: places so far that are no start-of-packet.
     pub places_alone: u64,
 }
@@ -57,6 +63,8 @@ impl Wire {
             places: Vec::new(),
             before_packet: false,
             packet: None,
+            last: None,
+            symbols: BTreeSet::new(),
             places_alone: 0,
         }
     }
@@ -136,7 +144,9 @@ impl Wire {
             Function::Status => self.places[at].status = true,
             Function::Message => self.places[at].message = true,
         }
-        Due { begins: self.run + at as u64 * symbol, rides }
+        let begins = self.run + at as u64 * symbol;
+        self.symbols.insert(begins);
+        Due { begins, rides }
     }
 
     /// F-27: what of the last packet lies beyond the end of the run.
@@ -144,11 +154,11 @@ impl Wire {
         self.packet.map_or(0, |(start, end)| end.saturating_sub(until.max(start)))
     }
 
-    /// F-24: a packet is committed now. Its start and its length.
-    pub fn commit(&mut self, now: u64, octets: u64) -> (u64, u64) {
+    /// F-24: where a packet that is committed now starts, and what becomes of the run.
+    fn place_start(&mut self, now: u64) -> u64 {
         self.follow(now);
         let end = self.run_end();
-        let start = if self.places.is_empty() {
+        if self.places.is_empty() {
             self.run = now.max(self.run);
             self.places.push(Place::default());
             self.run
@@ -163,10 +173,78 @@ impl Wire {
             self.run = now.max(self.idle_from(end));
             self.places = vec![Place::default()];
             self.run
-        };
+        }
+    }
+
+    /// F-24: a packet is committed now. Its start and its length.
+    pub fn commit(&mut self, now: u64, octets: u64) -> (u64, u64) {
+        let start = self.place_start(now);
         let length = self.length(octets);
         self.before_packet = true;
-        self.packet = Some((start, start + length));
+        self.last = self.packet.replace((start, start + length));
+        self.symbols.extend([start, start + length]);
         (start, length)
+    }
+
+    /// F-124: where a packet would start that is committed at `from`, or after the one on the wire.
+    pub fn next_start(&self, from: u64) -> u64 {
+        let from = self.packet.map_or(from, |(_, end)| from.max(end));
+        self.clone().place_start(from)
+    }
+
+    /// F-123: the first symbol that has its place now or later, the end of a packet included.
+    pub fn next_symbol(&self, now: u64) -> Option<u64> {
+        self.symbols.range(now..).next().copied()
+    }
+
+    /// F-123: a symbol of its own for an stype1 function. When it begins.
+    pub fn request(&mut self, now: u64) -> u64 {
+        let begins = self.due(Function::Status, now).begins;
+        self.places.iter_mut().rev().find(|place| place.status).expect("just placed").status = false;
+        begins
+    }
+
+    /// F-123: the packet on the wire is cut at the next multiple of four characters after its
+    /// start-of-packet, if it lasts longer than that. When it ends then.
+    pub fn cut(&mut self, now: u64) -> Option<u64> {
+        let (start, end) = self.packet.expect("it is on the wire");
+        let begun = start + self.symbol();
+        let four = |n: u64| begun + 4 * n * self.character.0 / self.character.1;
+        let cut = (0..).map(four).find(|&at| at >= now).expect("it goes on for ever");
+        (cut < end).then(|| {
+            self.end_at(cut);
+            cut
+        })
+    }
+
+    /// The last packet ends then, and what waits for that moves with it.
+    fn end_at(&mut self, at: u64) {
+        let (start, end) = self.packet.expect("there is one");
+        if !self.before_packet && self.run == end {
+            self.run = at;
+        }
+        self.packet = Some((start, at));
+        let moved = self.symbols.split_off(&end);
+        self.symbols.extend(moved.into_iter().map(|symbol| symbol - end + at));
+    }
+
+    /// F-124: another packet begins in the place of the one that was committed. Its length.
+    pub fn replace(&mut self, octets: u64) -> u64 {
+        let (start, _) = self.packet.expect("one was committed");
+        let length = self.length(octets);
+        self.end_at(start + length);
+        length
+    }
+
+    /// F-123: the packet that was committed does not begin: its start-of-packet is a symbol like others, and
+    /// what waits for its end moves up to `next`.
+    pub fn take_back(&mut self, next: u64) {
+        if self.before_packet {
+            let (_, end) = self.packet.expect("one was committed");
+            self.symbols.remove(&end);
+        }
+        self.end_at(next);
+        (self.packet, self.before_packet) = (self.last, false);
+        self.places_alone += 1;
     }
 }

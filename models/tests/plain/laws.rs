@@ -1,0 +1,286 @@
+//! Laws that came out of differences between the two simulators, each with the smallest case.
+
+use crate::generate::Case;
+use crate::record::{self, Record};
+use crate::{compare, explain};
+use models::config::*;
+use models::lp_serial::link::FlowControl;
+use models::probe::{Cause, DropReason};
+use sim_core::{Duration, Time};
+use std::sync::Arc;
+
+/// A character, a symbol and a packet of 276 octets on the first link.
+const CHAR: u64 = 400;
+const S: u64 = 8 * CHAR;
+const T: u64 = 284 * CHAR;
+/// Propagation, and the pipeline of the switch.
+const L: u64 = 40_000;
+const PIPELINE: u64 = 100_000;
+
+/// An endpoint sends packets of these priorities and times through a switch that looks after its own buffers,
+/// and forwards them to another endpoint on a link of a tenth of the rate.
+fn refusing(packets: &[(u64, u8)]) -> Case {
+    let port = || PortConfig { buffers: 4, watermarks: [4, 3, 2], voq: PortVoq::default() };
+    let endpoint = |id: u32| DeviceConfig {
+        path: format!("e{id}"),
+        ports: vec![port()],
+        model: DeviceModel::Endpoint(EndpointConfig {
+            ids: vec![id],
+            staging: StagingConfig::None,
+            next_hop: Arc::new(Vec::new()),
+        }),
+    };
+    let route = |port| Route { egress: Egress::Port(port), next_hop: NO_PORT };
+    let routes = RouteTable { entries: vec![route(0), route(1)], ..RouteTable::default() };
+    let switch = SwitchConfig {
+        input: InputQueueing::Voq,
+        buffering: Buffering::Direct,
+        arbitration: Arbitration::RoundRobin,
+        slot: None,
+        reads_per_input: 1,
+        forwarding: Forwarding::StoreAndForward,
+        pipeline: Duration(PIPELINE),
+        routes,
+        detector: None,
+        refresh: None,
+        generation_delay: Duration(0),
+        staging: StagingConfig::None,
+    };
+    let link = |end: u32, port: u8, char_ps: u64| LinkConfig {
+        a: (end, 0),
+        b: (2, port),
+        char_ps: (char_ps, 1),
+        lanes: 4,
+        symbol_chars: 8,
+        long_symbols: true,
+        ack_window: 63,
+        propagation: Duration(L),
+    };
+    let size = PacketSize { payload: 256, wire: 276 };
+    let packet = |&(at, priority): &(u64, u8)| ReplayPacket { at: Time(at), destination: 1, size, priority };
+    let config = FabricConfig {
+        devices: vec![
+            endpoint(0),
+            endpoint(1),
+            DeviceConfig {
+                path: "s".into(),
+                ports: vec![port(), port()],
+                model: DeviceModel::Switch(switch),
+            },
+        ],
+        links: vec![link(0, 0, CHAR), link(1, 1, 10 * CHAR)],
+        symbolic: vec![SymbolicLink {
+            link: 0,
+            flow: FlowControl::Receiver,
+            timeout: Duration(1_000 * T),
+            status_period: Duration(1_000 * T),
+            throughout: true,
+            channels: None,
+            damage: Default::default(),
+        }],
+        id_space: 2,
+        owners: vec![0, 1],
+        flows: vec![FlowConfig { name: "flow".into() }],
+        sources: vec![SourceConfig {
+            endpoint: 0,
+            flow: 0,
+            stream: "e0".into(),
+            priority: 0,
+            start: Time::ZERO,
+            stop: Time::MAX,
+            limit: u64::MAX,
+            destinations: Destinations::Replay,
+            sizes: Sizes::Replay,
+            arrivals: Arrivals::Replay(Arc::new(packets.iter().map(packet).collect())),
+        }],
+        ..FabricConfig::default()
+    };
+    Case { number: 0, config, until: 100 * T }
+}
+
+/// When the packets left their endpoint for the first time, and when they were delivered.
+fn times(case: &Case) -> Vec<(u64, u64)> {
+    if let Err(found) = compare(case) {
+        panic!("{}", explain(case, &found));
+    }
+    let records = record::fast(&case.config, case.until);
+    let started = |n: u32| {
+        records.iter().find_map(|record| match *record {
+            Record::Started { at, device: 0, id, .. } if id.sequence == n => Some(at),
+            _ => None,
+        })
+    };
+    let delivered = |n: u32| {
+        records.iter().find_map(|record| match *record {
+            Record::Delivered { at, sequence, .. } if sequence == u64::from(n) => Some(at),
+            _ => None,
+        })
+    };
+    (0..).map_while(|n| Some((started(n)?, delivered(n)?))).collect()
+}
+
+/// Part 6 §5.12: a port whose packet was retried chooses one of a higher priority next, if it has one.
+/// Here it is created at the very instant at which packet-retry arrives. The switch takes a packet of
+/// priority 0 only into its last free buffer of four; the first one is still there when the second comes.
+#[test]
+fn after_a_retry_a_higher_priority_goes_first() {
+    let refused = 2 * T + L + PIPELINE;
+    let retry = refused + S + L;
+    let [first, second, third] = times(&refusing(&[(0, 0), (0, 0), (retry, 3)]))[..] else {
+        panic!("three packets arrive")
+    };
+    assert_eq!((first.0, second.0), (0, T));
+    // restart-from-retry takes S; the slow link carries ten times as long.
+    assert_eq!(third.0, retry + S);
+    let slow = 10 * T;
+    let leaves = T + L + PIPELINE;
+    assert_eq!(first.1, leaves + slow + L);
+    assert_eq!(third.1, leaves + 2 * slow + L);
+    assert!(second.1 >= third.1 + slow);
+}
+
+/// All that passes between the first start of a packet that is refused and the one that succeeds is told as
+/// recovery, wherever it starts from then on.
+#[test]
+fn what_a_refusal_took_is_told_at_the_next_start() {
+    let case = refusing(&[(0, 0), (0, 0)]);
+    let [_, second] = times(&case)[..] else { panic!("two packets arrive") };
+    // From a start to the next: the way, the pipeline, packet-retry on its way back, restart-from-retry.
+    let period = T + L + PIPELINE + S + L + S;
+    let arrives = |refusals: u64| T + refusals * period + T + L + PIPELINE;
+    // The first packet holds its buffer while the slow link carries it.
+    let free = T + L + PIPELINE + 10 * T;
+    assert!(arrives(3) < free && free < arrives(4));
+    assert_eq!(second, (T, arrives(4) + 10 * T + L));
+    let parts = record::fast(&case.config, case.until).into_iter().find_map(|record| match record {
+        Record::Started { device: 2, id, until, parts, .. } if id.sequence == 1 => Some((until, parts)),
+        _ => None,
+    });
+    let (until, parts) = parts.expect("it starts at the switch");
+    assert_eq!(parts[Cause::Recovery], 4 * period);
+    assert_eq!((until, parts.total()), (second.1, second.1));
+}
+
+/// A queue is stopped from the message that stops it to the message that releases it, also while the link
+/// recovers from a retry. Priority 1 enters if three of four buffers are free: two packets wait behind the
+/// slow link, and the third is refused while its queue is stopped already.
+#[test]
+fn a_queue_is_stopped_while_its_link_recovers() {
+    let mut case = refusing(&[(0, 1), (0, 1), (0, 1)]);
+    let [e0, _, switch] = &mut case.config.devices[..] else { panic!("three devices") };
+    e0.ports[0].voq.rx_sup = true;
+    switch.ports[0].voq = PortVoq { gen_sup: true, gen_en: true, ..PortVoq::default() };
+    switch.ports[1].voq.part = true;
+    let DeviceModel::Endpoint(endpoint) = &mut e0.model else { panic!("an endpoint") };
+    (endpoint.staging, endpoint.next_hop) = (StagingConfig::PerPort, Arc::new(vec![0, 1]));
+    let DeviceModel::Switch(switch) = &mut switch.model else { panic!("a switch") };
+    switch.detector = Some(Detector { x_on: 1, x_off: 0, verdict: Verdict::Shared });
+    assert_eq!(times(&case).len(), 3);
+    let records = record::fast(&case.config, case.until);
+    let edges: Vec<(u64, bool)> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Edge { at, device: 0, stopped, .. } => Some((at, stopped)),
+            _ => None,
+        })
+        .collect();
+    // The second packet waits until the first has left.
+    let (waits, leaves) = (2 * T + L + PIPELINE, T + L + PIPELINE + 10 * T);
+    assert_eq!(edges[..2], [(waits + S + L, true), (leaves + S + L, false)]);
+    let stopped: u64 = edges.chunks(2).map(|edge| edge[1].0 - edge[0].0).sum();
+    let port = records.iter().find_map(|record| match *record {
+        Record::Totals { device: 0, totals, .. } => Some(totals[record::STOPPED]),
+        _ => None,
+    });
+    assert_eq!(port, Some(stopped));
+    let recovery = records.iter().find_map(|record| match *record {
+        Record::Link { device: 0, totals, .. } => Some(totals[5]),
+        _ => None,
+    });
+    // Each refusal costs restart-from-retry; the last of them comes before the release.
+    let refusals = 4;
+    let refused = 3 * T + L + PIPELINE + (refusals - 1) * (T + L + PIPELINE + S + L + S);
+    assert!(refused < leaves && refused + 2 * S + L < edges[1].0);
+    assert_eq!(recovery, Some(refusals * S));
+}
+
+/// The same fabric with virtual channels on both links.
+fn with_channels(packets: &[(u64, u8)], flow: FlowControl, channels: Channels, vcs: [VcConfig; 8]) -> Case {
+    let mut case = refusing(packets);
+    let channels = ChannelsConfig { channels, vcs, vc0_share: None, refresh: None };
+    let link = SymbolicLink { flow, channels: Some(Box::new(channels)), ..case.config.symbolic[0].clone() };
+    case.config.symbolic = vec![link.clone(), SymbolicLink { link: 1, ..link }];
+    case
+}
+
+/// Part 6 §5.4.2, F-133: continuous traffic that finds no room is accepted and lost. The switch has one buffer
+/// for VC1: it is free again when the slow link has carried the first packet, to the last bit.
+#[test]
+fn continuous_traffic_without_room_is_accepted_and_lost() {
+    let vcs = [VcConfig { traffic: Traffic::Continuous, buffers: 1, share: 1 }; 8];
+    let free = T + L + PIPELINE + 10 * T;
+    let begins = free - T - L - PIPELINE;
+    // The third arrives a picosecond before the buffer is free, the fourth a packet later.
+    let vc = vc_priority(1);
+    let packets = [(0, vc), (0, vc), (begins - 1, vc), (begins, vc)];
+    let case = with_channels(&packets, FlowControl::Receiver, Channels::One, vcs);
+    if let Err(found) = compare(&case) {
+        panic!("{}", explain(&case, &found));
+    }
+    let records = record::fast(&case.config, case.until);
+    let lost = record::reason(DropReason::NoRoom);
+    let dropped: Vec<u64> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Dropped { at, device: 2, reason, .. } if reason == lost => Some(at),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(dropped, [2 * T + L + PIPELINE, free - 1]);
+    let delivered: Vec<(u64, u64)> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Delivered { at, sequence, .. } => Some((sequence, at)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(delivered, [(0, free + L), (3, free - 1 + T + 10 * T + L)]);
+}
+
+/// Part 6 §5.11, F-134: a turn is worth 280 octets times the share, and what is left of it is kept. VC1 and
+/// VC8 of a link with two channels have shares of 1 and 2; packets have 276 octets, and there are always
+/// some. Nobody sends in VC0, whose turn the first is, so channel 1 begins with 2 x 280 octets and channel 2
+/// with 4 x 280.
+#[test]
+fn channels_take_turns_by_octets() {
+    let mut vcs = [VcConfig { buffers: 29, ..VcConfig::default() }; 8];
+    vcs[1].share = 2;
+    let mut case = with_channels(&[], FlowControl::Transmitter, Channels::Two, vcs);
+    case.config.links[1].char_ps = (CHAR, 1);
+    let source = SourceConfig {
+        destinations: Destinations::Fixed(1),
+        sizes: Sizes::Fixed(PacketSize { payload: 256, wire: 276 }),
+        arrivals: Arrivals::Saturated { backlog: 2 },
+        ..case.config.sources[0].clone()
+    };
+    let in_vc = |vc, stream: &str| SourceConfig {
+        priority: vc_priority(vc),
+        stream: stream.into(),
+        ..source.clone()
+    };
+    case.config.sources = vec![in_vc(1, "one"), in_vc(8, "two")];
+    if let Err(found) = compare(&case) {
+        panic!("{}", explain(&case, &found));
+    }
+    let starts: Vec<(u64, u16)> = record::fast(&case.config, case.until)
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Started { at, device: 0, id, .. } => Some((at, id.origin)),
+            _ => None,
+        })
+        .collect();
+    // What is left of their turns: 8 and 16 octets, then 12 and 24, 16 and 32, ...
+    let turns = [0, 0, 1, 1, 1, 1, 0, 1, 1, 0, 1, 1];
+    let expected: Vec<(u64, u16)> = (0..).map(|n| n * T).zip(turns).collect();
+    assert_eq!(starts[..turns.len()], expected);
+}
