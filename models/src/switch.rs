@@ -176,10 +176,8 @@ impl<P: Probe> Fabric<P> {
             let output = base + n;
             let set = self.switches[s].mask_next_hops[mask][n as usize];
             let id = if first { packet } else { self.packets.insert(original.clone()) };
-            if original.origin >= origin::REGISTERS && !first {
-                self.cargoes.copy(packet, id);
-            }
             if !first {
+                self.cargoes.copy(packet, id);
                 self.late.copy(packet, id);
             }
             let queue = self.queue_of_set(output, set);

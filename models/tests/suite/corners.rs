@@ -79,6 +79,32 @@ fn cut_through_takes_the_time_of_the_header() {
     }
 }
 
+/// What an endpoint creates at the instant of a message of Part 12 finds an idle link, as does all that it
+/// creates later, and nothing is left over: every packet takes the time of an empty path.
+#[test]
+fn a_creation_at_the_instant_of_a_message() {
+    let build = |phase: Option<u64>| {
+        let mut net = single(4, switch(4));
+        let detector = Detector { x_on: 4, x_off: 2, verdict: Verdict::Shared };
+        net.backpressure(&StagingConfig::PerPort, Some(detector));
+        net.slow(2, 8);
+        net.burst(1, 0, 2, 0, 20);
+        if let Some(phase) = phase {
+            net.constant(0, 0, 3, 20, phase).limit = 10;
+        }
+        net.run(400 * T)
+    };
+    let stops = build(None).0.stops(0, 0, 2);
+    assert!(stops.len() >= 3, "{stops:?}");
+    for at in stops.into_iter().flat_map(|(from, until)| [from, until]) {
+        let (log, outcome) = build(Some(at));
+        let seen: Vec<u64> = log.of(1).map(|d| d.at.0).collect();
+        let law = (0..10).map(|n| at + n * 5 * T + 2 * (T + PROPAGATION) + PIPELINE);
+        assert_eq!(seen, law.collect::<Vec<_>>(), "from {at} on");
+        assert_eq!((outcome.delivered, outcome.in_flight), (30, 0));
+    }
+}
+
 /// Whose packets a detector counts: all that wait in the switch for the port, but of a shared output buffer
 /// only those in the buffer.
 ///

@@ -82,6 +82,24 @@ fn a_multicast_packet_waits_for_every_port_that_it_stands_for() {
     }
 }
 
+/// A copy carries what its packet carries, and so does the copy of a copy: a PDU of type 9, which nobody
+/// answers, reaches every member of a group.
+#[test]
+fn a_copy_carries_what_its_packet_carries() {
+    // Members at the switch of the source, at the next and at the one after it.
+    let mut net = Net::new(vec![switch(0); 3], &[0, 0, 1, 2], &[(0, 1), (1, 2)]);
+    let group = net.multicast(&[1, 2, 3]);
+    let stream = ProtocolConfig::Workload { carrier: Carrier::Stream { cos: 0, stream_id: 7 } };
+    let pdus = sender(Destinations::Fixed(group), Arrivals::Saturated { backlog: 1 }, 600, 5);
+    net.conversation(stream, &[0, 1, 2, 3], &[(0, pdus)]);
+    let (log, outcome) = net.run(1_000 * T);
+    let reached = [1, 2, 3].map(|e| log.messages.iter().filter(|m| m.destination == e).count());
+    assert_eq!((reached, log.messages.len()), ([5, 5, 5], 15));
+    // Three segments of each PDU, two copies of each segment.
+    assert_eq!((outcome.injected, outcome.replicated, outcome.delivered), (15, 30, 45));
+    assert_eq!((outcome.dropped, outcome.in_flight), (0, 0));
+}
+
 /// Every packet of a group reaches every member but its source exactly once, in order; copies and packets add
 /// up at every sample, in every organisation of the switches.
 #[test]

@@ -123,7 +123,8 @@ pub trait Actions {
     fn abandon(&mut self, number: u32);
     /// Asks the peer by a STATUS query whether it still has the transmit stream.
     fn query(&mut self, stream: u16);
-    /// Whether the peer has closed this stream of its own before anything else was known of it.
+    /// Whether the peer has closed this stream of its own before anything else was known of it. No CLOSE
+    /// names [`NO_STREAM`], which is never dead.
     fn is_dead(&self, stream: u16) -> bool;
     /// Both streams are known and the own OPEN is answered.
     fn complete(&mut self, record: Record);
@@ -237,8 +238,7 @@ impl Pairing {
         let fits = |record: &Record| {
             record.receive == NO_STREAM && (receive == NO_STREAM || matches(receive, record.transmit))
         };
-        let dead = receive != NO_STREAM && actions.is_dead(receive);
-        let at = match self.records.iter().position(fits).filter(|_| !dead) {
+        let at = match self.records.iter().position(fits).filter(|_| !actions.is_dead(receive)) {
             Some(at) => at,
             None if receive != NO_STREAM => return actions.refuse(),
             None => match self.records.first().copied() {

@@ -432,6 +432,16 @@ fn filters() {
         [(VENDOR_DEFINED, filter.to_vec())],
         "the identity is always returned"
     );
+    let each = [*b"FTPDRCT", *b"OTHERPR"]
+        .map(|name| (VENDOR_DEFINED, vec![Attribute::vendor(OUI), Attribute::protocol_name(name)]));
+    let other = [Attribute::mtu(0)];
+    assert_eq!(blocks(&advertise_for(vendors(), mailbox, VENDOR_DEFINED, &other)), each, "unasked too");
+    // It selects, and reduces nothing.
+    let mut more = Offer::plain(name(*b"FTPDRCT"));
+    let all = [&each[0].1[..], &[Attribute::retry_period(5)]].concat();
+    more.advertise = all.iter().copied().collect();
+    let answer = advertise_for(vec![more], mailbox, VENDOR_DEFINED, &filter[..1]);
+    assert_eq!(blocks(&answer), [(VENDOR_DEFINED, all)]);
 }
 
 /// Proves: SMP-4.2.2-11

@@ -300,6 +300,11 @@ fn every_word_of_a_set_of_ports_counts() {
         set.remove(port);
         assert!(set.is_empty() && receiver.eligible_ports(&set));
     }
+    // The same place in two words, of which neither hides the other.
+    for pair in [[5u16, 69], [69, 133], [5, 133]] {
+        let set: Ports = pair.into_iter().collect();
+        assert!(!set.is_empty() && set.len() == 2, "{pair:?}");
+    }
 }
 
 /// The model: a set of (channel, port), and a queue is stopped iff one of its ports is in it.

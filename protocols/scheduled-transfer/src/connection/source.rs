@@ -417,8 +417,8 @@ impl Connection {
         if place.room(bufsize) == 0 {
             return cx.log(Logged::Oversized_Offset_Error);
         }
-        let trailer = u64::from(cx.config.trailers && cx.config.compute);
-        if layout::stus(place, candidate.bytes(ordinal), bufsize, 1 << stu) + trailer > STUS_PER_BLOCK {
+        // Max_Block leaves half of the numbers to a trailer: here STUs alone can be too many.
+        if layout::stus(place, candidate.bytes(ordinal), bufsize, 1 << stu) > STUS_PER_BLOCK {
             return cx.log(Logged::Illegal_Blocksize_Error);
         }
 

@@ -139,9 +139,8 @@ impl Endpoint {
                 self.open_failed(now, peer, protocol, number, conduit, OpenFailure::Timeout);
             }
             (RequestKey::Query(side, stream), _) => {
-                let gone = self.stream_gone(now, StreamRef { peer, side, stream }, Ending::NoAnswer);
-                if !gone && side == Side::Transmit {
-                    // A record knew the stream from the peer's OPEN alone.
+                if !self.stream_gone(now, StreamRef { peer, side, stream }, Ending::NoAnswer) {
+                    // A record may know the stream from the peer's OPEN alone.
                     self.for_pairings(now, peer, |pairing, actions| pairing.end(side, stream, actions));
                 }
             }
