@@ -79,9 +79,9 @@ pub(crate) struct Switch {
     /// Who reads each channel of each input, where channels share links by micropackets.
     pub channel_reads: Option<Box<ChannelReads>>,
     /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
-    pub stuck: u64,
-    /// All ones where outputs choose together (cell clock, iSLIP), and `stuck` says nothing; else 0.
-    pub untried: u64,
+    pub waiting_outputs: u64,
+    /// All ones where outputs choose together (cell clock, iSLIP), and `waiting_outputs` says nothing; else 0.
+    pub choose_together: u64,
     /// Packets exposed at the head of each FIFO input, by priority.
     pub exposed: Vec<[u16; 4]>,
     pub x_on: u32,
@@ -435,8 +435,8 @@ impl<P: Probe> Fabric<P> {
                     reading: 0,
                     reads_of: vec![Reads { outputs: 0, last: [UNSERVED; PRIORITIES + 1] }; n],
                     channel_reads: None,
-                    stuck: 0,
-                    untried: 0,
+                    waiting_outputs: 0,
+                    choose_together: 0,
                     exposed: vec![[0; 4]; if fifo { n } else { 0 }],
                     x_on: detector.map_or(0, |d| u32::from(d.x_on)),
                     x_off: detector.map_or(0, |d| u32::from(d.x_off)),
@@ -452,7 +452,7 @@ impl<P: Probe> Fabric<P> {
                     tick_posted: false,
                 };
                 if switch.slot != 0 || switch.matches() {
-                    switch.untried = u64::MAX;
+                    switch.choose_together = u64::MAX;
                 }
                 self.switches.push(switch);
             }

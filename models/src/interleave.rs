@@ -314,7 +314,10 @@ impl<P: Probe> Fabric<P> {
     /// one to be asked is `channel`.
     fn next_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, channel: u8) {
         let alone = self.interleave(port).stopped.iter().all(Option::is_none);
-        if alone && self.is_switch(port) && self.switches[self.owner[port as usize] as usize].untried != 0 {
+        if alone
+            && self.is_switch(port)
+            && self.switches[self.owner[port as usize] as usize].choose_together != 0
+        {
             // All outputs choose together.
             return;
         }

@@ -497,7 +497,7 @@ impl<P: Probe> Fabric<P> {
         let (input, out) = (u32::from(input), output - switch.base);
         let port = switch.base + input;
         let priority = priority as usize;
-        switch.stuck &= !(1 << out);
+        switch.waiting_outputs &= !(1 << out);
         if switch.direct {
             let rx = &mut self.ports[port as usize].rx;
             let reads = &mut switch.reads_of[input as usize];

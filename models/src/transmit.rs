@@ -115,7 +115,7 @@ impl<P: Probe> Fabric<P> {
         let rx = &self.ports[port as usize].rx;
         let special = rx.special;
         if special & special::APART != 0 {
-            return self.status_apart(cx, port);
+            return self.status_elsewhere(cx, port);
         }
         let Fabric { ports, cold, timings, keys, .. } = &mut *self;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
@@ -144,7 +144,7 @@ impl<P: Probe> Fabric<P> {
             cx.post(key, peer, Payload::of(Kind::Wake));
         }
         if special != 0 {
-            self.told_specially(cx.now().0, port, place, acknowledged, buffers);
+            self.note_status(cx.now().0, port, place, acknowledged, buffers);
         }
         if low {
             self.tell_releases(cx, port);
@@ -153,7 +153,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Buffers are told in another way.
     #[cold]
-    fn status_apart<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    fn status_elsewhere<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         // On other media than RapidIO only what becomes free is told.
         if self.ports[port as usize].rx.special & special::SYMBOLS != 0 {
             self.acknowledge(cx, port);
@@ -162,7 +162,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A status of a link that needs more than the closed form has its place on the wire.
     #[cold]
-    fn told_specially(&mut self, now: u64, port: u32, place: u64, acknowledged: u8, free: u8) {
+    fn note_status(&mut self, now: u64, port: u32, place: u64, acknowledged: u8, free: u8) {
         let bits = self.ports[port as usize].rx.special;
         if bits & special::WATCHED != 0 {
             self.end(port).note_place(now, place);
@@ -309,7 +309,7 @@ impl<P: Probe> Fabric<P> {
         let own = 1 << (output - base);
         let wanted = self.ports[(base + input) as usize].tx.wanted & !own;
         // Nearly always there is none: whoever waits for the input transmits something else meanwhile.
-        let idle = wanted & (self.switches[s].stuck | self.switches[s].untried);
+        let idle = wanted & (self.switches[s].waiting_outputs | self.switches[s].choose_together);
         #[cfg(debug_assertions)]
         self.check_stuck(cx, base, wanted & !idle, input);
         if idle != 0 {
@@ -318,7 +318,7 @@ impl<P: Probe> Fabric<P> {
         idle != 0
     }
 
-    /// No idle output but those that are stuck has a packet in this lane.
+    /// No idle output but those of `waiting_outputs` has a packet in this lane.
     #[cfg(debug_assertions)]
     fn check_stuck<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, base: u32, mut outputs: u64, lane: u32) {
         while outputs != 0 {
@@ -387,7 +387,7 @@ impl<P: Probe> Fabric<P> {
             let rank = self.rank_of(cx, base + n, lane);
             // Who waits for something else than this input has been tried, and will be woken by that.
             let channels = self.ports[(base + n) as usize].tx.clock.blocked() & CHANNELS != 0;
-            if rank < PRIORITIES || own & (1 << n) != 0 || channels || self.switches[s].untried != 0 {
+            if rank < PRIORITIES || own & (1 << n) != 0 || channels || self.switches[s].choose_together != 0 {
                 ranks[rank] |= 1 << n;
             }
         }
@@ -418,7 +418,7 @@ impl<P: Probe> Fabric<P> {
     fn is_taken<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, s: usize, lane: u32) -> bool {
         self.prune(s, lane, cx.key());
         let switch = &self.switches[s];
-        switch.untried == 0 && switch.reads != BY_CHANNEL && switch.reading >> lane & 1 == 1
+        switch.choose_together == 0 && switch.reads != BY_CHANNEL && switch.reading >> lane & 1 == 1
     }
 
     /// Highest priority of VC0 at which `output` could start a packet from `lane`, or [`PRIORITIES`].
@@ -504,7 +504,7 @@ impl<P: Probe> Fabric<P> {
         }
         if self.is_switch(port) {
             let s = self.owner[port as usize] as usize;
-            if self.switches[s].untried != 0 {
+            if self.switches[s].choose_together != 0 {
                 self.post_tick(cx, s);
                 return;
             }
@@ -515,7 +515,7 @@ impl<P: Probe> Fabric<P> {
             self.start(cx, port, pick.packet, true);
         } else if self.is_switch(port) {
             let switch = &mut self.switches[self.owner[port as usize] as usize];
-            switch.stuck |= 1 << (port - switch.base);
+            switch.waiting_outputs |= 1 << (port - switch.base);
         }
     }
 
@@ -650,7 +650,7 @@ impl<P: Probe> Fabric<P> {
         if cx.key() < EventKey::floor(cx.now(), class::DONE) {
             return false;
         }
-        let mut others = self.ports[(switch.base + lane) as usize].tx.wanted & switch.stuck;
+        let mut others = self.ports[(switch.base + lane) as usize].tx.wanted & switch.waiting_outputs;
         while others != 0 {
             if self.lane_in_use(switch.base + others.trailing_zeros(), lane) {
                 return false;
@@ -729,7 +729,7 @@ impl<P: Probe> Fabric<P> {
             return Pick::NONE;
         }
         let pointer = self.ports[port as usize].tx.pointers[priority];
-        // Also of a single lane: to find out whether there are more is a coin tossed.
+        // Also of a single lane: to find out whether there are more is a branch that nobody can predict.
         let lane = self.choose(self.owner[port as usize], free, pointer, |fabric, lane| {
             fabric.packets[fabric.head_of(port, priority, lane).packet].stamp
         });

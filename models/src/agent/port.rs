@@ -59,8 +59,8 @@ pub(super) struct Port {
     inbox: message::Receiver<Data>,
     streams: stream::Sender<Data>,
     reassembly: stream::Receiver<Data>,
-    bells: doorbell::Sender,
-    belfry: doorbell::Receiver,
+    doorbells_out: doorbell::Sender,
+    doorbells_in: doorbell::Receiver,
     io: Requester<Data>,
     /// Register accesses have a requester of their own, which counts them alone.
     registers: Requester<Data>,
@@ -109,13 +109,13 @@ impl Port {
                 timeout: Some(patience),
                 ..stream::ReceiverOptions::default()
             }),
-            bells: doorbell::Sender::new(doorbell::Options {
+            doorbells_out: doorbell::Sender::new(doorbell::Options {
                 first_tid: DOORBELL_TIDS,
                 response_timeout: timeout,
                 retry_delay,
                 ..doorbell::Options::default()
             }),
-            belfry: doorbell::Receiver::new(1),
+            doorbells_in: doorbell::Receiver::new(1),
             io: Requester::new(requester::Options {
                 last_tid: REGISTER_TIDS - 1,
                 response_timeout: timeout,
@@ -188,7 +188,7 @@ impl Port {
             Conveyance::Frame { .. } => unreachable!("frames do not pass the port of RapidIO"),
             Conveyance::Doorbell { info } => {
                 self.rung.insert((destination, info), payload.label);
-                self.bells.submit(doorbell::Ring { destination, info, priority, token })
+                self.doorbells_out.submit(doorbell::Ring { destination, info, priority, token })
             }
             Conveyance::Read | Conveyance::Write | Conveyance::Register { .. } => {
                 let label = payload.label.clone();
@@ -261,13 +261,13 @@ impl Port {
             }
             Body::Doorbell(bell) => {
                 let status =
-                    if room { self.belfry.handle_doorbell(source, bell.info) } else { Status::Retry };
+                    if room { self.doorbells_in.handle_doorbell(source, bell.info) } else { Status::Retry };
                 if status == Status::Retry {
                     out.push(Event::Fact(flow, ProtocolFact::Retried));
                 }
                 let response = Response::Io { target_tid: bell.src_tid, status };
                 self.answer(transport, flow, Body::Response(response), None);
-                while let Some(rung) = self.belfry.poll_event() {
+                while let Some(rung) = self.doorbells_in.poll_event() {
                     let leg = self.leg(&label, way, Cause::Protocol);
                     let payload = Data::length(0).labelled(label.clone());
                     let conveyance = Conveyance::Doorbell { info: rung.info };
@@ -286,7 +286,7 @@ impl Port {
                     self.io.handle_response(source, response);
                     self.io_events(Some((source, priority, way, label)), out);
                 } else {
-                    self.bells.handle_response(now, source, tid, response.status());
+                    self.doorbells_out.handle_response(now, source, tid, response.status());
                 }
             }
             // Requests are answered by the registers of the device.
@@ -328,7 +328,7 @@ impl Port {
         if !self.mixed {
             return;
         }
-        while let Some(event) = self.bells.poll_event() {
+        while let Some(event) = self.doorbells_out.poll_event() {
             out.push(match event {
                 doorbell::Event::Sent { token } => Event::Outcome(token, Outcome::Sent),
                 doorbell::Event::Failed { token, .. } => Event::Outcome(token, Outcome::Failed),
@@ -404,7 +404,7 @@ impl Port {
         if let Some(answer) = self.answers.pop_front() {
             return Some(answer);
         }
-        if let Some(bell) = self.bells.poll_transmit(now) {
+        if let Some(bell) = self.doorbells_out.poll_transmit(now) {
             let label = self.rung.get(&(bell.destination, bell.doorbell.info)).cloned().unwrap_or_default();
             return Some(Outgoing::new(
                 bell.destination,
@@ -446,7 +446,7 @@ impl Port {
             return;
         }
         self.messages.handle_timeout(now);
-        self.bells.handle_timeout(now);
+        self.doorbells_out.handle_timeout(now);
         self.io.handle_timeout(now);
         self.registers.handle_timeout(now);
         self.inbox.handle_timeout(now);
@@ -462,7 +462,7 @@ impl Port {
         }
         [
             self.messages.poll_timeout(),
-            self.bells.poll_timeout(),
+            self.doorbells_out.poll_timeout(),
             self.io.poll_timeout(),
             self.registers.poll_timeout(),
             self.inbox.poll_timeout(),

@@ -322,7 +322,7 @@ impl<P: Probe> Fabric<P> {
         if reception != Reception::Discarded {
             self.end(port).link.retell(channel);
         }
-        self.met(cx, port, false);
+        self.after_link_port(cx, port, false);
     }
 
     /// A packet of a channel is eligible in a switch: it is routed, and starts or waits.
@@ -388,7 +388,7 @@ impl<P: Probe> Fabric<P> {
         }
         end.link.occupy(channel, in_use + 1);
         end.link.release(channel);
-        self.met(cx, port, false);
+        self.after_link_port(cx, port, false);
     }
 
     /// The transmitter of `port` forgets a packet of continuous traffic that has not arrived.

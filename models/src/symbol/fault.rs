@@ -157,7 +157,7 @@ impl<P: Probe> Fabric<P> {
                     self.end(port).stay_until = cx.now().0 + 1;
                 }
             }
-            step::RESUME => self.met(cx, target, false),
+            step::RESUME => self.after_link_port(cx, target, false),
             step::CREDIT => self.credit_returned(cx, target, payload.extra()),
             step::LEFT => self.message_ended(cx, target),
             step::PINS => self.message_at_pins(cx, target, payload.packet(), payload.extra()),
@@ -168,8 +168,8 @@ impl<P: Probe> Fabric<P> {
                 let end = self.end(target);
                 end.told_again = false;
                 end.tell_all();
-                self.met(cx, target, false);
-                self.greet(cx, target);
+                self.after_link_port(cx, target, false);
+                self.tell_until_up(cx, target);
             }
             _ => self.fault(cx, target),
         }
@@ -234,7 +234,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
     /// each period until it is up.
-    pub(super) fn greet<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub(super) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let peer = self.ports[port as usize].rx.peer;
         let partner = &self.end(peer).link;
         if !(partner.is_up() || partner.is_down()) {
@@ -269,7 +269,7 @@ impl<P: Probe> Fabric<P> {
                 if told {
                     self.end(port).tell_all();
                 }
-                self.met(cx, port, false);
+                self.after_link_port(cx, port, false);
             }
         }
     }
@@ -309,7 +309,7 @@ impl<P: Probe> Fabric<P> {
             self.link_lost(port);
         }
         for port in ports {
-            self.met(cx, port, false);
+            self.after_link_port(cx, port, false);
         }
     }
 

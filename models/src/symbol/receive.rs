@@ -40,7 +40,7 @@ impl<P: Probe> Fabric<P> {
                 cx.post(key, port, Payload::new(Kind::Link, step::CONTROL, 0, 0));
             }
         }
-        self.met(cx, port, true);
+        self.after_link_port(cx, port, true);
         self.try_leave(now, port);
     }
 
@@ -51,7 +51,7 @@ impl<P: Probe> Fabric<P> {
         let Some(n) = end.controls.iter().position(|control| control.key == cx.key()) else { return };
         let control = end.controls.remove(n).expect("found");
         self.take_in(cx, port, &control);
-        self.met(cx, port, false);
+        self.after_link_port(cx, port, false);
     }
 
     fn take_in<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, control: &Control) {
@@ -79,9 +79,9 @@ impl<P: Probe> Fabric<P> {
         end.idle_errors -= 1;
         end.absorb();
         end.link.handle_error(Cause::IllegalCharacter);
-        self.met(cx, port, false);
+        self.after_link_port(cx, port, false);
         let peer = self.ports[port as usize].rx.peer;
-        self.greet(cx, peer);
+        self.tell_until_up(cx, peer);
     }
 
     /// A deadline of the link port.
@@ -102,7 +102,7 @@ impl<P: Probe> Fabric<P> {
             let end = self.end(port);
             end.link.handle_timeout(now.0);
             end.calls = true;
-            self.met(cx, port, false);
+            self.after_link_port(cx, port, false);
         }
     }
 
@@ -151,7 +151,7 @@ impl<P: Probe> Fabric<P> {
         if !matches!(reception, Reception::Accepted { .. }) {
             self.count(cx, port, false);
             self.end(port).retell_mute();
-            self.met(cx, port, false);
+            self.after_link_port(cx, port, false);
             return;
         }
         end.judged = true;
@@ -181,7 +181,7 @@ impl<P: Probe> Fabric<P> {
         }
         self.count(cx, port, false);
         self.end(port).link.retell(0);
-        self.met(cx, port, false);
+        self.after_link_port(cx, port, false);
         self.tell_releases(cx, port);
     }
 
@@ -203,7 +203,7 @@ impl<P: Probe> Fabric<P> {
             end.link.occupy(0, in_use);
             end.link.tell();
         }
-        self.met(cx, port, false);
+        self.after_link_port(cx, port, false);
         self.tell_releases(cx, port);
     }
 
@@ -238,7 +238,12 @@ impl<P: Probe> Fabric<P> {
 
     /// The link port of `port` has met something: what follows from it. `heard`: a symbol, which may change
     /// the credit that somebody waits for.
-    pub(super) fn met<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, heard: bool) {
+    pub(super) fn after_link_port<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        heard: bool,
+    ) {
         self.drain(cx, port);
         let opened = self.sync(cx, port);
         self.arrange(cx, port);
