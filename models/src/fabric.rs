@@ -80,7 +80,8 @@ pub(crate) struct Switch {
     pub channel_reads: Option<Box<ChannelReads>>,
     /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
     pub waiting_outputs: u64,
-    /// All ones where outputs choose together (cell clock, iSLIP), and `waiting_outputs` says nothing; else 0.
+    /// All ones where outputs choose together (cell clock, iSLIP), so that `waiting_outputs` says nothing;
+    /// else 0.
     pub choose_together: u64,
     /// Packets exposed at the head of each FIFO input, by priority.
     pub exposed: Vec<[u16; 4]>,

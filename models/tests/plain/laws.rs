@@ -213,8 +213,8 @@ fn with_channels(packets: &[(u64, u8)], flow: FlowControl, channels: Channels, v
     case
 }
 
-/// Part 6 §5.4.2, F-133: continuous traffic that finds no room is accepted and lost. The switch has one buffer
-/// for VC1: it is free again when the slow link has carried the first packet, to the last bit.
+/// Part 6 §5.4.2, F-133: continuous traffic that finds no room is accepted and lost. The switch has one
+/// buffer for VC1: it is free again when the slow link has carried the first packet, to the last bit.
 #[test]
 fn continuous_traffic_without_room_is_accepted_and_lost() {
     let vcs = [VcConfig { traffic: Traffic::Continuous, buffers: 1, share: 1 }; 8];
