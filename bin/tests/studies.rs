@@ -531,9 +531,9 @@ fn stream_segmentation() {
     }
 }
 
-/// The table in README.md is what the command prints today.
+/// The output in docs/first-run.md is what the command prints today.
 #[test]
-fn the_readme_shows_what_is_printed() {
+fn the_first_run_shows_what_is_printed() {
     let out = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_riosim"))
         .arg(root().join("scenarios/hol-blocking.json"))
@@ -545,16 +545,17 @@ fn the_readme_shows_what_is_printed() {
     let printed = String::from_utf8(output.stdout).unwrap();
     // the last paragraph is about the wall clock
     let (printed, _) = printed.rsplit_once("\n\n").unwrap();
-    let path = root().join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
+    let path = root().join("docs/first-run.md");
+    let page = fs::read_to_string(&path).unwrap();
     let title = printed.lines().next().unwrap();
-    let (before, rest) = readme.split_once(&format!("```\n{title}")).expect("the table is in README.md");
+    let (before, rest) =
+        page.split_once(&format!("```\n{title}")).expect("the table is in docs/first-run.md");
     let (_, after) = rest.split_once("\n```").expect("the table ends");
     let now = format!("{before}```\n{printed}\n```{after}");
     if std::env::var_os("BLESS").is_some() {
         fs::write(&path, now).unwrap();
     } else {
-        assert!(readme == now, "the table in README.md is old: BLESS=1 writes it anew");
+        assert!(page == now, "the table in docs/first-run.md is old: BLESS=1 writes it anew");
     }
 }
 

@@ -80,7 +80,7 @@ fn studies() -> Vec<(String, String)> {
 
 #[test]
 fn every_claim_has_a_law_or_is_said_to_be_measured() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/studies.md")).unwrap();
     let studies = studies();
     let laws: BTreeSet<&str> = LAWS.iter().map(|(name, _)| *name).collect();
     assert_eq!(laws.len(), LAWS.len(), "a study stands there twice");
@@ -97,11 +97,11 @@ fn every_claim_has_a_law_or_is_said_to_be_measured() {
         if figure {
             continue;
         }
-        let mut rows = readme.lines().filter(|line| line.starts_with(&format!("| `{name}` |")));
-        let row = rows.next().unwrap_or_else(|| panic!("{name}: README.md has no row for it"));
-        assert!(rows.next().is_none(), "{name}: README.md has two rows for it");
+        let mut rows = page.lines().filter(|line| line.starts_with(&format!("| `{name}` |")));
+        let row = rows.next().unwrap_or_else(|| panic!("{name}: docs/studies.md has no row for it"));
+        assert!(rows.next().is_none(), "{name}: docs/studies.md has two rows for it");
         for (word, claimed) in [("law", law), ("measured", measured)] {
-            assert_eq!(row.contains(word), claimed, "{name}: {word} in its row of README.md: {row}");
+            assert_eq!(row.contains(word), claimed, "{name}: {word} in its row of docs/studies.md: {row}");
         }
     }
     let names: BTreeSet<&str> = studies.iter().map(|(name, _)| name.as_str()).collect();
