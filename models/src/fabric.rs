@@ -616,7 +616,7 @@ impl<P: Probe> Fabric<P> {
     /// Whether packets are left that the watchdog will look at, others than those on their way to a sink.
     pub fn is_watched(&self) -> bool {
         let arriving: usize = self.cold.iter().map(|c| c.in_flight.len()).sum();
-        self.stall_after != 0 && self.packets.len() as usize > arriving
+        self.stall_after != 0 && self.packets.len() > arriving
     }
 
     /// Arrival of the last packet that is on its way to a sink.
