@@ -95,15 +95,15 @@ const RULES: &[Rule] = &[
         patterns: &[Word("HashMap"), Word("HashSet")],
         exceptions: &[
             (
-                "protocols/linx-riocm/tests/restart.rs",
+                "protocols/linx-riocm/tests/suite/restart.rs",
                 "states seen by an exploration: asked for, never iterated; they are Hash and not Ord",
             ),
             (
-                "protocols/linx-riocm/tests/states.rs",
+                "protocols/linx-riocm/tests/suite/states.rs",
                 "states seen by an exploration: asked for, never iterated; they are Hash and not Ord",
             ),
             (
-                "protocols/voq-backpressure/tests/reference.rs",
+                "protocols/voq-backpressure/tests/suite/reference.rs",
                 "states seen by an exploration: asked for, never iterated; they are Hash and not Ord",
             ),
         ],

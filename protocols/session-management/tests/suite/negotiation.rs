@@ -1,8 +1,6 @@
 //! Attributes of OPEN and ACCEPT: order, repetition, values, choices.
 
-mod common;
-
-use common::ethernet_offer;
+use crate::common::ethernet_offer;
 use session_management::attribute::{Attribute, Attributes, Conveyance, HeaderFormat, Id, Kind};
 use session_management::negotiate::{
     Numbers, Offer, Refusal, Surprise, Terms, check_open, judge_accept, judge_open, propose,

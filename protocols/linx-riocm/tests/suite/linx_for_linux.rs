@@ -8,9 +8,7 @@
 //! kind of data only, a SINGLE with number 0; a reordering slot that is taken ends the connection; a gap
 //! stays open for ever.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use linx_riocm::fragment::{Fragmentation, cut};
 use linx_riocm::wire::{Address, Data, DataKind, Frame, Packet};
 use linx_riocm::{Class, Event, Options, Peer, Phase};

@@ -1,8 +1,6 @@
 //! Reads, writes and maintenance between a requester and a responder.
 
-mod common;
-
-use common::hex;
+use crate::common::hex;
 use logical::engine::io::requester::{Counters, Event, Failure, Options, Order, Requester, Transmit};
 use logical::engine::io::responder::{Fault, Target};
 use logical::engine::io::{Memory, serve};

@@ -1,8 +1,6 @@
 //! Rules that need a case of their own: teardown of what was given up, flags together, guards of End.
 
-mod common;
-
-use common::{A, B, LANDING, Pair, SERVICE, ula};
+use crate::common::{A, B, LANDING, Pair, SERVICE, ula};
 use scheduled_transfer::connection::State;
 use scheduled_transfer::errors::Logged;
 use scheduled_transfer::wire::flags::DataChannel;
@@ -180,7 +178,7 @@ fn silent_interrupting_and_asking() {
             Event::Header { header, .. } => Some(header.s_id),
             _ => None,
         });
-        while pair.ends[B].poll_transmit(now, 0, common::ALL, &mut out).is_some() {}
+        while pair.ends[B].poll_transmit(now, 0, crate::common::ALL, &mut out).is_some() {}
         (occupied, opaque, told.contains(&Event::Interrupt { op: Op::Data as u8 }))
     };
     let silent = Flags::SILENT;

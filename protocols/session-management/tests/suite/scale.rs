@@ -1,8 +1,6 @@
 //! Many endpoints open conduits to all others at once.
 
-mod common;
-
-use common::{config, protocol};
+use crate::common::{config, protocol};
 use session_management::conduit::Algorithm;
 use session_management::endpoint::{Endpoint, MICROSECOND};
 use std::collections::VecDeque;

@@ -1,8 +1,6 @@
 //! Every event in every state: what is sent, what is told, and what comes next.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use linx_riocm::options::Opening;
 use linx_riocm::wire::{DataKind, Message};
 use linx_riocm::{Event, Options, Phase, Timer};

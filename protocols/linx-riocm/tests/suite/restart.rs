@@ -4,9 +4,7 @@
 //! fabric keeps them for one priority, and overtake those of the others at will. With `any_order` frames
 //! overtake each other as they like.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use linx_riocm::{Class, Event, Link, Options, Peer, Phase, Timer};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};

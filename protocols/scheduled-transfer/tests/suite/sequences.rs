@@ -1,8 +1,6 @@
 //! What both ends say in each sequence, and in what order: ids, answers, ends, Syncs (5, 6, 7, 9.1).
 
-mod common;
-
-use common::{A, B, LANDING, Pair, ula};
+use crate::common::{A, B, LANDING, Pair, ula};
 use scheduled_transfer::connection::State;
 use scheduled_transfer::errors::Logged;
 use scheduled_transfer::wire::flags::DataChannel;
@@ -253,7 +251,7 @@ fn a_read_of_another_length_is_refused() {
 fn nothing_moves_without_a_connection() {
     let mut pair = plain();
     pair.auto = false;
-    let a = pair.ends[A].connect(0, (ula(B, 0), 0), (common::SERVICE, 0), Extras::default());
+    let a = pair.ends[A].connect(0, (ula(B, 0), 0), (crate::common::SERVICE, 0), Extras::default());
     let write = TransferOptions::default();
     let (options, extras) = (ExposeOptions::default(), Extras::default());
     assert!(pair.ends[A].write(0, a, Span::new(0, 1), write).is_none());
@@ -675,7 +673,7 @@ fn grants_reserve_nothing() {
             assert!(id.is_some(), "Write {n} is not refused for those before it");
         }
         pair.lose.push((A, Op::Data, u32::MAX));
-        pair.run(2 * common::LATENCY);
+        pair.run(2 * crate::common::LATENCY);
         assert_eq!(pair.sent(B, Op::ClearToSend).len(), 4 * others as usize, "each has its window");
         pair.lose.clear();
         pair.trace.clear();
@@ -912,7 +910,7 @@ fn a_grant_that_overtakes_its_block() {
         if mx == 5 {
             // One of four STUs leaves for the first place.
             let mut out = Vec::new();
-            let first = pair.ends[A].poll_transmit(now, 0, common::ALL, &mut out).unwrap();
+            let first = pair.ends[A].poll_transmit(now, 0, crate::common::ALL, &mut out).unwrap();
             assert_eq!((first.header.b_id, first.header.param), (5, 0));
         }
     }
@@ -972,7 +970,7 @@ fn the_end_of_an_unlimited_transfer_may_be_known_late() {
     let (a, _) = pair.open();
     pair.expose = ExposeOptions { window: 4, blocksize: 12 };
     let options = TransferOptions { unlimited: true, ..TransferOptions::default() };
-    let id = pair.ends[A].write(pair.now, a, Span::new(0, common::RING), options).unwrap();
+    let id = pair.ends[A].write(pair.now, a, Span::new(0, crate::common::RING), options).unwrap();
     assert!(pair.ends[A].supply(pair.now, a, id, 8192, false));
     pair.run(3 * Config::default().op_timeout);
     assert_eq!(pair.sent(A, Op::Data).len(), 8);

@@ -1,8 +1,6 @@
 //! Conduits between endpoints: fields, ends, and what does not fit.
 
-mod common;
-
-use common::{M, MS, Net, P, config, protocol};
+use crate::common::{M, MS, Net, P, config, protocol};
 use session_management::attribute::{Attribute, Attributes, List};
 use session_management::conduit::{Algorithm, Own, Side};
 use session_management::control::{Accept, Open, Refuse};
@@ -91,6 +89,28 @@ fn both_streams_end_together() {
             assert!(net.events_of(peer).contains(&ended));
         }
     }
+}
+
+/// A stream that this node has closed is the peer's to hand out again; only one that the peer closed itself,
+/// before its ACCEPT or OPEN got here, is dead.
+#[test]
+fn a_stream_id_is_used_again() {
+    let accept = |number: u32| {
+        let list = [Attribute::message_number(number).0, Attribute::conduit_stream(0xFFFF, 0x2000).0];
+        let accept =
+            Accept { destination: P, cos: 0, stream: 0x2000, protocol: 0x0200, attributes: List(&list) };
+        Message::Accept(accept).to_vec().unwrap()
+    };
+    let first = u32::from(M) << 16;
+    let mut net = Net::new(L, [config(M, Algorithm::Corrected)]);
+    net.node(M).create_conduit(0, P, protocol()).unwrap();
+    net.node(M).handle_message(1, P, &accept(first));
+    net.node(M).close(2, StreamRef { peer: P, side: Side::Transmit, stream: 0x2000 }).unwrap();
+    assert_eq!(net.nodes[&M].records(P, protocol()), []);
+    net.node(M).create_conduit(3, P, protocol()).unwrap();
+    net.node(M).handle_message(4, P, &accept(first + 1));
+    let [record] = net.nodes[&M].records(P, protocol()) else { panic!("one conduit is being opened") };
+    assert_eq!((record.transmit, record.own), (0x2000, Own::Answered(first + 1)));
 }
 
 /// Proves: SMP-3.5.3.8-2

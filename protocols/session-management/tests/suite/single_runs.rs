@@ -1,8 +1,6 @@
 //! Conduit establishment between two endpoints with constant latency: what each algorithm makes of it.
 
-mod common;
-
-use common::{Fate, M, MS, Net, P, protocol};
+use crate::common::{Fate, M, MS, Net, P, protocol};
 use session_management::conduit::Algorithm;
 use session_management::endpoint::{Event, MICROSECOND};
 use session_management::message::Command;
@@ -261,7 +259,7 @@ fn exactly_one_conduit() {
 #[test]
 fn the_storm_can_be_limited() {
     let configs = [M, P].map(|node| {
-        let mut config = common::config(node, Literal);
+        let mut config = crate::common::config(node, Literal);
         config.max_records = 10;
         config
     });

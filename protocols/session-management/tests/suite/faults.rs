@@ -1,8 +1,6 @@
 //! What is wrong with a message, what that calls for, and that nothing else happens.
 
-mod common;
-
-use common::{M, P, config, ethernet_offer, protocol};
+use crate::common::{M, P, config, ethernet_offer, protocol};
 use proptest::prelude::*;
 use session_management::attribute::{HeaderFormat, List};
 use session_management::conduit::Algorithm;

@@ -1,8 +1,6 @@
 //! Operations that no conforming peer sends: each has its entry in the log, and nothing else happens.
 
-mod common;
-
-use common::{A, ALL, B, LANDING, Pair, SERVICE, ula};
+use crate::common::{A, ALL, B, LANDING, Pair, SERVICE, ula};
 use scheduled_transfer::errors::Logged;
 use scheduled_transfer::wire::flags::DataChannel;
 use scheduled_transfer::wire::{Body, Flags, Function, Header, Op, Operation};

@@ -1,8 +1,6 @@
 //! Counting, numbering, guards and striping.
 
-mod common;
-
-use common::{A, B, LANDING, Pair};
+use crate::common::{A, B, LANDING, Pair};
 use scheduled_transfer::errors::Logged;
 use scheduled_transfer::ids::{Ids, KEY_QUARANTINE, Keys, MemoryIndices};
 use scheduled_transfer::memory::{Memory, Pattern};
@@ -323,7 +321,7 @@ fn four_mebibytes_there_and_back() {
     };
     let mut pair = Pair::new(a, Config { first_port: 0x8000, first_key: 9, ..a }, 6 << 20);
     pair.tracing = false;
-    pair.faults = common::Faults { loss: 3, duplication: 3, reorder: 3 };
+    pair.faults = crate::common::Faults { loss: 3, duplication: 3, reorder: 3 };
     let (a, _) = pair.open();
     pair.expose = ExposeOptions { window: 16, blocksize: 14 };
     let id = pair.ends[A].write(pair.now, a, Span::new(0, bytes), TransferOptions::default()).unwrap();

@@ -1,8 +1,6 @@
 //! Two endpoints that move data, with and without faults.
 
-mod common;
-
-use common::{A, B, Faults, LANDING, Pair, RING, SERVICE, ula};
+use crate::common::{A, B, Faults, LANDING, Pair, RING, SERVICE, ula};
 use scheduled_transfer::connection::State;
 use scheduled_transfer::errors::Logged;
 use scheduled_transfer::wire::flags::DataChannel;

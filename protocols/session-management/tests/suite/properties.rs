@@ -1,8 +1,6 @@
 //! Sequences of messages, however malformed.
 
-mod common;
-
-use common::{M, MS, P, config, ethernet_offer, protocol};
+use crate::common::{M, MS, P, config, ethernet_offer, protocol};
 use proptest::prelude::*;
 use session_management::attribute::Attribute;
 use session_management::conduit::{Algorithm, Side};

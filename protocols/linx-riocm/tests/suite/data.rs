@@ -1,8 +1,6 @@
 //! User data: numbers, the reordering queue, what is held, what resets.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use linx_riocm::fragment::{Fragmentation, Limits};
 use linx_riocm::options::GapTimer;
 use linx_riocm::wire::{Data, DataKind, Frame, Message, Packet};

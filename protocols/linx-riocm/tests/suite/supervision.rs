@@ -1,8 +1,6 @@
 //! Heartbeats and what follows when they do not come.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use linx_riocm::options::{Liveness, Supervision};
 use linx_riocm::{Options, Phase};
 

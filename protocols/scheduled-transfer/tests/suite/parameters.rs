@@ -1,8 +1,6 @@
 //! What the ends declare and keep to: sizes, Slots, channels, addresses (4, 5.2, 6.2, Annex A and B).
 
-mod common;
-
-use common::{A, ALL, B, Faults, LANDING, Pair, SERVICE, ula};
+use crate::common::{A, ALL, B, Faults, LANDING, Pair, SERVICE, ula};
 use scheduled_transfer::connection::State;
 use scheduled_transfer::errors::Logged;
 use scheduled_transfer::llp::Medium;

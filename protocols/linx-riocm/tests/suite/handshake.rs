@@ -1,8 +1,6 @@
 //! Establishment step by step: the traces of the vectors, negotiation, repetition.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use linx_riocm::wire::{Frame, Packet};
 use linx_riocm::{Config, ConfigError, Node, Options, Peer, Phase};
 

@@ -1,8 +1,6 @@
 //! REQUEST, OPEN, CLOSE and STATUS queries: who answers what, how often, and what becomes of no answer.
 
-mod common;
-
-use common::{Fate, M, MS, Net, P, config, ethernet_offer, protocol};
+use crate::common::{Fate, M, MS, Net, P, config, ethernet_offer, protocol};
 use session_management::attribute::{Attribute, Attributes, Conveyance, HeaderFormat, Kind, List};
 use session_management::conduit::{Algorithm, Side};
 use session_management::control::{Accept, Advertise, Answer, Blocks, Open, Refuse, Request};
@@ -884,7 +882,7 @@ fn the_list_of_an_accept() {
     let expected = [number, xon, retry(10), seen, timeout, header, vendor, own];
     assert_eq!(accept.attributes.iter().collect::<Vec<_>>(), expected);
     // OMN alone: the values of the OPEN stand.
-    let mut node = Endpoint::new(common::config(M, Algorithm::Corrected));
+    let mut node = Endpoint::new(crate::common::config(M, Algorithm::Corrected));
     let wish = [retry(7_000), timeout].into_iter().collect();
     let number = node.open_with(0, P, protocol(), &wish, false).unwrap();
     let list = [Attribute::message_number(number).0];

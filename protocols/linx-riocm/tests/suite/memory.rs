@@ -1,7 +1,5 @@
 //! What an idle connection costs.
 
-mod common;
-
 use linx_riocm::wire::{Address, Frame, Packet};
 use linx_riocm::{Config, Node, Peer, Phase};
 

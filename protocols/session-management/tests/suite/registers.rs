@@ -1,8 +1,6 @@
 //! Register block, Component Tag, and how nodes find each other.
 
-mod common;
-
-use common::{M, Net, P, config, ethernet_offer, protocol};
+use crate::common::{M, Net, P, config, ethernet_offer, protocol};
 use session_management::attribute::{Attribute, Attributes, Conveyance, Kind};
 use session_management::conduit::Algorithm;
 use session_management::endpoint::{Endpoint, Event, MICROSECOND, Refused};
@@ -275,7 +273,7 @@ fn limits_of_conveyances() {
     assert!(events(&mut node).iter().any(|event| matches!(event, Event::OpenFailed { .. })));
     assert_eq!(node.records(P, protocol()), []);
     // The stream of management messages is never handed out.
-    let mut config = common::config(P, Algorithm::Corrected);
+    let mut config = crate::common::config(P, Algorithm::Corrected);
     config.contact = Contact::Stream { stream: 0x2001, cos: 0 };
     let mut node = Endpoint::new(config);
     for number in 0..3u8 {

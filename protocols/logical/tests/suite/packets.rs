@@ -1,8 +1,6 @@
 //! Every format, whole packets: golden bytes both ways, any packet there and back, any bytes without a panic.
 
-mod common;
-
-use common::{any_packet, hex};
+use crate::common::{any_packet, hex};
 use logical::wire::address::{Address, Span};
 use logical::wire::flow_control::{Command, FlowControl, FlowId};
 use logical::wire::maintenance::{Access, Maintenance, Operation as Register};
@@ -506,14 +504,14 @@ proptest! {
         let length = packet.emit(&mut out).unwrap();
         prop_assert_eq!(length, packet.octets());
         let parsed = Packet::parse(size, &out[..length]).unwrap();
-        prop_assert_eq!(&common::owned(parsed), &packet);
+        prop_assert_eq!(&crate::common::owned(parsed), &packet);
 
         let mut sealed = [0xA5; PACKET_MAX_BYTES];
         let sealed_length = packet.seal(&mut sealed).unwrap();
         prop_assert_eq!(body_octets(&sealed[..sealed_length], size), Ok(length));
         let mut opened = [0xA5; BODY_MAX_BYTES];
         let opened = open(&sealed[..sealed_length], size, &mut opened).unwrap();
-        prop_assert_eq!(&common::owned(opened), &packet);
+        prop_assert_eq!(&crate::common::owned(opened), &packet);
         prop_assert!(!packet.to_string().is_empty());
     }
 
@@ -535,6 +533,6 @@ proptest! {
         if let Some(second) = bytes.get_mut(1) {
             *second = *second & 0xF0 | ftype;
         }
-        common::exercise(&bytes);
+        crate::common::exercise(&bytes);
     }
 }

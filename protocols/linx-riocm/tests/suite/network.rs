@@ -1,9 +1,7 @@
 //! Two nodes and a medium that delays, reorders, loses and duplicates; hosts that crash. Whatever happens,
 //! messages come once and in order within a life of the connection, and in the end all is well again.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use linx_riocm::{Class, Event, Options, Peer, Phase};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -1,8 +1,6 @@
 //! Data on open streams: segments, flow control, closing, Ethernet, conveyances.
 
-mod common;
-
-use common::{M, MS, Net, P, config, ethernet_offer, protocol};
+use crate::common::{M, MS, Net, P, config, ethernet_offer, protocol};
 use proptest::prelude::*;
 use session_management::attribute::{Attribute, Attributes, Conveyance, HeaderFormat, Id};
 use session_management::conduit::Algorithm;
