@@ -208,6 +208,24 @@ fn hol_blocking() {
     }
 }
 
+/// The benefit falls with the radius (Part 12 §2): a staging queue knows the ports of the next switch only.
+#[test]
+fn voq_radius() {
+    let study = Study::run("voq-radius");
+    let s = 1.0 / 3.0;
+    for leaves in 1..=4 {
+        for how in ["none", "voq", "shared"] {
+            let variant = format!("{how}-{leaves}");
+            let victim = if leaves == 1 && how != "none" { 1.0 - s } else { s };
+            near(&format!("{variant}: victim"), study.load(&variant, "victim"), victim, 0.01 * victim);
+            near(&format!("{variant}: hot"), study.load(&variant, "hot"), s, 0.01 * s);
+        }
+        // Who is not freed at least does not wait inside the fabric.
+        let inside = |how: &str| study.flow(&format!("{how}-{leaves}"), "victim").network.mean.value;
+        assert!(leaves == 1 || inside("voq") < 0.5 * inside("none"), "leaves at {leaves}");
+    }
+}
+
 #[test]
 fn hol_staging_queues() {
     let study = Study::run("hol-staging-queues");

@@ -10,7 +10,7 @@ const TESTS: [&str; 3] =
 
 /// What the test of a study compares with. What is not in here is measured, and so is what a description says
 /// behind "Measured:": tests hold its order of magnitude.
-const LAWS: [(&str, &str); 41] = [
+const LAWS: [(&str, &str); 42] = [
     (
         "conduit-race-peers",
         "a stream and a record in each round trip and node; 2 D, 2.5 D and 3 D until one is open",

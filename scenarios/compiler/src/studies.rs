@@ -30,6 +30,7 @@ pub const STUDIES: &[Study] = studies![
     "voq-shared-threshold",
     "voq-unequal-neighbours",
     "voq-lost-xon",
+    "voq-radius",
     "hotspot-fattree",
     "link-efficiency",
     "link-distance",
