@@ -8,6 +8,7 @@
 use crate::config::{Arbitration, PRIORITIES};
 use crate::event::{Cx, Kind, Payload, class};
 use crate::fabric::Fabric;
+use crate::ids::Node;
 use crate::probe::Probe;
 use sim_core::{EventKey, EventList, Time};
 use std::hint::select_unpredictable;
@@ -29,17 +30,15 @@ struct Match {
 }
 
 impl<P: Probe> Fabric<P> {
-    /// A member of `set` by the policy of switch `owner` (negative: an endpoint, which serves its queues in
-    /// turn). `pointer` is who was served last, `stamp` when the first packet of a member arrived in the
+    /// A member of `set` by the policy of a switch; an endpoint serves its queues in turn. `pointer` is who was served last, `stamp` when the first packet of a member arrived in the
     /// switch.
     #[inline(always)]
-    pub fn choose(&mut self, owner: i32, set: u64, pointer: u8, stamp: impl Fn(&Self, u32) -> u32) -> u32 {
-        let policy =
-            if owner < 0 { Arbitration::RoundRobin } else { self.switches[owner as usize].arbitration };
-        match policy {
+    pub fn choose(&mut self, owner: Node, set: u64, pointer: u8, stamp: impl Fn(&Self, u32) -> u32) -> u32 {
+        let Node::Switch(s) = owner else { return next_after(set, pointer) };
+        match self.switches[s].arbitration {
             Arbitration::RoundRobin | Arbitration::Islip { .. } => next_after(set, pointer),
             Arbitration::OldestFirst => self.oldest_of(set, stamp),
-            Arbitration::Random => self.random_of(owner as usize, set),
+            Arbitration::Random => self.random_of(s, set),
         }
     }
 
@@ -165,7 +164,7 @@ impl<P: Probe> Fabric<P> {
                 let Some(priority) = (0..PRIORITIES).rev().find(|&p| asks[p] & open != 0) else { continue };
                 let pointer = self.ports[(base + n) as usize].tx.pointers[priority];
                 let asking = asks[priority] & open;
-                let lane = self.choose(s as i32, asking, pointer, |fabric, lane| {
+                let lane = self.choose(Node::Switch(s), asking, pointer, |fabric, lane| {
                     fabric.packets[fabric.head_of(base + n, priority, lane).packet].stamp
                 });
                 grants[lane as usize][priority] |= 1 << n;
@@ -256,7 +255,7 @@ impl<P: Probe> Fabric<P> {
                 no_credit = true;
                 continue;
             }
-            let direct = self.switches[self.owner[output as usize] as usize].direct;
+            let direct = self.switches[self.nodes.switch(output)].direct;
             requests[priority] = if direct { self.readable(cx, output, lanes, priority) } else { lanes };
             busy |= lanes & !requests[priority];
             asked |= lanes;

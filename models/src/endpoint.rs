@@ -40,7 +40,7 @@ impl Made {
 
 impl<P: Probe> Fabric<P> {
     pub fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let e = !self.owner[port as usize] as usize;
+        let e = self.nodes.endpoint(port);
         self.endpoints[e].create_posted = false;
         self.endpoint_turn(cx, e);
     }
@@ -280,7 +280,7 @@ impl<P: Probe> Fabric<P> {
             return self.packet_arrives(cx, port, packet, 0);
         }
         self.flush(cx, port, cx.key());
-        let e = !self.owner[port as usize] as usize;
+        let e = self.nodes.endpoint(port);
         if (self.unfolded || self.listens(e))
             && let Some(&(key, _)) = self.cold[port as usize].in_flight.front()
         {

@@ -17,6 +17,7 @@ use crate::config::{
 };
 use crate::credit::Lengths;
 use crate::event::{Cx, FROM_WIRE, Kind, Payload, class};
+use crate::ids::{Node, Nodes, Owner};
 use crate::interleave::ChannelReads;
 use crate::medium::{Frame, Stripes};
 use crate::packet::{Carried, List, Packets};
@@ -191,8 +192,8 @@ pub(crate) struct Fabric<P> {
     pub ports: Vec<Port>,
     pub cold: Vec<Cold>,
     pub timings: Vec<LinkTiming>,
-    /// Port index -> switch index, or `!endpoint index`.
-    pub owner: Vec<i32>,
+    /// Whose port is whose.
+    pub nodes: Nodes,
     pub switches: Vec<Switch>,
     pub endpoints: Vec<Endpoint>,
     /// Beside `endpoints`; empty if there are none.
@@ -213,8 +214,6 @@ pub(crate) struct Fabric<P> {
     /// The host gave an endpoint another id than was planned: no traffic starts.
     pub astray: bool,
     pub keys: Vec<KeySource>,
-    /// First port of every device.
-    pub first_port: Vec<u32>,
     pub shares: Vec<Share>,
     pub free_shares: Vec<u32>,
     pub ledger: Ledger,
@@ -253,22 +252,17 @@ pub(crate) mod mark {
 impl<P: Probe> Fabric<P> {
     pub fn new(config: Arc<FabricConfig>, pipeline: PipelineMode, probe: P) -> Self {
         let shake = if config.shake == 0 { Shake::NONE } else { Shake::new(config.shake) };
-        let mut first_port = Vec::with_capacity(config.devices.len());
-        let mut ports = 0u32;
-        for device in &config.devices {
-            first_port.push(ports);
-            ports += device.ports.len() as u32;
-        }
+        let ports: usize = config.devices.iter().map(|device| device.ports.len()).sum();
         let mut fabric = Fabric {
             unfolded: pipeline == PipelineMode::Unfolded,
             foresight: crate::run::is_large(&config),
             probe,
             packets: Packets::default(),
             lists: Vec::new(),
-            ports: Vec::with_capacity(ports as usize),
-            cold: Vec::with_capacity(ports as usize),
+            ports: Vec::with_capacity(ports),
+            cold: Vec::with_capacity(ports),
             timings: Vec::new(),
-            owner: Vec::with_capacity(ports as usize),
+            nodes: Nodes::default(),
             switches: Vec::new(),
             endpoints: Vec::new(),
             agents: Vec::new(),
@@ -282,7 +276,6 @@ impl<P: Probe> Fabric<P> {
             spaces: Vec::new(),
             astray: false,
             keys: (0..config.devices.len()).map(|d| KeySource::new(ActorId::new(d as u32), shake)).collect(),
-            first_port,
             shares: Vec::new(),
             free_shares: Vec::new(),
             ledger: Ledger::default(),
@@ -310,8 +303,8 @@ impl<P: Probe> Fabric<P> {
         // A host that sets the fabric up lets traffic start.
         let early = if config.enumeration.is_none() { &config.sources[..] } else { &[] };
         for source in early {
-            let port = fabric.first_port[source.endpoint as usize];
-            let endpoint = !fabric.owner[port as usize] as usize;
+            let port = fabric.nodes.first_port(source.endpoint);
+            let endpoint = fabric.nodes.endpoint(port);
             fabric.endpoints[endpoint].sources.push(Source::new(config.seed, source));
         }
         for endpoint in &mut fabric.endpoints {
@@ -336,10 +329,10 @@ impl<P: Probe> Fabric<P> {
         let device = &config.devices[index as usize];
         let base = self.ports.len() as u32;
         let (lanes, owner) = match &device.model {
-            DeviceModel::Endpoint(_) => (1, !(self.endpoints.len() as i32)),
+            DeviceModel::Endpoint(_) => (1, Owner::endpoint(self.endpoints.len())),
             DeviceModel::Switch(s) => {
                 let lanes = if matches!(s.buffering, Buffering::Output { .. }) { 1 } else { ports };
-                (lanes, self.switches.len() as i32)
+                (lanes, Owner::switch(self.switches.len()))
             }
         };
         let first_list = self.lists.len() as u32;
@@ -370,8 +363,8 @@ impl<P: Probe> Fabric<P> {
                 special: 0,
             };
             self.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes), rx });
-            self.owner.push(owner);
         }
+        self.nodes.push(owner, device.ports.len());
         match &device.model {
             DeviceModel::Endpoint(e) => self.endpoints.push(Endpoint {
                 device: index,
@@ -463,8 +456,8 @@ impl<P: Probe> Fabric<P> {
     fn connect(&mut self, link: &crate::config::LinkConfig, lengths: &Lengths) {
         let config = self.config.clone();
         for ((from, from_port), (to, to_port)) in [(link.a, link.b), (link.b, link.a)] {
-            let from_index = self.first_port[from as usize] + u32::from(from_port);
-            let to_index = self.first_port[to as usize] + u32::from(to_port);
+            let from_index = self.nodes.first_port(from) + u32::from(from_port);
+            let to_index = self.nodes.first_port(to) + u32::from(to_port);
             let neighbour = &config.devices[to as usize];
             let receiver = &neighbour.ports[to_port as usize];
             let (pipeline, header) = match &neighbour.model {
@@ -551,11 +544,6 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     pub fn is_symbolic(&self, port: u32) -> bool {
         !self.ends.is_empty() && self.ports[port as usize].rx.special & special::SYMBOLS != 0
-    }
-
-    #[inline(always)]
-    pub fn is_switch(&self, port: u32) -> bool {
-        self.owner[port as usize] >= 0
     }
 
     /// Settles everything that is due before `key` but that nobody has needed yet.
@@ -652,7 +640,7 @@ impl<P: Probe> Fabric<P> {
     pub fn totals(&mut self, end: Time, events: u64) -> crate::run::Outcome {
         let mut ports = Vec::with_capacity(self.ports.len());
         for (index, Port { tx, rx }) in self.ports.iter().enumerate() {
-            let number = (index as u32 - self.first_port[rx.device as usize]) as u8;
+            let number = (index as u32 - self.nodes.first_port(rx.device)) as u8;
             let mut stats = self.cold[index].stats;
             stats.packets_sent = u64::from(tx.packets_sent);
             stats.packet_ps = tx.packet_ps;
@@ -729,8 +717,8 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     fn done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         self.ports[port as usize].tx.done_posted = false;
-        if !self.is_switch(port) {
-            let e = !self.owner[port as usize] as usize;
+        if !self.nodes.is_switch(port) {
+            let e = self.nodes.endpoint(port);
             self.endpoint_turn(cx, e);
             return;
         }
@@ -761,7 +749,8 @@ impl<P: Probe> World for Fabric<P> {
         match event.payload.kind() {
             Kind::Arrive => {
                 self.packets.prefetch(event.payload.packet());
-                let Some(switch) = self.switches.get(self.owner[port] as usize) else { return };
+                let Node::Switch(s) = self.nodes.node(event.target) else { return };
+                let switch = &self.switches[s];
                 let Some(hop) = switch.routes.get(event.payload.field() as usize) else { return };
                 if u32::from(hop.egress) >= switch.ports {
                     return;

@@ -153,7 +153,7 @@ impl<P: Probe> Fabric<P> {
     ) {
         let record = &self.packets[packet];
         let (channel, input) = (record.priority, record.input);
-        let is_switch = self.is_switch(port);
+        let is_switch = self.nodes.is_switch(port);
         let mut upstream = NONE;
         if is_switch {
             let sender = self.ports[(self.base_of(port) + u32::from(input)) as usize].rx.peer;
@@ -173,7 +173,7 @@ impl<P: Probe> Fabric<P> {
         self.may_pass(cx, port);
         if !is_switch {
             // What is created meanwhile may pass.
-            self.post_create(cx, !self.owner[port as usize] as usize);
+            self.post_create(cx, self.nodes.endpoint(port));
         }
     }
 
@@ -228,7 +228,7 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         behind: u32,
     ) {
-        if self.is_switch(port) {
+        if self.nodes.is_switch(port) {
             self.arrive(cx, port, packet, behind);
             self.switch_looks(cx, port);
         } else {
@@ -274,12 +274,12 @@ impl<P: Probe> Fabric<P> {
             let arrival = self.key(device, at, class::ARRIVAL);
             self.post_reach(cx, port, sending.packet, arrival, 0);
         }
-        if self.is_switch(port) && self.ports[port as usize].tx.reading != NO_INPUT {
+        if self.nodes.is_switch(port) && self.ports[port as usize].tx.reading != NO_INPUT {
             self.finish_read(cx, port, true);
         }
         self.next_message(cx, port, sending.channel);
-        if !self.is_switch(port) && self.interleave(port).on_wire.is_none() {
-            self.endpoint_turn(cx, !self.owner[port as usize] as usize);
+        if !self.nodes.is_switch(port) && self.interleave(port).on_wire.is_none() {
+            self.endpoint_turn(cx, self.nodes.endpoint(port));
         }
         self.switch_looks(cx, port);
     }
@@ -314,9 +314,7 @@ impl<P: Probe> Fabric<P> {
     /// one to be asked is `channel`.
     fn next_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, channel: u8) {
         let alone = self.interleave(port).stopped.iter().all(Option::is_none);
-        if alone
-            && self.is_switch(port)
-            && self.switches[self.owner[port as usize] as usize].choose_together != 0
+        if alone && self.nodes.is_switch(port) && self.switches[self.nodes.switch(port)].choose_together != 0
         {
             // All outputs choose together.
             return;
@@ -362,10 +360,10 @@ impl<P: Probe> Fabric<P> {
 
     /// Something has changed at the switch of `port`: messages may start or pass others at its outputs.
     pub(crate) fn switch_looks<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if !self.is_switch(port) {
+        if !self.nodes.is_switch(port) {
             return;
         }
-        let switch = &self.switches[self.owner[port as usize] as usize];
+        let switch = &self.switches[self.nodes.switch(port)];
         let outputs = switch.base..switch.base + switch.ports;
         loop {
             let starts = self.ledger.packet_hops;
@@ -379,7 +377,7 @@ impl<P: Probe> Fabric<P> {
                 break;
             }
         }
-        self.outputs_look(cx, self.owner[port as usize] as usize);
+        self.outputs_look(cx, self.nodes.switch(port));
     }
 
     /// Messages may pass others at the outputs of switch `s`.
@@ -476,7 +474,7 @@ impl<P: Probe> Fabric<P> {
     /// A message arrives so much later because others had the wire.
     fn late_by(&mut self, port: u32, sending: &Sending, time: u64) {
         if !sending.has_arrival {
-            let cause = if self.is_switch(port) { Cause::OutputContention } else { Cause::SourceQueue };
+            let cause = if self.nodes.is_switch(port) { Cause::OutputContention } else { Cause::SourceQueue };
             self.packets[sending.packet].parts[cause as usize] += time;
         }
     }
@@ -505,7 +503,7 @@ impl<P: Probe> Fabric<P> {
 
     /// `output` begins to read a channel of `input` (number of its port).
     fn channel_read(&mut self, output: u32, input: u8, channel: u8) {
-        let switch = &mut self.switches[self.owner[output as usize] as usize];
+        let switch = &mut self.switches[self.nodes.switch(output)];
         let bit = 1 << (output - switch.base);
         if let (true, Some(reads)) = (switch.direct, &mut switch.channel_reads) {
             reads.outputs[usize::from(input)][usize::from(channel)] |= bit;
@@ -514,7 +512,7 @@ impl<P: Probe> Fabric<P> {
 
     /// `output` has read the message of a channel of the port `input`: it may still read another channel.
     pub(crate) fn channel_read_ended(&mut self, output: u32, input: u32, channel: u8) {
-        let switch = &mut self.switches[self.owner[output as usize] as usize];
+        let switch = &mut self.switches[self.nodes.switch(output)];
         let (n, bit) = ((input - switch.base) as usize, 1 << (output - switch.base));
         if let Some(reads) = &mut switch.channel_reads {
             reads.outputs[n][usize::from(channel)] &= !bit;
@@ -536,7 +534,7 @@ impl<P: Probe> Fabric<P> {
     /// Whether `port` may read a channel of input `lane` now: somebody more may, and nobody wants it who read
     /// it longer ago.
     fn may_read<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, port: u32, lane: u32, channel: usize) -> bool {
-        let switch = &self.switches[self.owner[port as usize] as usize];
+        let switch = &self.switches[self.nodes.switch(port)];
         let reads = switch.channel_reads.as_ref().expect("the inputs are read by channels");
         let (base, now) = (switch.base, cx.now());
         // A read that ends in this instant is over: whose event comes first must not decide.

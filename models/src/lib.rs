@@ -66,6 +66,7 @@ mod endpoint;
 mod event;
 mod fabric;
 pub mod goal;
+mod ids;
 mod interleave;
 mod medium;
 mod packet;

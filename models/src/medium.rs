@@ -14,6 +14,7 @@ use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolCon
 use crate::endpoint::Made;
 use crate::event::{Cx, Kind, Payload, class};
 use crate::fabric::Fabric;
+use crate::ids::Node;
 use crate::interleave::{BY_CHANNEL, ChannelReads, Interleave};
 use crate::packet::origin;
 use crate::port::special;
@@ -123,7 +124,7 @@ impl<P: Probe> Fabric<P> {
             if end.interfaces.len() > 1 {
                 let endpoint = |&id: &u16| {
                     let device = config.owners[usize::from(id)];
-                    !self.owner[self.first_port[device as usize] as usize] as u32
+                    self.nodes.endpoint_of(device) as u32
                 };
                 let interfaces = end.interfaces.iter().map(endpoint).collect();
                 self.stripes.join(interfaces, self.endpoints.len());
@@ -138,20 +139,22 @@ impl<P: Probe> Fabric<P> {
         for media in &config.media {
             let link = &config.links[media.link as usize];
             for (device, number) in [link.a, link.b] {
-                let port = self.first_port[device as usize] + u32::from(number);
+                let port = self.nodes.port((device, number));
                 let rx = &mut self.ports[port as usize].rx;
                 let (own, peer) = (rx.buffers, rx.peer);
                 rx.special |= special::MEDIUM;
                 if media.medium.channels() > 1 {
                     rx.special |= special::INTERLEAVED;
-                    shared.extend(usize::try_from(self.owner[port as usize]));
+                    if let Node::Switch(s) = self.nodes.node(port) {
+                        shared.insert(s);
+                    }
                 }
                 rx.eager_at = u8::MAX;
                 rx.buffers = own * media.medium.channels();
                 rx.advertised = rx.buffers;
                 self.cold[peer as usize].channels = Some(Box::new(Channels::new(media.medium, own)));
                 self.ports[port as usize].tx.free = PLENTY;
-                if !self.is_switch(port) {
+                if !self.nodes.is_switch(port) {
                     self.deliver_by_events(port);
                 }
             }
@@ -205,9 +208,9 @@ impl<P: Probe> Fabric<P> {
                 }
             }
         }
-        if from == origin::FRAME && !self.is_switch(port) {
+        if from == origin::FRAME && !self.nodes.is_switch(port) {
             let token = self.frames.get(packet).expect("a frame has octets").payload.label.token;
-            let (host, _) = self.stripes.host(!self.owner[port as usize] as usize);
+            let (host, _) = self.stripes.host(self.nodes.endpoint(port));
             self.agents[host].as_mut().expect("only agents send frames").frame_started(token);
         }
     }
@@ -266,8 +269,8 @@ impl<P: Probe> Fabric<P> {
         channel: u32,
     ) {
         let now = cx.now().0;
-        let e = !self.owner[port as usize] as usize;
-        if !self.is_switch(port) {
+        let node = self.nodes.node(port);
+        if let Node::Endpoint(e) = node {
             self.materialise(cx, e, now);
         }
         let channels = self.channels_of(port);
@@ -277,10 +280,9 @@ impl<P: Probe> Fabric<P> {
         let tx = &mut self.ports[port as usize].tx;
         tx.clock.set_blocked(now, blocked);
         if std::mem::take(&mut tx.credit_waiting) {
-            if self.is_switch(port) {
-                self.try_output(cx, port);
-            } else {
-                self.endpoint_turn(cx, e);
+            match node {
+                Node::Switch(_) => self.try_output(cx, port),
+                Node::Endpoint(e) => self.endpoint_turn(cx, e),
             }
         }
         // Or somebody waits while a message of another channel is on the wire.
@@ -364,7 +366,7 @@ impl<P: Probe> Fabric<P> {
         delivery: &Delivery,
     ) {
         let frame = self.frames.take(packet).expect("a packet of an agent has a body or is a frame");
-        let (host, interface) = self.stripes.host(!self.owner[port as usize] as usize);
+        let (host, interface) = self.stripes.host(self.nodes.endpoint(port));
         if !matches!(self.agents.get(host), Some(Some(_))) {
             return;
         }

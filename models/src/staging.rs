@@ -47,11 +47,11 @@ impl<P: Probe> Fabric<P> {
         let mut long = vec![false; self.ports.len()];
         for link in &config.links {
             for (device, port) in [link.a, link.b] {
-                long[(self.first_port[device as usize] + u32::from(port)) as usize] = link.long_symbols;
+                long[self.nodes.port((device, port)) as usize] = link.long_symbols;
             }
         }
         for (d, device) in config.devices.iter().enumerate() {
-            let base = self.first_port[d];
+            let base = self.nodes.first_port(d as u32);
             let staging = match &device.model {
                 DeviceModel::Endpoint(e) => &e.staging,
                 DeviceModel::Switch(s) => &s.staging,
@@ -66,11 +66,11 @@ impl<P: Probe> Fabric<P> {
                 {
                     continue;
                 }
-                if !self.is_switch(peer) {
+                if !self.nodes.is_switch(peer) {
                     continue;
                 }
                 let built = self.build_staging(index, peer, staging);
-                if !self.is_switch(index) {
+                if !self.nodes.is_switch(index) {
                     let queues = built.receiver.map().queues().min(63);
                     let first = self.lists.len() as u32;
                     let lanes = u32::from(queues) + 1;
@@ -94,14 +94,14 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn build_staging(&self, port: u32, peer: u32, staging: &StagingConfig) -> Box<Staging> {
-        let neighbour = &self.switches[self.owner[peer as usize] as usize];
+        let neighbour = &self.switches[self.nodes.switch(peer)];
         let ports = neighbour.ports as u16;
         let map = staging.map(ports).expect("the scenario compiler checks staging maps");
         let queue_of_port =
             (0..ports).map(|p| map.queue(p).map_or(UNSTAGED, |q| q as u8)).collect::<Vec<u8>>();
         let mut multicast: Vec<u64> = Vec::new();
-        if self.is_switch(port) {
-            let own = &self.switches[self.owner[port as usize] as usize];
+        if self.nodes.is_switch(port) {
+            let own = &self.switches[self.nodes.switch(port)];
             let n = (port - own.base) as usize;
             multicast.extend(own.mask_next_hops.iter().map(|sets| sets[n]));
         } else {
@@ -121,12 +121,12 @@ impl<P: Probe> Fabric<P> {
 
     /// An endpoint learns which of the neighbour's ports its multicast packets will use.
     fn announce_multicast(&mut self, device: usize) {
-        let port = self.first_port[device];
+        let port = self.nodes.first_port(device as u32);
         let peer = self.ports[port as usize].tx.peer;
-        if peer == NONE || !self.is_switch(peer) || self.cold[port as usize].staging.is_none() {
+        if peer == NONE || !self.nodes.is_switch(peer) || self.cold[port as usize].staging.is_none() {
             return;
         }
-        let neighbour = &self.switches[self.owner[peer as usize] as usize];
+        let neighbour = &self.switches[self.nodes.switch(peer)];
         let own = peer - neighbour.base;
         let mut found = Vec::new();
         for (id, hop) in neighbour.routes.iter().enumerate() {
@@ -135,7 +135,7 @@ impl<P: Probe> Fabric<P> {
                 found.push((id as u32, mask & !(1u64 << own)));
             }
         }
-        let e = !self.owner[port as usize] as usize;
+        let e = self.nodes.endpoint(port);
         self.endpoints[e].multicast =
             found.into_iter().map(|(id, set)| (id, self.queue_of_set(port, set), set)).collect();
     }
@@ -166,7 +166,7 @@ impl<P: Probe> Fabric<P> {
                 | bit(port.voq.xoff, csr::XOFF);
             originator.write_csr(p as u16, value);
         }
-        let base = self.first_port[d];
+        let base = self.nodes.first_port(d as u32);
         for p in 0..device.ports.len() {
             let index = base as usize + p;
             if !long[index] || self.ports[index].tx.peer == NONE {
@@ -179,7 +179,7 @@ impl<P: Probe> Fabric<P> {
                 self.ports[index].tx.refresh_at = every;
             }
         }
-        let switch = self.owner[base as usize] as usize;
+        let switch = self.nodes.switch(base);
         self.switches[switch].originator = Some(Box::new(originator));
     }
 
@@ -225,7 +225,7 @@ impl<P: Probe> Fabric<P> {
 
     /// The VoQ register of a port was written through the fabric.
     pub fn write_voq<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, value: u32) {
-        let s = self.owner[port as usize] as usize;
+        let s = self.nodes.switch(port);
         let base = self.switches[s].base;
         let p = (port - base) as u16;
         let Some(originator) = &mut self.switches[s].originator else { return };
@@ -248,7 +248,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Something is marked at `port`: a message has to leave through it.
     pub fn request_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let s = self.owner[port as usize] as usize;
+        let s = self.nodes.switch(port);
         let delay = self.switches[s].generation_delay;
         let tx = &mut self.ports[port as usize].tx;
         if tx.voq_pending {
@@ -297,7 +297,7 @@ impl<P: Probe> Fabric<P> {
 
     /// The message of `port` is put on the link: its content is what is true now.
     pub fn message_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let s = self.owner[port as usize] as usize;
+        let s = self.nodes.switch(port);
         let base = self.switches[s].base;
         let p = (port - base) as u16;
         let symbolic = self.ports[port as usize].rx.special & special::SYMBOLS != 0;
@@ -373,7 +373,7 @@ impl<P: Probe> Fabric<P> {
         }
         tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
         cold.stats.voq_refreshes += 1;
-        let s = self.owner[port as usize] as usize;
+        let s = self.nodes.switch(port);
         let groups = self.switches[s].ports.div_ceil(6);
         let rx = &mut self.ports[port as usize].rx;
         let timing = self.timings[rx.timing as usize].wire;
@@ -408,7 +408,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     pub fn refresh_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let s = self.owner[port as usize] as usize;
+        let s = self.nodes.switch(port);
         let p = (port - self.switches[s].base) as u16;
         let tx = &mut self.ports[port as usize].tx;
         let cold = &mut self.cold[port as usize];
@@ -431,10 +431,10 @@ impl<P: Probe> Fabric<P> {
     /// A message reaches the upstream transmitter `port`.
     pub fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, field: u16) {
         let now = cx.now().0;
-        let switch = self.is_switch(port);
+        let switch = self.nodes.is_switch(port);
         if !switch {
             // What is created at this instant meets the queues as the message leaves them.
-            let e = !self.owner[port as usize] as usize;
+            let e = self.nodes.endpoint(port);
             self.materialise_only(cx, e, now);
         }
         let sender = self.ports[port as usize].tx.peer;
@@ -457,7 +457,7 @@ impl<P: Probe> Fabric<P> {
     /// Does what a message says, on a port that stages.
     pub fn obey<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, field: u16) {
         let now = cx.now().0;
-        let switch = self.is_switch(port);
+        let switch = self.nodes.is_switch(port);
         let tx = &mut self.ports[port as usize].tx;
         let cold = &mut self.cold[port as usize];
         let Some(staging) = &mut cold.staging else { return };
@@ -499,7 +499,7 @@ impl<P: Probe> Fabric<P> {
             released |= !stopped;
         }
         if !switch {
-            let e = !self.owner[port as usize] as usize;
+            let e = self.nodes.endpoint(port);
             self.endpoint_turn(cx, e);
         } else if released {
             self.try_output(cx, port);
@@ -541,7 +541,7 @@ impl<P: Probe> Fabric<P> {
         }
         tx.parked_any = !cold.parked.is_empty();
         let device = self.ports[port as usize].rx.device;
-        let number = (port - self.first_port[device as usize]) as u8;
+        let number = self.nodes.number(device, port);
         let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
         self.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));
         self.probe.staging_edge(&StagingEdge { at: Time(now), device, port: number, queue, stopped });

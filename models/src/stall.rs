@@ -8,6 +8,7 @@
 use crate::config::vc_of;
 use crate::event::{Cx, Kind, Payload, class};
 use crate::fabric::Fabric;
+use crate::ids::Node;
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
 use crate::port::NONE;
 use crate::probe::Probe;
@@ -81,7 +82,7 @@ impl<P: Probe> View<'_, P> {
             return Reason::NoCredit(holder);
         }
         if record.flags & AT_INPUT != 0 {
-            let s = f.owner[port as usize] as usize;
+            let s = f.nodes.switch(port);
             let switch = &f.switches[s];
             let n = switch.ports as usize;
             let (priority, input) = (record.priority as usize, record.input as usize);
@@ -151,8 +152,10 @@ impl<P: Probe> View<'_, P> {
     /// Outputs that read from the input buffers of `port` right now.
     fn readers(&self, port: u32) -> impl Iterator<Item = u32> {
         let f = self.fabric;
-        let switch = usize::try_from(f.owner[port as usize]).ok().map(|s| &f.switches[s]);
-        let outputs = switch.map_or(0..0, |switch| switch.base..switch.base + switch.ports);
+        let outputs = match f.nodes.node(port) {
+            Node::Switch(s) => f.switches[s].base..f.switches[s].base + f.switches[s].ports,
+            Node::Endpoint(_) => 0..0,
+        };
         let base = outputs.start;
         outputs.filter(move |&output| {
             let tx = &f.ports[output as usize].tx;
@@ -172,7 +175,7 @@ impl<P: Probe> View<'_, P> {
         let cold = &f.cold[port as usize];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
         let base = f.base_of(tx.peer);
-        let ports = f.switches[f.owner[tx.peer as usize] as usize].ports as u16;
+        let ports = f.switches[f.nodes.switch(tx.peer)].ports as u16;
         // Only sets of several ports have a pseudo queue.
         let set = queue.checked_sub(MULTICAST_QUEUES).map(|n| staging.multicast[usize::from(n)]);
         let stops = |p: u16| {
@@ -182,7 +185,7 @@ impl<P: Probe> View<'_, P> {
         let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, NIL) };
         let output = base + u32::from(p);
         // The neighbour calls the port clear and has nothing more to say: the message that says so was lost.
-        let neighbour = &f.switches[f.owner[tx.peer as usize] as usize];
+        let neighbour = &f.switches[f.nodes.switch(tx.peer)];
         let own = (tx.peer - base) as u16;
         let told = neighbour.originator.as_ref().is_some_and(|o| {
             o.reported(own, p) || o.pending_messages(own) > 0 || f.cold[tx.peer as usize].messages_on_wire > 0
@@ -227,7 +230,7 @@ impl<P: Probe> Fabric<P> {
     /// The port through which a waiting packet came in, or [`NONE`] at its source.
     fn input_of(&self, packet: u32) -> u32 {
         let base = self.base_of(self.packets[packet].port);
-        if self.is_switch(base) { base + u32::from(self.packets[packet].input) } else { NONE }
+        if self.nodes.is_switch(base) { base + u32::from(self.packets[packet].input) } else { NONE }
     }
 
     /// The link of this port is down, or has given up: what was sent and is not acknowledged stands here.
@@ -311,7 +314,7 @@ impl<P: Probe> Fabric<P> {
                 let tx = &self.ports[port as usize].tx;
                 let suspicious = match tx.clock.stopped_since(record.queue) {
                     Some(since) => since <= deadline,
-                    None => self.is_switch(port) || tx.clock.last_start() <= deadline,
+                    None => self.nodes.is_switch(port) || tx.clock.last_start() <= deadline,
                 };
                 if !suspicious {
                     continue;

@@ -3,6 +3,7 @@
 use crate::config::PRIORITIES;
 use crate::event::{Cx, FROM_WIRE, Kind, Payload, class};
 use crate::fabric::{DROP, Fabric, MASK, Share, all_taken, mark};
+use crate::ids::Node;
 use crate::medium::Freed;
 use crate::packet::MAINTENANCE;
 use crate::packet::origin;
@@ -39,7 +40,7 @@ impl<P: Probe> Fabric<P> {
     /// A packet is eligible in the switch: it is accepted, routed, and starts or waits. `extra` > 0:
     /// cut-through, its last octet comes that much later.
     pub fn arrive<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, extra: u32) {
-        let s = self.owner[port as usize] as usize;
+        let s = self.nodes.switch(port);
         let switch = &self.switches[s];
         let record = &self.packets[packet];
         let flow = record.flow;
@@ -99,7 +100,7 @@ impl<P: Probe> Fabric<P> {
 
     #[inline(always)]
     pub fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let s = self.owner[port as usize] as usize;
+        let s = self.nodes.switch(port);
         let input = port - self.switches[s].base;
         if self.switches[s].reads_of[input as usize].outputs != 0 {
             self.prune(s, input, cx.key());
@@ -593,7 +594,7 @@ impl<P: Probe> Fabric<P> {
     fn choose_input(&mut self, s: usize, out: u32, priority: usize, inputs: u64) -> u32 {
         let output = self.switches[s].base + out;
         let pointer = self.ports[output as usize].tx.pointers[priority];
-        self.choose(s as i32, inputs, pointer, |fabric, input| {
+        self.choose(Node::Switch(s), inputs, pointer, |fabric, input| {
             let (list, _, _) = fabric.depth_indices(s, priority, input, out);
             fabric.packets[fabric.switches[s].inputs[list].head].stamp
         })

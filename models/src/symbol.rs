@@ -244,7 +244,7 @@ impl<P: Probe> Fabric<P> {
         let config = self.config.clone();
         for detail in &config.symbolic {
             let link = &config.links[detail.link as usize];
-            let index = |(device, port): (u32, u8)| self.first_port[device as usize] + u32::from(port);
+            let index = |(device, port): (u32, u8)| self.nodes.port((device, port));
             let ports = [index(link.a), index(link.b)];
             self.ends.resize_with(self.ports.len(), || None);
             let stores = ports.iter().all(|&port| {
@@ -289,7 +289,7 @@ impl<P: Probe> Fabric<P> {
             stats.recovery_ps = self.ports[port].tx.clock.recovery_total(now);
             stats.down_ps += end.down_since.map_or(0, |since| now - since);
             stats.failed = end.link.has_failed();
-            totals.push((device, (port as u32 - self.first_port[device as usize]) as u8, stats));
+            totals.push((device, self.nodes.number(device, port as u32), stats));
         }
         totals
     }

@@ -5,6 +5,7 @@ use crate::clock::{CHANNELS, TransmitClock};
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Kind, Payload, class};
 use crate::fabric::{Fabric, mark};
+use crate::ids::Node;
 use crate::interleave::BY_CHANNEL;
 use crate::medium::Freed;
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
@@ -86,8 +87,8 @@ impl<P: Probe> Fabric<P> {
             self.ports[port as usize].tx.wake_posted = false;
             return self.symbol_arrives(cx, port);
         }
-        let e = !self.owner[port as usize] as usize;
-        if !self.is_switch(port) {
+        let node = self.nodes.node(port);
+        if let Node::Endpoint(e) = node {
             // Creations come before the credit that wakes.
             self.materialise(cx, e, cx.now().0);
         }
@@ -96,10 +97,9 @@ impl<P: Probe> Fabric<P> {
         self.consume(cx, port, cx.key());
         let tx = &mut self.ports[port as usize].tx;
         (tx.wake_posted, tx.credit_waiting) = (false, false);
-        if self.is_switch(port) {
-            self.try_output(cx, port);
-        } else {
-            self.endpoint_turn(cx, e);
+        match node {
+            Node::Switch(_) => self.try_output(cx, port),
+            Node::Endpoint(e) => self.endpoint_turn(cx, e),
         }
     }
 
@@ -175,8 +175,8 @@ impl<P: Probe> Fabric<P> {
     /// The neighbour of `port` may be short of buffers: releases under way have to be told when they happen.
     #[inline]
     pub fn tell_releases<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if self.is_switch(port) {
-            let s = self.owner[port as usize] as usize;
+        if self.nodes.is_switch(port) {
+            let s = self.nodes.switch(port);
             let base = self.switches[s].base;
             let mut readers = self.switches[s].reads_of[(port - base) as usize].outputs;
             while readers != 0 {
@@ -230,7 +230,7 @@ impl<P: Probe> Fabric<P> {
         let from = tx.reading;
         tx.reading = NO_INPUT;
         let kind = std::mem::take(&mut tx.reading_kind);
-        let s = self.owner[output as usize] as usize;
+        let s = self.nodes.switch(output);
         let switch = &mut self.switches[s];
         let base = switch.base;
         let input = base + u32::from(from);
@@ -304,7 +304,7 @@ impl<P: Probe> Fabric<P> {
         output: u32,
         input: u32,
     ) -> bool {
-        let s = self.owner[output as usize] as usize;
+        let s = self.nodes.switch(output);
         let base = self.switches[s].base;
         let own = 1 << (output - base);
         let wanted = self.ports[(base + input) as usize].tx.wanted & !own;
@@ -452,7 +452,7 @@ impl<P: Probe> Fabric<P> {
 
     #[inline(always)]
     pub fn base_of(&self, port: u32) -> u32 {
-        self.first_port[self.ports[port as usize].rx.device as usize]
+        self.nodes.first_port(self.ports[port as usize].rx.device)
     }
 
     fn lane_in_use(&self, output: u32, lane: u32) -> bool {
@@ -502,8 +502,8 @@ impl<P: Probe> Fabric<P> {
         if tx.stored == 0 {
             return;
         }
-        if self.is_switch(port) {
-            let s = self.owner[port as usize] as usize;
+        if self.nodes.is_switch(port) {
+            let s = self.nodes.switch(port);
             if self.switches[s].choose_together != 0 {
                 self.post_tick(cx, s);
                 return;
@@ -513,8 +513,8 @@ impl<P: Probe> Fabric<P> {
         if pick.packet != NIL {
             self.take(port, pick);
             self.start(cx, port, pick.packet, true);
-        } else if self.is_switch(port) {
-            let switch = &mut self.switches[self.owner[port as usize] as usize];
+        } else if self.nodes.is_switch(port) {
+            let switch = &mut self.switches[self.nodes.switch(port)];
             switch.waiting_outputs |= 1 << (port - switch.base);
         }
     }
@@ -620,11 +620,7 @@ impl<P: Probe> Fabric<P> {
         lanes: u64,
         priority: usize,
     ) -> u64 {
-        let owner = self.owner[port as usize];
-        if owner < 0 {
-            return lanes;
-        }
-        let s = owner as usize;
+        let Node::Switch(s) = self.nodes.node(port) else { return lanes };
         let mut check = lanes & self.switches[s].reading;
         let mut ends = 0;
         if check != 0 && self.switches[s].reads == BY_CHANNEL {
@@ -730,7 +726,7 @@ impl<P: Probe> Fabric<P> {
         }
         let pointer = self.ports[port as usize].tx.pointers[priority];
         // Also of a single lane: to find out whether there are more is a branch that nobody can predict.
-        let lane = self.choose(self.owner[port as usize], free, pointer, |fabric, lane| {
+        let lane = self.choose(self.nodes.node(port), free, pointer, |fabric, lane| {
             fabric.packets[fabric.head_of(port, priority, lane).packet].stamp
         });
         self.head_of(port, priority, lane)
@@ -745,7 +741,7 @@ impl<P: Probe> Fabric<P> {
         while lanes != 0 {
             let input = base + lanes.trailing_zeros();
             lanes &= lanes - 1;
-            let s = self.owner[port as usize] as usize;
+            let s = self.nodes.switch(port);
             let mut readers = self.switches[s].reads_of[(input - base) as usize].outputs;
             while readers != 0 {
                 let output = base + readers.trailing_zeros();
@@ -859,7 +855,7 @@ impl<P: Probe> Fabric<P> {
         if self.ports[port as usize].tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
         }
-        let is_switch = self.is_switch(port);
+        let is_switch = self.nodes.is_switch(port);
         let clock = &self.ports[port as usize].tx.clock;
         let record = &mut self.packets[packet];
         if let Some(waited) = close_wait(clock, record, cx.now().0, is_switch) {
@@ -876,7 +872,7 @@ impl<P: Probe> Fabric<P> {
             if self.ports[port as usize].tx.clock.blocked() != 0 {
                 self.consume(cx, port, cx.key());
             }
-            let is_switch = self.is_switch(port);
+            let is_switch = self.nodes.is_switch(port);
             let record = &mut self.packets[packet];
             let input = record.input;
             if let Some(waited) = close_wait(&self.ports[port as usize].tx.clock, record, end, is_switch) {
@@ -902,8 +898,8 @@ impl<P: Probe> Fabric<P> {
     pub fn start<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, stored: bool) {
         let now = cx.now().0;
         let index = port as usize;
-        let owner = self.owner[index];
-        let is_switch = owner >= 0;
+        let owner = self.nodes.owner(port);
+        let is_switch = owner.is_switch();
         if self.ports[index].tx.reading != NO_INPUT {
             // The previous read ended without an event.
             self.finish_read(cx, port, false);
@@ -993,7 +989,7 @@ impl<P: Probe> Fabric<P> {
             self.tell_started(port, packet, Time(start), arrival.time());
         }
         if is_switch {
-            self.started_at_switch(cx, owner as usize, port, input, share, priority, stored);
+            self.started_at_switch(cx, owner.as_switch(), port, input, share, priority, stored);
             if self.unfolded || self.ports[index].tx.waiting > 0 {
                 self.post_done(cx, port);
             }
@@ -1002,13 +998,13 @@ impl<P: Probe> Fabric<P> {
             if let Some(pointer) = tx.pointers.get_mut(usize::from(priority)) {
                 *pointer = queue.min(tx.queue_lanes);
             }
-            self.started_at_endpoint(cx, !owner as usize, origin);
+            self.started_at_endpoint(cx, owner.as_endpoint(), origin);
         }
     }
 
     fn tell_started(&mut self, port: u32, packet: u32, at: Time, until: Time) {
         let device = self.ports[port as usize].rx.device;
-        let number = (port - self.first_port[device as usize]) as u8;
+        let number = self.nodes.number(device, port);
         let (id, mut parts) = (self.packets[packet].id(), self.packets[packet].parts());
         parts[Cause::Recovery] = self.late.of(packet);
         self.probe.packet(at, id, &PacketStep::Started { device, port: number, until, parts });

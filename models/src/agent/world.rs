@@ -39,8 +39,8 @@ impl<P: Probe> Fabric<P> {
         let setup = |part: &&PartConfig| matches!(part.protocol, ProtocolConfig::Enumerate { .. });
         let registers = config.agents.iter().flat_map(|agent| &agent.parts).find(setup).map(|part| part.flow);
         for agent in &config.agents {
-            let port = self.first_port[agent.device as usize];
-            let e = !self.owner[port as usize] as usize;
+            let port = self.nodes.first_port(agent.device);
+            let e = self.nodes.endpoint(port);
             self.agents.resize_with(self.endpoints.len(), || None);
             let path = &config.devices[agent.device as usize].path;
             let asleep = config.enumeration.is_some();
@@ -89,7 +89,7 @@ impl<P: Probe> Fabric<P> {
         field: u16,
         generation: u32,
     ) {
-        let e = !self.owner[port as usize] as usize;
+        let e = self.nodes.endpoint(port);
         let now = cx.now();
         let agent = self.agents[e].as_mut().expect("only agents have hosts");
         match field {
@@ -111,7 +111,7 @@ impl<P: Probe> Fabric<P> {
     /// Asks for what an event for the agent behind `port` touches.
     #[inline]
     pub(crate) fn prefetch_agent(&self, port: usize) {
-        let e = !self.owner[port] as usize;
+        let e = self.nodes.endpoint(port as u32);
         if let Some(Some(agent)) = self.agents.get(e) {
             agent.prefetch();
             prefetch(&self.endpoints[e]);
@@ -145,7 +145,7 @@ impl<P: Probe> Fabric<P> {
         let Some(cargo) = self.cargoes.take(packet) else {
             return self.deliver_frame(cx, port, packet, delivery);
         };
-        let e = !self.owner[port as usize] as usize;
+        let e = self.nodes.endpoint(port);
         let Some(cargo) = self.answer_at_endpoint(cx, e, cargo, id, delivery) else { return };
         if !matches!(self.agents.get(e), Some(Some(_))) {
             return;

@@ -16,6 +16,7 @@ use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::Made;
 use crate::event::{Cx, Kind, Payload};
 use crate::fabric::{DROP, Fabric, Hop, MASK, mark};
+use crate::ids::Node;
 use crate::packet::{MAINTENANCE, origin};
 use crate::packet::{NIL, Packet, UNSTAGED};
 use crate::port::NONE;
@@ -53,9 +54,9 @@ impl<P: Probe> Fabric<P> {
             switch.routes.fill(Hop { egress: DROP, next_hop: NO_PORT });
         }
         for (d, device) in config.devices.iter().enumerate() {
-            let first = self.first_port[d];
+            let first = self.nodes.first_port(d as u32);
             if let DeviceModel::Endpoint(_) = &device.model {
-                let e = !self.owner[first as usize] as usize;
+                let e = self.nodes.endpoint(first);
                 let known = self.endpoints[e].next_hop.len();
                 self.endpoints[e].next_hop = Arc::new(vec![NO_PORT; known]);
                 self.deliver_by_events(first);
@@ -80,7 +81,7 @@ impl<P: Probe> Fabric<P> {
             cx.post(key, port, Payload::new(Kind::Ready, 0, packet, 0));
             return;
         }
-        let s = self.owner[port as usize] as usize;
+        let s = self.nodes.switch(port);
         let cargo = self.cargoes.get_mut(packet).expect("a type 8 packet has a body");
         let Body::Maintenance(body) = &cargo.body else { unreachable!("the mark is that of type 8") };
         match body.clone().forwarded() {
@@ -303,7 +304,7 @@ impl<P: Probe> Fabric<P> {
         self.probe.register(&RegisterEvent { at, device, tid, step });
         let wakes = self.apply(cx, device);
         if wakes {
-            let e = !self.owner[self.first_port[device as usize] as usize] as usize;
+            let e = self.nodes.endpoint_of(device);
             if let Some(Some(agent)) = self.agents.get_mut(e) {
                 agent.wake(at.0);
                 self.carry_out(cx, e, true);
@@ -315,7 +316,7 @@ impl<P: Probe> Fabric<P> {
         let priority = Priority::new(delivery.priority, false).ok()?.of_response();
         let ids = self.config.enumeration.map_or(IdSize::Dev8, |host| host.ids);
         let whole = WirePacket { transport: Transport::new(priority, ids, cargo.source, id).ok()?, body };
-        let port = self.first_port[device as usize] + u32::from(via);
+        let port = self.nodes.port((device, via));
         let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
         let wire = whole.sealed_octets() as u32;
         let wire = if timing.ack_window == IDLE3_WINDOW { idle3_packet_bytes(wire) } else { wire };
@@ -330,14 +331,14 @@ impl<P: Probe> Fabric<P> {
 
     /// What the writes to a device mean. Whether its endpoint may send from now on.
     fn apply<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, device: u32) -> bool {
-        let first = self.first_port[device as usize];
+        let first = self.nodes.first_port(device);
         let mut wakes = false;
         for effect in self.spaces[device as usize].effects() {
             match effect {
                 Effect::Route { destination, port } => {
-                    self.set_route(self.owner[first as usize] as usize, usize::from(destination), port);
+                    self.set_route(self.nodes.switch(first), usize::from(destination), port);
                 }
-                Effect::Voq { port, value } if self.is_switch(first) => {
+                Effect::Voq { port, value } if self.nodes.is_switch(first) => {
                     self.write_voq(cx, first + u32::from(port), value);
                 }
                 // Endpoints send no messages.
@@ -358,7 +359,7 @@ impl<P: Probe> Fabric<P> {
     /// The traffic of an endpoint begins: what it would have sent before is not made up.
     fn start_sources(&mut self, now: u64, device: u32) {
         let config = self.config.clone();
-        let e = !self.owner[self.first_port[device as usize] as usize] as usize;
+        let e = self.nodes.endpoint_of(device);
         if !self.endpoints[e].sources.is_empty() {
             return;
         }
@@ -379,9 +380,9 @@ impl<P: Probe> Fabric<P> {
         let known = |egress: u8| if egress & MASK == 0 { egress } else { NO_PORT };
         let next_hop = if exists {
             let peer = self.ports[(base + u32::from(port)) as usize].tx.peer;
-            match usize::try_from(self.owner[peer as usize]) {
-                Ok(next) => known(self.switches[next].routes[id].egress),
-                Err(_) => NO_PORT,
+            match self.nodes.node(peer) {
+                Node::Switch(next) => known(self.switches[next].routes[id].egress),
+                Node::Endpoint(_) => NO_PORT,
             }
         } else {
             NO_PORT
@@ -392,16 +393,15 @@ impl<P: Probe> Fabric<P> {
             if peer == NONE {
                 continue;
             }
-            match usize::try_from(self.owner[peer as usize]) {
-                Ok(other) => {
+            match self.nodes.node(peer) {
+                Node::Switch(other) => {
                     let towards = (peer - self.switches[other].base) as u8;
                     let entry = &mut self.switches[other].routes[id];
                     if entry.egress == towards {
                         entry.next_hop = known(egress);
                     }
                 }
-                Err(_) => {
-                    let e = !self.owner[peer as usize] as usize;
+                Node::Endpoint(e) => {
                     let table = &mut self.endpoints[e].next_hop;
                     if table.get(id).is_some_and(|port| *port != known(egress)) {
                         Arc::make_mut(table)[id] = known(egress);

@@ -242,8 +242,7 @@ impl<P: Probe> Fabric<P> {
     /// Which of `lanes` is next in a channel.
     fn lane_of_channel(&mut self, port: u32, channel: u8, lanes: u64) -> u32 {
         let pointer = self.channels_mut(port).pointers[usize::from(channel)];
-        let owner = self.owner[port as usize];
-        self.choose(owner, lanes, pointer, |fabric, lane| {
+        self.choose(self.nodes.node(port), lanes, pointer, |fabric, lane| {
             let channels = fabric.channels(port).expect("the packet waits there");
             fabric.packets[channels.head(channel, lane)].stamp
         })
@@ -279,7 +278,7 @@ impl<P: Probe> Fabric<P> {
             channels.refresh_at = now + channels.refresh_every;
             self.end(port).link.tell_channels();
         }
-        if channel != 0 && self.is_switch(port) {
+        if channel != 0 && self.nodes.is_switch(port) {
             let from = self.channels_mut(base + input).of(priority);
             self.ports[port as usize].tx.reading_kind = reading::channel(from);
         }
@@ -303,7 +302,7 @@ impl<P: Probe> Fabric<P> {
                 self.end(peer).held(serial).unsettled = false;
                 // In the error-stopped state nothing is acknowledged.
                 self.end(port).judged = before != InputState::ErrorStopped;
-                if self.is_switch(port) {
+                if self.nodes.is_switch(port) {
                     self.arrive_in_channel(cx, port, packet, channel);
                 } else {
                     self.deliver(port, packet, cx.now());
@@ -333,7 +332,7 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         channel: u8,
     ) {
-        let s = self.owner[port as usize] as usize;
+        let s = self.nodes.switch(port);
         let switch = &mut self.switches[s];
         let record = &mut self.packets[packet];
         let hop =

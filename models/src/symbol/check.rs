@@ -90,7 +90,7 @@ impl<P: Probe> Fabric<P> {
         if let Some(enumeration) = self.config.enumeration {
             return enumeration.ids;
         }
-        let endpoint = !self.owner[self.first_port[device as usize] as usize] as usize;
+        let endpoint = self.nodes.endpoint_of(device);
         self.agents[endpoint].as_ref().map_or(IdSize::Dev8, |agent| agent.ids)
     }
 

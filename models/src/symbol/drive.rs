@@ -76,7 +76,7 @@ impl<P: Probe> Fabric<P> {
         cx.post(flight.arrival, peer, Payload::new(Kind::Link, step::ARRIVE, packet, flight.behind));
         let tx = &mut self.ports[port as usize].tx;
         tx.clock.forget_transmission();
-        if self.is_switch(port) {
+        if self.nodes.is_switch(port) {
             self.post_done(cx, port);
         }
         self.ledger.symbol_hops += 1;
@@ -312,7 +312,7 @@ impl<P: Probe> Fabric<P> {
         instead: bool,
     ) {
         let now = cx.now().0;
-        let sends_own = !self.is_switch(port);
+        let sends_own = !self.nodes.is_switch(port);
         let Fabric { ports, ends, timings, keys, packets, cold, trajectory, late, .. } = &mut *self;
         let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];

@@ -257,7 +257,7 @@ impl<P: Probe> Fabric<P> {
     fn fault<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, number: u32) {
         let fault = self.config.faults[number as usize];
         let link = &self.config.links[fault.link as usize];
-        let ports = [link.a, link.b].map(|(device, port)| self.first_port[device as usize] + u32::from(port));
+        let ports = [link.a, link.b].map(|(device, port)| self.nodes.port((device, port)));
         match fault.action {
             FaultAction::Down => self.take_down(cx, ports),
             FaultAction::Up => self.bring_up(cx, ports),

@@ -134,7 +134,7 @@ impl<P: Probe> Fabric<P> {
     pub(super) fn bootstrap_changes(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for fault in &self.config.clone().faults {
             let (device, port) = self.config.links[fault.link as usize].a;
-            let port = self.first_port[device as usize] + u32::from(port);
+            let port = self.nodes.port((device, port));
             if self.ends[port as usize].as_ref().is_some_and(|end| end.changes) {
                 let key = self.key(device, fault.at.0.saturating_sub(1), STRIKE);
                 schedule(Event { key, target: port, payload: Payload::new(Kind::Link, step::ENTER, 0, 0) });
@@ -159,8 +159,8 @@ impl<P: Probe> Fabric<P> {
         }
         let ports = [port, self.ports[port as usize].rx.peer];
         for port in ports {
-            if !self.is_switch(port) {
-                let e = !self.owner[port as usize] as usize;
+            if !self.nodes.is_switch(port) {
+                let e = self.nodes.endpoint(port);
                 self.materialise(cx, e, cx.now().0);
                 self.flush(cx, port, cx.key());
             }
@@ -177,7 +177,7 @@ impl<P: Probe> Fabric<P> {
             self.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
         }
         for port in ports {
-            if self.is_switch(port) && self.ports[port as usize].tx.done > cx.key() {
+            if self.nodes.is_switch(port) && self.ports[port as usize].tx.done > cx.key() {
                 self.post_done(cx, port);
             }
             self.count(cx, port, false);

@@ -57,8 +57,8 @@ impl<P: Probe> Fabric<P> {
 
     /// The link of `port` is lost.
     pub(super) fn link_lost(&mut self, port: u32) {
-        if self.is_switch(port) {
-            let switch = &mut self.switches[self.owner[port as usize] as usize];
+        if self.nodes.is_switch(port) {
+            let switch = &mut self.switches[self.nodes.switch(port)];
             if let Some(originator) = &mut switch.originator {
                 originator.link_down((port - switch.base) as u16);
             }
@@ -88,10 +88,10 @@ impl<P: Probe> Fabric<P> {
         port: u32,
         what: impl FnOnce(&mut voq_backpressure::Originator, u16),
     ) {
-        if !self.is_switch(port) {
+        if !self.nodes.is_switch(port) {
             return;
         }
-        let switch = &mut self.switches[self.owner[port as usize] as usize];
+        let switch = &mut self.switches[self.nodes.switch(port)];
         let p = (port - switch.base) as u16;
         let Some(originator) = &mut switch.originator else { return };
         what(originator, p);

@@ -155,7 +155,7 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         end.judged = true;
-        if self.is_switch(port) {
+        if self.nodes.is_switch(port) {
             self.arrive(cx, port, packet, 0);
         } else {
             self.reach_endpoint(cx, port, packet, cx.now());
@@ -209,8 +209,8 @@ impl<P: Probe> Fabric<P> {
 
     /// The link port learns how many buffers are in use; `truly`: even if it must not tell.
     pub(super) fn count<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, truly: bool) {
-        if self.is_switch(port) {
-            let s = self.owner[port as usize] as usize;
+        if self.nodes.is_switch(port) {
+            let s = self.nodes.switch(port);
             let input = port - self.switches[s].base;
             if self.switches[s].reads_of[input as usize].outputs != 0 {
                 self.prune(s, input, cx.key());
@@ -228,8 +228,8 @@ impl<P: Probe> Fabric<P> {
     /// Creations come before what changes the credit that they would find: those before now, or also those of
     /// now if somebody waits for the change.
     pub(super) fn make_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, waits: bool) {
-        if !self.is_switch(port) && (waits || self.ports[port as usize].tx.clock.blocked() != 0) {
-            let e = !self.owner[port as usize] as usize;
+        if !self.nodes.is_switch(port) && (waits || self.ports[port as usize].tx.clock.blocked() != 0) {
+            let e = self.nodes.endpoint(port);
             if let Some(until) = cx.now().0.checked_sub(u64::from(!waits)) {
                 self.materialise(cx, e, until);
             }
@@ -253,10 +253,10 @@ impl<P: Probe> Fabric<P> {
         let tx = &mut self.ports[port as usize].tx;
         if (heard && tx.credit_waiting) || opened {
             tx.credit_waiting = false;
-            if self.is_switch(port) {
+            if self.nodes.is_switch(port) {
                 self.try_output(cx, port);
             } else {
-                let e = !self.owner[port as usize] as usize;
+                let e = self.nodes.endpoint(port);
                 self.endpoint_turn(cx, e);
             }
         }
@@ -346,8 +346,8 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn make_up_past<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if !self.is_switch(port) && cx.now() != Time::ZERO {
-            let e = !self.owner[port as usize] as usize;
+        if !self.nodes.is_switch(port) && cx.now() != Time::ZERO {
+            let e = self.nodes.endpoint(port);
             self.materialise(cx, e, cx.now().0 - 1);
         }
     }
