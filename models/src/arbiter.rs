@@ -6,7 +6,7 @@
 //! nobody competes with. Offers that nobody took leave no trace.
 
 use crate::config::{Arbitration, PRIORITIES};
-use crate::event::{Cx, Kind, Payload, class};
+use crate::event::{Cx, Happening, Payload, class};
 use crate::fabric::Fabric;
 use crate::ids::Node;
 use crate::probe::Probe;
@@ -95,7 +95,7 @@ impl<P: Probe> Fabric<P> {
             _ => (now / slot + 1) * slot,
         };
         let key = self.key(device, at, class::TICK);
-        cx.post(key, s as u32, Payload::of(Kind::Tick));
+        cx.post(key, s as u32, Happening::Tick.pack());
     }
 
     pub fn tick<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: u32) {

@@ -5,7 +5,7 @@
 //! their keys until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
 
 use crate::config::{PRIORITIES, PacketSize};
-use crate::event::{Cx, Kind, Payload, class};
+use crate::event::{Cx, Happening, Payload, class};
 use crate::fabric::{Fabric, mark};
 use crate::packet::MAINTENANCE;
 use crate::packet::origin;
@@ -83,7 +83,7 @@ impl<P: Probe> Fabric<P> {
         endpoint.create_posted = true;
         let (device, port, at) = (endpoint.device, endpoint.port, endpoint.next);
         let key = self.key(device, at, class::TRAFFIC);
-        cx.post(key, port, Payload::of(Kind::Create));
+        cx.post(key, port, Happening::Create.pack());
     }
 
     /// Creates every packet that is due by `now`, in the order of creation.
@@ -285,7 +285,7 @@ impl<P: Probe> Fabric<P> {
             && let Some(&(key, _)) = self.cold[port as usize].in_flight.front()
         {
             self.ports[port as usize].rx.deliver_posted = true;
-            cx.post(key, port, Payload::of(Kind::Deliver));
+            cx.post(key, port, Happening::Deliver.pack());
         }
     }
 

@@ -1,6 +1,6 @@
 //! The world: devices, ports and packets in dense arenas, and what every event does to them.
 //!
-//! Reading order: [`Kind`] lists the events (`event.rs`); `switch.rs` says what an arriving packet does,
+//! Reading order: [`Happening`] lists the events (`event.rs`); `switch.rs` says what an arriving packet does,
 //! `transmit.rs` how a transmitter chooses and starts a packet and how credits come back, `endpoint.rs`
 //! how packets are made and delivered, `staging.rs` how messages are made and obeyed, `stall.rs` how a
 //! stall is found.
@@ -16,7 +16,7 @@ use crate::config::{
     StagingConfig, Verdict,
 };
 use crate::credit::Lengths;
-use crate::event::{Cx, FROM_WIRE, Kind, Payload, class};
+use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::{Node, Nodes, Owner};
 use crate::interleave::ChannelReads;
 use crate::medium::{Frame, Stripes};
@@ -516,7 +516,7 @@ impl<P: Probe> Fabric<P> {
             if endpoint.next != u64::MAX {
                 endpoint.create_posted = true;
                 let key = self.keys[endpoint.device as usize].make(Time(endpoint.next), class::TRAFFIC);
-                schedule(Event { key, target: endpoint.port, payload: Payload::of(Kind::Create) });
+                schedule(Event { key, target: endpoint.port, payload: Happening::Create.pack() });
             }
         }
         self.bootstrap_agents(&mut schedule);
@@ -525,12 +525,12 @@ impl<P: Probe> Fabric<P> {
         if self.sample_every != 0 {
             let key = self.observer.make(Time(self.sample_every), class::SAMPLE);
             self.observers_pending += 1;
-            schedule(Event { key, target: 0, payload: Payload::of(Kind::Sample) });
+            schedule(Event { key, target: 0, payload: Happening::Sample.pack() });
         }
         if self.stall_after != 0 {
             let key = self.observer.make(Time(self.stall_after), class::WATCH);
             self.observers_pending += 1;
-            schedule(Event { key, target: 0, payload: Payload::of(Kind::Watch) });
+            schedule(Event { key, target: 0, payload: Happening::Watch.pack() });
         }
     }
 
@@ -592,7 +592,7 @@ impl<P: Probe> Fabric<P> {
         if !self.is_idle(cx) {
             self.observers_pending += 1;
             let key = self.observer.make(Time(cx.now().0 + self.sample_every), class::SAMPLE);
-            cx.post(key, 0, Payload::of(Kind::Sample));
+            cx.post(key, 0, Happening::Sample.pack());
         }
     }
 
@@ -746,12 +746,12 @@ impl<P: Probe> World for Fabric<P> {
         let port = event.target as usize;
         let Some(Port { tx, rx }) = self.ports.get(port) else { return };
         prefetch(rx);
-        match event.payload.kind() {
-            Kind::Arrive => {
-                self.packets.prefetch(event.payload.packet());
+        match event.payload.unpack() {
+            Happening::Arrive { packet, destination, .. } => {
+                self.packets.prefetch(packet);
                 let Node::Switch(s) = self.nodes.node(event.target) else { return };
                 let switch = &self.switches[s];
-                let Some(hop) = switch.routes.get(event.payload.field() as usize) else { return };
+                let Some(hop) = switch.routes.get(usize::from(destination)) else { return };
                 if u32::from(hop.egress) >= switch.ports {
                     return;
                 }
@@ -763,8 +763,8 @@ impl<P: Probe> World for Fabric<P> {
                 let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
                 prefetch(&self.lists[(switch.lists + lane) as usize]);
             }
-            Kind::Done | Kind::Create => tx.prefetch(),
-            Kind::Host | Kind::Deliver => {
+            Happening::Done | Happening::Create => tx.prefetch(),
+            Happening::Host(_) | Happening::Deliver => {
                 tx.prefetch();
                 self.prefetch_agent(port);
             }
@@ -775,34 +775,37 @@ impl<P: Probe> World for Fabric<P> {
     #[inline]
     fn handle<L: EventList<Payload>>(&mut self, event: Event<Payload>, cx: &mut Cx<'_, L>) {
         let target = event.target;
-        match event.payload.kind() {
-            Kind::Arrive => {
+        match event.payload.unpack() {
+            Happening::Arrive { packet, behind, .. } => {
                 if self.is_symbolic(target) && !self.unfolded {
-                    self.packet_arrives(cx, target, event.payload.packet(), event.payload.extra());
+                    self.packet_arrives(cx, target, packet, behind);
                 } else if self.unfolded {
-                    self.arrive_unfolded(cx, target, event.payload.packet(), event.payload.extra());
+                    self.arrive_unfolded(cx, target, packet, behind);
                 } else {
-                    self.arrive(cx, target, event.payload.packet(), event.payload.extra());
+                    self.arrive(cx, target, packet, behind);
                 }
             }
-            Kind::Ready if event.payload.field() == FROM_WIRE && self.is_symbolic(target) => {
-                self.packet_arrives(cx, target, event.payload.packet(), event.payload.extra());
+            Happening::Ready { packet, from_wire, behind } => {
+                if from_wire && self.is_symbolic(target) {
+                    self.packet_arrives(cx, target, packet, behind);
+                } else {
+                    self.arrive(cx, target, packet, behind);
+                }
             }
-            Kind::Ready => self.arrive(cx, target, event.payload.packet(), event.payload.extra()),
-            Kind::Done => self.done(cx, target),
-            Kind::Create => self.create(cx, target),
-            Kind::Deliver => self.deliver_event(cx, target),
-            Kind::Wake => self.wake(cx, target),
-            Kind::Message => self.message(cx, target, event.payload.field()),
-            Kind::MessageOut => self.message_out(cx, target),
-            Kind::MessageDue => self.message_due(cx, target),
-            Kind::Refresh => self.refresh_event(cx, target),
-            Kind::Accepted => self.accepted(cx, target),
-            Kind::Tick => self.tick(cx, target),
-            Kind::Link => self.link_event(cx, target, event.payload),
-            Kind::Host => self.host_event(cx, target, event.payload.field(), event.payload.extra()),
-            Kind::Sample => self.take_sample(cx),
-            Kind::Watch => self.watch(cx),
+            Happening::Done => self.done(cx, target),
+            Happening::Create => self.create(cx, target),
+            Happening::Deliver => self.deliver_event(cx, target),
+            Happening::Wake => self.wake(cx, target),
+            Happening::Message { field } => self.message(cx, target, field),
+            Happening::MessageOut => self.message_out(cx, target),
+            Happening::MessageDue => self.message_due(cx, target),
+            Happening::Refresh => self.refresh_event(cx, target),
+            Happening::Accepted => self.accepted(cx, target),
+            Happening::Tick => self.tick(cx, target),
+            Happening::Link(step) => self.link_event(cx, target, step),
+            Happening::Host(step) => self.host_event(cx, target, step),
+            Happening::Sample => self.take_sample(cx),
+            Happening::Watch => self.watch(cx),
         }
     }
 }

@@ -17,12 +17,12 @@
 //! message; others may pass meanwhile.
 
 use crate::config::Medium;
-use crate::event::{Cx, Kind, Payload, class};
+use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::Fabric;
 use crate::packet::NIL;
 use crate::port::{NO_INPUT, NONE, Port, reading};
 use crate::probe::{Cause, Probe};
-use crate::symbol::{Flight, step};
+use crate::symbol::Flight;
 use crate::transmit::Pick;
 use sim_core::{Duration, EventKey, EventList, Time};
 
@@ -187,7 +187,7 @@ impl<P: Probe> Fabric<P> {
     fn post_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let tx = &mut self.ports[port as usize].tx;
         tx.done_posted = true;
-        cx.post(tx.done, port, Payload::new(Kind::Link, step::LEFT, 0, 0));
+        cx.post(tx.done, port, LinkStep::Left.pack());
     }
 
     /// Posts the arrival at the neighbour of `port`; unfolded, one pipeline earlier.
@@ -201,9 +201,12 @@ impl<P: Probe> Fabric<P> {
     ) {
         let tx = &self.ports[port as usize].tx;
         let pipeline = self.timings[tx.timing as usize].pipeline;
-        let (early, step) =
-            if self.unfolded && pipeline > 0 { (pipeline, step::PINS) } else { (0, step::REACH) };
-        cx.post(arrival.earlier(Duration(early)), tx.peer, Payload::new(Kind::Link, step, packet, behind));
+        let (early, step) = if self.unfolded && pipeline > 0 {
+            (pipeline, LinkStep::Pins { packet, behind })
+        } else {
+            (0, LinkStep::Reach { packet, behind })
+        };
+        cx.post(arrival.earlier(Duration(early)), tx.peer, step.pack());
     }
 
     /// Unfolded: a message is at the pins of `port`.
@@ -217,7 +220,7 @@ impl<P: Probe> Fabric<P> {
         let upstream = self.ports[port as usize].rx.peer;
         let pipeline = self.timings[self.ports[upstream as usize].tx.timing as usize].pipeline;
         let key = cx.key().later(Duration(pipeline));
-        cx.post(key, port, Payload::new(Kind::Link, step::REACH, packet, behind));
+        cx.post(key, port, LinkStep::Reach { packet, behind }.pack());
     }
 
     /// A message has reached the device of `port`.
@@ -407,7 +410,7 @@ impl<P: Probe> Fabric<P> {
         let border = sending.border_after(cx.key(), self.micropacket_ps(port));
         if border < tx.done.time().0 {
             let key = self.keys[rx.device as usize].make(Time(border), class::DONE);
-            cx.post(key, port, Payload::new(Kind::Link, step::BORDER, 0, 0));
+            cx.post(key, port, LinkStep::Border.pack());
             self.interleave(port).looks = true;
         }
     }

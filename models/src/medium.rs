@@ -12,14 +12,14 @@ use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Send};
 use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};
 use crate::endpoint::Made;
-use crate::event::{Cx, Kind, Payload, class};
+use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::Fabric;
 use crate::ids::Node;
 use crate::interleave::{BY_CHANNEL, ChannelReads, Interleave};
 use crate::packet::origin;
 use crate::port::special;
 use crate::probe::{Delivery, DropReason, Probe};
-use crate::symbol::{Flight, step};
+use crate::symbol::Flight;
 use logical::wire::Payload as _;
 use sim_core::EventList;
 use std::collections::{BTreeMap, BTreeSet};
@@ -233,7 +233,7 @@ impl<P: Probe> Fabric<P> {
         let rx = &self.ports[port as usize].rx;
         let (peer, device) = (rx.peer, rx.device);
         let key = self.key(device, at, class::SYMBOL);
-        cx.post(key, peer, Payload::new(Kind::Link, step::CREDIT, 0, channel.into()));
+        cx.post(key, peer, LinkStep::Credit { channel: channel.into() }.pack());
     }
 
     /// A receive buffer of `port` is free.

@@ -1,7 +1,7 @@
 //! One run of a fabric: what `bin` drives and what it gets back.
 
 use crate::config::FabricConfig;
-use crate::event::{Payload, class};
+use crate::event::{Happening, Payload, class};
 use crate::fabric::Fabric;
 use crate::probe::Probe;
 use crate::registers::enumeration::EnumerationReport;
@@ -294,7 +294,7 @@ impl EventList<Payload> for OneShot {
             return None;
         }
         self.event = Some(());
-        Some(Event { key: self.key, target: 0, payload: Payload::of(crate::event::Kind::Sample) })
+        Some(Event { key: self.key, target: 0, payload: Happening::Sample.pack() })
     }
     fn peek_key(&mut self) -> Option<EventKey> {
         None

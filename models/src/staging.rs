@@ -4,7 +4,7 @@
 //! message waits for its symbol, travels, and acts on the queues of the upstream transmitter.
 
 use crate::config::{DeviceModel, FabricConfig, LossKind, PRIORITIES, StagingConfig};
-use crate::event::{Cx, Kind, Payload, class};
+use crate::event::{Cx, Happening, Payload, class};
 use crate::fabric::{Fabric, mark};
 use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
 use crate::port::{NONE, Parked, Staging, special};
@@ -193,7 +193,7 @@ impl<P: Probe> Fabric<P> {
                 if due {
                     self.ports[(base + p) as usize].tx.voq_pending = true;
                     let key = self.key(device, 0, class::SYMBOL);
-                    schedule(Event { key, target: base + p, payload: Payload::of(Kind::MessageDue) });
+                    schedule(Event { key, target: base + p, payload: Happening::MessageDue.pack() });
                 }
             }
         }
@@ -260,7 +260,7 @@ impl<P: Probe> Fabric<P> {
         } else {
             let device = self.ports[port as usize].rx.device;
             let key = self.key(device, cx.now().0 + delay, class::SYMBOL);
-            cx.post(key, port, Payload::of(Kind::MessageDue));
+            cx.post(key, port, Happening::MessageDue.pack());
         }
     }
 
@@ -284,7 +284,7 @@ impl<P: Probe> Fabric<P> {
             self.message_out(cx, port);
         } else {
             let key = self.key(device, slot.start, class::SYMBOL);
-            cx.post(key, port, Payload::of(Kind::MessageOut));
+            cx.post(key, port, Happening::MessageOut.pack());
         }
         if symbolic {
             self.arrange(cx, port);
@@ -325,7 +325,7 @@ impl<P: Probe> Fabric<P> {
                     if self.ports[port as usize].rx.special & special::CHECK != 0 {
                         self.check_message(field);
                     }
-                    cx.post(key, peer, Payload::new(Kind::Message, field, 0, 0));
+                    cx.post(key, peer, Happening::Message { field }.pack());
                 }
             }
         }
@@ -404,7 +404,7 @@ impl<P: Probe> Fabric<P> {
     fn post_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64) {
         self.cold[port as usize].refresh_event = at;
         let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
-        cx.post(key, port, Payload::of(Kind::Refresh));
+        cx.post(key, port, Happening::Refresh.pack());
     }
 
     pub fn refresh_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {

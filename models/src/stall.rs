@@ -6,7 +6,7 @@
 //! a transmitter at work is no stall; one that comes back is a deadlock; one that ends elsewhere is a stall.
 
 use crate::config::vc_of;
-use crate::event::{Cx, Kind, Payload, class};
+use crate::event::{Cx, Happening, Payload, class};
 use crate::fabric::Fabric;
 use crate::ids::Node;
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
@@ -354,7 +354,7 @@ impl<P: Probe> Fabric<P> {
             self.watch_steps =
                 if self.packets.len() == 0 { (2 * self.watch_steps).min(WATCH_STEPS) } else { 1 };
             let key = self.observer.make(Time(now + self.watch_steps * self.stall_after), class::WATCH);
-            cx.post(key, 0, Payload::of(Kind::Watch));
+            cx.post(key, 0, Happening::Watch.pack());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A switch: what an arriving packet does, and its queues. Who goes first is in `arbiter.rs`.
 
 use crate::config::PRIORITIES;
-use crate::event::{Cx, FROM_WIRE, Kind, Payload, class};
+use crate::event::{Cx, Happening, Payload, class};
 use crate::fabric::{DROP, Fabric, MASK, Share, all_taken, mark};
 use crate::ids::Node;
 use crate::medium::Freed;
@@ -32,7 +32,7 @@ impl<P: Probe> Fabric<P> {
             cx.post(
                 cx.key().later(Duration(pipeline)),
                 port,
-                Payload::new(Kind::Ready, FROM_WIRE, packet, extra),
+                Happening::Ready { packet, from_wire: true, behind: extra }.pack(),
             );
         }
     }
@@ -65,13 +65,13 @@ impl<P: Probe> Fabric<P> {
                 cx.post(
                     cx.key().later(Duration(u64::from(extra))),
                     port,
-                    Payload::new(Kind::Ready, 0, packet, 0),
+                    Happening::Ready { packet, from_wire: false, behind: 0 }.pack(),
                 );
                 return;
             }
             let key =
                 self.key(self.ports[port as usize].rx.device, cx.now().0 + u64::from(extra), class::ARRIVAL);
-            cx.post(key, port, Payload::of(Kind::Accepted));
+            cx.post(key, port, Happening::Accepted.pack());
             self.ports[port as usize].rx.unaccepted += 1;
         }
         if hop.egress & MASK == 0 {

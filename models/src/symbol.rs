@@ -51,42 +51,6 @@ const POLL: Class = Class::new(11);
 /// When errors strike.
 const STRIKE: Class = Class::new(12);
 
-/// What a `Kind::Link` event is, in its field. The target is the port that acts.
-pub(crate) mod step {
-    /// A place for a symbol on the wire of this port.
-    pub const POLL: u16 = 0;
-    /// A symbol reaches this port.
-    pub const SYMBOL: u16 = 1;
-    /// The input side of this port gets to it.
-    pub const CONTROL: u16 = 2;
-    /// The input side of this port gets to a packet.
-    pub const ARRIVE: u16 = 3;
-    /// A deadline of the link port.
-    pub const TIMER: u16 = 4;
-    /// A character sent from this port is damaged.
-    pub const ERROR: u16 = 5;
-    /// The input side of this port gets to a damaged character of the idle sequence.
-    pub const IDLE: u16 = 6;
-    /// A status that was lost is told again.
-    pub const TELL: u16 = 7;
-    /// A scheduled fault; the target is its number.
-    pub const FAULT: u16 = 8;
-    /// The link of this port runs in symbol granularity from now on.
-    pub const ENTER: u16 = 9;
-    /// On another medium than RapidIO: the neighbour has a place more on a channel.
-    pub const CREDIT: u16 = 10;
-    /// Where virtual channels share a link by micropackets: a transmission of this port was to end.
-    pub const LEFT: u16 = 11;
-    /// There, unfolded: a message is at the pins of this port.
-    pub const PINS: u16 = 12;
-    /// There: a message reaches the device of this port.
-    pub const REACH: u16 = 13;
-    /// There: a border of micropackets on the wire of this port.
-    pub const BORDER: u16 = 14;
-    /// restart-from-retry has left this port.
-    pub const RESUME: u16 = 15;
-}
-
 /// A packet that the fabric has handed to the link port and that the partner has not acknowledged.
 #[derive(Clone, Debug)]
 struct Held {

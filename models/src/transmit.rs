@@ -3,7 +3,7 @@
 use crate::arbiter::next_after;
 use crate::clock::{CHANNELS, TransmitClock};
 use crate::config::PRIORITIES;
-use crate::event::{Cx, Kind, Payload, class};
+use crate::event::{Cx, Happening, Payload, class};
 use crate::fabric::{Fabric, mark};
 use crate::ids::Node;
 use crate::interleave::BY_CHANNEL;
@@ -68,7 +68,7 @@ impl<P: Probe> Fabric<P> {
         }
         if let Some(record) = tx.first_record() {
             tx.wake_posted = true;
-            cx.post(record.key, port, Payload::of(Kind::Wake));
+            cx.post(record.key, port, Happening::Wake.pack());
             return;
         }
         let peer = tx.peer;
@@ -76,7 +76,7 @@ impl<P: Probe> Fabric<P> {
             let rx = &mut self.ports[peer as usize].rx;
             if !rx.deliver_posted {
                 rx.deliver_posted = true;
-                cx.post(key, peer, Payload::of(Kind::Deliver));
+                cx.post(key, peer, Happening::Deliver.pack());
             }
         }
     }
@@ -141,7 +141,7 @@ impl<P: Probe> Fabric<P> {
         upstream.push_record(cold, peer, CreditRecord { key, buffers, acknowledged });
         if upstream.credit_waiting && !upstream.wake_posted && key > cx.key() {
             upstream.wake_posted = true;
-            cx.post(key, peer, Payload::of(Kind::Wake));
+            cx.post(key, peer, Happening::Wake.pack());
         }
         if special != 0 {
             self.note_status(cx.now().0, port, place, acknowledged, buffers);
@@ -483,7 +483,7 @@ impl<P: Probe> Fabric<P> {
         let tx = &mut self.ports[port as usize].tx;
         if !tx.done_posted {
             tx.done_posted = true;
-            cx.post(tx.done, port, Payload::of(Kind::Done));
+            cx.post(tx.done, port, Happening::Done.pack());
         }
     }
 
@@ -966,7 +966,11 @@ impl<P: Probe> Fabric<P> {
             // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
             let at = arrival.earlier(Duration(if *unfolded { timing.pipeline } else { 0 }));
             let behind = (length - stored_until) as u32;
-            cx.post(at, peer, Payload::new(Kind::Arrive, record.destination as u16, packet, behind));
+            cx.post(
+                at,
+                peer,
+                Happening::Arrive { packet, destination: record.destination as u16, behind }.pack(),
+            );
         } else {
             let in_flight = &mut cold[peer as usize].in_flight;
             in_flight.push_back((arrival, packet));
@@ -975,7 +979,7 @@ impl<P: Probe> Fabric<P> {
                 let sink = &mut ports[peer as usize].rx;
                 if !sink.deliver_posted {
                     sink.deliver_posted = true;
-                    cx.post(key, peer, Payload::of(Kind::Deliver));
+                    cx.post(key, peer, Happening::Deliver.pack());
                 }
             }
         }

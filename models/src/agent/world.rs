@@ -12,7 +12,7 @@ use crate::agent::transfer::{Transfer, audit as audit_transfers};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
 use crate::config::{PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
 use crate::endpoint::Made;
-use crate::event::{Cx, Kind, Payload, class};
+use crate::event::{Cx, HostStep, Payload, class};
 use crate::fabric::{Fabric, mark};
 use crate::packet::{MAINTENANCE, origin};
 use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
@@ -23,13 +23,6 @@ use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What a [`Kind::Host`] event means, in its field.
-mod ending {
-    pub const TIMER: u16 = 0;
-    pub const RECEIVE: u16 = 1;
-    pub const SEND: u16 = 2;
-}
 
 impl<P: Probe> Fabric<P> {
     /// Gives endpoints their agents.
@@ -86,14 +79,13 @@ impl<P: Probe> Fabric<P> {
         &mut self,
         cx: &mut Cx<'_, L>,
         port: u32,
-        field: u16,
-        generation: u32,
+        step: HostStep,
     ) {
         let e = self.nodes.endpoint(port);
         let now = cx.now();
         let agent = self.agents[e].as_mut().expect("only agents have hosts");
-        match field {
-            ending::TIMER => match agent.timer.on_pop(now, generation) {
+        match step {
+            HostStep::Timer { generation } => match agent.timer.on_pop(now, generation) {
                 TimerPop::Fired => self.lend(e).handle_timeout(now.0),
                 TimerPop::Rearm(entry) => {
                     self.post_timer(cx, e, entry);
@@ -101,8 +93,8 @@ impl<P: Probe> Fabric<P> {
                 }
                 TimerPop::Stale => return,
             },
-            ending::RECEIVE => self.lend(e).served(now.0, Side::Receive),
-            _ => self.lend(e).served(now.0, Side::Send),
+            HostStep::Received => self.lend(e).served(now.0, Side::Receive),
+            HostStep::Sent => self.lend(e).served(now.0, Side::Send),
         }
         self.last_event = now.0;
         self.carry_out(cx, e, true);
@@ -183,10 +175,10 @@ impl<P: Probe> Fabric<P> {
                 None
             }
         };
-        for (end, field) in ends.into_iter().zip([ending::RECEIVE, ending::SEND]) {
+        for (end, step) in ends.into_iter().zip([HostStep::Received, HostStep::Sent]) {
             if let Some(end) = end {
                 let key = self.key(device, end, class::HOST);
-                cx.post(key, port, Payload::new(Kind::Host, field, 0, 0));
+                cx.post(key, port, step.pack());
             }
         }
         if let Some(entry) = entry {
@@ -378,7 +370,7 @@ impl<P: Probe> Fabric<P> {
 }
 
 fn timer(entry: TimerEntry) -> Payload {
-    Payload::new(Kind::Host, ending::TIMER, 0, entry.generation)
+    HostStep::Timer { generation: entry.generation }.pack()
 }
 
 /// The way of a packet that was delivered.

@@ -14,7 +14,7 @@ use crate::agent::data::{Label, Trail};
 use crate::agent::protocol::Own;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::Made;
-use crate::event::{Cx, Kind, Payload};
+use crate::event::{Cx, Happening, Payload};
 use crate::fabric::{DROP, Fabric, Hop, MASK, mark};
 use crate::ids::Node;
 use crate::packet::{MAINTENANCE, origin};
@@ -78,7 +78,7 @@ impl<P: Probe> Fabric<P> {
         if extra != 0 {
             self.packets[packet].parts[Cause::Serialization as usize] += u64::from(extra);
             let key = cx.key().later(Duration(u64::from(extra)));
-            cx.post(key, port, Payload::new(Kind::Ready, 0, packet, 0));
+            cx.post(key, port, Happening::Ready { packet, from_wire: false, behind: 0 }.pack());
             return;
         }
         let s = self.nodes.switch(port);

@@ -1,7 +1,7 @@
 //! The sending side: packets are committed to the wire, symbols are put together and leave.
 
-use super::{Air, Flying, Held, POLL, step};
-use crate::event::{Cx, Kind, Payload, class};
+use super::{Air, Flying, Held, POLL};
+use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::{Fabric, mark};
 use crate::port::{Port, special};
 use crate::probe::{Cause, Probe};
@@ -73,7 +73,7 @@ impl<P: Probe> Fabric<P> {
         end.before = std::mem::replace(&mut end.last, last);
         end.stats.packets += 1;
         end.air.push_back(Air::new(flight.arrival, serial, meta));
-        cx.post(flight.arrival, peer, Payload::new(Kind::Link, step::ARRIVE, packet, flight.behind));
+        cx.post(flight.arrival, peer, LinkStep::Arrive { packet, behind: flight.behind }.pack());
         let tx = &mut self.ports[port as usize].tx;
         tx.clock.forget_transmission();
         if self.nodes.is_switch(port) {
@@ -148,14 +148,14 @@ impl<P: Probe> Fabric<P> {
             && at < end.posted
         {
             end.posted = at;
-            cx.post(keys.make(Time(at), POLL), port, Payload::new(Kind::Link, step::POLL, 0, 0));
+            cx.post(keys.make(Time(at), POLL), port, LinkStep::Poll.pack());
         }
         if end.suspect
             && let Some(at) = end.link.poll_timeout()
             && let Some(entry) = end.timer.arm(Time(at.max(now + 1)))
         {
             let key = keys.make(entry.at, class::SYMBOL);
-            cx.post(key, port, Payload::new(Kind::Link, step::TIMER, 0, entry.generation));
+            cx.post(key, port, LinkStep::Timer { generation: entry.generation }.pack());
         }
     }
 
@@ -238,11 +238,11 @@ impl<P: Probe> Fabric<P> {
         end.flying.push_back(Flying { key, start: now, symbol: sent.symbol, starts, ends: ending, damaged });
         let peer = rx.peer;
         if end.woken != Some(key) {
-            cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+            cx.post(key, peer, LinkStep::Symbol.pack());
         }
         if end.resumes > now {
             let key = keys.make(Time(end.resumes), class::SYMBOL);
-            cx.post(key, port, Payload::new(Kind::Link, step::RESUME, 0, 0));
+            cx.post(key, port, LinkStep::Resume.pack());
         }
         let message = end.message.take();
         let committed = if sop { end.committed.take().map(|(serial, _)| serial) } else { None };
@@ -356,7 +356,7 @@ impl<P: Probe> Fabric<P> {
         trajectory.record(mark::START, Time(now), u64::from(port), id);
         let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
         end.air.push_back(Air::new(arrival, start.packet, start.meta));
-        cx.post(arrival, rx.peer, Payload::new(Kind::Link, step::ARRIVE, packet, 0));
+        cx.post(arrival, rx.peer, LinkStep::Arrive { packet, behind: 0 }.pack());
         tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
         if tx.waiting > 0 {
             self.post_done(cx, port);

@@ -1,8 +1,8 @@
 //! What goes wrong: damaged characters, links that go down and come back, receivers that fall silent.
 
-use super::{STRIKE, step};
+use super::STRIKE;
 use crate::config::{Damage, FaultAction};
-use crate::event::{Cx, Kind, Payload, class};
+use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::Fabric;
 use crate::port::{LinkTiming, Port};
 use crate::probe::Probe;
@@ -122,12 +122,12 @@ impl<P: Probe> Fabric<P> {
             };
             let key = self.key(self.ports[port as usize].rx.device, at, STRIKE);
             self.observers_pending += 1;
-            schedule(Event { key, target: port, payload: Payload::new(Kind::Link, step::ERROR, 0, 0) });
+            schedule(Event { key, target: port, payload: LinkStep::Error.pack() });
         }
         self.bootstrap_changes(schedule);
         for (n, fault) in self.config.clone().faults.iter().enumerate() {
             let key = self.observer.make(fault.at, class::HOST);
-            let payload = Payload::new(Kind::Link, step::FAULT, 0, 0);
+            let payload = LinkStep::Fault.pack();
             schedule(Event { key, target: n as u32, payload });
         }
     }
@@ -137,33 +137,33 @@ impl<P: Probe> Fabric<P> {
         &mut self,
         cx: &mut Cx<'_, L>,
         target: u32,
-        payload: Payload,
+        step: LinkStep,
     ) {
         // Errors alone do not keep a run going, and nobody waits for news of buffers.
-        if !matches!(payload.field(), step::ERROR | step::CREDIT) {
+        if !matches!(step, LinkStep::Error | LinkStep::Credit { .. }) {
             self.last_event = cx.now().0;
         }
-        match payload.field() {
-            step::POLL => self.poll(cx, target),
-            step::SYMBOL => self.symbol_arrives(cx, target),
-            step::CONTROL => self.control(cx, target),
-            step::ARRIVE => self.packet_arrives(cx, target, payload.packet(), payload.extra()),
-            step::TIMER => self.deadline(cx, target, payload.extra()),
-            step::ERROR => self.error(cx, target),
-            step::IDLE => self.idle_damage(cx, target),
-            step::ENTER => {
+        match step {
+            LinkStep::Poll => self.poll(cx, target),
+            LinkStep::Symbol => self.symbol_arrives(cx, target),
+            LinkStep::Control => self.control(cx, target),
+            LinkStep::Arrive { packet, behind } => self.packet_arrives(cx, target, packet, behind),
+            LinkStep::Timer { generation } => self.deadline(cx, target, generation),
+            LinkStep::Error => self.error(cx, target),
+            LinkStep::Idle => self.idle_damage(cx, target),
+            LinkStep::Enter => {
                 self.enter(cx, target);
                 for port in [target, self.ports[target as usize].rx.peer] {
                     self.end(port).stay_until = cx.now().0 + 1;
                 }
             }
-            step::RESUME => self.after_link_port(cx, target, false),
-            step::CREDIT => self.credit_returned(cx, target, payload.extra()),
-            step::LEFT => self.message_ended(cx, target),
-            step::PINS => self.message_at_pins(cx, target, payload.packet(), payload.extra()),
-            step::REACH => self.message_reached(cx, target, payload.packet(), payload.extra()),
-            step::BORDER => self.border(cx, target),
-            step::TELL => {
+            LinkStep::Resume => self.after_link_port(cx, target, false),
+            LinkStep::Credit { channel } => self.credit_returned(cx, target, channel),
+            LinkStep::Left => self.message_ended(cx, target),
+            LinkStep::Pins { packet, behind } => self.message_at_pins(cx, target, packet, behind),
+            LinkStep::Reach { packet, behind } => self.message_reached(cx, target, packet, behind),
+            LinkStep::Border => self.border(cx, target),
+            LinkStep::Tell => {
                 self.count(cx, target, false);
                 let end = self.end(target);
                 end.told_again = false;
@@ -171,7 +171,7 @@ impl<P: Probe> Fabric<P> {
                 self.after_link_port(cx, target, false);
                 self.tell_until_up(cx, target);
             }
-            _ => self.fault(cx, target),
+            LinkStep::Fault => self.fault(cx, target),
         }
     }
 
@@ -223,12 +223,12 @@ impl<P: Probe> Fabric<P> {
         if let Some(at) = next {
             let key = self.key(device, at, STRIKE);
             self.observers_pending += 1;
-            cx.post(key, port, Payload::new(Kind::Link, step::ERROR, 0, 0));
+            cx.post(key, port, LinkStep::Error.pack());
         }
         if idle {
             let key = self.key(device, now + way, class::SYMBOL);
             self.end(peer).idle_errors += 1;
-            cx.post(key, peer, Payload::new(Kind::Link, step::IDLE, 0, 0));
+            cx.post(key, peer, LinkStep::Idle.pack());
         }
     }
 
@@ -250,7 +250,7 @@ impl<P: Probe> Fabric<P> {
         }
         let at = cx.now().0 + end.status_period;
         let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
-        cx.post(key, port, Payload::new(Kind::Link, step::TELL, 0, 0));
+        cx.post(key, port, LinkStep::Tell.pack());
     }
 
     /// A scheduled fault.

@@ -9,8 +9,8 @@
 //! *Nothing that was posted is revoked.* Arrivals, deliveries and wakes on the way keep their keys; in symbol
 //! granularity they are taken for what they would be there.
 
-use super::{Air, End, Flying, Held, STRIKE, step};
-use crate::event::{Cx, Kind, Payload, class};
+use super::{Air, End, Flying, Held, STRIKE};
+use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::Fabric;
 use crate::port::{CreditRecord, special};
 use crate::probe::Probe;
@@ -137,7 +137,7 @@ impl<P: Probe> Fabric<P> {
             let port = self.nodes.port((device, port));
             if self.ends[port as usize].as_ref().is_some_and(|end| end.changes) {
                 let key = self.key(device, fault.at.0.saturating_sub(1), STRIKE);
-                schedule(Event { key, target: port, payload: Payload::new(Kind::Link, step::ENTER, 0, 0) });
+                schedule(Event { key, target: port, payload: LinkStep::Enter.pack() });
             }
         }
     }
@@ -205,7 +205,7 @@ impl<P: Probe> Fabric<P> {
         let (outstanding, peer) = (usize::from(tx.outstanding), tx.peer);
         let posted = self.ports[peer as usize].rx.deliver_posted;
         for (key, packet) in self.cold[peer as usize].in_flight.split_off(usize::from(posted)) {
-            cx.post(key, peer, Payload::new(Kind::Link, step::ARRIVE, packet, 0));
+            cx.post(key, peer, LinkStep::Arrive { packet, behind: 0 }.pack());
         }
         let mut log = std::mem::take(&mut self.end(port).log);
         let acknowledged = log.len().checked_sub(outstanding).expect("what is outstanding was noted");
@@ -262,7 +262,7 @@ impl<P: Probe> Fabric<P> {
             }
             end.fly(record.key, start_of(record), stype0);
             if end.woken != Some(record.key) {
-                cx.post(record.key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+                cx.post(record.key, peer, LinkStep::Symbol.pack());
             }
         }
         end.due = due.iter().map(|record| record.key).collect();
@@ -303,7 +303,7 @@ impl<P: Probe> Fabric<P> {
                 let says = Stype0::Status { ack_id_status: expected_ack_id, buf_status: end.told };
                 let key = self.key(device, at + way, class::SYMBOL);
                 self.end(port).fly(key, at, says);
-                cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+                cx.post(key, peer, LinkStep::Symbol.pack());
             }
             let flying = self.end(port).flying.back_mut().expect("a symbol is on the wire");
             (flying.starts, flying.ends) = (starts, ends);

@@ -1,6 +1,6 @@
 //! stype2 messages on symbolic links: they are lost with their symbols, and told again after recovery.
 
-use crate::event::{Cx, Kind, Payload};
+use crate::event::{Cx, Happening, Payload};
 use crate::fabric::Fabric;
 use crate::probe::Probe;
 use lp_serial::Form;
@@ -37,7 +37,7 @@ impl<P: Probe> Fabric<P> {
             self.message_lost(port);
             self.schedule_refresh(cx, port);
         } else {
-            cx.post(key, self.ports[port as usize].tx.peer, Payload::new(Kind::Message, field, 0, 0));
+            cx.post(key, self.ports[port as usize].tx.peer, Happening::Message { field }.pack());
         }
     }
 

@@ -1,7 +1,7 @@
 //! The receiving side: what arrives, and what it means for the fabric.
 
-use super::{Control, step};
-use crate::event::{Cx, Kind, Payload, class};
+use super::Control;
+use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::Fabric;
 use crate::probe::Probe;
 use lp_serial::control_symbol::{Cause, Stype1};
@@ -37,7 +37,7 @@ impl<P: Probe> Fabric<P> {
                 self.take_in(cx, port, &control);
             } else {
                 self.end(port).controls.push_back(control);
-                cx.post(key, port, Payload::new(Kind::Link, step::CONTROL, 0, 0));
+                cx.post(key, port, LinkStep::Control.pack());
             }
         }
         self.after_link_port(cx, port, true);
@@ -92,7 +92,7 @@ impl<P: Probe> Fabric<P> {
             sim_core::TimerPop::Fired => {}
             sim_core::TimerPop::Rearm(entry) => {
                 let key = self.key(device, entry.at.0, class::SYMBOL);
-                cx.post(key, port, Payload::new(Kind::Link, step::TIMER, 0, entry.generation));
+                cx.post(key, port, LinkStep::Timer { generation: entry.generation }.pack());
                 return;
             }
             sim_core::TimerPop::Stale => return,
