@@ -31,7 +31,6 @@
 
 mod clock;
 pub(crate) mod courier;
-pub(crate) mod data;
 mod enumerator;
 mod frame;
 mod host;
@@ -45,6 +44,8 @@ pub(crate) mod session;
 pub(crate) mod transfer;
 mod workload;
 pub(crate) mod world;
+
+pub(crate) use crate::packet::{Cargo, data};
 
 use crate::config::{AgentConfig, Carrier, ProtocolConfig, ServiceTime};
 use crate::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal};
@@ -83,15 +84,6 @@ impl Outgoing {
     fn new(destination: u32, priority: Priority, body: Body<Data>, label: Label) -> Self {
         Outgoing { destination, priority: priority.prio(), body, label }
     }
-}
-
-/// What a packet of an agent carries: kept beside the packet.
-#[derive(Clone, Debug)]
-pub(crate) struct Cargo {
-    /// Id of its sender. A switch answers under the id that it was asked by.
-    pub source: u32,
-    pub body: Body<Data>,
-    pub label: Label,
 }
 
 /// What observers are told.

@@ -101,18 +101,18 @@ impl<P: Probe> Fabric<P> {
     pub fn tick<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: u32) {
         let s = s as usize;
         self.switches[s].tick_posted = false;
-        let starts = self.ledger.packet_hops;
+        let starts = self.links.observe.ledger.packet_hops;
         let mut unfinished = self.choose_together(cx, s);
         if self.switches[s].channel_reads.is_some() {
             self.outputs_look(cx, s);
             // Who started does not want other inputs any more: somebody else may read them.
-            unfinished |= self.ledger.packet_hops != starts;
+            unfinished |= self.links.observe.ledger.packet_hops != starts;
         }
         let switch = &self.switches[s];
         let again = if switch.slot == 0 {
             unfinished
         } else {
-            (switch.base..switch.base + switch.ports).any(|o| self.ports[o as usize].tx.stored > 0)
+            (switch.base..switch.base + switch.ports).any(|o| self.links.ports[o as usize].tx.stored > 0)
         };
         if again {
             self.post_tick(cx, s);
@@ -162,10 +162,10 @@ impl<P: Probe> Fabric<P> {
             for n in (0..ports).filter(|n| outputs >> n & 1 == 1) {
                 let asks = &requests[n as usize];
                 let Some(priority) = (0..PRIORITIES).rev().find(|&p| asks[p] & open != 0) else { continue };
-                let pointer = self.ports[(base + n) as usize].tx.pointers[priority];
+                let pointer = self.links.ports[(base + n) as usize].tx.pointers[priority];
                 let asking = asks[priority] & open;
                 let lane = self.choose(Node::Switch(s), asking, pointer, |fabric, lane| {
-                    fabric.packets[fabric.head_of(base + n, priority, lane).packet].stamp
+                    fabric.links.packets[fabric.head_of(base + n, priority, lane).packet].stamp
                 });
                 grants[lane as usize][priority] |= 1 << n;
                 granted |= 1 << lane;
@@ -195,7 +195,7 @@ impl<P: Probe> Fabric<P> {
                         open &= !(u64::from(reads[lane as usize] == 0) << lane);
                         if slips && round == 0 {
                             self.switches[s].reads_of[lane as usize].last[priority] = last;
-                            self.ports[(base + output) as usize].tx.pointers[priority] = lane as u8;
+                            self.links.ports[(base + output) as usize].tx.pointers[priority] = lane as u8;
                         }
                         matches[count] = Match { output, lane, priority };
                         count += 1;
@@ -212,11 +212,13 @@ impl<P: Probe> Fabric<P> {
             self.take(port, pick);
             // A start turns the pointers; iSLIP has turned them as far as it may.
             let pointers =
-                (self.ports[port as usize].tx.pointers, self.switches[s].reads_of[lane as usize].last);
+                (self.links.ports[port as usize].tx.pointers, self.switches[s].reads_of[lane as usize].last);
             self.start(cx, port, pick.packet, true);
             if slips {
-                (self.ports[port as usize].tx.pointers, self.switches[s].reads_of[lane as usize].last) =
-                    pointers;
+                (
+                    self.links.ports[port as usize].tx.pointers,
+                    self.switches[s].reads_of[lane as usize].last,
+                ) = pointers;
             }
         }
         // Outputs that lost to another output of the same input wait for the end of that read.
@@ -235,14 +237,14 @@ impl<P: Probe> Fabric<P> {
         output: u32,
         requests: &mut [u64; PRIORITIES],
     ) -> u64 {
-        if self.ports[output as usize].tx.stored == 0 {
+        if self.links.ports[output as usize].tx.stored == 0 {
             return 0;
         }
-        if self.ports[output as usize].tx.done > cx.key() {
+        if self.links.ports[output as usize].tx.done > cx.key() {
             self.post_done(cx, output);
             return 0;
         }
-        if self.ports[output as usize].tx.clock.blocked() != 0 {
+        if self.links.ports[output as usize].tx.clock.blocked() != 0 {
             self.consume(cx, output, cx.key());
         }
         let (mut asked, mut busy, mut no_credit) = (0u64, 0u64, false);
@@ -251,11 +253,11 @@ impl<P: Probe> Fabric<P> {
             if lanes == 0 {
                 continue;
             }
-            if self.ports[output as usize].tx.clock.blocked() & (1 << priority) != 0 {
+            if self.links.ports[output as usize].tx.clock.blocked() & (1 << priority) != 0 {
                 no_credit = true;
                 continue;
             }
-            let direct = self.switches[self.nodes.switch(output)].direct;
+            let direct = self.switches[self.links.nodes.switch(output)].direct;
             requests[priority] = if direct { self.readable(cx, output, lanes, priority) } else { lanes };
             busy |= lanes & !requests[priority];
             asked |= lanes;

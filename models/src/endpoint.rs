@@ -6,7 +6,8 @@
 
 use crate::config::{PRIORITIES, PacketSize};
 use crate::event::{Cx, Happening, Payload, class};
-use crate::fabric::{Fabric, mark};
+use crate::fabric::Fabric;
+use crate::observe::mark;
 use crate::packet::MAINTENANCE;
 use crate::packet::origin;
 use crate::packet::{NIL, Packet, UNSTAGED, sole_port};
@@ -40,7 +41,7 @@ impl Made {
 
 impl<P: Probe> Fabric<P> {
     pub fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let e = self.nodes.endpoint(port);
+        let e = self.links.nodes.endpoint(port);
         self.endpoints[e].create_posted = false;
         self.endpoint_turn(cx, e);
     }
@@ -51,13 +52,13 @@ impl<P: Probe> Fabric<P> {
         let port = self.endpoints[e].port;
         self.materialise(cx, e, now);
         self.try_output(cx, port);
-        let tx = &self.ports[port as usize].tx;
+        let tx = &self.links.ports[port as usize].tx;
         if tx.done <= cx.key() {
             self.post_create(cx, e);
         } else if !tx.done_posted {
             // The creation that was posted may have been made up earlier, with nothing posted in its place.
             self.await_next(cx, e);
-        } else if self.ports[port as usize].rx.special & special::INTERLEAVED != 0 {
+        } else if self.links.ports[port as usize].rx.special & special::INTERLEAVED != 0 {
             self.message_created(cx, e);
         }
     }
@@ -67,8 +68,8 @@ impl<P: Probe> Fabric<P> {
     fn await_next<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         let endpoint = &self.endpoints[e];
         let port = endpoint.port;
-        let tx = &self.ports[port as usize].tx;
-        if self.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
+        let tx = &self.links.ports[port as usize].tx;
+        if self.links.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
             self.post_done(cx, port);
         } else {
             self.post_create(cx, e);
@@ -139,18 +140,18 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     fn may_start_new<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, e: usize, packet: u32) -> bool {
         let port = self.endpoints[e].port as usize;
-        let tx = &self.ports[port].tx;
-        let queue = self.packets[packet].queue;
+        let tx = &self.links.ports[port].tx;
+        let queue = self.links.packets[packet].queue;
         tx.waiting == 0
             && tx.done <= cx.key()
             && tx.clock.blocked() == 0
             && !tx.parked_any
-            && (queue >= tx.queue_lanes || self.cold[port].stopped_lanes >> queue & 1 == 0)
+            && (queue >= tx.queue_lanes || self.links.cold[port].stopped_lanes >> queue & 1 == 0)
     }
 
     fn start_new<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: u32) {
         let port = self.endpoints[e].port;
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.high_water = tx.high_water.max(1);
         self.start(cx, port, packet, false);
     }
@@ -180,7 +181,7 @@ impl<P: Probe> Fabric<P> {
         endpoint.stamp = endpoint.stamp.wrapping_add(1);
         let stamp = endpoint.stamp;
         let device = endpoint.device;
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         let link_ps = timing.packet_ps(u64::from(draw.size.wire), &mut 0);
         let mut queue = UNSTAGED;
         let mut next_hop = crate::config::NO_PORT;
@@ -194,8 +195,8 @@ impl<P: Probe> Fabric<P> {
                 next_hop = sole_port(set);
             }
         }
-        self.ledger.injected += 1;
-        self.probe.offered(&Offered {
+        self.links.observe.ledger.injected += 1;
+        self.links.observe.probe.offered(&Offered {
             at: Time(at),
             flow: draw.flow,
             source: device,
@@ -204,9 +205,9 @@ impl<P: Probe> Fabric<P> {
         });
         if P::FOLLOWS_PACKETS {
             let id = PacketId { source: device, origin: draw.origin, sequence: draw.sequence };
-            self.probe.packet(Time(at), id, &draw.step());
+            self.links.observe.probe.packet(Time(at), id, &draw.step());
         }
-        self.packets.insert(Packet {
+        self.links.packets.insert(Packet {
             next: NIL,
             destination: draw.destination,
             source: device,
@@ -240,20 +241,20 @@ impl<P: Probe> Fabric<P> {
         at: u64,
     ) {
         let port = self.endpoints[e].port;
-        let queue = self.packets[packet].queue;
-        if self.ports[port as usize].tx.clock.blocked() != 0 {
+        let queue = self.links.packets[packet].queue;
+        if self.links.ports[port as usize].tx.clock.blocked() != 0 {
             // Credit changes up to the creation come first, later ones belong to the wait.
             let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);
             self.consume(cx, port, upto.min(cx.key()));
-            if usize::from(self.packets[packet].priority) >= PRIORITIES {
+            if usize::from(self.links.packets[packet].priority) >= PRIORITIES {
                 self.queue_in_channel(port, packet, at);
                 return;
             }
         }
         self.begin_wait_at(port, packet, at, false);
-        let lane = u32::from(queue.min(self.ports[port as usize].tx.queue_lanes));
+        let lane = u32::from(queue.min(self.links.ports[port as usize].tx.queue_lanes));
         self.store(port, lane, packet);
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.waiting += 1;
         tx.high_water = tx.high_water.max(tx.waiting);
     }
@@ -274,17 +275,17 @@ impl<P: Probe> Fabric<P> {
 
     /// The posted delivery is due.
     pub fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.ports[port as usize].rx.deliver_posted = false;
+        self.links.ports[port as usize].rx.deliver_posted = false;
         if self.is_symbolic(port) {
-            let (_, packet) = self.cold[port as usize].in_flight.pop_front().expect("it was posted");
+            let (_, packet) = self.links.cold[port as usize].in_flight.pop_front().expect("it was posted");
             return self.packet_arrives(cx, port, packet, 0);
         }
         self.flush(cx, port, cx.key());
-        let e = self.nodes.endpoint(port);
-        if (self.unfolded || self.listens(e))
-            && let Some(&(key, _)) = self.cold[port as usize].in_flight.front()
+        let e = self.links.nodes.endpoint(port);
+        if (self.links.unfolded || self.listens(e))
+            && let Some(&(key, _)) = self.links.cold[port as usize].in_flight.front()
         {
-            self.ports[port as usize].rx.deliver_posted = true;
+            self.links.ports[port as usize].rx.deliver_posted = true;
             cx.post(key, port, Happening::Deliver.pack());
         }
     }
@@ -292,11 +293,11 @@ impl<P: Probe> Fabric<P> {
     /// Delivers everything that has arrived at the sink behind `port` by `key` (inclusive).
     #[inline]
     pub fn flush<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
-        while let Some(&(at, packet)) = self.cold[port as usize].in_flight.front() {
+        while let Some(&(at, packet)) = self.links.cold[port as usize].in_flight.front() {
             if at > key {
                 break;
             }
-            self.cold[port as usize].in_flight.pop_front();
+            self.links.cold[port as usize].in_flight.pop_front();
             self.reach_endpoint(cx, port, packet, at.time());
         }
     }
@@ -310,7 +311,7 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         at: Time,
     ) {
-        if self.packets[packet].origin >= origin::FRAME {
+        if self.links.packets[packet].origin >= origin::FRAME {
             self.hand_over(cx, port, packet, at);
         } else {
             self.deliver(port, packet, at);
@@ -320,7 +321,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Delivers a packet that an agent made, with what it carries.
     fn hand_over<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, at: Time) {
-        let id = self.packets[packet].destination & !MAINTENANCE;
+        let id = self.links.packets[packet].destination & !MAINTENANCE;
         let delivery = self.delivery(port, packet, at);
         self.deliver(port, packet, at);
         self.make_status(cx, port, at.0, 1);
@@ -330,16 +331,16 @@ impl<P: Probe> Fabric<P> {
     /// What is known of a packet that arrives at `at`.
     #[inline(always)]
     pub fn delivery(&self, port: u32, packet: u32, at: Time) -> Delivery {
-        let record = &self.packets[packet];
+        let record = &self.links.packets[packet];
         let mut parts = record.parts();
-        parts[Cause::Recovery] = self.late.of(packet);
+        parts[Cause::Recovery] = self.links.packets.late.of(packet);
         Delivery {
             at,
             created: Time(record.created),
             flow: record.flow,
             priority: record.priority,
             source: record.source,
-            destination: self.ports[port as usize].rx.device,
+            destination: self.links.ports[port as usize].rx.device,
             sequence: u64::from(record.sequence),
             payload: u32::from(record.payload),
             link_ps: u64::from(record.link_ps),
@@ -350,30 +351,35 @@ impl<P: Probe> Fabric<P> {
     /// Delivers a packet. Nothing of its [`Delivery`] is written down unless somebody looks at it: put
     /// together field by field and moved as a whole it cost 6 % of a hop.
     pub fn deliver(&mut self, port: u32, packet: u32, at: Time) {
-        let record = &self.packets[packet];
-        let device = self.ports[port as usize].rx.device;
+        let record = &self.links.packets[packet];
+        let device = self.links.ports[port as usize].rx.device;
         // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).
-        let owner = self.config.owners[usize::from(record.destination as u16)];
+        let owner = self.links.config.owners[usize::from(record.destination as u16)];
         assert!(
             owner == device || owner == crate::config::NO_OWNER || record.destination & MAINTENANCE != 0,
             "packet for id {} reached {}",
             record.destination,
-            self.config.devices[device as usize].path
+            self.links.config.devices[device as usize].path
         );
-        let total = record.parts.iter().sum::<u64>() + self.late.of(packet);
+        let total = record.parts.iter().sum::<u64>() + self.links.packets.late.of(packet);
         if total != at.0 - record.created {
             self.parts_disagree(port, packet, at);
         }
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        self.outcome.record(mark::DELIVERED, at, u64::from(port), id ^ u64::from(record.origin) << 52);
-        self.ledger.delivered += 1;
+        self.links.observe.outcome.record(
+            mark::DELIVERED,
+            at,
+            u64::from(port),
+            id ^ u64::from(record.origin) << 52,
+        );
+        self.links.observe.ledger.delivered += 1;
         let (name, delivery) = (record.id(), self.delivery(port, packet, at));
-        self.late.forget(packet);
-        self.packets.remove(packet);
-        self.probe.delivered(&delivery);
+        self.links.packets.late.forget(packet);
+        self.links.packets.remove(packet);
+        self.links.observe.probe.delivered(&delivery);
         if P::FOLLOWS_PACKETS {
             let parts = Some(delivery.parts);
-            self.probe.packet(at, name, &PacketStep::Ended { device, parts });
+            self.links.observe.probe.packet(at, name, &PacketStep::Ended { device, parts });
         }
     }
 

@@ -10,29 +10,26 @@
 //! is accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements
 //! and buffer releases are records with keys, consumed when somebody needs them.
 
-use crate::agent::{Agent, Cargo, Workspace};
+use crate::agent::world::Hosts;
 use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
     StagingConfig, Verdict,
 };
 use crate::credit::Lengths;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::ids::{Node, Nodes, Owner};
+use crate::ids::{Node, Owner};
 use crate::interleave::ChannelReads;
-use crate::medium::{Frame, Stripes};
-use crate::packet::{Carried, List, Packets};
+use crate::link::Links;
+use crate::packet::List;
 use crate::port::{Cold, LinkTiming, NO_INPUT, NONE, Port, Rx, Tx, UNSERVED, special};
-use crate::probe::{Probe, Sample};
-use crate::registers::Space;
-use crate::run::{PipelineMode, StallReport};
+use crate::probe::Probe;
+use crate::registers::Registers;
+use crate::run::PipelineMode;
 use crate::staging;
-use crate::symbol::{End, Late, WireChecked};
+use crate::stall::Watchdog;
 use crate::traffic::Source;
 use crate::wire::{Wire, WireTiming};
-use sim_core::{
-    ActorId, Class, Event, EventKey, EventList, Fingerprint, KeySource, Purpose, Shake, Stream, Time, World,
-    prefetch,
-};
+use sim_core::{Class, Event, EventKey, EventList, Purpose, Stream, Time, World, prefetch};
 use std::sync::Arc;
 use voq_backpressure::Originator;
 
@@ -162,136 +159,32 @@ pub(crate) struct Endpoint {
     pub stamp: u32,
 }
 
-/// Packets that share one input buffer.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Share {
-    pub left: u32,
-}
-
-/// A running count of what happened to packets.
-#[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Ledger {
-    pub injected: u64,
-    pub replicated: u64,
-    pub delivered: u64,
-    pub dropped: u64,
-    pub packet_hops: u64,
-    /// Of these, in symbol granularity.
-    pub symbol_hops: u64,
-}
-
-/// The world that the kernel runs.
+/// The world that the kernel runs: the parts, each above those that it is made of.
 pub(crate) struct Fabric<P> {
-    pub config: Arc<FabricConfig>,
-    pub unfolded: bool,
     /// The state is larger than a second-level cache: fetch ahead of events.
     pub foresight: bool,
-    pub probe: P,
-    pub packets: Packets,
-    pub lists: Vec<List>,
-    pub ports: Vec<Port>,
-    pub cold: Vec<Cold>,
-    pub timings: Vec<LinkTiming>,
-    /// Whose port is whose.
-    pub nodes: Nodes,
+    /// Links with both halves of their ports, packets, and what is observed.
+    pub links: Links<P>,
     pub switches: Vec<Switch>,
-    pub endpoints: Vec<Endpoint>,
-    /// Beside `endpoints`; empty if there are none.
-    pub agents: Vec<Option<Box<Agent>>>,
-    /// Bodies of packets that agents made.
-    pub cargoes: Carried<Cargo>,
-    /// Frames under way on other media than RapidIO.
-    pub frames: Carried<Frame>,
-    pub stripes: Stripes,
-    /// For whichever agent is called.
-    pub workspace: Workspace,
-    /// Ends of symbolic links, by port; empty if there are none.
-    pub ends: Vec<Option<Box<End>>>,
-    pub late: Late,
-    pub wire_checked: WireChecked,
-    /// Registers of all devices; empty unless a host reads them.
-    pub spaces: Vec<Space>,
-    /// The host gave an endpoint another id than was planned: no traffic starts.
-    pub astray: bool,
-    pub keys: Vec<KeySource>,
-    pub shares: Vec<Share>,
-    pub free_shares: Vec<u32>,
-    pub ledger: Ledger,
-    pub outcome: Fingerprint,
-    pub trajectory: Fingerprint,
-    pub stalls: Vec<StallReport>,
-    pub stalled: Vec<(u32, u8)>,
+    /// Scheduled losses of VoQ messages.
     pub losses: Vec<staging::Loss>,
-    pub sample: Sample,
-    /// Keys of sampling and watching come from an actor of their own.
-    pub observer: KeySource,
-    /// Posted events of sampling and watching.
-    pub observers_pending: usize,
-    /// Last instant at which a protocol or a link with faults did something.
-    pub last_event: u64,
-    pub sample_every: u64,
-    pub stall_after: u64,
-    /// From one look of the watchdog to the next, in units of `stall_after`.
-    pub watch_steps: u64,
-}
-
-/// Kinds of fingerprint entries. Frozen.
-pub(crate) mod mark {
-    pub const DELIVERED: u32 = 1;
-    pub const DROPPED: u32 = 2;
-    pub const STOPPED: u32 = 3;
-    pub const RELEASED: u32 = 4;
-    pub const START: u32 = 5;
-    pub const MESSAGE: u32 = 7;
-    pub const CONVEYED: u32 = 8;
-    pub const ANSWERED: u32 = 9;
-    pub const FACT: u32 = 10;
-    pub const ACCESS: u32 = 11;
+    pub endpoints: Vec<Endpoint>,
+    pub hosts: Hosts,
+    pub registers: Registers,
+    pub watchdog: Watchdog,
 }
 
 impl<P: Probe> Fabric<P> {
     pub fn new(config: Arc<FabricConfig>, pipeline: PipelineMode, probe: P) -> Self {
-        let shake = if config.shake == 0 { Shake::NONE } else { Shake::new(config.shake) };
-        let ports: usize = config.devices.iter().map(|device| device.ports.len()).sum();
         let mut fabric = Fabric {
-            unfolded: pipeline == PipelineMode::Unfolded,
             foresight: crate::run::is_large(&config),
-            probe,
-            packets: Packets::default(),
-            lists: Vec::new(),
-            ports: Vec::with_capacity(ports),
-            cold: Vec::with_capacity(ports),
-            timings: Vec::new(),
-            nodes: Nodes::default(),
+            links: Links::new(config.clone(), pipeline == PipelineMode::Unfolded, probe),
             switches: Vec::new(),
-            endpoints: Vec::new(),
-            agents: Vec::new(),
-            cargoes: Carried::default(),
-            frames: Carried::default(),
-            stripes: Stripes::default(),
-            workspace: Workspace::default(),
-            ends: Vec::new(),
-            late: Late::default(),
-            wire_checked: WireChecked::default(),
-            spaces: Vec::new(),
-            astray: false,
-            keys: (0..config.devices.len()).map(|d| KeySource::new(ActorId::new(d as u32), shake)).collect(),
-            shares: Vec::new(),
-            free_shares: Vec::new(),
-            ledger: Ledger::default(),
-            outcome: Fingerprint::default(),
-            trajectory: Fingerprint::default(),
-            stalls: Vec::new(),
-            stalled: Vec::new(),
             losses: staging::losses(&config),
-            sample: Sample::default(),
-            observer: KeySource::new(ActorId::MAX, Shake::NONE),
-            observers_pending: 0,
-            last_event: 0,
-            sample_every: config.sample_every.map_or(0, |d| d.0),
-            stall_after: config.stall_after.map_or(0, |d| d.0),
-            watch_steps: 1,
-            config: config.clone(),
+            endpoints: Vec::new(),
+            hosts: Hosts::default(),
+            registers: Registers::default(),
+            watchdog: Watchdog::new(config.stall_after.map_or(0, |d| d.0)),
         };
         for (index, device) in config.devices.iter().enumerate() {
             fabric.add_device(index as u32, device.ports.len() as u32);
@@ -303,8 +196,8 @@ impl<P: Probe> Fabric<P> {
         // A host that sets the fabric up lets traffic start.
         let early = if config.enumeration.is_none() { &config.sources[..] } else { &[] };
         for source in early {
-            let port = fabric.nodes.first_port(source.endpoint);
-            let endpoint = fabric.nodes.endpoint(port);
+            let port = fabric.links.nodes.first_port(source.endpoint);
+            let endpoint = fabric.links.nodes.endpoint(port);
             fabric.endpoints[endpoint].sources.push(Source::new(config.seed, source));
         }
         for endpoint in &mut fabric.endpoints {
@@ -316,18 +209,13 @@ impl<P: Probe> Fabric<P> {
         fabric.set_up_links();
         fabric.set_up_registers();
         fabric.set_up_staging();
-        let mut names = Vec::new();
-        for (d, device) in config.devices.iter().enumerate() {
-            names.extend((0..device.ports.len()).map(|p| (d as u32, p as u8)));
-        }
-        fabric.sample.ports = Arc::new(names);
         fabric
     }
 
     fn add_device(&mut self, index: u32, ports: u32) {
-        let config = self.config.clone();
+        let config = self.links.config.clone();
         let device = &config.devices[index as usize];
-        let base = self.ports.len() as u32;
+        let base = self.links.ports.len() as u32;
         let (lanes, owner) = match &device.model {
             DeviceModel::Endpoint(_) => (1, Owner::endpoint(self.endpoints.len())),
             DeviceModel::Switch(s) => {
@@ -335,11 +223,13 @@ impl<P: Probe> Fabric<P> {
                 (lanes, Owner::switch(self.switches.len()))
             }
         };
-        let first_list = self.lists.len() as u32;
+        let first_list = self.links.lists.len() as u32;
         let per_priority = ports * lanes;
-        self.lists.resize(self.lists.len() + (per_priority as usize) * PRIORITIES, List::default());
+        self.links
+            .lists
+            .resize(self.links.lists.len() + (per_priority as usize) * PRIORITIES, List::default());
         for (p, port) in device.ports.iter().enumerate() {
-            self.cold.push(Cold {
+            self.links.cold.push(Cold {
                 stride: per_priority,
                 lane_count: lanes,
                 reading_share: NONE,
@@ -362,9 +252,9 @@ impl<P: Probe> Fabric<P> {
                 deliver_posted: false,
                 special: 0,
             };
-            self.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes), rx });
+            self.links.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes), rx });
         }
-        self.nodes.push(owner, device.ports.len());
+        self.links.nodes.push(owner, device.ports.len());
         match &device.model {
             DeviceModel::Endpoint(e) => self.endpoints.push(Endpoint {
                 device: index,
@@ -454,10 +344,10 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn connect(&mut self, link: &crate::config::LinkConfig, lengths: &Lengths) {
-        let config = self.config.clone();
+        let config = self.links.config.clone();
         for ((from, from_port), (to, to_port)) in [(link.a, link.b), (link.b, link.a)] {
-            let from_index = self.nodes.first_port(from) + u32::from(from_port);
-            let to_index = self.nodes.first_port(to) + u32::from(to_port);
+            let from_index = self.links.nodes.first_port(from) + u32::from(from_port);
+            let to_index = self.links.nodes.first_port(to) + u32::from(to_port);
             let neighbour = &config.devices[to as usize];
             let receiver = &neighbour.ports[to_port as usize];
             let (pipeline, header) = match &neighbour.model {
@@ -484,8 +374,8 @@ impl<P: Probe> Fabric<P> {
                 ack_window: link.ack_window,
             };
             let number = self.timing_number(timing);
-            self.ports[to_index as usize].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
-            let Port { tx, rx } = &mut self.ports[from_index as usize];
+            self.links.ports[to_index as usize].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
+            let Port { tx, rx } = &mut self.links.ports[from_index as usize];
             tx.peer = to_index;
             tx.free = i16::from(receiver.buffers);
             tx.timing = number;
@@ -496,15 +386,15 @@ impl<P: Probe> Fabric<P> {
 
     /// Writes and reads back whatever crosses a link from now on.
     pub fn check_wire(&mut self) {
-        self.ports.iter_mut().for_each(|port| port.rx.special |= special::CHECK);
+        self.links.ports.iter_mut().for_each(|port| port.rx.special |= special::CHECK);
     }
 
     /// The number of a kind of link.
     pub fn timing_number(&mut self, timing: LinkTiming) -> u16 {
-        let known = self.timings.iter().position(|known| *known == timing);
+        let known = self.links.timings.iter().position(|known| *known == timing);
         let number = known.unwrap_or_else(|| {
-            self.timings.push(timing);
-            self.timings.len() - 1
+            self.links.timings.push(timing);
+            self.links.timings.len() - 1
         });
         u16::try_from(number).expect("at most 65 536 kinds of links")
     }
@@ -515,21 +405,21 @@ impl<P: Probe> Fabric<P> {
             let endpoint = &mut self.endpoints[e];
             if endpoint.next != u64::MAX {
                 endpoint.create_posted = true;
-                let key = self.keys[endpoint.device as usize].make(Time(endpoint.next), class::TRAFFIC);
+                let key = self.links.keys[endpoint.device as usize].make(Time(endpoint.next), class::TRAFFIC);
                 schedule(Event { key, target: endpoint.port, payload: Happening::Create.pack() });
             }
         }
         self.bootstrap_agents(&mut schedule);
         self.bootstrap_messages(&mut schedule);
         self.bootstrap_faults(&mut schedule);
-        if self.sample_every != 0 {
-            let key = self.observer.make(Time(self.sample_every), class::SAMPLE);
-            self.observers_pending += 1;
+        if self.links.observe.sample_every != 0 {
+            let key = self.links.observe.keys.make(Time(self.links.observe.sample_every), class::SAMPLE);
+            self.links.observe.pending += 1;
             schedule(Event { key, target: 0, payload: Happening::Sample.pack() });
         }
-        if self.stall_after != 0 {
-            let key = self.observer.make(Time(self.stall_after), class::WATCH);
-            self.observers_pending += 1;
+        if self.watchdog.stall_after != 0 {
+            let key = self.links.observe.keys.make(Time(self.watchdog.stall_after), class::WATCH);
+            self.links.observe.pending += 1;
             schedule(Event { key, target: 0, payload: Happening::Watch.pack() });
         }
     }
@@ -537,13 +427,13 @@ impl<P: Probe> Fabric<P> {
     /// The key of device `device` for `at`.
     #[inline(always)]
     pub fn key(&mut self, device: u32, at: u64, class: Class) -> EventKey {
-        self.keys[device as usize].make(Time(at), class)
+        self.links.keys[device as usize].make(Time(at), class)
     }
 
     /// The link of `port` runs in symbol granularity now.
     #[inline(always)]
     pub fn is_symbolic(&self, port: u32) -> bool {
-        !self.ends.is_empty() && self.ports[port as usize].rx.special & special::SYMBOLS != 0
+        !self.links.ends.is_empty() && self.links.ports[port as usize].rx.special & special::SYMBOLS != 0
     }
 
     /// Settles everything that is due before `key` but that nobody has needed yet.
@@ -568,48 +458,53 @@ impl<P: Probe> Fabric<P> {
     #[inline(never)]
     fn take_sample<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         self.settle(cx, cx.key());
-        let mut sample = std::mem::take(&mut self.sample);
+        let mut sample = std::mem::take(&mut self.links.observe.sample);
         sample.at = cx.now();
         sample.input_occupancy.clear();
-        sample.input_occupancy.extend(self.ports.iter().map(|p| u32::from(p.rx.occupied)));
-        for (port, in_use) in sample.input_occupancy.iter_mut().enumerate().take(self.ends.len()) {
+        sample.input_occupancy.extend(self.links.ports.iter().map(|p| u32::from(p.rx.occupied)));
+        for (port, in_use) in sample.input_occupancy.iter_mut().enumerate().take(self.links.ends.len()) {
             *in_use += self.channels(port as u32).map_or(0, |channels| u32::from(channels.held()));
         }
         sample.output_waiting.clear();
-        sample.output_waiting.extend(self.ports.iter().map(|p| p.tx.waiting));
-        sample.injected = self.ledger.injected;
-        sample.replicated = self.ledger.replicated;
-        sample.delivered = self.ledger.delivered;
-        sample.dropped = self.ledger.dropped;
-        sample.in_flight = self.packets.len() as u64;
+        sample.output_waiting.extend(self.links.ports.iter().map(|p| p.tx.waiting));
+        sample.injected = self.links.observe.ledger.injected;
+        sample.replicated = self.links.observe.ledger.replicated;
+        sample.delivered = self.links.observe.ledger.delivered;
+        sample.dropped = self.links.observe.ledger.dropped;
+        sample.in_flight = self.links.packets.len() as u64;
         self.check_conservation();
         #[cfg(debug_assertions)]
         self.check_parked();
-        self.probe.sample(&sample);
-        self.sample = sample;
-        self.observers_pending -= 1;
+        self.links.observe.probe.sample(&sample);
+        self.links.observe.sample = sample;
+        self.links.observe.pending -= 1;
         // Observers alone do not keep a run going.
         if !self.is_idle(cx) {
-            self.observers_pending += 1;
-            let key = self.observer.make(Time(cx.now().0 + self.sample_every), class::SAMPLE);
+            self.links.observe.pending += 1;
+            let key = self
+                .links
+                .observe
+                .keys
+                .make(Time(cx.now().0 + self.links.observe.sample_every), class::SAMPLE);
             cx.post(key, 0, Happening::Sample.pack());
         }
     }
 
     /// Whether nothing is left to happen but observations.
     pub fn is_idle<L: EventList<Payload>>(&self, cx: &Cx<'_, L>) -> bool {
-        cx.pending() == self.observers_pending && self.cold.iter().all(|c| c.in_flight.is_empty())
+        cx.pending() == self.links.observe.pending && self.links.cold.iter().all(|c| c.in_flight.is_empty())
     }
 
     /// Whether packets are left that the watchdog will look at, others than those on their way to a sink.
     pub fn is_watched(&self) -> bool {
-        let arriving: usize = self.cold.iter().map(|c| c.in_flight.len()).sum();
-        self.stall_after != 0 && self.packets.len() > arriving
+        let arriving: usize = self.links.cold.iter().map(|c| c.in_flight.len()).sum();
+        self.watchdog.stall_after != 0 && self.links.packets.len() > arriving
     }
 
     /// Arrival of the last packet that is on its way to a sink.
     pub fn last_arrival(&self) -> Time {
-        self.cold
+        self.links
+            .cold
             .iter()
             .filter_map(|c| c.in_flight.back())
             .map(|(key, _)| key.time())
@@ -620,12 +515,12 @@ impl<P: Probe> Fabric<P> {
     /// The end of a run in which nothing is left to happen: its last change, whether or not it was an event.
     /// What is left somewhere stays for ever.
     pub fn last_change(&self) -> Time {
-        if self.packets.len() > 0 {
+        if self.links.packets.len() > 0 {
             return Time::MAX;
         }
-        let mut last = self.last_event;
-        for Port { tx, rx } in self.ports.iter().filter(|port| port.tx.peer != NONE) {
-            let timing = &self.timings[tx.timing as usize];
+        let mut last = self.links.observe.last_event;
+        for Port { tx, rx } in self.links.ports.iter().filter(|port| port.tx.peer != NONE) {
+            let timing = &self.links.timings[tx.timing as usize];
             if tx.packets_sent > 0 {
                 last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
             }
@@ -638,14 +533,14 @@ impl<P: Probe> Fabric<P> {
 
     /// Totals at the end of a run.
     pub fn totals(&mut self, end: Time, events: u64) -> crate::run::Outcome {
-        let mut ports = Vec::with_capacity(self.ports.len());
-        for (index, Port { tx, rx }) in self.ports.iter().enumerate() {
-            let number = (index as u32 - self.nodes.first_port(rx.device)) as u8;
-            let mut stats = self.cold[index].stats;
+        let mut ports = Vec::with_capacity(self.links.ports.len());
+        for (index, Port { tx, rx }) in self.links.ports.iter().enumerate() {
+            let number = (index as u32 - self.links.nodes.first_port(rx.device)) as u8;
+            let mut stats = self.links.cold[index].stats;
             stats.packets_sent = u64::from(tx.packets_sent);
             stats.packet_ps = tx.packet_ps;
             if tx.peer != NONE {
-                let timing = self.timings[tx.timing as usize].wire;
+                let timing = self.links.timings[tx.timing as usize].wire;
                 // A symbol counts when it gets its place, a packet as far as it got.
                 stats.symbol_ps = u64::from(rx.wire.own_symbols) * timing.symbol;
                 stats.packet_ps -= match self.interleaved(index as u32) {
@@ -676,19 +571,19 @@ impl<P: Probe> Fabric<P> {
             transfers,
             programs,
             links,
-            symbol_hops: self.ledger.symbol_hops,
-            wire_checked: self.wire_checked,
+            symbol_hops: self.links.observe.ledger.symbol_hops,
+            wire_checked: self.links.wire_checked,
             enumeration: self.enumeration_report(),
-            outcome: self.outcome,
-            trajectory: self.trajectory,
-            stalls: std::mem::take(&mut self.stalls),
+            outcome: self.links.observe.outcome,
+            trajectory: self.links.observe.trajectory,
+            stalls: std::mem::take(&mut self.watchdog.stalls),
             events,
-            packet_hops: self.ledger.packet_hops,
-            injected: self.ledger.injected,
-            replicated: self.ledger.replicated,
-            delivered: self.ledger.delivered,
-            dropped: self.ledger.dropped,
-            in_flight: self.packets.len() as u64,
+            packet_hops: self.links.observe.ledger.packet_hops,
+            injected: self.links.observe.ledger.injected,
+            replicated: self.links.observe.ledger.replicated,
+            delivered: self.links.observe.ledger.delivered,
+            dropped: self.links.observe.ledger.dropped,
+            in_flight: self.links.packets.len() as u64,
             left: self.left(),
         }
     }
@@ -697,8 +592,9 @@ impl<P: Probe> Fabric<P> {
     /// packets.
     #[cfg(debug_assertions)]
     fn check_parked(&self) {
-        for parked in self.cold.iter().flat_map(|cold| &cold.parked) {
-            let count: usize = parked.lists.iter().map(|list| self.packets.iter_list(list).count()).sum();
+        for parked in self.links.cold.iter().flat_map(|cold| &cold.parked) {
+            let count: usize =
+                parked.lists.iter().map(|list| self.links.packets.iter_list(list).count()).sum();
             assert_eq!(parked.count as usize, count, "packets that moved aside are counted");
             assert!(parked.stopped || count > 0, "a place is given up with its last packet");
         }
@@ -706,23 +602,23 @@ impl<P: Probe> Fabric<P> {
 
     /// Conservation: injected + replicated = delivered + dropped + in flight.
     pub fn check_conservation(&self) {
-        let l = &self.ledger;
+        let l = &self.links.observe.ledger;
         assert_eq!(
             l.injected + l.replicated,
-            l.delivered + l.dropped + self.packets.len() as u64,
+            l.delivered + l.dropped + self.links.packets.len() as u64,
             "packets are conserved"
         );
     }
 
     #[inline(always)]
     fn done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.ports[port as usize].tx.done_posted = false;
-        if !self.nodes.is_switch(port) {
-            let e = self.nodes.endpoint(port);
+        self.links.ports[port as usize].tx.done_posted = false;
+        if !self.links.nodes.is_switch(port) {
+            let e = self.links.nodes.endpoint(port);
             self.endpoint_turn(cx, e);
             return;
         }
-        let input = self.ports[port as usize].tx.reading;
+        let input = self.links.ports[port as usize].tx.reading;
         if input != NO_INPUT {
             self.finish_read(cx, port, true);
             if self.offer_input(cx, port, input.into()) {
@@ -744,24 +640,24 @@ impl<P: Probe> World for Fabric<P> {
     #[inline]
     fn foresee(&self, event: &Event<Payload>) {
         let port = event.target as usize;
-        let Some(Port { tx, rx }) = self.ports.get(port) else { return };
+        let Some(Port { tx, rx }) = self.links.ports.get(port) else { return };
         prefetch(rx);
         match event.payload.unpack() {
             Happening::Arrive { packet, destination, .. } => {
-                self.packets.prefetch(packet);
-                let Node::Switch(s) = self.nodes.node(event.target) else { return };
+                self.links.packets.prefetch(packet);
+                let Node::Switch(s) = self.links.nodes.node(event.target) else { return };
                 let switch = &self.switches[s];
                 let Some(hop) = switch.routes.get(usize::from(destination)) else { return };
                 if u32::from(hop.egress) >= switch.ports {
                     return;
                 }
                 let out = u32::from(hop.egress);
-                let output = &self.ports[(switch.base + out) as usize];
+                let output = &self.links.ports[(switch.base + out) as usize];
                 output.tx.prefetch();
                 prefetch(&output.rx);
                 let input = port as u32 - switch.base;
                 let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
-                prefetch(&self.lists[(switch.lists + lane) as usize]);
+                prefetch(&self.links.lists[(switch.lists + lane) as usize]);
             }
             Happening::Done | Happening::Create => tx.prefetch(),
             Happening::Host(_) | Happening::Deliver => {
@@ -777,9 +673,9 @@ impl<P: Probe> World for Fabric<P> {
         let target = event.target;
         match event.payload.unpack() {
             Happening::Arrive { packet, behind, .. } => {
-                if self.is_symbolic(target) && !self.unfolded {
+                if self.is_symbolic(target) && !self.links.unfolded {
                     self.packet_arrives(cx, target, packet, behind);
-                } else if self.unfolded {
+                } else if self.links.unfolded {
                     self.arrive_unfolded(cx, target, packet, behind);
                 } else {
                     self.arrive(cx, target, packet, behind);

@@ -136,7 +136,7 @@ impl ChannelReads {
 impl<P: Probe> Fabric<P> {
     /// The messages on the wire of `port`, where channels share it.
     pub(crate) fn interleaved(&self, port: u32) -> Option<&Interleave> {
-        self.cold[port as usize].channels.as_ref()?.interleave.as_deref()
+        self.links.cold[port as usize].channels.as_ref()?.interleave.as_deref()
     }
 
     fn interleave(&mut self, port: u32) -> &mut Interleave {
@@ -151,13 +151,13 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         flight: &Flight,
     ) {
-        let record = &self.packets[packet];
+        let record = &self.links.packets[packet];
         let (channel, input) = (record.priority, record.input);
-        let is_switch = self.nodes.is_switch(port);
+        let is_switch = self.links.nodes.is_switch(port);
         let mut upstream = NONE;
         if is_switch {
-            let sender = self.ports[(self.base_of(port) + u32::from(input)) as usize].rx.peer;
-            let cuts = self.timings[self.ports[sender as usize].tx.timing as usize].header != 0;
+            let sender = self.links.ports[(self.base_of(port) + u32::from(input)) as usize].rx.peer;
+            let cuts = self.links.timings[self.links.ports[sender as usize].tx.timing as usize].header != 0;
             upstream = if cuts { sender } else { NONE };
             self.channel_read(port, input, channel);
         }
@@ -173,7 +173,7 @@ impl<P: Probe> Fabric<P> {
         self.may_pass(cx, port);
         if !is_switch {
             // What is created meanwhile may pass.
-            self.post_create(cx, self.nodes.endpoint(port));
+            self.post_create(cx, self.links.nodes.endpoint(port));
         }
     }
 
@@ -185,7 +185,7 @@ impl<P: Probe> Fabric<P> {
 
     /// The end of a transmission is an event of its own kind.
     fn post_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.done_posted = true;
         cx.post(tx.done, port, LinkStep::Left.pack());
     }
@@ -199,9 +199,9 @@ impl<P: Probe> Fabric<P> {
         arrival: EventKey,
         behind: u32,
     ) {
-        let tx = &self.ports[port as usize].tx;
-        let pipeline = self.timings[tx.timing as usize].pipeline;
-        let (early, step) = if self.unfolded && pipeline > 0 {
+        let tx = &self.links.ports[port as usize].tx;
+        let pipeline = self.links.timings[tx.timing as usize].pipeline;
+        let (early, step) = if self.links.unfolded && pipeline > 0 {
             (pipeline, LinkStep::Pins { packet, behind })
         } else {
             (0, LinkStep::Reach { packet, behind })
@@ -217,8 +217,8 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         behind: u32,
     ) {
-        let upstream = self.ports[port as usize].rx.peer;
-        let pipeline = self.timings[self.ports[upstream as usize].tx.timing as usize].pipeline;
+        let upstream = self.links.ports[port as usize].rx.peer;
+        let pipeline = self.links.timings[self.links.ports[upstream as usize].tx.timing as usize].pipeline;
         let key = cx.key().later(Duration(pipeline));
         cx.post(key, port, LinkStep::Reach { packet, behind }.pack());
     }
@@ -231,13 +231,15 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         behind: u32,
     ) {
-        if self.nodes.is_switch(port) {
+        if self.links.nodes.is_switch(port) {
             self.arrive(cx, port, packet, behind);
             self.switch_looks(cx, port);
         } else {
-            let (priority, sender) = (self.packets[packet].priority, self.ports[port as usize].rx.peer);
+            let (priority, sender) =
+                (self.links.packets[packet].priority, self.links.ports[port as usize].rx.peer);
             let channel = self.channels_of(sender).of(priority);
-            let at = cx.now().0 + self.timings[self.ports[sender as usize].tx.timing as usize].propagation;
+            let at = cx.now().0
+                + self.links.timings[self.links.ports[sender as usize].tx.timing as usize].propagation;
             self.post_credit(cx, port, at, channel);
             self.reach_endpoint(cx, port, packet, cx.now());
         }
@@ -245,7 +247,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A transmission of `port` was to end now.
     pub(crate) fn message_ended<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if self.ports[port as usize].tx.done != cx.key() {
+        if self.links.ports[port as usize].tx.done != cx.key() {
             // It has let others pass and ends later.
             return;
         }
@@ -264,32 +266,32 @@ impl<P: Probe> Fabric<P> {
             self.late_by(port, &sending, now - sending.from);
         }
         self.interleave(port).on_wire = None;
-        self.ports[port as usize].tx.done_posted = false;
+        self.links.ports[port as usize].tx.done_posted = false;
         if sending.has_arrival {
             let behind = self.behind(port);
             let gone = &mut self.interleave(port).gone;
             gone.retain(|&(_, at)| at + behind > now);
             gone.push((sending.packet, now));
         } else {
-            let Port { tx, rx } = &self.ports[port as usize];
-            let (timing, device) = (&self.timings[tx.timing as usize], rx.device);
+            let Port { tx, rx } = &self.links.ports[port as usize];
+            let (timing, device) = (&self.links.timings[tx.timing as usize], rx.device);
             let at = now + timing.propagation + timing.pipeline;
             let arrival = self.key(device, at, class::ARRIVAL);
             self.post_reach(cx, port, sending.packet, arrival, 0);
         }
-        if self.nodes.is_switch(port) && self.ports[port as usize].tx.reading != NO_INPUT {
+        if self.links.nodes.is_switch(port) && self.links.ports[port as usize].tx.reading != NO_INPUT {
             self.finish_read(cx, port, true);
         }
         self.next_message(cx, port, sending.channel);
-        if !self.nodes.is_switch(port) && self.interleave(port).on_wire.is_none() {
-            self.endpoint_turn(cx, self.nodes.endpoint(port));
+        if !self.links.nodes.is_switch(port) && self.interleave(port).on_wire.is_none() {
+            self.endpoint_turn(cx, self.links.nodes.endpoint(port));
         }
         self.switch_looks(cx, port);
     }
 
     /// Time from what leaves `port` until the neighbour, which cuts through, may send it on.
     fn behind(&self, port: u32) -> u64 {
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         let head = (timing.header + timing.symbol_chars) * timing.char_num / timing.char_den;
         head + timing.propagation + timing.pipeline
     }
@@ -303,7 +305,7 @@ impl<P: Probe> Fabric<P> {
         }
         let before = self.interleaved(upstream).expect("all links of a device are alike");
         let end = match before.on_wire {
-            Some(other) if other.packet == packet => self.ports[upstream as usize].tx.done.time().0,
+            Some(other) if other.packet == packet => self.links.ports[upstream as usize].tx.done.time().0,
             _ if before.holds(packet) => now + self.micropacket_ps(upstream),
             _ => match before.gone.iter().rfind(|gone| gone.0 == packet) {
                 Some(&(_, at)) => at,
@@ -317,7 +319,9 @@ impl<P: Probe> Fabric<P> {
     /// one to be asked is `channel`.
     fn next_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, channel: u8) {
         let alone = self.interleave(port).stopped.iter().all(Option::is_none);
-        if alone && self.nodes.is_switch(port) && self.switches[self.nodes.switch(port)].choose_together != 0
+        if alone
+            && self.links.nodes.is_switch(port)
+            && self.switches[self.links.nodes.switch(port)].choose_together != 0
         {
             // All outputs choose together.
             return;
@@ -363,24 +367,24 @@ impl<P: Probe> Fabric<P> {
 
     /// Something has changed at the switch of `port`: messages may start or pass others at its outputs.
     pub(crate) fn switch_looks<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if !self.nodes.is_switch(port) {
+        if !self.links.nodes.is_switch(port) {
             return;
         }
-        let switch = &self.switches[self.nodes.switch(port)];
+        let switch = &self.switches[self.links.nodes.switch(port)];
         let outputs = switch.base..switch.base + switch.ports;
         loop {
-            let starts = self.ledger.packet_hops;
+            let starts = self.links.observe.ledger.packet_hops;
             for output in outputs.clone() {
                 if self.interleaved(output).is_some_and(|messages| messages.on_wire.is_none()) {
                     self.try_output(cx, output);
                 }
             }
             // Who starts does not want other inputs any more: somebody else may read them.
-            if self.ledger.packet_hops == starts {
+            if self.links.observe.ledger.packet_hops == starts {
                 break;
             }
         }
-        self.outputs_look(cx, self.nodes.switch(port));
+        self.outputs_look(cx, self.links.nodes.switch(port));
     }
 
     /// Messages may pass others at the outputs of switch `s`.
@@ -393,13 +397,13 @@ impl<P: Probe> Fabric<P> {
 
     /// If another channel may have something for the wire of `port`: looks at the next border.
     pub(crate) fn may_pass<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let Some(channels) = &self.cold[port as usize].channels else { return };
+        let Some(channels) = &self.links.cold[port as usize].channels else { return };
         let Some(Interleave { on_wire: Some(sending), stopped, looks: false, .. }) =
             channels.interleave.as_deref()
         else {
             return;
         };
-        let Port { tx, rx } = &self.ports[port as usize];
+        let Port { tx, rx } = &self.links.ports[port as usize];
         let may = |channel: u8| {
             let n = usize::from(channel);
             stopped[n].is_some() || tx.mask[n] != 0 && tx.clock.blocked() & (1 << n) == 0
@@ -409,14 +413,14 @@ impl<P: Probe> Fabric<P> {
         }
         let border = sending.border_after(cx.key(), self.micropacket_ps(port));
         if border < tx.done.time().0 {
-            let key = self.keys[rx.device as usize].make(Time(border), class::DONE);
+            let key = self.links.keys[rx.device as usize].make(Time(border), class::DONE);
             cx.post(key, port, LinkStep::Border.pack());
             self.interleave(port).looks = true;
         }
     }
 
     fn micropacket_ps(&self, port: u32) -> u64 {
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         (u64::from(MICROPACKET) * timing.char_num).div_ceil(timing.char_den)
     }
 
@@ -427,7 +431,7 @@ impl<P: Probe> Fabric<P> {
         let micropacket = self.micropacket_ps(port);
         let Some(sending) = self.interleave(port).on_wire else { return };
         let is_border = now >= sending.closed_until && (now - sending.from).is_multiple_of(micropacket);
-        if !is_border || self.ports[port as usize].tx.done <= cx.key() {
+        if !is_border || self.links.ports[port as usize].tx.done <= cx.key() {
             // Another message is on the wire by now.
             return self.may_pass(cx, port);
         }
@@ -442,11 +446,11 @@ impl<P: Probe> Fabric<P> {
     /// The message on the wire lets others pass.
     fn stop<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, sending: Sending) {
         let now = cx.now().0;
-        let share = self.cold[port as usize].reading_share;
+        let share = self.links.cold[port as usize].reading_share;
         if sending.waits {
             self.late_by(port, &sending, now - sending.from);
         }
-        let Port { tx, rx } = &mut self.ports[port as usize];
+        let Port { tx, rx } = &mut self.links.ports[port as usize];
         let left = tx.done.time().0 - now;
         let (reading, reading_kind) = (tx.reading, tx.reading_kind);
         (tx.reading, tx.reading_kind) = (NO_INPUT, reading::ORDINARY);
@@ -466,9 +470,9 @@ impl<P: Probe> Fabric<P> {
             left = self.missing(&sending, cx.now().0).min(self.micropacket_ps(port));
         }
         self.interleave(port).stopped[usize::from(sending.channel)] = None;
-        self.cold[port as usize].reading_share = share;
+        self.links.cold[port as usize].reading_share = share;
         self.channels_of(port).reading = sending.channel;
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         (tx.reading, tx.reading_kind) = (reading, reading_kind);
         self.late_by(port, &sending, cx.now().0 - since);
         self.commit(cx, port, sending, left);
@@ -477,8 +481,9 @@ impl<P: Probe> Fabric<P> {
     /// A message arrives so much later because others had the wire.
     fn late_by(&mut self, port: u32, sending: &Sending, time: u64) {
         if !sending.has_arrival {
-            let cause = if self.nodes.is_switch(port) { Cause::OutputContention } else { Cause::SourceQueue };
-            self.packets[sending.packet].parts[cause as usize] += time;
+            let cause =
+                if self.links.nodes.is_switch(port) { Cause::OutputContention } else { Cause::SourceQueue };
+            self.links.packets[sending.packet].parts[cause as usize] += time;
         }
     }
 
@@ -491,11 +496,11 @@ impl<P: Probe> Fabric<P> {
         left: u64,
     ) {
         let now = cx.now().0;
-        let Port { tx, rx } = &mut self.ports[port as usize];
-        let start = rx.wire.start_packet(now, left, self.timings[tx.timing as usize].wire);
+        let Port { tx, rx } = &mut self.links.ports[port as usize];
+        let start = rx.wire.start_packet(now, left, self.links.timings[tx.timing as usize].wire);
         assert_eq!(start, now, "there are no symbols between micropackets");
         tx.clock.transmit(now, now + left);
-        tx.done = self.keys[rx.device as usize].make(Time(now + left), class::DONE);
+        tx.done = self.links.keys[rx.device as usize].make(Time(now + left), class::DONE);
         (sending.from, sending.closed_until) = (now, now);
         self.interleave(port).on_wire = Some(sending);
         self.post_left(cx, port);
@@ -506,7 +511,7 @@ impl<P: Probe> Fabric<P> {
 
     /// `output` begins to read a channel of `input` (number of its port).
     fn channel_read(&mut self, output: u32, input: u8, channel: u8) {
-        let switch = &mut self.switches[self.nodes.switch(output)];
+        let switch = &mut self.switches[self.links.nodes.switch(output)];
         let bit = 1 << (output - switch.base);
         if let (true, Some(reads)) = (switch.direct, &mut switch.channel_reads) {
             reads.outputs[usize::from(input)][usize::from(channel)] |= bit;
@@ -515,7 +520,7 @@ impl<P: Probe> Fabric<P> {
 
     /// `output` has read the message of a channel of the port `input`: it may still read another channel.
     pub(crate) fn channel_read_ended(&mut self, output: u32, input: u32, channel: u8) {
-        let switch = &mut self.switches[self.nodes.switch(output)];
+        let switch = &mut self.switches[self.links.nodes.switch(output)];
         let (n, bit) = ((input - switch.base) as usize, 1 << (output - switch.base));
         if let Some(reads) = &mut switch.channel_reads {
             reads.outputs[n][usize::from(channel)] &= !bit;
@@ -537,7 +542,7 @@ impl<P: Probe> Fabric<P> {
     /// Whether `port` may read a channel of input `lane` now: somebody more may, and nobody wants it who read
     /// it longer ago.
     fn may_read<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, port: u32, lane: u32, channel: usize) -> bool {
-        let switch = &self.switches[self.nodes.switch(port)];
+        let switch = &self.switches[self.links.nodes.switch(port)];
         let reads = switch.channel_reads.as_ref().expect("the inputs are read by channels");
         let (base, now) = (switch.base, cx.now());
         // A read that ends in this instant is over: whose event comes first must not decide.
@@ -550,12 +555,12 @@ impl<P: Probe> Fabric<P> {
         let turn = |output: u32| (output as u8).wrapping_sub(last).wrapping_sub(1) % 64;
         let own = port - base;
         let first = |&output: &u32| turn(output) < turn(own) && self.wants(base + output, lane, channel);
-        members(self.ports[(base + lane) as usize].tx.wanted).filter(first).count() < left
+        members(self.links.ports[(base + lane) as usize].tx.wanted).filter(first).count() < left
     }
 
     /// Whether `output` could start a message of this channel from input `lane`, now or at a border soon.
     fn wants(&self, output: u32, lane: u32, channel: usize) -> bool {
-        let tx = &self.ports[output as usize].tx;
+        let tx = &self.links.ports[output as usize].tx;
         let waits = tx.mask[channel] >> lane & 1 == 1 && tx.clock.blocked() >> channel & 1 == 0;
         waits && !self.interleaved(output).is_some_and(|messages| messages.has_begun(channel))
     }
@@ -566,7 +571,7 @@ impl<P: Probe> Fabric<P> {
         let Some(sending) = on_wire.filter(|sending| usize::from(sending.channel) == channel) else {
             return true;
         };
-        self.ports[output as usize].tx.done.time() > now || self.missing(&sending, now.0) > 0
+        self.links.ports[output as usize].tx.done.time() > now || self.missing(&sending, now.0) > 0
     }
 }
 

@@ -8,7 +8,6 @@
 //! have no buffers of their own, so the place that a frame takes there is free as soon as it has arrived.
 //! Where nobody waits for room (Ethernet) a frame that finds none is dropped.
 
-use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Send};
 use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};
 use crate::endpoint::Made;
@@ -16,7 +15,7 @@ use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::Fabric;
 use crate::ids::Node;
 use crate::interleave::{BY_CHANNEL, ChannelReads, Interleave};
-use crate::packet::origin;
+use crate::packet::{Frame, origin};
 use crate::port::special;
 use crate::probe::{Delivery, DropReason, Probe};
 use crate::symbol::Flight;
@@ -70,14 +69,6 @@ pub(crate) enum Freed {
     Moved(u8),
 }
 
-/// What a packet carries on such links.
-#[derive(Debug)]
-pub(crate) struct Frame {
-    /// Id of its sender.
-    source: u32,
-    payload: Data,
-}
-
 /// Endpoints that are interfaces of one host.
 #[derive(Debug, Default)]
 pub(crate) struct Stripes {
@@ -118,43 +109,43 @@ impl Stripes {
 impl<P: Probe> Fabric<P> {
     /// Joins the interfaces of hosts.
     pub(crate) fn set_up_stripes(&mut self) {
-        let config = self.config.clone();
+        let config = self.links.config.clone();
         for part in config.agents.iter().flat_map(|agent| &agent.parts) {
             let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
             if end.interfaces.len() > 1 {
                 let endpoint = |&id: &u16| {
                     let device = config.owners[usize::from(id)];
-                    self.nodes.endpoint_of(device) as u32
+                    self.links.nodes.endpoint_of(device) as u32
                 };
                 let interfaces = end.interfaces.iter().map(endpoint).collect();
-                self.stripes.join(interfaces, self.endpoints.len());
+                self.hosts.stripes.join(interfaces, self.endpoints.len());
             }
         }
     }
 
     /// Makes links what the configuration says.
     pub(crate) fn set_up_media(&mut self) {
-        let config = self.config.clone();
+        let config = self.links.config.clone();
         let mut shared = BTreeSet::new();
         for media in &config.media {
             let link = &config.links[media.link as usize];
             for (device, number) in [link.a, link.b] {
-                let port = self.nodes.port((device, number));
-                let rx = &mut self.ports[port as usize].rx;
+                let port = self.links.nodes.port((device, number));
+                let rx = &mut self.links.ports[port as usize].rx;
                 let (own, peer) = (rx.buffers, rx.peer);
                 rx.special |= special::MEDIUM;
                 if media.medium.channels() > 1 {
                     rx.special |= special::INTERLEAVED;
-                    if let Node::Switch(s) = self.nodes.node(port) {
+                    if let Node::Switch(s) = self.links.nodes.node(port) {
                         shared.insert(s);
                     }
                 }
                 rx.eager_at = u8::MAX;
                 rx.buffers = own * media.medium.channels();
                 rx.advertised = rx.buffers;
-                self.cold[peer as usize].channels = Some(Box::new(Channels::new(media.medium, own)));
-                self.ports[port as usize].tx.free = PLENTY;
-                if !self.nodes.is_switch(port) {
+                self.links.cold[peer as usize].channels = Some(Box::new(Channels::new(media.medium, own)));
+                self.links.ports[port as usize].tx.free = PLENTY;
+                if !self.links.nodes.is_switch(port) {
                     self.deliver_by_events(port);
                 }
             }
@@ -169,7 +160,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     pub(crate) fn channels_of(&mut self, port: u32) -> &mut Channels {
-        self.cold[port as usize].channels.as_mut().expect("the link of the port is of another medium")
+        self.links.cold[port as usize].channels.as_mut().expect("the link of the port is of another medium")
     }
 
     /// A frame has been committed to the wire of `port`.
@@ -180,10 +171,10 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         flight: &Flight,
     ) {
-        let record = &self.packets[packet];
+        let record = &self.links.packets[packet];
         let (priority, from) = (record.priority, record.origin);
         // Its credit is counted here, not there.
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         (tx.free, tx.outstanding) = (PLENTY, 0);
         let channels = self.channels_of(port);
         let channel = channels.of(priority);
@@ -196,9 +187,9 @@ impl<P: Probe> Fabric<P> {
         if channels.medium.is_lossless() {
             channels.free[usize::from(channel)] -= 1;
             let blocked = channels.blocked();
-            let tx = &mut self.ports[port as usize].tx;
+            let tx = &mut self.links.ports[port as usize].tx;
             tx.clock.set_blocked(cx.now().0, blocked);
-            let timing = self.timings[tx.timing as usize];
+            let timing = self.links.timings[tx.timing as usize];
             if timing.to_sink {
                 let at = flight.arrival.time().0 + timing.propagation;
                 let peer = tx.peer;
@@ -208,16 +199,17 @@ impl<P: Probe> Fabric<P> {
                 }
             }
         }
-        if from == origin::FRAME && !self.nodes.is_switch(port) {
-            let token = self.frames.get(packet).expect("a frame has octets").payload.label.token;
-            let (host, _) = self.stripes.host(self.nodes.endpoint(port));
-            self.agents[host].as_mut().expect("only agents send frames").frame_started(token);
+        if from == origin::FRAME && !self.links.nodes.is_switch(port) {
+            let token =
+                self.links.packets.frames.get(packet).expect("a frame has octets").payload.label.token;
+            let (host, _) = self.hosts.stripes.host(self.links.nodes.endpoint(port));
+            self.hosts.agents[host].as_mut().expect("only agents send frames").frame_started(token);
         }
     }
 
     /// Posts the news that the receiver of `port` has a place more, for `at` at its neighbour.
     fn return_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64, channel: u8) {
-        let peer = self.ports[port as usize].rx.peer;
+        let peer = self.links.ports[port as usize].rx.peer;
         self.channels_of(peer).coming += 1;
         self.post_credit(cx, port, at, channel);
     }
@@ -230,7 +222,7 @@ impl<P: Probe> Fabric<P> {
         at: u64,
         channel: u8,
     ) {
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.links.ports[port as usize].rx;
         let (peer, device) = (rx.peer, rx.device);
         let key = self.key(device, at, class::SYMBOL);
         cx.post(key, peer, LinkStep::Credit { channel: channel.into() }.pack());
@@ -243,7 +235,7 @@ impl<P: Probe> Fabric<P> {
         port: u32,
         freed: Freed,
     ) {
-        let peer = self.ports[port as usize].rx.peer;
+        let peer = self.links.ports[port as usize].rx.peer;
         if let Freed::Read(output) = freed {
             let channel = self.channels_of(output).reading;
             self.channel_read_ended(output, port, channel);
@@ -256,7 +248,7 @@ impl<P: Probe> Fabric<P> {
             Freed::Moved(priority) => sender.of(priority),
             Freed::Read(output) => self.channels_of(output).reading,
         };
-        let timing = &self.timings[self.ports[port as usize].rx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port as usize].rx.timing as usize];
         let at = cx.now().0 + timing.propagation;
         self.return_credit(cx, port, at, channel);
     }
@@ -269,7 +261,7 @@ impl<P: Probe> Fabric<P> {
         channel: u32,
     ) {
         let now = cx.now().0;
-        let node = self.nodes.node(port);
+        let node = self.links.nodes.node(port);
         if let Node::Endpoint(e) = node {
             self.materialise(cx, e, now);
         }
@@ -277,7 +269,7 @@ impl<P: Probe> Fabric<P> {
         channels.coming -= 1;
         channels.free[channel as usize] += 1;
         let blocked = channels.blocked();
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.clock.set_blocked(now, blocked);
         if std::mem::take(&mut tx.credit_waiting) {
             match node {
@@ -293,11 +285,12 @@ impl<P: Probe> Fabric<P> {
     /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
     #[cold]
     pub(crate) fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
-        let rx = &mut self.ports[port as usize].rx;
-        let lossy = self.cold[rx.peer as usize].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
+        let rx = &mut self.links.ports[port as usize].rx;
+        let lossy =
+            self.links.cold[rx.peer as usize].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
         assert!(lossy, "a receive buffer overflows: transmitter-controlled flow control failed");
         rx.occupied -= 1;
-        let flow = self.packets[packet].flow;
+        let flow = self.links.packets[packet].flow;
         self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
     }
 
@@ -310,16 +303,17 @@ impl<P: Probe> Fabric<P> {
     ) -> u8 {
         let Send { to, priority, payload, conveyance } = send;
         let Conveyance::Frame { interface } = conveyance else { unreachable!("it is a frame") };
-        let e = self.stripes.interface(host, interface);
+        let e = self.hosts.stripes.interface(host, interface);
         let medium = self.channels_of(self.endpoints[e].port).medium;
         let octets = payload.octets() as u32;
         let wire = medium.wire_octets(octets);
         let device = self.endpoints[e].device as usize;
-        let DeviceModel::Endpoint(EndpointConfig { ids, .. }) = &self.config.devices[device].model else {
+        let DeviceModel::Endpoint(EndpointConfig { ids, .. }) = &self.links.config.devices[device].model
+        else {
             unreachable!("only endpoints make frames")
         };
         let source = ids[0];
-        let agent = self.agents[host].as_mut().expect("only agents make frames");
+        let agent = self.hosts.agents[host].as_mut().expect("only agents make frames");
         let sequence = agent.packets;
         agent.packets += 1;
         let flow = payload.label.flow;
@@ -329,7 +323,7 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         let packet = self.admit_packet(e, now, made);
         self.queue_packet(cx, e, packet, now);
-        self.frames.put(packet, Frame { source, payload });
+        self.links.packets.frames.put(packet, Frame { source, payload });
         self.may_pass(cx, self.endpoints[e].port);
         interface
     }
@@ -342,7 +336,7 @@ impl<P: Probe> Fabric<P> {
         mut interfaces: u64,
     ) {
         while interfaces != 0 {
-            let e = self.stripes.interface(host, interfaces.trailing_zeros() as u8);
+            let e = self.hosts.stripes.interface(host, interfaces.trailing_zeros() as u8);
             interfaces &= interfaces - 1;
             self.endpoint_turn(cx, e);
         }
@@ -351,7 +345,7 @@ impl<P: Probe> Fabric<P> {
     /// A frame of this endpoint has started to leave: its protocol may have more.
     pub(crate) fn frame_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         let now = cx.now().0;
-        let (host, _) = self.stripes.host(e);
+        let (host, _) = self.hosts.stripes.host(e);
         self.lend(host).make_stream(now);
         // This transmitter is busy from now on; who called arranges what comes after.
         self.carry_out(cx, host, host != e);
@@ -365,9 +359,10 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         delivery: &Delivery,
     ) {
-        let frame = self.frames.take(packet).expect("a packet of an agent has a body or is a frame");
-        let (host, interface) = self.stripes.host(self.nodes.endpoint(port));
-        if !matches!(self.agents.get(host), Some(Some(_))) {
+        let frame =
+            self.links.packets.frames.take(packet).expect("a packet of an agent has a body or is a frame");
+        let (host, interface) = self.hosts.stripes.host(self.links.nodes.endpoint(port));
+        if !matches!(self.hosts.agents.get(host), Some(Some(_))) {
             return;
         }
         let Frame { source, payload } = *frame;
@@ -378,12 +373,12 @@ impl<P: Probe> Fabric<P> {
     /// `--wire-check`: a frame is written again from what is read of it.
     pub(crate) fn check_frame(&mut self, port: u32, packet: u32) {
         let medium = self.channels_of(port).medium;
-        let wire = self.packets[packet].wire;
-        let frame = self.frames.get(packet).expect("links of other media carry frames");
+        let wire = self.links.packets[packet].wire;
+        let frame = self.links.packets.frames.get(packet).expect("links of other media carry frames");
         let octets = frame.payload.as_bytes().expect("a frame has octets");
         assert_eq!(medium.wire_octets(octets.len() as u32), wire.into(), "wire check: length of a frame");
         let again = crate::agent::transfer::lower::again(medium, octets);
         assert_eq!(again.as_deref(), Some(octets), "wire check: frame");
-        self.wire_checked.packet(octets);
+        self.links.wire_checked.packet(octets);
     }
 }

@@ -161,13 +161,13 @@ impl<P: Probe> Simulation<P> {
         let (end, stalls, left) = match &mut self.kernel {
             Lists::Heap(k) => (
                 k.run_events(limit, max_events),
-                k.world.stalls.len(),
-                k.pending() > k.world.observers_pending || k.world.is_watched(),
+                k.world.watchdog.stalls.len(),
+                k.pending() > k.world.links.observe.pending || k.world.is_watched(),
             ),
             Lists::Ring(k) => (
                 k.run_events(limit, max_events),
-                k.world.stalls.len(),
-                k.pending() > k.world.observers_pending || k.world.is_watched(),
+                k.world.watchdog.stalls.len(),
+                k.pending() > k.world.links.observe.pending || k.world.is_watched(),
             ),
         };
         let progress = match end {
@@ -213,16 +213,16 @@ impl<P: Probe> Simulation<P> {
     /// Packets that crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
         match &self.kernel {
-            Lists::Heap(k) => k.world.ledger.packet_hops,
-            Lists::Ring(k) => k.world.ledger.packet_hops,
+            Lists::Heap(k) => k.world.links.observe.ledger.packet_hops,
+            Lists::Ring(k) => k.world.links.observe.ledger.packet_hops,
         }
     }
 
     /// The observer.
     pub fn probe(&self) -> &P {
         match &self.kernel {
-            Lists::Heap(k) => &k.world.probe,
-            Lists::Ring(k) => &k.world.probe,
+            Lists::Heap(k) => &k.world.links.observe.probe,
+            Lists::Ring(k) => &k.world.links.observe.probe,
         }
     }
 
@@ -245,7 +245,7 @@ impl<P: Probe> Simulation<P> {
         let end = last.world.end;
         fabric.check_conservation();
         let outcome = fabric.totals(end, events);
-        (fabric.probe, outcome)
+        (fabric.links.observe.probe, outcome)
     }
 }
 

@@ -5,7 +5,8 @@
 
 use crate::config::{DeviceModel, FabricConfig, LossKind, PRIORITIES, StagingConfig};
 use crate::event::{Cx, Happening, Payload, class};
-use crate::fabric::{Fabric, mark};
+use crate::fabric::Fabric;
+use crate::observe::mark;
 use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
 use crate::port::{NONE, Parked, Staging, special};
 use crate::probe::{Probe, StagingEdge};
@@ -43,22 +44,22 @@ const ANY_SYMBOL: Carrier = Carrier::Status;
 impl<P: Probe> Fabric<P> {
     /// Builds originators and receivers from the compiled registers and staging.
     pub fn set_up_staging(&mut self) {
-        let config = self.config.clone();
-        let mut long = vec![false; self.ports.len()];
+        let config = self.links.config.clone();
+        let mut long = vec![false; self.links.ports.len()];
         for link in &config.links {
             for (device, port) in [link.a, link.b] {
-                long[self.nodes.port((device, port)) as usize] = link.long_symbols;
+                long[self.links.nodes.port((device, port)) as usize] = link.long_symbols;
             }
         }
         for (d, device) in config.devices.iter().enumerate() {
-            let base = self.nodes.first_port(d as u32);
+            let base = self.links.nodes.first_port(d as u32);
             let staging = match &device.model {
                 DeviceModel::Endpoint(e) => &e.staging,
                 DeviceModel::Switch(s) => &s.staging,
             };
             for (p, port) in device.ports.iter().enumerate() {
                 let index = base + p as u32;
-                let peer = self.ports[index as usize].tx.peer;
+                let peer = self.links.ports[index as usize].tx.peer;
                 if peer == NONE
                     || *staging == StagingConfig::None
                     || !port.voq.rx_sup
@@ -66,24 +67,27 @@ impl<P: Probe> Fabric<P> {
                 {
                     continue;
                 }
-                if !self.nodes.is_switch(peer) {
+                if !self.links.nodes.is_switch(peer) {
                     continue;
                 }
                 let built = self.build_staging(index, peer, staging);
-                if !self.nodes.is_switch(index) {
+                if !self.links.nodes.is_switch(index) {
                     let queues = built.receiver.map().queues().min(63);
-                    let first = self.lists.len() as u32;
+                    let first = self.links.lists.len() as u32;
                     let lanes = u32::from(queues) + 1;
-                    self.lists.resize(self.lists.len() + lanes as usize * PRIORITIES, List::default());
-                    self.ports[index as usize].tx.lists = first;
-                    self.ports[index as usize].tx.queue_lanes = queues as u8;
-                    self.cold[index as usize].stride = lanes;
-                    self.cold[index as usize].lane_count = lanes;
+                    self.links
+                        .lists
+                        .resize(self.links.lists.len() + lanes as usize * PRIORITIES, List::default());
+                    self.links.ports[index as usize].tx.lists = first;
+                    self.links.ports[index as usize].tx.queue_lanes = queues as u8;
+                    self.links.cold[index as usize].stride = lanes;
+                    self.links.cold[index as usize].lane_count = lanes;
                 }
                 let ports = built.queue_of_port.len();
                 let identity = built.queue_of_port.iter().enumerate().all(|(p, q)| usize::from(*q) == p);
-                self.ports[index as usize].tx.identity_queues = if identity { ports as u8 } else { 0xFF };
-                self.cold[index as usize].staging = Some(built);
+                self.links.ports[index as usize].tx.identity_queues =
+                    if identity { ports as u8 } else { 0xFF };
+                self.links.cold[index as usize].staging = Some(built);
             }
             if let DeviceModel::Switch(s) = &device.model {
                 self.build_originator(d, s, &long);
@@ -94,14 +98,14 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn build_staging(&self, port: u32, peer: u32, staging: &StagingConfig) -> Box<Staging> {
-        let neighbour = &self.switches[self.nodes.switch(peer)];
+        let neighbour = &self.switches[self.links.nodes.switch(peer)];
         let ports = neighbour.ports as u16;
         let map = staging.map(ports).expect("the scenario compiler checks staging maps");
         let queue_of_port =
             (0..ports).map(|p| map.queue(p).map_or(UNSTAGED, |q| q as u8)).collect::<Vec<u8>>();
         let mut multicast: Vec<u64> = Vec::new();
-        if self.nodes.is_switch(port) {
-            let own = &self.switches[self.nodes.switch(port)];
+        if self.links.nodes.is_switch(port) {
+            let own = &self.switches[self.links.nodes.switch(port)];
             let n = (port - own.base) as usize;
             multicast.extend(own.mask_next_hops.iter().map(|sets| sets[n]));
         } else {
@@ -121,12 +125,15 @@ impl<P: Probe> Fabric<P> {
 
     /// An endpoint learns which of the neighbour's ports its multicast packets will use.
     fn announce_multicast(&mut self, device: usize) {
-        let port = self.nodes.first_port(device as u32);
-        let peer = self.ports[port as usize].tx.peer;
-        if peer == NONE || !self.nodes.is_switch(peer) || self.cold[port as usize].staging.is_none() {
+        let port = self.links.nodes.first_port(device as u32);
+        let peer = self.links.ports[port as usize].tx.peer;
+        if peer == NONE
+            || !self.links.nodes.is_switch(peer)
+            || self.links.cold[port as usize].staging.is_none()
+        {
             return;
         }
-        let neighbour = &self.switches[self.nodes.switch(peer)];
+        let neighbour = &self.switches[self.links.nodes.switch(peer)];
         let own = peer - neighbour.base;
         let mut found = Vec::new();
         for (id, hop) in neighbour.routes.iter().enumerate() {
@@ -135,13 +142,13 @@ impl<P: Probe> Fabric<P> {
                 found.push((id as u32, mask & !(1u64 << own)));
             }
         }
-        let e = self.nodes.endpoint(port);
+        let e = self.links.nodes.endpoint(port);
         self.endpoints[e].multicast =
             found.into_iter().map(|(id, set)| (id, self.queue_of_set(port, set), set)).collect();
     }
 
     fn build_originator(&mut self, d: usize, s: &crate::config::SwitchConfig, long: &[bool]) {
-        let config = self.config.clone();
+        let config = self.links.config.clone();
         let device = &config.devices[d];
         let later = config.enumeration.is_some();
         if !later && device.ports.iter().all(|p| !p.voq.gen_en) {
@@ -166,20 +173,20 @@ impl<P: Probe> Fabric<P> {
                 | bit(port.voq.xoff, csr::XOFF);
             originator.write_csr(p as u16, value);
         }
-        let base = self.nodes.first_port(d as u32);
+        let base = self.links.nodes.first_port(d as u32);
         for p in 0..device.ports.len() {
             let index = base as usize + p;
-            if !long[index] || self.ports[index].tx.peer == NONE {
+            if !long[index] || self.links.ports[index].tx.peer == NONE {
                 continue;
             }
             originator.link_up(p as u16, Form::Long);
             let every = s.refresh.map_or(u64::MAX, |d| d.0);
-            self.cold[index].refresh_every = every;
+            self.links.cold[index].refresh_every = every;
             if originator.active().contains(p as u16) {
-                self.ports[index].tx.refresh_at = every;
+                self.links.ports[index].tx.refresh_at = every;
             }
         }
-        let switch = self.nodes.switch(base);
+        let switch = self.links.nodes.switch(base);
         self.switches[switch].originator = Some(Box::new(originator));
     }
 
@@ -191,7 +198,7 @@ impl<P: Probe> Fabric<P> {
             for p in 0..ports {
                 let due = self.switches[s].originator.as_ref().is_some_and(|o| o.needs_symbol(p as u16));
                 if due {
-                    self.ports[(base + p) as usize].tx.voq_pending = true;
+                    self.links.ports[(base + p) as usize].tx.voq_pending = true;
                     let key = self.key(device, 0, class::SYMBOL);
                     schedule(Event { key, target: base + p, payload: Happening::MessageDue.pack() });
                 }
@@ -225,7 +232,7 @@ impl<P: Probe> Fabric<P> {
 
     /// The VoQ register of a port was written through the fabric.
     pub fn write_voq<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, value: u32) {
-        let s = self.nodes.switch(port);
+        let s = self.links.nodes.switch(port);
         let base = self.switches[s].base;
         let p = (port - base) as u16;
         let Some(originator) = &mut self.switches[s].originator else { return };
@@ -233,10 +240,10 @@ impl<P: Probe> Fabric<P> {
         let marked = originator.write_csr(p, value).marked;
         let after = originator.block().port(p).has(csr::GEN_EN);
         if before != after {
-            let cold = &self.cold[port as usize];
+            let cold = &self.links.cold[port as usize];
             let begin = cx.now().0.saturating_add(cold.refresh_every);
             let owed = cold.refresh_event != u64::MAX;
-            self.ports[port as usize].tx.refresh_at = if after { begin } else { u64::MAX };
+            self.links.ports[port as usize].tx.refresh_at = if after { begin } else { u64::MAX };
             if after && owed {
                 self.post_refresh(cx, port, begin);
             }
@@ -248,9 +255,9 @@ impl<P: Probe> Fabric<P> {
 
     /// Something is marked at `port`: a message has to leave through it.
     pub fn request_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let s = self.nodes.switch(port);
+        let s = self.links.nodes.switch(port);
         let delay = self.switches[s].generation_delay;
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         if tx.voq_pending {
             return;
         }
@@ -258,7 +265,7 @@ impl<P: Probe> Fabric<P> {
         if delay == 0 {
             self.place_message(cx, port);
         } else {
-            let device = self.ports[port as usize].rx.device;
+            let device = self.links.ports[port as usize].rx.device;
             let key = self.key(device, cx.now().0 + delay, class::SYMBOL);
             cx.post(key, port, Happening::MessageDue.pack());
         }
@@ -267,10 +274,10 @@ impl<P: Probe> Fabric<P> {
     /// The message of `port` takes the next stype2 place on the wire; its content is sampled there.
     pub fn place_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        let rx = &mut self.ports[port as usize].rx;
-        let slot = rx.wire.due(now, Function::Stype2, self.timings[rx.timing as usize].wire);
+        let rx = &mut self.links.ports[port as usize].rx;
+        let slot = rx.wire.due(now, Function::Stype2, self.links.timings[rx.timing as usize].wire);
         let device = rx.device;
-        let stats = &mut self.cold[port as usize].stats;
+        let stats = &mut self.links.cold[port as usize].stats;
         if slot.riding {
             stats.voq_riding += 1;
         } else {
@@ -297,32 +304,32 @@ impl<P: Probe> Fabric<P> {
 
     /// The message of `port` is put on the link: its content is what is true now.
     pub fn message_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let s = self.nodes.switch(port);
+        let s = self.links.nodes.switch(port);
         let base = self.switches[s].base;
         let p = (port - base) as u16;
-        let symbolic = self.ports[port as usize].rx.special & special::SYMBOLS != 0;
+        let symbolic = self.links.ports[port as usize].rx.special & special::SYMBOLS != 0;
         if symbolic && !self.has_place(cx, port) {
             return;
         }
-        self.ports[port as usize].tx.voq_pending = false;
+        self.links.ports[port as usize].tx.voq_pending = false;
         let Some(originator) = &mut self.switches[s].originator else { return };
         let field = originator.poll_symbol(p, Opportunity::riding(ANY_SYMBOL));
         let more = originator.needs_symbol(p);
         if let Some(field) = field {
-            let rx = &self.ports[port as usize].rx;
-            let timing = &self.timings[rx.timing as usize];
+            let rx = &self.links.ports[port as usize].rx;
+            let timing = &self.links.timings[rx.timing as usize];
             let at = cx.now().0 + timing.wire.symbol + timing.propagation;
             let (peer, device) = (rx.peer, rx.device);
             let key = self.key(device, at, class::SYMBOL);
             if self.is_lost((device, p as u8), field) {
-                self.cold[port as usize].stats.voq_lost += 1;
+                self.links.cold[port as usize].stats.voq_lost += 1;
                 self.schedule_refresh(cx, port);
             } else {
-                self.cold[port as usize].messages_on_wire += 1;
+                self.links.cold[port as usize].messages_on_wire += 1;
                 if symbolic {
                     self.end(port).message = Some((key, field));
                 } else {
-                    if self.ports[port as usize].rx.special & special::CHECK != 0 {
+                    if self.links.ports[port as usize].rx.special & special::CHECK != 0 {
                         self.check_message(field);
                     }
                     cx.post(key, peer, Happening::Message { field }.pack());
@@ -358,28 +365,28 @@ impl<P: Probe> Fabric<P> {
     /// repeat what the neighbour knows, so they are no events.
     #[inline]
     pub fn charge_refresh(&mut self, port: u32, now: u64) {
-        if now >= self.ports[port as usize].tx.refresh_at {
+        if now >= self.links.ports[port as usize].tx.refresh_at {
             self.charge_due_refresh(port, now);
         }
     }
 
     #[cold]
     fn charge_due_refresh(&mut self, port: u32, now: u64) {
-        let tx = &mut self.ports[port as usize].tx;
-        let cold = &mut self.cold[port as usize];
+        let tx = &mut self.links.ports[port as usize].tx;
+        let cold = &mut self.links.cold[port as usize];
         if cold.refresh_event == now {
             // The event of this instant sends it.
             return;
         }
         tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
         cold.stats.voq_refreshes += 1;
-        let s = self.nodes.switch(port);
+        let s = self.links.nodes.switch(port);
         let groups = self.switches[s].ports.div_ceil(6);
-        let rx = &mut self.ports[port as usize].rx;
-        let timing = self.timings[rx.timing as usize].wire;
+        let rx = &mut self.links.ports[port as usize].rx;
+        let timing = self.links.timings[rx.timing as usize].wire;
         for _ in 0..groups {
             let slot = rx.wire.due(now, Function::Stype2, timing);
-            if let Some(Some(end)) = self.ends.get_mut(port as usize) {
+            if let Some(Some(end)) = self.links.ends.get_mut(port as usize) {
                 end.note_place(now, slot.start);
             }
             if slot.riding {
@@ -393,8 +400,8 @@ impl<P: Probe> Fabric<P> {
     /// A message was lost: the next refresh of this port can change the neighbour, so it is an event, one for
     /// all that were lost before it.
     pub fn schedule_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let due = self.ports[port as usize].tx.refresh_at;
-        let cold = &self.cold[port as usize];
+        let due = self.links.ports[port as usize].tx.refresh_at;
+        let cold = &self.links.cold[port as usize];
         if due != u64::MAX && cold.refresh_event == u64::MAX {
             let at = due_after(due, cx.now().0, cold.refresh_every);
             self.post_refresh(cx, port, at);
@@ -402,16 +409,16 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn post_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64) {
-        self.cold[port as usize].refresh_event = at;
-        let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
+        self.links.cold[port as usize].refresh_event = at;
+        let key = self.key(self.links.ports[port as usize].rx.device, at, class::SYMBOL);
         cx.post(key, port, Happening::Refresh.pack());
     }
 
     pub fn refresh_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let s = self.nodes.switch(port);
+        let s = self.links.nodes.switch(port);
         let p = (port - self.switches[s].base) as u16;
-        let tx = &mut self.ports[port as usize].tx;
-        let cold = &mut self.cold[port as usize];
+        let tx = &mut self.links.ports[port as usize].tx;
+        let cold = &mut self.links.cold[port as usize];
         if tx.refresh_at == u64::MAX || cold.refresh_event != cx.now().0 {
             // The port was disabled meanwhile; enabled again it has another one.
             return;
@@ -431,25 +438,25 @@ impl<P: Probe> Fabric<P> {
     /// A message reaches the upstream transmitter `port`.
     pub fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, field: u16) {
         let now = cx.now().0;
-        let switch = self.nodes.is_switch(port);
+        let switch = self.links.nodes.is_switch(port);
         if !switch {
             // What is created at this instant meets the queues as the message leaves them.
-            let e = self.nodes.endpoint(port);
+            let e = self.links.nodes.endpoint(port);
             self.materialise_only(cx, e, now);
         }
-        let sender = self.ports[port as usize].tx.peer;
-        self.cold[sender as usize].messages_on_wire -= 1;
-        if self.ports[port as usize].rx.special & special::SYMBOLS != 0 && self.end(port).is_down() {
-            self.cold[sender as usize].stats.voq_lost += 1;
+        let sender = self.links.ports[port as usize].tx.peer;
+        self.links.cold[sender as usize].messages_on_wire -= 1;
+        if self.links.ports[port as usize].rx.special & special::SYMBOLS != 0 && self.end(port).is_down() {
+            self.links.cold[sender as usize].stats.voq_lost += 1;
             return;
         }
-        self.trajectory.record(mark::MESSAGE, cx.now(), u64::from(port), u64::from(field));
-        if self.ports[port as usize].tx.clock.blocked() != 0 {
+        self.links.observe.trajectory.record(mark::MESSAGE, cx.now(), u64::from(port), u64::from(field));
+        if self.links.ports[port as usize].tx.clock.blocked() != 0 {
             // The clock's changes come in the order of time.
             self.consume(cx, port, cx.key());
         }
-        if self.cold[port as usize].staging.is_some() {
-            self.cold[port as usize].stats.voq_received += 1;
+        if self.links.cold[port as usize].staging.is_some() {
+            self.links.cold[port as usize].stats.voq_received += 1;
             self.obey(cx, port, field);
         }
     }
@@ -457,9 +464,9 @@ impl<P: Probe> Fabric<P> {
     /// Does what a message says, on a port that stages.
     pub fn obey<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, field: u16) {
         let now = cx.now().0;
-        let switch = self.nodes.is_switch(port);
-        let tx = &mut self.ports[port as usize].tx;
-        let cold = &mut self.cold[port as usize];
+        let switch = self.links.nodes.is_switch(port);
+        let tx = &mut self.links.ports[port as usize].tx;
+        let cold = &mut self.links.cold[port as usize];
         let Some(staging) = &mut cold.staging else { return };
         let base = u16::from(View::new(field).group()) * 6;
         let receiver = &mut staging.receiver;
@@ -499,7 +506,7 @@ impl<P: Probe> Fabric<P> {
             released |= !stopped;
         }
         if !switch {
-            let e = self.nodes.endpoint(port);
+            let e = self.links.nodes.endpoint(port);
             self.endpoint_turn(cx, e);
         } else if released {
             self.try_output(cx, port);
@@ -508,9 +515,9 @@ impl<P: Probe> Fabric<P> {
 
     /// A staging queue of `port` stops or goes.
     fn edge(&mut self, port: u32, queue: u8, stopped: bool, now: u64) {
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.clock.set_stopped(now, queue, stopped);
-        let cold = &mut self.cold[port as usize];
+        let cold = &mut self.links.cold[port as usize];
         if stopped {
             cold.stats.xoff_edges += 1;
         } else {
@@ -540,11 +547,17 @@ impl<P: Probe> Fabric<P> {
             }
         }
         tx.parked_any = !cold.parked.is_empty();
-        let device = self.ports[port as usize].rx.device;
-        let number = self.nodes.number(device, port);
+        let device = self.links.ports[port as usize].rx.device;
+        let number = self.links.nodes.number(device, port);
         let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
-        self.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));
-        self.probe.staging_edge(&StagingEdge { at: Time(now), device, port: number, queue, stopped });
+        self.links.observe.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));
+        self.links.observe.probe.staging_edge(&StagingEdge {
+            at: Time(now),
+            device,
+            port: number,
+            queue,
+            stopped,
+        });
     }
 }
 

@@ -2,11 +2,12 @@
 
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::fabric::{DROP, Fabric, MASK, Share, all_taken, mark};
+use crate::fabric::{DROP, Fabric, MASK, all_taken};
 use crate::ids::Node;
+use crate::link::Links;
 use crate::medium::Freed;
+use crate::observe::mark;
 use crate::packet::MAINTENANCE;
-use crate::packet::origin;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED, sole_port};
 use crate::port::{NONE, Port, reading, special};
 use crate::probe::{DropReason, Dropped, PacketStep, Probe};
@@ -22,8 +23,8 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         extra: u32,
     ) {
-        let upstream = self.ports[port as usize].rx.peer;
-        let pipeline = self.timings[self.ports[upstream as usize].tx.timing as usize].pipeline;
+        let upstream = self.links.ports[port as usize].rx.peer;
+        let pipeline = self.links.timings[self.links.ports[upstream as usize].tx.timing as usize].pipeline;
         if pipeline == 0 && self.is_symbolic(port) {
             self.packet_arrives(cx, port, packet, extra);
         } else if pipeline == 0 {
@@ -40,9 +41,9 @@ impl<P: Probe> Fabric<P> {
     /// A packet is eligible in the switch: it is accepted, routed, and starts or waits. `extra` > 0:
     /// cut-through, its last octet comes that much later.
     pub fn arrive<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, extra: u32) {
-        let s = self.nodes.switch(port);
+        let s = self.links.nodes.switch(port);
         let switch = &self.switches[s];
-        let record = &self.packets[packet];
+        let record = &self.links.packets[packet];
         let flow = record.flow;
         let hop = match switch.routes.get(record.destination as usize) {
             Some(hop) => *hop,
@@ -55,13 +56,14 @@ impl<P: Probe> Fabric<P> {
         if extra != 0 {
             let faster = hop.egress & MASK == 0 && {
                 let output = switch.base + u32::from(hop.egress);
-                let timing_of = |p: u32| &self.timings[self.ports[p as usize].tx.timing as usize];
+                let timing_of = |p: u32| &self.links.timings[self.links.ports[p as usize].tx.timing as usize];
                 let (input, output) = (timing_of(port), timing_of(output));
                 output.char_num * input.char_den < input.char_num * output.char_den
             };
             if faster || hop.egress & MASK != 0 {
                 // Would run dry (or has to be copied): stored first.
-                self.packets[packet].parts[crate::probe::Cause::Serialization as usize] += u64::from(extra);
+                self.links.packets[packet].parts[crate::probe::Cause::Serialization as usize] +=
+                    u64::from(extra);
                 cx.post(
                     cx.key().later(Duration(u64::from(extra))),
                     port,
@@ -69,15 +71,18 @@ impl<P: Probe> Fabric<P> {
                 );
                 return;
             }
-            let key =
-                self.key(self.ports[port as usize].rx.device, cx.now().0 + u64::from(extra), class::ARRIVAL);
+            let key = self.key(
+                self.links.ports[port as usize].rx.device,
+                cx.now().0 + u64::from(extra),
+                class::ARRIVAL,
+            );
             cx.post(key, port, Happening::Accepted.pack());
-            self.ports[port as usize].rx.unaccepted += 1;
+            self.links.ports[port as usize].rx.unaccepted += 1;
         }
         if hop.egress & MASK == 0 {
             let output = self.switches[s].base + u32::from(hop.egress);
             let queue = self.queue_of(output, hop.next_hop);
-            let record = &mut self.packets[packet];
+            let record = &mut self.links.packets[packet];
             record.next_hop = hop.next_hop;
             record.queue = queue;
             record.share = NIL;
@@ -94,13 +99,13 @@ impl<P: Probe> Fabric<P> {
 
     /// Cut-through: the last octet of a packet is in.
     pub fn accepted<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.ports[port as usize].rx.unaccepted -= 1;
+        self.links.ports[port as usize].rx.unaccepted -= 1;
         self.accept(cx, port);
     }
 
     #[inline(always)]
     pub fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let s = self.nodes.switch(port);
+        let s = self.links.nodes.switch(port);
         let input = port - self.switches[s].base;
         if self.switches[s].reads_of[input as usize].outputs != 0 {
             self.prune(s, input, cx.key());
@@ -116,22 +121,19 @@ impl<P: Probe> Fabric<P> {
         flow: u16,
         reason: DropReason,
     ) {
-        let device = self.ports[port as usize].rx.device;
-        let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
-        self.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
-        match self.packets[packet].origin {
-            origin::FRAME => drop(self.frames.take(packet)),
-            origin::REGISTERS.. => drop(self.cargoes.take(packet)),
-            _ => {}
-        }
+        let device = self.links.ports[port as usize].rx.device;
+        let id = u64::from(self.links.packets[packet].sequence) << 32
+            | u64::from(self.links.packets[packet].source);
+        self.links.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
+        self.links.packets.unload(packet);
         if P::FOLLOWS_PACKETS {
-            let name = self.packets[packet].id();
-            self.probe.packet(cx.now(), name, &PacketStep::Ended { device, parts: None });
+            let name = self.links.packets[packet].id();
+            self.links.observe.probe.packet(cx.now(), name, &PacketStep::Ended { device, parts: None });
         }
-        self.packets.remove(packet);
-        self.late.forget(packet);
-        self.ledger.dropped += 1;
-        self.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
+        self.links.packets.remove(packet);
+        self.links.packets.late.forget(packet);
+        self.links.observe.ledger.dropped += 1;
+        self.links.observe.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
     }
 
     /// Copies a multicast packet to every port of its mask but the one it came through; the copies share one
@@ -148,41 +150,27 @@ impl<P: Probe> Fabric<P> {
         let base = self.switches[s].base;
         let mut ports = self.switches[s].masks[mask] & !(1u64 << (port - base));
         if ports == 0 {
-            let flow = self.packets[packet].flow;
+            let flow = self.links.packets[packet].flow;
             self.drop_packet(cx, packet, port, flow, DropReason::EmptyMask);
             return;
         }
         let copies = ports.count_ones();
-        self.ledger.replicated += u64::from(copies - 1);
-        let share = if copies == 1 {
-            NIL
-        } else {
-            let group = Share { left: copies };
-            match self.free_shares.pop() {
-                Some(free) => {
-                    self.shares[free as usize] = group;
-                    free
-                }
-                None => {
-                    self.shares.push(group);
-                    (self.shares.len() - 1) as u32
-                }
-            }
-        };
-        let original = self.packets[packet].clone();
+        self.links.observe.ledger.replicated += u64::from(copies - 1);
+        let share = if copies == 1 { NIL } else { self.links.packets.share(copies) };
+        let original = self.links.packets[packet].clone();
         let mut first = true;
         while ports != 0 {
             let n = ports.trailing_zeros();
             ports &= ports - 1;
             let output = base + n;
             let set = self.switches[s].mask_next_hops[mask][n as usize];
-            let id = if first { packet } else { self.packets.insert(original.clone()) };
+            let id = if first { packet } else { self.links.packets.insert(original.clone()) };
             if !first {
-                self.cargoes.copy(packet, id);
-                self.late.copy(packet, id);
+                self.links.packets.cargoes.copy(packet, id);
+                self.links.packets.late.copy(packet, id);
             }
             let queue = self.queue_of_set(output, set);
-            let record = &mut self.packets[id];
+            let record = &mut self.links.packets[id];
             record.share = share;
             record.queue = queue;
             record.next_hop = sole_port(set);
@@ -199,9 +187,9 @@ impl<P: Probe> Fabric<P> {
     /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
     #[inline(always)]
     pub fn queue_of(&self, output: u32, next_hop: u8) -> u8 {
-        match self.ports[output as usize].tx.identity_queues {
+        match self.links.ports[output as usize].tx.identity_queues {
             0 => UNSTAGED,
-            0xFF => self.cold[output as usize].queue_of(next_hop),
+            0xFF => self.links.cold[output as usize].queue_of(next_hop),
             ports if next_hop < ports => next_hop,
             _ => UNSTAGED,
         }
@@ -211,12 +199,12 @@ impl<P: Probe> Fabric<P> {
     #[cold]
     fn overlapping_reads(&mut self, s: usize, port: u32, key: EventKey) -> bool {
         self.prune(s, port - self.switches[s].base, key);
-        self.ports[port as usize].rx.occupied <= self.ports[port as usize].rx.buffers
+        self.links.ports[port as usize].rx.occupied <= self.links.ports[port as usize].rx.buffers
     }
 
     /// Queue of a packet that stands for a set of the neighbour's ports.
     pub fn queue_of_set(&self, output: u32, set: u64) -> u8 {
-        let cold = &self.cold[output as usize];
+        let cold = &self.links.cold[output as usize];
         match set.count_ones() {
             0 => UNSTAGED,
             1 => cold.queue_of(set.trailing_zeros() as u8),
@@ -239,7 +227,7 @@ impl<P: Probe> Fabric<P> {
         output: u32,
         packet: u32,
     ) {
-        let rx = &mut self.ports[port as usize].rx;
+        let rx = &mut self.links.ports[port as usize].rx;
         rx.occupied += 1;
         let fits = rx.occupied <= rx.buffers;
         if !(fits || self.overlapping_reads(s, port, cx.key())) {
@@ -260,7 +248,7 @@ impl<P: Probe> Fabric<P> {
         switch.stamp = switch.stamp.wrapping_add(1);
         let base = switch.base;
         let (input, out) = (port - base, output - base);
-        let record = &mut self.packets[packet];
+        let record = &mut self.links.packets[packet];
         record.stamp = switch.stamp;
         record.input = input as u8;
         record.port = output;
@@ -271,10 +259,10 @@ impl<P: Probe> Fabric<P> {
                     || switch.inputs[priority * switch.ports as usize + input as usize].head != NIL);
             if behind {
                 self.begin_wait(cx, output, packet, true);
-                self.ports[output as usize].tx.waiting += 1;
+                self.links.ports[output as usize].tx.waiting += 1;
                 let switch = &mut self.switches[s];
                 let index = priority * switch.ports as usize + input as usize;
-                self.packets.push_back(&mut switch.inputs[index], packet);
+                self.links.packets.push_back(&mut switch.inputs[index], packet);
                 self.note_waiting(cx, s, input, out);
                 return;
             }
@@ -285,11 +273,11 @@ impl<P: Probe> Fabric<P> {
                 self.start(cx, output, packet, false);
                 return;
             }
-            if self.ports[output as usize].tx.clock.blocked() != 0 {
+            if self.links.ports[output as usize].tx.clock.blocked() != 0 {
                 // The clock must know every change of credit up to now before it is read.
                 self.consume(cx, output, cx.key());
             }
-            let Fabric { ports, cold, packets, lists, switches, .. } = &mut *self;
+            let Fabric { links: Links { ports, cold, packets, lists, .. }, switches, .. } = &mut *self;
             let (ports, switch) = (&mut ports[..], &mut switches[s]);
             let Port { tx: from, rx } = &mut ports[port as usize];
             from.wanted |= 1 << out;
@@ -328,21 +316,21 @@ impl<P: Probe> Fabric<P> {
     ) {
         let base = self.switches[s].base;
         let (input, out) = (port - base, output - base);
-        let record = &self.packets[packet];
+        let record = &self.links.packets[packet];
         let (priority, queue) = (record.priority as usize, record.queue);
         let (list, lane, fill) = self.depth_indices(s, priority, input, out);
         let switch = &self.switches[s];
         if switch.inputs[list].head == NIL && u32::from(switch.filled[fill]) < switch.depth {
             self.leave_input(cx, packet, port, false);
             if !self.switches[s].crosspoint {
-                self.ports[output as usize].tx.pointers[priority] = input as u8;
+                self.links.ports[output as usize].tx.pointers[priority] = input as u8;
             }
             if self.switches[s].slot == 0 && self.may_start(cx, output, priority as u8, queue) {
                 self.start(cx, output, packet, false);
                 return;
             }
             self.begin_wait(cx, output, packet, false);
-            self.ports[output as usize].tx.waiting += 1;
+            self.links.ports[output as usize].tx.waiting += 1;
             self.switches[s].filled[fill] += 1;
             self.store(output, lane, packet);
             self.note_waiting(cx, s, input, out);
@@ -350,15 +338,15 @@ impl<P: Probe> Fabric<P> {
             self.try_output(cx, output);
         } else {
             self.begin_wait(cx, output, packet, true);
-            self.ports[output as usize].tx.waiting += 1;
+            self.links.ports[output as usize].tx.waiting += 1;
             let switch = &mut self.switches[s];
             let full = u32::from(switch.filled[fill]) >= switch.depth;
             if switch.inputs[list].head == NIL {
                 switch.heads[priority * switch.ports as usize + out as usize] |= 1 << input;
             }
-            self.packets.push_back(&mut switch.inputs[list], packet);
+            self.links.packets.push_back(&mut switch.inputs[list], packet);
             if full && switch.detect {
-                self.cold[output as usize].stats.late_hol += 1;
+                self.links.cold[output as usize].stats.late_hol += 1;
             }
             self.note_waiting(cx, s, input, out);
         }
@@ -379,15 +367,15 @@ impl<P: Probe> Fabric<P> {
 
     /// A packet does not need the receive buffer any more (with a depth: it moved on).
     fn leave_input<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, packet: u32, port: u32, tell: bool) {
-        let share = std::mem::replace(&mut self.packets[packet].share, NIL);
-        if share != NIL && !self.last_of_group(share) {
+        let share = std::mem::replace(&mut self.links.packets[packet].share, NIL);
+        if share != NIL && !self.links.packets.last_of_group(share) {
             return;
         }
-        if tell || self.ports[port as usize].rx.special & special::MEDIUM != 0 {
-            let priority = self.packets[packet].priority;
+        if tell || self.links.ports[port as usize].rx.special & special::MEDIUM != 0 {
+            let priority = self.links.packets[packet].priority;
             self.release(cx, port, Freed::Moved(priority));
         } else {
-            self.ports[port as usize].rx.occupied -= 1;
+            self.links.ports[port as usize].rx.occupied -= 1;
         }
     }
 
@@ -395,11 +383,11 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     fn note_waiting<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
         let base = self.switches[s].base;
-        let rx = &self.ports[(base + input) as usize].rx;
+        let rx = &self.links.ports[(base + input) as usize].rx;
         if rx.occupied > rx.high_water {
             self.note_high_water(cx, s, input);
         }
-        let tx = &mut self.ports[(base + out) as usize].tx;
+        let tx = &mut self.links.ports[(base + out) as usize].tx;
         tx.high_water = tx.high_water.max(tx.waiting);
         if self.switches[s].detect && self.counts_on_arrival(s) {
             if self.switches[s].direct {
@@ -432,16 +420,16 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         let base = switch.base;
-        let rx = &self.ports[(base + input) as usize].rx;
-        let upstream = &self.timings[self.ports[rx.peer as usize].tx.timing as usize];
+        let rx = &self.links.ports[(base + input) as usize].rx;
+        let upstream = &self.links.timings[self.links.ports[rx.peer as usize].tx.timing as usize];
         let free = rx.buffers.saturating_sub(rx.occupied);
-        self.cold[(base + out) as usize].stats.late_hol += u64::from(free < upstream.watermarks[0]);
+        self.links.cold[(base + out) as usize].stats.late_hol += u64::from(free < upstream.watermarks[0]);
     }
 
     /// An input holds more packets than ever, unless some of them are reads that ended without an event.
     fn note_high_water<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32) {
         self.prune(s, input, cx.key());
-        let rx = &mut self.ports[(self.switches[s].base + input) as usize].rx;
+        let rx = &mut self.links.ports[(self.switches[s].base + input) as usize].rx;
         rx.high_water = rx.high_water.max(rx.occupied);
     }
 
@@ -500,7 +488,7 @@ impl<P: Probe> Fabric<P> {
         let priority = priority as usize;
         switch.waiting_outputs &= !(1 << out);
         if switch.direct {
-            let rx = &mut self.ports[port as usize].rx;
+            let rx = &mut self.links.ports[port as usize].rx;
             let reads = &mut switch.reads_of[input as usize];
             reads.outputs |= 1 << out;
             let full = all_taken(reads.outputs, switch.reads);
@@ -508,7 +496,7 @@ impl<P: Probe> Fabric<P> {
             switch.reading |= u64::from(full) << input;
             let fifo = switch.fifo;
             let low = rx.advertised <= rx.eager_at;
-            let tx = &mut self.ports[output as usize].tx;
+            let tx = &mut self.links.ports[output as usize].tx;
             tx.reading = input as u8;
             // Packets of virtual channels have pointers of their own.
             if let Some(pointer) = tx.pointers.get_mut(priority) {
@@ -516,7 +504,7 @@ impl<P: Probe> Fabric<P> {
             }
             if share != NONE {
                 tx.reading_kind = reading::COPY;
-                self.cold[output as usize].reading_share = share;
+                self.links.cold[output as usize].reading_share = share;
             }
             if low || share != NONE {
                 self.post_done(cx, output);
@@ -533,7 +521,7 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         if switch.crosspoint {
-            self.ports[output as usize].tx.pointers[priority] = input as u8;
+            self.links.ports[output as usize].tx.pointers[priority] = input as u8;
         }
         if !stored {
             return;
@@ -556,13 +544,13 @@ impl<P: Probe> Fabric<P> {
         if switch.inputs[index].head == NIL || switch.exposed[input as usize][priority] != 0 {
             return;
         }
-        let packet = self.packets.pop_front(&mut switch.inputs[index]);
-        let output = self.packets[packet].port;
+        let packet = self.links.packets.pop_front(&mut switch.inputs[index]);
+        let output = self.links.packets[packet].port;
         let out = output - base;
         self.end_wait(cx, output, packet);
         self.begin_wait(cx, output, packet, false);
         self.switches[s].exposed[input as usize][priority] = 1;
-        self.ports[(base + input) as usize].tx.wanted |= 1 << out;
+        self.links.ports[(base + input) as usize].tx.wanted |= 1 << out;
         self.store(output, input, packet);
         self.try_output(cx, output);
     }
@@ -593,10 +581,10 @@ impl<P: Probe> Fabric<P> {
     /// Which of `inputs` moves a packet into the output's buffer.
     fn choose_input(&mut self, s: usize, out: u32, priority: usize, inputs: u64) -> u32 {
         let output = self.switches[s].base + out;
-        let pointer = self.ports[output as usize].tx.pointers[priority];
+        let pointer = self.links.ports[output as usize].tx.pointers[priority];
         self.choose(Node::Switch(s), inputs, pointer, |fabric, input| {
             let (list, _, _) = fabric.depth_indices(s, priority, input, out);
-            fabric.packets[fabric.switches[s].inputs[list].head].stamp
+            fabric.links.packets[fabric.switches[s].inputs[list].head].stamp
         })
     }
 
@@ -613,7 +601,7 @@ impl<P: Probe> Fabric<P> {
         let switch = &mut self.switches[s];
         let (base, n) = (switch.base, switch.ports as usize);
         let output = base + out;
-        let packet = self.packets.pop_front(&mut switch.inputs[list]);
+        let packet = self.links.packets.pop_front(&mut switch.inputs[list]);
         let next = switch.inputs[list].head;
         if switch.fifo || next == NIL {
             switch.heads[priority * n + out as usize] &= !(1 << input);
@@ -624,8 +612,8 @@ impl<P: Probe> Fabric<P> {
             // compete with those behind them by it. Between crosspoints the age in the switch decides, and
             // within one it is the order of places, too.
             switch.stamp = switch.stamp.wrapping_add(1);
-            self.packets[packet].stamp = switch.stamp;
-            self.ports[output as usize].tx.pointers[priority] = input as u8;
+            self.links.packets[packet].stamp = switch.stamp;
+            self.links.ports[output as usize].tx.pointers[priority] = input as u8;
         }
         self.end_wait(cx, output, packet);
         self.begin_wait(cx, output, packet, false);
@@ -633,7 +621,7 @@ impl<P: Probe> Fabric<P> {
         self.store(output, lane, packet);
         self.note_stored(cx, s, input, out);
         if self.switches[s].fifo && next != NIL {
-            let other = self.packets[next].port - base;
+            let other = self.links.packets[next].port - base;
             self.switches[s].heads[priority * n + other as usize] |= 1 << input;
             let (_, _, fill) = self.depth_indices(s, priority, input, other);
             if u32::from(self.switches[s].filled[fill]) < self.switches[s].depth {

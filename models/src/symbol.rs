@@ -44,7 +44,7 @@ use lp_serial::control_symbol::{ControlSymbol, Stype0};
 use lp_serial::cost::{SymbolSize, Watermarks};
 use lp_serial::link::{Channels, Config, Handover, LinkPort, PacketMeta, VcConfig};
 use sim_core::{Class, Duration, EventKey, TimerSlot};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 /// When the symbols of an instant are put together.
 const POLL: Class = Class::new(11);
@@ -173,47 +173,18 @@ pub(crate) struct End {
     pub(crate) stats: LinkStats,
 }
 
-/// Recovery time of packets, by packet: few have any.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Late(BTreeMap<u32, u64>);
-
-impl Late {
-    pub fn add(&mut self, packet: u32, ps: u64) {
-        if ps != 0 {
-            *self.0.entry(packet).or_default() += ps;
-        }
-    }
-
-    pub fn of(&self, packet: u32) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.get(&packet).copied().unwrap_or(0) }
-    }
-
-    pub fn forget(&mut self, packet: u32) {
-        if !self.0.is_empty() {
-            self.0.remove(&packet);
-        }
-    }
-
-    /// A multicast copy has been as late as the original.
-    pub fn copy(&mut self, from: u32, to: u32) {
-        if let Some(&ps) = self.0.get(&from) {
-            self.0.insert(to, ps);
-        }
-    }
-}
-
 impl<P: Probe> Fabric<P> {
     /// Gives symbolic links their ends, each link up and idle.
     pub(crate) fn set_up_links(&mut self) {
-        let config = self.config.clone();
+        let config = self.links.config.clone();
         for detail in &config.symbolic {
             let link = &config.links[detail.link as usize];
-            let index = |(device, port): (u32, u8)| self.nodes.port((device, port));
+            let index = |(device, port): (u32, u8)| self.links.nodes.port((device, port));
             let ports = [index(link.a), index(link.b)];
-            self.ends.resize_with(self.ports.len(), || None);
+            self.links.ends.resize_with(self.links.ports.len(), || None);
             let stores = ports.iter().all(|&port| {
-                let tx = &self.ports[port as usize].tx;
-                self.timings[tx.timing as usize].header == 0
+                let tx = &self.links.ports[port as usize].tx;
+                self.links.timings[tx.timing as usize].header == 0
             });
             let changes = stores
                 && !detail.throughout
@@ -222,38 +193,39 @@ impl<P: Probe> Fabric<P> {
             let by_number = detail.damage.iter().any(|d| !(d.packets.is_empty() && d.symbols.is_empty()));
             let at_once = config.faults.iter().any(|fault| fault.link == detail.link && fault.at.0 == 0);
             for (side, port) in ports.into_iter().enumerate() {
-                let lanes = self.cold[port as usize].lane_count;
-                let eager_at = self.ports[port as usize].rx.eager_at;
-                self.ends[port as usize] = Some(Box::new(End::new(&config, detail, side, lanes, eager_at)));
+                let lanes = self.links.cold[port as usize].lane_count;
+                let eager_at = self.links.ports[port as usize].rx.eager_at;
+                self.links.ends[port as usize] =
+                    Some(Box::new(End::new(&config, detail, side, lanes, eager_at)));
                 if detail.channels.is_some() {
-                    self.ports[port as usize].tx.clock.set_gate(0, CHANNELS);
+                    self.links.ports[port as usize].tx.clock.set_gate(0, CHANNELS);
                 }
                 self.end(port).changes = changes;
-                let rx = &mut self.ports[port as usize].rx;
+                let rx = &mut self.links.ports[port as usize].rx;
                 rx.special |=
                     if changes && !by_number && !at_once { special::WATCHED } else { special::SYMBOLS };
                 if detail.flow == FlowControl::Receiver {
-                    self.ports[port as usize].tx.free = i16::MAX / 2;
+                    self.links.ports[port as usize].tx.free = i16::MAX / 2;
                 }
             }
         }
     }
 
     pub(crate) fn end(&mut self, port: u32) -> &mut End {
-        self.ends[port as usize].as_mut().expect("the link runs in symbol granularity")
+        self.links.ends[port as usize].as_mut().expect("the link runs in symbol granularity")
     }
 
     /// Totals of the ends of links, in the order of ports.
     pub(crate) fn link_totals(&self, now: u64) -> Vec<(u32, u8, LinkStats)> {
         let mut totals = Vec::new();
-        for (port, end) in self.ends.iter().enumerate() {
+        for (port, end) in self.links.ends.iter().enumerate() {
             let Some(end) = end else { continue };
-            let device = self.ports[port].rx.device;
+            let device = self.links.ports[port].rx.device;
             let mut stats = end.stats;
-            stats.recovery_ps = self.ports[port].tx.clock.recovery_total(now);
+            stats.recovery_ps = self.links.ports[port].tx.clock.recovery_total(now);
             stats.down_ps += end.down_since.map_or(0, |since| now - since);
             stats.failed = end.link.has_failed();
-            totals.push((device, self.nodes.number(device, port as u32), stats));
+            totals.push((device, self.links.nodes.number(device, port as u32), stats));
         }
         totals
     }

@@ -4,10 +4,12 @@ use crate::arbiter::next_after;
 use crate::clock::{CHANNELS, TransmitClock};
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::fabric::{Fabric, mark};
+use crate::fabric::Fabric;
 use crate::ids::Node;
 use crate::interleave::BY_CHANNEL;
+use crate::link::Links;
 use crate::medium::Freed;
+use crate::observe::mark;
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
 use crate::port::{Cold, CreditRecord, LinkTiming, NO_INPUT, Parked, Port, Tx, reading, special};
 use crate::probe::{Cause, PacketStep, Probe};
@@ -44,9 +46,9 @@ impl<P: Probe> Fabric<P> {
     /// Applies the credit records that are visible at `key` (inclusive: a wake reuses its record's key).
     #[inline(never)]
     pub fn consume<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         if timing.to_sink {
-            let peer = self.ports[port as usize].tx.peer;
+            let peer = self.links.ports[port as usize].tx.peer;
             self.flush(cx, peer, key);
         }
         self.apply_records(port, key);
@@ -54,14 +56,14 @@ impl<P: Probe> Fabric<P> {
 
     #[inline(always)]
     fn apply_records(&mut self, port: u32, key: EventKey) {
-        let tx = &mut self.ports[port as usize].tx;
-        let timing = &self.timings[tx.timing as usize];
-        apply_visible(tx, timing, &mut self.cold, port, key);
+        let tx = &mut self.links.ports[port as usize].tx;
+        let timing = &self.links.timings[tx.timing as usize];
+        apply_visible(tx, timing, &mut self.links.cold, port, key);
     }
 
     /// The transmitter is blocked on credit: makes sure that the next change wakes it.
     pub fn await_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.credit_waiting = true;
         if tx.wake_posted {
             return;
@@ -72,8 +74,8 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         let peer = tx.peer;
-        if let Some(&(key, _)) = self.cold[peer as usize].in_flight.front() {
-            let rx = &mut self.ports[peer as usize].rx;
+        if let Some(&(key, _)) = self.links.cold[peer as usize].in_flight.front() {
+            let rx = &mut self.links.ports[peer as usize].rx;
             if !rx.deliver_posted {
                 rx.deliver_posted = true;
                 cx.post(key, peer, Happening::Deliver.pack());
@@ -84,10 +86,10 @@ impl<P: Probe> Fabric<P> {
     pub fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         if self.is_symbolic(port) {
             // The record has become a symbol.
-            self.ports[port as usize].tx.wake_posted = false;
+            self.links.ports[port as usize].tx.wake_posted = false;
             return self.symbol_arrives(cx, port);
         }
-        let node = self.nodes.node(port);
+        let node = self.links.nodes.node(port);
         if let Node::Endpoint(e) = node {
             // Creations come before the credit that wakes.
             self.materialise(cx, e, cx.now().0);
@@ -95,7 +97,7 @@ impl<P: Probe> Fabric<P> {
         // Deliveries that this settles must not ask for another wake, nor must records while the
         // transmitter is busy: whoever waits next asks for the first record that comes then.
         self.consume(cx, port, cx.key());
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         (tx.wake_posted, tx.credit_waiting) = (false, false);
         match node {
             Node::Switch(_) => self.try_output(cx, port),
@@ -112,12 +114,12 @@ impl<P: Probe> Fabric<P> {
         t: u64,
         acknowledged: u8,
     ) {
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.links.ports[port as usize].rx;
         let special = rx.special;
         if special & special::APART != 0 {
             return self.status_elsewhere(cx, port);
         }
-        let Fabric { ports, cold, timings, keys, .. } = &mut *self;
+        let Links { ports, cold, timings, keys, .. } = &mut self.links;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
         let rx = &mut ports[port as usize].rx;
         let timing = &timings[rx.timing as usize];
@@ -155,7 +157,7 @@ impl<P: Probe> Fabric<P> {
     #[cold]
     fn status_elsewhere<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         // On other media than RapidIO only what becomes free is told.
-        if self.ports[port as usize].rx.special & special::SYMBOLS != 0 {
+        if self.links.ports[port as usize].rx.special & special::SYMBOLS != 0 {
             self.acknowledge(cx, port);
         }
     }
@@ -163,7 +165,7 @@ impl<P: Probe> Fabric<P> {
     /// A status of a link that needs more than the closed form has its place on the wire.
     #[cold]
     fn note_status(&mut self, now: u64, port: u32, place: u64, acknowledged: u8, free: u8) {
-        let bits = self.ports[port as usize].rx.special;
+        let bits = self.links.ports[port as usize].rx.special;
         if bits & special::WATCHED != 0 {
             self.end(port).note_place(now, place);
         }
@@ -175,14 +177,14 @@ impl<P: Probe> Fabric<P> {
     /// The neighbour of `port` may be short of buffers: releases under way have to be told when they happen.
     #[inline]
     pub fn tell_releases<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if self.nodes.is_switch(port) {
-            let s = self.nodes.switch(port);
+        if self.links.nodes.is_switch(port) {
+            let s = self.links.nodes.switch(port);
             let base = self.switches[s].base;
             let mut readers = self.switches[s].reads_of[(port - base) as usize].outputs;
             while readers != 0 {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
-                if self.ports[output as usize].tx.done > cx.key() {
+                if self.links.ports[output as usize].tx.done > cx.key() {
                     self.post_done(cx, output);
                 }
             }
@@ -192,7 +194,7 @@ impl<P: Probe> Fabric<P> {
     /// A receive buffer of `port` is free again at the current event.
     pub fn release<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, freed: Freed) {
         let now = cx.now().0;
-        let rx = &mut self.ports[port as usize].rx;
+        let rx = &mut self.links.ports[port as usize].rx;
         rx.occupied -= 1;
         if rx.advertised > rx.eager_at {
             return;
@@ -200,12 +202,12 @@ impl<P: Probe> Fabric<P> {
         if rx.special & special::APART != 0 {
             return self.release_apart(cx, port, freed);
         }
-        let timing = &self.timings[rx.timing as usize];
+        let timing = &self.links.timings[rx.timing as usize];
         if rx.wire.status_unsent(now, timing.wire) {
             // The last symbol has not left yet: it will say so.
             rx.advertised += 1;
             let (peer, advertised) = (rx.peer, rx.advertised);
-            self.ports[peer as usize].tx.amend_last(&mut self.cold[peer as usize], advertised);
+            self.links.ports[peer as usize].tx.amend_last(&mut self.links.cold[peer as usize], advertised);
         } else {
             self.make_status(cx, port, now, 0);
         }
@@ -214,7 +216,7 @@ impl<P: Probe> Fabric<P> {
     /// The same where buffers are told in another way.
     #[cold]
     fn release_apart<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, freed: Freed) {
-        if self.ports[port as usize].rx.special & special::SYMBOLS != 0 {
+        if self.links.ports[port as usize].rx.special & special::SYMBOLS != 0 {
             self.release_told(cx, port);
         } else {
             self.released_on_medium(cx, port, freed);
@@ -226,11 +228,11 @@ impl<P: Probe> Fabric<P> {
     /// The transmission of `output` is over: the input buffer that it read is free. With `tell` the release
     /// is told by the rules; without, nobody can be waiting for it.
     pub fn finish_read<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, tell: bool) {
-        let tx = &mut self.ports[output as usize].tx;
+        let tx = &mut self.links.ports[output as usize].tx;
         let from = tx.reading;
         tx.reading = NO_INPUT;
         let kind = std::mem::take(&mut tx.reading_kind);
-        let s = self.nodes.switch(output);
+        let s = self.links.nodes.switch(output);
         let switch = &mut self.switches[s];
         let base = switch.base;
         let input = base + u32::from(from);
@@ -241,7 +243,7 @@ impl<P: Probe> Fabric<P> {
         if tell {
             self.release(cx, input, Freed::Read(output));
         } else {
-            self.ports[input as usize].rx.occupied -= 1;
+            self.links.ports[input as usize].rx.occupied -= 1;
         }
     }
 
@@ -255,21 +257,10 @@ impl<P: Probe> Fabric<P> {
         kind: u8,
     ) -> bool {
         if kind == reading::COPY {
-            return self.last_of_group(self.cold[output as usize].reading_share);
+            return self.links.packets.last_of_group(self.links.cold[output as usize].reading_share);
         }
         self.release_channel(cx, input, kind);
         false
-    }
-
-    /// One copy of a group no longer needs their common buffer; whether it was the last.
-    pub fn last_of_group(&mut self, share: u32) -> bool {
-        let group = &mut self.shares[share as usize];
-        group.left -= 1;
-        let last = group.left == 0;
-        if last {
-            self.free_shares.push(share);
-        }
-        last
     }
 
     /// Takes note of reads of `input` (port number) that ended before `key` without an event. How many go on
@@ -281,14 +272,14 @@ impl<P: Probe> Fabric<P> {
         while readers != 0 {
             let output = base + readers.trailing_zeros();
             readers &= readers - 1;
-            let tx = &mut self.ports[output as usize].tx;
+            let tx = &mut self.links.ports[output as usize].tx;
             on += u32::from(tx.done.time() > key.time());
             if tx.done < key && u32::from(tx.reading) == input {
                 debug_assert!(!tx.done_posted);
                 debug_assert!(tx.reading_kind == reading::ORDINARY, "special reads end with an event");
                 tx.reading = NO_INPUT;
                 self.switches[s].read_ended(input, output - base);
-                self.ports[(base + input) as usize].rx.occupied -= 1;
+                self.links.ports[(base + input) as usize].rx.occupied -= 1;
             }
         }
         on
@@ -304,10 +295,10 @@ impl<P: Probe> Fabric<P> {
         output: u32,
         input: u32,
     ) -> bool {
-        let s = self.nodes.switch(output);
+        let s = self.links.nodes.switch(output);
         let base = self.switches[s].base;
         let own = 1 << (output - base);
-        let wanted = self.ports[(base + input) as usize].tx.wanted & !own;
+        let wanted = self.links.ports[(base + input) as usize].tx.wanted & !own;
         // Nearly always there is none: whoever waits for the input transmits something else meanwhile.
         let idle = wanted & (self.switches[s].waiting_outputs | self.switches[s].choose_together);
         #[cfg(debug_assertions)]
@@ -324,7 +315,7 @@ impl<P: Probe> Fabric<P> {
         while outputs != 0 {
             let output = base + outputs.trailing_zeros();
             outputs &= outputs - 1;
-            let busy = self.ports[output as usize].tx.done > cx.key();
+            let busy = self.links.ports[output as usize].tx.done > cx.key();
             assert!(busy || !self.lane_in_use(output, lane), "an idle output was not tried");
         }
     }
@@ -349,17 +340,17 @@ impl<P: Probe> Fabric<P> {
             let n = left.trailing_zeros();
             left &= left - 1;
             if !self.lane_in_use(base + n, lane) {
-                self.ports[(base + lane) as usize].tx.wanted &= !(1 << n);
-            } else if self.ports[(base + n) as usize].tx.done <= cx.key() {
+                self.links.ports[(base + lane) as usize].tx.wanted &= !(1 << n);
+            } else if self.links.ports[(base + n) as usize].tx.done <= cx.key() {
                 rivals |= 1 << n;
             }
         }
         let own_uses = self.lane_in_use(output, lane);
         if !own_uses {
-            self.ports[(base + lane) as usize].tx.wanted &= !own;
+            self.links.ports[(base + lane) as usize].tx.wanted &= !own;
         }
         // A packet that an error cut short is sent again: the output is busy beyond its old end.
-        let own_idle = self.ports[output as usize].tx.done <= cx.key();
+        let own_idle = self.links.ports[output as usize].tx.done <= cx.key();
         if own_uses && !own_idle {
             self.post_done(cx, output);
         }
@@ -386,7 +377,7 @@ impl<P: Probe> Fabric<P> {
             rivals &= rivals - 1;
             let rank = self.rank_of(cx, base + n, lane);
             // Who waits for something else than this input has been tried, and will be woken by that.
-            let channels = self.ports[(base + n) as usize].tx.clock.blocked() & CHANNELS != 0;
+            let channels = self.links.ports[(base + n) as usize].tx.clock.blocked() & CHANNELS != 0;
             if rank < PRIORITIES || own & (1 << n) != 0 || channels || self.switches[s].choose_together != 0 {
                 ranks[rank] |= 1 << n;
             }
@@ -423,10 +414,10 @@ impl<P: Probe> Fabric<P> {
 
     /// Highest priority of VC0 at which `output` could start a packet from `lane`, or [`PRIORITIES`].
     fn rank_of<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, output: u32, lane: u32) -> usize {
-        if self.ports[output as usize].tx.clock.blocked() != 0 {
+        if self.links.ports[output as usize].tx.clock.blocked() != 0 {
             self.consume(cx, output, cx.key());
         }
-        let tx = &self.ports[output as usize].tx;
+        let tx = &self.links.ports[output as usize].tx;
         let blocked = tx.clock.blocked();
         if tx.parked_any || tx.queue_lanes != 0 {
             let could = |&p: &usize| blocked >> p & 1 == 0 && self.waits_in(output, p, lane);
@@ -439,9 +430,9 @@ impl<P: Probe> Fabric<P> {
 
     /// Whether `lane` is one of the [`eligible`](Self::eligible).
     fn waits_in(&mut self, port: u32, priority: usize, lane: u32) -> bool {
-        let tx = &self.ports[port as usize].tx;
+        let tx = &self.links.ports[port as usize].tx;
         let listed = tx.mask[priority] >> lane & 1 == 1;
-        let cold = &self.cold[port as usize];
+        let cold = &self.links.cold[port as usize];
         if lane < u32::from(tx.queue_lanes) {
             return listed && cold.stopped_lanes >> lane & 1 == 0;
         }
@@ -452,11 +443,11 @@ impl<P: Probe> Fabric<P> {
 
     #[inline(always)]
     pub fn base_of(&self, port: u32) -> u32 {
-        self.nodes.first_port(self.ports[port as usize].rx.device)
+        self.links.nodes.first_port(self.links.ports[port as usize].rx.device)
     }
 
     fn lane_in_use(&self, output: u32, lane: u32) -> bool {
-        let tx = &self.ports[output as usize].tx;
+        let tx = &self.links.ports[output as usize].tx;
         let bit = 1u64 << lane;
         let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
         let apart = tx.parked_any || tx.clock.blocked() & CHANNELS != 0;
@@ -466,7 +457,7 @@ impl<P: Probe> Fabric<P> {
     /// The same of what waits beside the main lists.
     #[cold]
     fn lane_in_use_apart(&self, output: u32, lane: u32) -> bool {
-        let parked = &self.cold[output as usize].parked;
+        let parked = &self.links.cold[output as usize].parked;
         parked.iter().any(|queue| queue.mask.iter().any(|mask| mask >> lane & 1 == 1))
             || self.channels(output).is_some_and(|channels| channels.uses(lane))
     }
@@ -474,13 +465,13 @@ impl<P: Probe> Fabric<P> {
     /// Index of the main list of (output, priority, lane).
     #[inline(always)]
     fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
-        list_index(self.ports[port as usize].tx.lists, &self.cold, port, priority, lane)
+        list_index(self.links.ports[port as usize].tx.lists, &self.links.cold, port, priority, lane)
     }
 
     /// Posts the end of the running transmission as an event, once.
     #[inline]
     pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         if !tx.done_posted {
             tx.done_posted = true;
             cx.post(tx.done, port, Happening::Done.pack());
@@ -491,7 +482,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Starts the next packet of `port` if one may start now.
     pub fn try_output<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &self.ports[port as usize].tx;
+        let tx = &self.links.ports[port as usize].tx;
         if tx.waiting == 0 {
             return;
         }
@@ -502,8 +493,8 @@ impl<P: Probe> Fabric<P> {
         if tx.stored == 0 {
             return;
         }
-        if self.nodes.is_switch(port) {
-            let s = self.nodes.switch(port);
+        if self.links.nodes.is_switch(port) {
+            let s = self.links.nodes.switch(port);
             if self.switches[s].choose_together != 0 {
                 self.post_tick(cx, s);
                 return;
@@ -513,8 +504,8 @@ impl<P: Probe> Fabric<P> {
         if pick.packet != NIL {
             self.take(port, pick);
             self.start(cx, port, pick.packet, true);
-        } else if self.nodes.is_switch(port) {
-            let switch = &mut self.switches[self.nodes.switch(port)];
+        } else if self.links.nodes.is_switch(port) {
+            let switch = &mut self.switches[self.links.nodes.switch(port)];
             switch.waiting_outputs |= 1 << (port - switch.base);
         }
     }
@@ -523,10 +514,10 @@ impl<P: Probe> Fabric<P> {
     /// head of a main list move aside. The result may contain lanes whose input is busy.
     #[inline(always)]
     pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
-        let tx = &self.ports[port as usize].tx;
+        let tx = &self.links.ports[port as usize].tx;
         let mut lanes = tx.mask[priority];
         if tx.queue_lanes != 0 {
-            lanes &= !self.cold[port as usize].stopped_lanes;
+            lanes &= !self.links.cold[port as usize].stopped_lanes;
         }
         if !tx.parked_any {
             return lanes;
@@ -540,7 +531,7 @@ impl<P: Probe> Fabric<P> {
                 lanes &= !(1 << lane);
             }
         }
-        for parked in &self.cold[port as usize].parked {
+        for parked in &self.links.cold[port as usize].parked {
             if !parked.stopped {
                 lanes |= parked.mask[priority];
             }
@@ -551,24 +542,24 @@ impl<P: Probe> Fabric<P> {
     /// Moves packets of stopped queues from the head of a main list to their own lists; whether the main list
     /// has a head left.
     fn park_stopped(&mut self, port: u32, priority: usize, lane: u32) -> bool {
-        let tx = &mut self.ports[port as usize].tx;
-        let cold = &mut self.cold[port as usize];
+        let tx = &mut self.links.ports[port as usize].tx;
+        let cold = &mut self.links.cold[port as usize];
         let index = (tx.lists + priority as u32 * cold.stride + lane) as usize;
         loop {
-            let head = self.lists[index].head;
+            let head = self.links.lists[index].head;
             if head == NIL {
                 tx.mask[priority] &= !(1 << lane);
                 return false;
             }
-            let queue = self.packets[head].queue;
+            let queue = self.links.packets[head].queue;
             if queue == UNSTAGED {
                 return true;
             }
             match cold.parked.iter_mut().find(|p| p.queue == queue) {
                 Some(parked) if parked.stopped => {
-                    self.packets.pop_front(&mut self.lists[index]);
+                    self.links.packets.pop_front(&mut self.links.lists[index]);
                     let lanes = parked.lists.len() / PRIORITIES;
-                    self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], head);
+                    self.links.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], head);
                     parked.mask[priority] |= 1 << lane;
                     parked.count += 1;
                 }
@@ -580,9 +571,9 @@ impl<P: Probe> Fabric<P> {
     /// The oldest packet of a lane that no message stops: main list or released queue.
     #[inline(always)]
     pub fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
-        let tx = &self.ports[port as usize].tx;
+        let tx = &self.links.ports[port as usize].tx;
         let head = if tx.mask[priority] & (1 << lane) != 0 {
-            self.lists[self.list_of(port, priority, lane)].head
+            self.links.lists[self.list_of(port, priority, lane)].head
         } else {
             NIL
         };
@@ -590,7 +581,7 @@ impl<P: Probe> Fabric<P> {
         if !tx.parked_any {
             return best;
         }
-        for (n, parked) in self.cold[port as usize].parked.iter().enumerate() {
+        for (n, parked) in self.links.cold[port as usize].parked.iter().enumerate() {
             if parked.stopped || parked.mask[priority] & (1 << lane) == 0 {
                 continue;
             }
@@ -608,7 +599,7 @@ impl<P: Probe> Fabric<P> {
     /// Arrival order at this device; stamps wrap.
     #[inline]
     fn older(&self, a: u32, b: u32) -> bool {
-        (self.packets[a].stamp.wrapping_sub(self.packets[b].stamp) as i32) < 0
+        (self.links.packets[a].stamp.wrapping_sub(self.links.packets[b].stamp) as i32) < 0
     }
 
     /// Of `lanes`, those whose input can be read now for a packet of this priority.
@@ -620,7 +611,7 @@ impl<P: Probe> Fabric<P> {
         lanes: u64,
         priority: usize,
     ) -> u64 {
-        let Node::Switch(s) = self.nodes.node(port) else { return lanes };
+        let Node::Switch(s) = self.links.nodes.node(port) else { return lanes };
         let mut check = lanes & self.switches[s].reading;
         let mut ends = 0;
         if check != 0 && self.switches[s].reads == BY_CHANNEL {
@@ -646,7 +637,7 @@ impl<P: Probe> Fabric<P> {
         if cx.key() < EventKey::floor(cx.now(), class::DONE) {
             return false;
         }
-        let mut others = self.ports[(switch.base + lane) as usize].tx.wanted & switch.waiting_outputs;
+        let mut others = self.links.ports[(switch.base + lane) as usize].tx.wanted & switch.waiting_outputs;
         while others != 0 {
             if self.lane_in_use(switch.base + others.trailing_zeros(), lane) {
                 return false;
@@ -660,9 +651,9 @@ impl<P: Probe> Fabric<P> {
     /// event that will change it.
     #[inline(always)]
     pub fn select<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Pick {
-        if self.ports[port as usize].tx.clock.blocked() != 0 {
+        if self.links.ports[port as usize].tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
-            if self.ports[port as usize].tx.clock.blocked() & CHANNELS != 0 {
+            if self.links.ports[port as usize].tx.clock.blocked() & CHANNELS != 0 {
                 return self.select_channels(cx, port);
             }
         }
@@ -688,7 +679,7 @@ impl<P: Probe> Fabric<P> {
         busy: &mut u64,
         no_credit: &mut bool,
     ) -> Pick {
-        let tx = &self.ports[port as usize].tx;
+        let tx = &self.links.ports[port as usize].tx;
         let mut priorities = if tx.parked_any { 0b1111 } else { tx.priorities() };
         while priorities != 0 {
             let priority = priorities.ilog2() as usize;
@@ -715,7 +706,7 @@ impl<P: Probe> Fabric<P> {
         if lanes == 0 {
             return Pick::NONE;
         }
-        if self.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
+        if self.links.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
             *no_credit = true;
             return Pick::NONE;
         }
@@ -724,10 +715,10 @@ impl<P: Probe> Fabric<P> {
         if free == 0 {
             return Pick::NONE;
         }
-        let pointer = self.ports[port as usize].tx.pointers[priority];
+        let pointer = self.links.ports[port as usize].tx.pointers[priority];
         // Also of a single lane: to find out whether there are more is a branch that nobody can predict.
-        let lane = self.choose(self.nodes.node(port), free, pointer, |fabric, lane| {
-            fabric.packets[fabric.head_of(port, priority, lane).packet].stamp
+        let lane = self.choose(self.links.nodes.node(port), free, pointer, |fabric, lane| {
+            fabric.links.packets[fabric.head_of(port, priority, lane).packet].stamp
         });
         self.head_of(port, priority, lane)
     }
@@ -741,12 +732,12 @@ impl<P: Probe> Fabric<P> {
         while lanes != 0 {
             let input = base + lanes.trailing_zeros();
             lanes &= lanes - 1;
-            let s = self.nodes.switch(port);
+            let s = self.links.nodes.switch(port);
             let mut readers = self.switches[s].reads_of[(input - base) as usize].outputs;
             while readers != 0 {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
-                if self.ports[output as usize].tx.done > cx.key() {
+                if self.links.ports[output as usize].tx.done > cx.key() {
                     self.post_done(cx, output);
                 }
             }
@@ -757,23 +748,23 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     pub fn take(&mut self, port: u32, pick: Pick) {
         let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         if pick.parked == MAIN {
-            let index = list_index(tx.lists, &self.cold, port, priority, lane);
-            let list = &mut self.lists[index];
-            let packet = self.packets.pop_front(list);
+            let index = list_index(tx.lists, &self.links.cold, port, priority, lane);
+            let list = &mut self.links.lists[index];
+            let packet = self.links.packets.pop_front(list);
             let emptied = list.head == NIL;
             tx.mask[priority] &= !(u64::from(emptied) << lane);
             // The head is probably the next one, and long out of the first-level cache.
-            self.packets.prefetch(select_unpredictable(emptied, packet, list.head));
+            self.links.packets.prefetch(select_unpredictable(emptied, packet, list.head));
         } else if pick.parked == Pick::IN_CHANNEL {
             self.take_from_channel(port, pick);
         } else {
-            let cold = &mut self.cold[port as usize];
+            let cold = &mut self.links.cold[port as usize];
             let parked = &mut cold.parked[pick.parked as usize];
             let lanes = parked.lists.len() / PRIORITIES;
             let list = &mut parked.lists[priority * lanes + lane as usize];
-            self.packets.pop_front(list);
+            self.links.packets.pop_front(list);
             if list.head == NIL {
                 parked.mask[priority] &= !(1 << lane);
             }
@@ -784,7 +775,7 @@ impl<P: Probe> Fabric<P> {
                 tx.parked_any = !cold.parked.is_empty();
             }
         }
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.stored -= 1;
         tx.waiting -= 1;
     }
@@ -794,10 +785,10 @@ impl<P: Probe> Fabric<P> {
     pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
         // Also packets of a stopped queue come here first, because older ones of that queue may still be in
         // the list; they move aside when they reach its head, in their order.
-        let priority = self.packets[packet].priority as usize;
+        let priority = self.links.packets[packet].priority as usize;
         let index = self.list_of(port, priority, lane);
-        let tx = &mut self.ports[port as usize].tx;
-        put(tx, &mut self.packets, &mut self.lists[index], priority, lane, packet);
+        let tx = &mut self.links.ports[port as usize].tx;
+        put(tx, &mut self.links.packets, &mut self.links.lists[index], priority, lane, packet);
     }
 
     /// Whether a packet that is not in any list may start on `port` of a switch at once, past nobody.
@@ -809,20 +800,20 @@ impl<P: Probe> Fabric<P> {
         priority: u8,
         queue: u8,
     ) -> bool {
-        let tx = &self.ports[port as usize].tx;
+        let tx = &self.links.ports[port as usize].tx;
         // One branch: nobody can predict whether the output is busy, and once is enough.
         if u64::from(tx.waiting) | u64::from(tx.done > cx.key()) != 0 {
             return false;
         }
         if tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
-            if self.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
+            if self.links.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
                 return false;
             }
         }
-        !self.ports[port as usize].tx.parked_any
+        !self.links.ports[port as usize].tx.parked_any
             || queue == UNSTAGED
-            || !self.cold[port as usize].parked.iter().any(|p| p.queue == queue && p.stopped)
+            || !self.links.cold[port as usize].parked.iter().any(|p| p.queue == queue && p.stopped)
     }
 
     // --- waiting ---------------------------------------------------------------------------------
@@ -836,7 +827,7 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         at_input: bool,
     ) {
-        if self.ports[port as usize].tx.clock.blocked() != 0 {
+        if self.links.ports[port as usize].tx.clock.blocked() != 0 {
             // The clock must know every change of credit up to now before it is read.
             self.consume(cx, port, cx.key());
         }
@@ -846,18 +837,18 @@ impl<P: Probe> Fabric<P> {
     /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
     #[inline(always)]
     pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
-        wait_for(&self.ports[port as usize].tx.clock, &mut self.packets[packet], t, at_input);
+        wait_for(&self.links.ports[port as usize].tx.clock, &mut self.links.packets[packet], t, at_input);
     }
 
     /// The wait that [`begin_wait`](Self::begin_wait) opened ends now: its time goes to its causes.
     #[inline(always)]
     pub fn end_wait<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
-        if self.ports[port as usize].tx.clock.blocked() != 0 {
+        if self.links.ports[port as usize].tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
         }
-        let is_switch = self.nodes.is_switch(port);
-        let clock = &self.ports[port as usize].tx.clock;
-        let record = &mut self.packets[packet];
+        let is_switch = self.links.nodes.is_switch(port);
+        let clock = &self.links.ports[port as usize].tx.clock;
+        let record = &mut self.links.packets[packet];
         if let Some(waited) = close_wait(clock, record, cx.now().0, is_switch) {
             let input = record.input;
             self.note_waited(port, packet, input, waited);
@@ -866,16 +857,18 @@ impl<P: Probe> Fabric<P> {
 
     /// The run ends at `end`: the totals of ports get the time of what still waits.
     pub fn settle_waits<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, end: u64) {
-        let waiting = self.packets.iter().filter(|(_, record)| record.flags & WAITING != 0);
+        let waiting = self.links.packets.iter().filter(|(_, record)| record.flags & WAITING != 0);
         let waiting: Vec<(u32, u32)> = waiting.map(|(packet, _)| (packet, self.port_of(packet))).collect();
         for (packet, port) in waiting {
-            if self.ports[port as usize].tx.clock.blocked() != 0 {
+            if self.links.ports[port as usize].tx.clock.blocked() != 0 {
                 self.consume(cx, port, cx.key());
             }
-            let is_switch = self.nodes.is_switch(port);
-            let record = &mut self.packets[packet];
+            let is_switch = self.links.nodes.is_switch(port);
+            let record = &mut self.links.packets[packet];
             let input = record.input;
-            if let Some(waited) = close_wait(&self.ports[port as usize].tx.clock, record, end, is_switch) {
+            if let Some(waited) =
+                close_wait(&self.links.ports[port as usize].tx.clock, record, end, is_switch)
+            {
                 self.note_waited(port, packet, input, waited);
             }
         }
@@ -883,11 +876,11 @@ impl<P: Probe> Fabric<P> {
 
     /// Adds a packet's staged and head-of-line blocked time to the totals of its output and its input.
     fn note_waited(&mut self, port: u32, packet: u32, input: u8, waited: Waited) {
-        self.late.add(packet, waited.recovery);
-        self.cold[port as usize].stats.staged_ps += u128::from(waited.staged);
+        self.links.packets.late.add(packet, waited.recovery);
+        self.links.cold[port as usize].stats.staged_ps += u128::from(waited.staged);
         if waited.hol != 0 {
             let input = self.base_of(port) + u32::from(input);
-            self.cold[input as usize].stats.hol_ps += u128::from(waited.hol);
+            self.links.cold[input as usize].stats.hol_ps += u128::from(waited.hol);
         }
     }
 
@@ -898,9 +891,9 @@ impl<P: Probe> Fabric<P> {
     pub fn start<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, stored: bool) {
         let now = cx.now().0;
         let index = port as usize;
-        let owner = self.nodes.owner(port);
+        let owner = self.links.nodes.owner(port);
         let is_switch = owner.is_switch();
-        if self.ports[index].tx.reading != NO_INPUT {
+        if self.links.ports[index].tx.reading != NO_INPUT {
             // The previous read ended without an event.
             self.finish_read(cx, port, false);
         }
@@ -908,15 +901,15 @@ impl<P: Probe> Fabric<P> {
             self.flush(cx, port, cx.key());
         }
         {
-            let tx = &self.ports[index].tx;
-            let timing = &self.timings[tx.timing as usize];
+            let tx = &self.links.ports[index].tx;
+            let timing = &self.links.timings[tx.timing as usize];
             if tx.clock.blocked() != 0 || timing.blocked(tx.free - 1, tx.outstanding + 1) != 0 {
                 self.consume(cx, port, cx.key());
             }
         }
         self.charge_refresh(port, now);
         // Slices in local variables: their places and lengths stay in registers across the stores below.
-        let Fabric { ports, cold, packets, timings, keys, trajectory, ledger, unfolded, .. } = &mut *self;
+        let Links { ports, cold, packets, timings, keys, observe, unfolded, .. } = &mut self.links;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
         let Port { tx, rx: transmit } = &mut ports[index];
         let timing = &timings[tx.timing as usize];
@@ -950,8 +943,8 @@ impl<P: Probe> Fabric<P> {
         let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
         let queue = record.queue;
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        trajectory.record(mark::START, Time(start), u64::from(port), id);
-        ledger.packet_hops += 1;
+        observe.trajectory.record(mark::START, Time(start), u64::from(port), id);
+        observe.ledger.packet_hops += 1;
         let keys = &mut keys[transmit.device as usize];
         let arrival =
             keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
@@ -994,11 +987,11 @@ impl<P: Probe> Fabric<P> {
         }
         if is_switch {
             self.started_at_switch(cx, owner.as_switch(), port, input, share, priority, stored);
-            if self.unfolded || self.ports[index].tx.waiting > 0 {
+            if self.links.unfolded || self.links.ports[index].tx.waiting > 0 {
                 self.post_done(cx, port);
             }
         } else {
-            let tx = &mut self.ports[index].tx;
+            let tx = &mut self.links.ports[index].tx;
             if let Some(pointer) = tx.pointers.get_mut(usize::from(priority)) {
                 *pointer = queue.min(tx.queue_lanes);
             }
@@ -1007,11 +1000,11 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn tell_started(&mut self, port: u32, packet: u32, at: Time, until: Time) {
-        let device = self.ports[port as usize].rx.device;
-        let number = self.nodes.number(device, port);
-        let (id, mut parts) = (self.packets[packet].id(), self.packets[packet].parts());
-        parts[Cause::Recovery] = self.late.of(packet);
-        self.probe.packet(at, id, &PacketStep::Started { device, port: number, until, parts });
+        let device = self.links.ports[port as usize].rx.device;
+        let number = self.links.nodes.number(device, port);
+        let (id, mut parts) = (self.links.packets[packet].id(), self.links.packets[packet].parts());
+        parts[Cause::Recovery] = self.links.packets.late.of(packet);
+        self.links.observe.probe.packet(at, id, &PacketStep::Started { device, port: number, until, parts });
     }
 }
 

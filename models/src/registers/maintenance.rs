@@ -15,8 +15,9 @@ use crate::agent::protocol::Own;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::Made;
 use crate::event::{Cx, Happening, Payload};
-use crate::fabric::{DROP, Fabric, Hop, MASK, mark};
+use crate::fabric::{DROP, Fabric, Hop, MASK};
 use crate::ids::Node;
+use crate::observe::mark;
 use crate::packet::{MAINTENANCE, origin};
 use crate::packet::{NIL, Packet, UNSTAGED};
 use crate::port::NONE;
@@ -46,17 +47,18 @@ struct Answer {
 impl<P: Probe> Fabric<P> {
     /// Gives every device its registers as they are before the host begins: no routes, no enables, no ids.
     pub(crate) fn set_up_registers(&mut self) {
-        let config = self.config.clone();
+        let config = self.links.config.clone();
         let Some(outline) = Outline::of(&config) else { return };
         assert_eq!(config.id_space, u32::from(outline.enumeration.any_id()) + 1, "any id can be routed");
-        self.spaces = (0..config.devices.len() as u32).map(|device| Space::new(&outline, device)).collect();
+        self.registers.spaces =
+            (0..config.devices.len() as u32).map(|device| Space::new(&outline, device)).collect();
         for switch in &mut self.switches {
             switch.routes.fill(Hop { egress: DROP, next_hop: NO_PORT });
         }
         for (d, device) in config.devices.iter().enumerate() {
-            let first = self.nodes.first_port(d as u32);
+            let first = self.links.nodes.first_port(d as u32);
             if let DeviceModel::Endpoint(_) = &device.model {
-                let e = self.nodes.endpoint(first);
+                let e = self.links.nodes.endpoint(first);
                 let known = self.endpoints[e].next_hop.len();
                 self.endpoints[e].next_hop = Arc::new(vec![NO_PORT; known]);
                 self.deliver_by_events(first);
@@ -76,13 +78,13 @@ impl<P: Probe> Fabric<P> {
         extra: u32,
     ) {
         if extra != 0 {
-            self.packets[packet].parts[Cause::Serialization as usize] += u64::from(extra);
+            self.links.packets[packet].parts[Cause::Serialization as usize] += u64::from(extra);
             let key = cx.key().later(Duration(u64::from(extra)));
             cx.post(key, port, Happening::Ready { packet, from_wire: false, behind: 0 }.pack());
             return;
         }
-        let s = self.nodes.switch(port);
-        let cargo = self.cargoes.get_mut(packet).expect("a type 8 packet has a body");
+        let s = self.links.nodes.switch(port);
+        let cargo = self.links.packets.cargoes.get_mut(packet).expect("a type 8 packet has a body");
         let Body::Maintenance(body) = &cargo.body else { unreachable!("the mark is that of type 8") };
         match body.clone().forwarded() {
             Some(next) => {
@@ -95,17 +97,17 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn forward<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, port: u32, packet: u32) {
-        let id = self.packets[packet].destination & !MAINTENANCE;
+        let id = self.links.packets[packet].destination & !MAINTENANCE;
         let switch = &self.switches[s];
         let egress = switch.routes.get(id as usize).map_or(DROP, |hop| hop.egress);
         if egress & MASK != 0 {
             // Nobody answers for a group: only requests without response are copied (Part 11).
-            let flow = self.packets[packet].flow;
+            let flow = self.links.packets[packet].flow;
             self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
             return;
         }
         let output = switch.base + u32::from(egress);
-        let record = &mut self.packets[packet];
+        let record = &mut self.links.packets[packet];
         (record.next_hop, record.queue, record.share) = (NO_PORT, UNSTAGED, NIL);
         self.enqueue(cx, s, port, output, packet);
     }
@@ -120,30 +122,35 @@ impl<P: Probe> Fabric<P> {
     ) {
         let now = cx.now();
         let (device, base) = (self.switches[s].device, self.switches[s].base);
-        let cargo = *self.cargoes.take(packet).expect("a type 8 packet has a body");
+        let cargo = *self.links.packets.cargoes.take(packet).expect("a type 8 packet has a body");
         let delivery = self.delivery(port, packet, now);
         let parts = delivery.parts;
-        let record = &self.packets[packet];
+        let record = &self.links.packets[packet];
         assert_eq!(parts.total(), delivery.latency(), "the parts of a latency add up to it: {delivery:?}");
         let (id, origin) = (record.destination & !MAINTENANCE, record.origin);
         let name = u64::from(record.sequence) << 32 | u64::from(record.source);
-        self.outcome.record(mark::DELIVERED, now, u64::from(port), name ^ u64::from(origin) << 52);
-        self.ledger.delivered += 1;
+        self.links.observe.outcome.record(
+            mark::DELIVERED,
+            now,
+            u64::from(port),
+            name ^ u64::from(origin) << 52,
+        );
+        self.links.observe.ledger.delivered += 1;
         let asked = record.id();
-        self.late.forget(packet);
-        self.packets.remove(packet);
-        self.probe.delivered(&delivery);
+        self.links.packets.late.forget(packet);
+        self.links.packets.remove(packet);
+        self.links.observe.probe.delivered(&delivery);
         if P::FOLLOWS_PACKETS {
-            self.probe.packet(now, asked, &PacketStep::Ended { device, parts: Some(parts) });
+            self.links.observe.probe.packet(now, asked, &PacketStep::Ended { device, parts: Some(parts) });
         }
         let via = (port - base) as u8;
         let Some(answer) = self.serve(cx, device, via, cargo, id, &delivery) else { return };
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         let link_ps = timing.packet_ps(u64::from(answer.size.wire), &mut 0);
-        let sequence = self.spaces[device as usize].answers;
-        self.spaces[device as usize].answers += 1;
-        self.ledger.injected += 1;
-        self.probe.offered(&Offered {
+        let sequence = self.registers.spaces[device as usize].answers;
+        self.registers.spaces[device as usize].answers += 1;
+        self.links.observe.ledger.injected += 1;
+        self.links.observe.probe.offered(&Offered {
             at: now,
             flow: delivery.flow,
             source: device,
@@ -159,9 +166,9 @@ impl<P: Probe> Fabric<P> {
                 payload: answer.size.payload,
                 wire: answer.size.wire,
             };
-            self.probe.packet(now, id, &step);
+            self.links.observe.probe.packet(now, id, &step);
         }
-        let response = self.packets.insert(Packet {
+        let response = self.links.packets.insert(Packet {
             next: NIL,
             destination: answer.destination | MAINTENANCE,
             source: device,
@@ -184,7 +191,7 @@ impl<P: Probe> Fabric<P> {
             parts: [0; 9],
             snapshot: Default::default(),
         });
-        self.cargoes.put(response, answer.cargo);
+        self.links.packets.cargoes.put(response, answer.cargo);
         self.enqueue(cx, s, port, port, response);
     }
 
@@ -213,15 +220,15 @@ impl<P: Probe> Fabric<P> {
         };
         if let Some((tid, error)) = answered {
             let step = RegisterStep::Answered { error };
-            self.probe.register(&RegisterEvent { at: delivery.at, device, tid, step });
+            self.links.observe.probe.register(&RegisterEvent { at: delivery.at, device, tid, step });
             return Some(cargo);
         }
         let answer = self.serve(cx, device, 0, *cargo, id, delivery);
         // Creations come before what is made in answer to something.
         self.materialise(cx, e, now);
         if let Some(answer) = answer {
-            let sequence = self.spaces[device as usize].answers;
-            self.spaces[device as usize].answers += 1;
+            let sequence = self.registers.spaces[device as usize].answers;
+            self.registers.spaces[device as usize].answers += 1;
             let made = Made {
                 destination: answer.destination | MAINTENANCE,
                 flow: delivery.flow,
@@ -232,7 +239,7 @@ impl<P: Probe> Fabric<P> {
             };
             let packet = self.admit_packet(e, now, made);
             self.queue_packet(cx, e, packet, now);
-            self.cargoes.put(packet, answer.cargo);
+            self.links.packets.cargoes.put(packet, answer.cargo);
         }
         self.endpoint_turn(cx, e);
         None
@@ -247,7 +254,7 @@ impl<P: Probe> Fabric<P> {
     ) -> bool {
         let mut wakes = false;
         for own in own {
-            let space = &mut self.spaces[device as usize];
+            let space = &mut self.registers.spaces[device as usize];
             let (offset, value) = match own {
                 Own::Write(offset, value) => (offset, value),
                 Own::Announce(contact, attributes) => {
@@ -275,7 +282,7 @@ impl<P: Probe> Fabric<P> {
         delivery: &Delivery,
     ) -> Option<Answer> {
         let Body::Maintenance(request) = &cargo.body else { return None };
-        let space = &mut self.spaces[device as usize];
+        let space = &mut self.registers.spaces[device as usize];
         let (tid, access, written) = match request.operation() {
             Operation::Read { src_tid, access } => (*src_tid, *access, None),
             Operation::Write { src_tid, access, payload } => (*src_tid, *access, payload.as_bytes()),
@@ -300,12 +307,12 @@ impl<P: Probe> Fabric<P> {
         };
         let at = delivery.at;
         let what = u64::from(access.offset()) << 32 | u64::from(value);
-        self.outcome.record(mark::ACCESS, at, u64::from(device) << 8 | u64::from(via), what);
-        self.probe.register(&RegisterEvent { at, device, tid, step });
+        self.links.observe.outcome.record(mark::ACCESS, at, u64::from(device) << 8 | u64::from(via), what);
+        self.links.observe.probe.register(&RegisterEvent { at, device, tid, step });
         let wakes = self.apply(cx, device);
         if wakes {
-            let e = self.nodes.endpoint_of(device);
-            if let Some(Some(agent)) = self.agents.get_mut(e) {
+            let e = self.links.nodes.endpoint_of(device);
+            if let Some(Some(agent)) = self.hosts.agents.get_mut(e) {
                 agent.wake(at.0);
                 self.carry_out(cx, e, true);
             }
@@ -314,10 +321,10 @@ impl<P: Probe> Fabric<P> {
         let trail = Trail { token: 0, created: delivery.created.0, at: at.0, parts: delivery.parts };
         let label = Label { flow: delivery.flow, trail: Some(Box::new(trail)), ..Label::default() };
         let priority = Priority::new(delivery.priority, false).ok()?.of_response();
-        let ids = self.config.enumeration.map_or(IdSize::Dev8, |host| host.ids);
+        let ids = self.links.config.enumeration.map_or(IdSize::Dev8, |host| host.ids);
         let whole = WirePacket { transport: Transport::new(priority, ids, cargo.source, id).ok()?, body };
-        let port = self.nodes.port((device, via));
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let port = self.links.nodes.port((device, via));
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         let wire = whole.sealed_octets() as u32;
         let wire = if timing.ack_window == IDLE3_WINDOW { idle3_packet_bytes(wire) } else { wire };
         let payload = whole.body.payload().map_or(0, |data| data.octets()) as u16;
@@ -331,22 +338,22 @@ impl<P: Probe> Fabric<P> {
 
     /// What the writes to a device mean. Whether its endpoint may send from now on.
     fn apply<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, device: u32) -> bool {
-        let first = self.nodes.first_port(device);
+        let first = self.links.nodes.first_port(device);
         let mut wakes = false;
-        for effect in self.spaces[device as usize].effects() {
+        for effect in self.registers.spaces[device as usize].effects() {
             match effect {
                 Effect::Route { destination, port } => {
-                    self.set_route(self.nodes.switch(first), usize::from(destination), port);
+                    self.set_route(self.links.nodes.switch(first), usize::from(destination), port);
                 }
-                Effect::Voq { port, value } if self.nodes.is_switch(first) => {
+                Effect::Voq { port, value } if self.links.nodes.is_switch(first) => {
                     self.write_voq(cx, first + u32::from(port), value);
                 }
                 // Endpoints send no messages.
                 Effect::Voq { .. } => {}
                 Effect::BaseId(id) => {
-                    self.astray |= self.config.owners.get(id as usize) != Some(&device);
+                    self.registers.astray |= self.links.config.owners.get(id as usize) != Some(&device);
                 }
-                Effect::Enabled if !self.astray => {
+                Effect::Enabled if !self.registers.astray => {
                     self.start_sources(cx.now().0, device);
                     wakes = true;
                 }
@@ -358,8 +365,8 @@ impl<P: Probe> Fabric<P> {
 
     /// The traffic of an endpoint begins: what it would have sent before is not made up.
     fn start_sources(&mut self, now: u64, device: u32) {
-        let config = self.config.clone();
-        let e = self.nodes.endpoint_of(device);
+        let config = self.links.config.clone();
+        let e = self.links.nodes.endpoint_of(device);
         if !self.endpoints[e].sources.is_empty() {
             return;
         }
@@ -375,12 +382,13 @@ impl<P: Probe> Fabric<P> {
     /// staging (VOQ-2.2-5). What waits already keeps its queue (VOQ-D22).
     fn set_route(&mut self, s: usize, id: usize, port: u8) {
         let (base, ports) = (self.switches[s].base, self.switches[s].ports);
-        let exists = u32::from(port) < ports && self.ports[(base + u32::from(port)) as usize].tx.peer != NONE;
+        let exists =
+            u32::from(port) < ports && self.links.ports[(base + u32::from(port)) as usize].tx.peer != NONE;
         let egress = if exists { port } else { DROP };
         let known = |egress: u8| if egress & MASK == 0 { egress } else { NO_PORT };
         let next_hop = if exists {
-            let peer = self.ports[(base + u32::from(port)) as usize].tx.peer;
-            match self.nodes.node(peer) {
+            let peer = self.links.ports[(base + u32::from(port)) as usize].tx.peer;
+            match self.links.nodes.node(peer) {
                 Node::Switch(next) => known(self.switches[next].routes[id].egress),
                 Node::Endpoint(_) => NO_PORT,
             }
@@ -389,11 +397,11 @@ impl<P: Probe> Fabric<P> {
         };
         self.switches[s].routes[id] = Hop { egress, next_hop };
         for own in base..base + ports {
-            let peer = self.ports[own as usize].tx.peer;
+            let peer = self.links.ports[own as usize].tx.peer;
             if peer == NONE {
                 continue;
             }
-            match self.nodes.node(peer) {
+            match self.links.nodes.node(peer) {
                 Node::Switch(other) => {
                     let towards = (peer - self.switches[other].base) as u8;
                     let entry = &mut self.switches[other].routes[id];
@@ -433,13 +441,13 @@ impl<P: Probe> Fabric<P> {
         let hop_count = request.hop_count();
         let step = RegisterStep::Asked { packet, destination, hop_count, offset: access.offset(), write };
         let device = self.endpoints[e].device;
-        self.probe.register(&RegisterEvent { at: Time(now), device, tid, step });
+        self.links.observe.probe.register(&RegisterEvent { at: Time(now), device, tid, step });
     }
 
     /// What the host did.
     pub(crate) fn enumeration_report(&self) -> Option<EnumerationReport> {
-        let (host, counters) = self.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
-        let spaces = &self.spaces;
-        Some(report(&host.diary, &host.host, counters, spaces, !self.astray))
+        let (host, counters) = self.hosts.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
+        let spaces = &self.registers.spaces;
+        Some(report(&host.diary, &host.host, counters, spaces, !self.registers.astray))
     }
 }

@@ -20,6 +20,7 @@ use crate::clock::CHANNELS;
 use crate::config::{ChannelsConfig, PRIORITIES};
 use crate::event::{Cx, Payload};
 use crate::fabric::Fabric;
+use crate::link::Links;
 use crate::packet::{List, NIL, Packet, UNSTAGED};
 use crate::port::{NONE, UNSERVED, reading};
 use crate::probe::{DropReason, Probe};
@@ -162,7 +163,7 @@ impl End {
 impl<P: Probe> Fabric<P> {
     /// The channels of the link of `port`, if it has any.
     pub(crate) fn channels(&self, port: u32) -> Option<&VirtualChannels> {
-        self.ends.get(port as usize)?.as_ref()?.channels.as_deref()
+        self.links.ends.get(port as usize)?.as_ref()?.channels.as_deref()
     }
 
     fn channels_mut(&mut self, port: u32) -> &mut VirtualChannels {
@@ -173,13 +174,13 @@ impl<P: Probe> Fabric<P> {
 
     /// A packet of a channel waits for `port` behind the others of its lane.
     fn store_in_channel(&mut self, port: u32, lane: u32, packet: u32) {
-        let priority = self.packets[packet].priority;
-        let end = self.ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let priority = self.links.packets[packet].priority;
+        let end = self.links.ends[port as usize].as_mut().expect("the link runs in symbol granularity");
         let channels = end.channels.as_deref_mut().expect("packets of a VC stay on links that have it");
         let channel = channels.of(priority);
         channels.masks[usize::from(channel)] |= 1 << lane;
-        self.packets.push_back(channels.list(channel, lane), packet);
-        let tx = &mut self.ports[port as usize].tx;
+        self.links.packets.push_back(channels.list(channel, lane), packet);
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.stored += 1;
         tx.waiting += 1;
         tx.high_water = tx.high_water.max(tx.waiting);
@@ -198,7 +199,7 @@ impl<P: Probe> Fabric<P> {
         let mut offers = [Pick::NONE; COUNT];
         let (mut busy, mut no_credit) = (0, false);
         offers[0] = self.select_priority(cx, port, &mut busy, &mut no_credit);
-        let gate = self.ports[port as usize].tx.clock.blocked();
+        let gate = self.links.ports[port as usize].tx.clock.blocked();
         let names = self.channels_mut(port).names;
         for channel in 1..=names.count() {
             let lanes = self.channels_mut(port).masks[usize::from(channel)];
@@ -218,7 +219,7 @@ impl<P: Probe> Fabric<P> {
                 offers[usize::from(channel)] = pick;
             }
         }
-        let octets = offers.map(|pick| (pick.packet != NIL).then(|| self.packets[pick.packet].wire));
+        let octets = offers.map(|pick| (pick.packet != NIL).then(|| self.links.packets[pick.packet].wire));
         let channels = self.channels_mut(port);
         match channels.schedule.choose(|channel| octets[usize::from(channel)]) {
             Some(0) => {
@@ -242,19 +243,19 @@ impl<P: Probe> Fabric<P> {
     /// Which of `lanes` is next in a channel.
     fn lane_of_channel(&mut self, port: u32, channel: u8, lanes: u64) -> u32 {
         let pointer = self.channels_mut(port).pointers[usize::from(channel)];
-        self.choose(self.nodes.node(port), lanes, pointer, |fabric, lane| {
+        self.choose(self.links.nodes.node(port), lanes, pointer, |fabric, lane| {
             let channels = fabric.channels(port).expect("the packet waits there");
-            fabric.packets[channels.head(channel, lane)].stamp
+            fabric.links.packets[channels.head(channel, lane)].stamp
         })
     }
 
     /// Takes a picked packet out of its channel.
     #[cold]
     pub(crate) fn take_from_channel(&mut self, port: u32, pick: Pick) {
-        let end = self.ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let end = self.links.ends[port as usize].as_mut().expect("the link runs in symbol granularity");
         let channels = end.channels.as_deref_mut().expect("the packet was picked there");
         let list = channels.list(pick.priority, pick.lane.into());
-        self.packets.pop_front(list);
+        self.links.packets.pop_front(list);
         if list.head == NIL {
             channels.masks[usize::from(pick.priority)] &= !(1 << pick.lane);
         }
@@ -262,7 +263,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A packet is committed to the wire of a port with channels.
     pub(super) fn launched_with_channels(&mut self, port: u32, packet: u32, now: u64) {
-        let record = &self.packets[packet];
+        let record = &self.links.packets[packet];
         let (priority, octets, input) = (record.priority, record.wire, u32::from(record.input));
         let base = self.base_of(port);
         let channels = self.channels_mut(port);
@@ -278,9 +279,9 @@ impl<P: Probe> Fabric<P> {
             channels.refresh_at = now + channels.refresh_every;
             self.end(port).link.tell_channels();
         }
-        if channel != 0 && self.nodes.is_switch(port) {
+        if channel != 0 && self.links.nodes.is_switch(port) {
             let from = self.channels_mut(base + input).of(priority);
-            self.ports[port as usize].tx.reading_kind = reading::channel(from);
+            self.links.ports[port as usize].tx.reading_kind = reading::channel(from);
         }
     }
 
@@ -294,15 +295,15 @@ impl<P: Probe> Fabric<P> {
         (packet, serial): (u32, u32),
         (before, reception): (InputState, Reception),
     ) {
-        let peer = self.ports[port as usize].rx.peer;
-        let priority = self.packets[packet].priority;
+        let peer = self.links.ports[port as usize].rx.peer;
+        let priority = self.links.packets[packet].priority;
         let channel = self.channels_mut(port).of(priority);
         match reception {
             Reception::Accepted { .. } => {
                 self.end(peer).held(serial).unsettled = false;
                 // In the error-stopped state nothing is acknowledged.
                 self.end(port).judged = before != InputState::ErrorStopped;
-                if self.nodes.is_switch(port) {
+                if self.links.nodes.is_switch(port) {
                     self.arrive_in_channel(cx, port, packet, channel);
                 } else {
                     self.deliver(port, packet, cx.now());
@@ -311,7 +312,7 @@ impl<P: Probe> Fabric<P> {
             Reception::Lost => {
                 self.end(peer).held(serial).unsettled = false;
                 self.end(port).stats.lost_no_room += 1;
-                let flow = self.packets[packet].flow;
+                let flow = self.links.packets[packet].flow;
                 self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
             }
             Reception::Discarded => {}
@@ -332,9 +333,9 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         channel: u8,
     ) {
-        let s = self.nodes.switch(port);
+        let s = self.links.nodes.switch(port);
         let switch = &mut self.switches[s];
-        let record = &mut self.packets[packet];
+        let record = &mut self.links.packets[packet];
         let hop =
             switch.routes.get(record.destination as usize).filter(|hop| u32::from(hop.egress) < switch.ports);
         let Some(&hop) = hop else {
@@ -354,15 +355,15 @@ impl<P: Probe> Fabric<P> {
         let channels = self.channels_mut(port);
         channels.occupied[usize::from(channel)] += 1;
         let held = channels.held();
-        let rx = &mut self.ports[port as usize].rx;
+        let rx = &mut self.links.ports[port as usize].rx;
         rx.high_water = rx.high_water.max(rx.occupied.saturating_add(held.min(255) as u8));
         if self.may_start(cx, output, priority, UNSTAGED) && self.readable(cx, output, 1 << input, 0) != 0 {
             self.start(cx, output, packet, false);
             return;
         }
         self.consume(cx, output, cx.key());
-        self.ports[port as usize].tx.wanted |= 1 << hop.egress;
-        let Fabric { ports, packets, .. } = &mut *self;
+        self.links.ports[port as usize].tx.wanted |= 1 << hop.egress;
+        let Links { ports, packets, .. } = &mut self.links;
         wait_for(&ports[output as usize].tx.clock, &mut packets[packet], cx.now().0, false);
         self.store_in_channel(output, input, packet);
         self.try_output(cx, output);
@@ -393,7 +394,7 @@ impl<P: Probe> Fabric<P> {
     /// The transmitter of `port` forgets a packet of continuous traffic that has not arrived.
     pub(super) fn lost_on_link<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
         self.end(port).stats.lost_on_link += 1;
-        let flow = self.packets[packet].flow;
+        let flow = self.links.packets[packet].flow;
         self.drop_packet(cx, packet, port, flow, DropReason::LinkError);
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{Air, Flying, Held, POLL};
 use crate::event::{Cx, LinkStep, Payload, class};
-use crate::fabric::{Fabric, mark};
+use crate::fabric::Fabric;
+use crate::link::Links;
+use crate::observe::mark;
 use crate::port::{Port, special};
 use crate::probe::{Cause, Probe};
 use crate::wire::Function;
@@ -33,7 +35,7 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         flight: Flight,
     ) {
-        let bits = self.ports[port as usize].rx.special;
+        let bits = self.links.ports[port as usize].rx.special;
         if bits & special::SYMBOLS != 0 {
             self.launch(cx, port, packet, flight);
             return;
@@ -48,16 +50,16 @@ impl<P: Probe> Fabric<P> {
             self.note_packet(cx.now().0, port, packet, flight);
         }
         if bits & special::CHECK != 0 {
-            let number = self.ports[port as usize].tx.packets_sent;
+            let number = self.links.ports[port as usize].tx.packets_sent;
             self.check_packet(port, packet, number as u8);
         }
     }
 
     /// The fabric has committed a packet to the wire of a symbolic link.
     fn launch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, flight: Flight) {
-        let meta = self.packets[packet].meta();
-        let peer = self.ports[port as usize].tx.peer;
-        let last = self.ports[port as usize].rx.wire.last_packet();
+        let meta = self.links.packets[packet].meta();
+        let peer = self.links.ports[port as usize].tx.peer;
+        let last = self.links.ports[port as usize].rx.wire.last_packet();
         let end = self.end(port);
         let serial = end.serial;
         end.serial = end.serial.wrapping_add(1);
@@ -74,12 +76,12 @@ impl<P: Probe> Fabric<P> {
         end.stats.packets += 1;
         end.air.push_back(Air::new(flight.arrival, serial, meta));
         cx.post(flight.arrival, peer, LinkStep::Arrive { packet, behind: flight.behind }.pack());
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.clock.forget_transmission();
-        if self.nodes.is_switch(port) {
+        if self.links.nodes.is_switch(port) {
             self.post_done(cx, port);
         }
-        self.ledger.symbol_hops += 1;
+        self.links.observe.ledger.symbol_hops += 1;
         if self.end(port).channels.is_some() {
             self.count(cx, port, false);
             self.launched_with_channels(port, packet, cx.now().0);
@@ -92,7 +94,7 @@ impl<P: Probe> Fabric<P> {
     /// for.
     pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        let Fabric { ports, ends, timings, keys, .. } = &mut *self;
+        let Links { ports, ends, timings, keys, .. } = &mut self.links;
         let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];
         let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
@@ -165,7 +167,7 @@ impl<P: Probe> Fabric<P> {
         if !self.is_symbolic(port) {
             return;
         }
-        let Fabric { ports, ends, timings, keys, .. } = &mut *self;
+        let Links { ports, ends, timings, keys, .. } = &mut self.links;
         let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];
         let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
@@ -280,9 +282,9 @@ impl<P: Probe> Fabric<P> {
 
     /// The start-of-packet of a packet leaves now.
     fn begun(&mut self, port: u32, start: &Start<u32>, now: u64, damaged: bool) {
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.links.ports[port as usize].rx;
         let (_, until) = rx.wire.last_packet().expect("a packet starts");
-        let symbol = self.timings[rx.timing as usize].wire.symbol;
+        let symbol = self.links.timings[rx.timing as usize].wire.symbol;
         let end = self.end(port);
         end.on_wire = Some((start.packet, until));
         end.held(start.packet).sent = true;
@@ -296,7 +298,7 @@ impl<P: Probe> Fabric<P> {
             end.suspect = true;
         }
         let packet = end.held(start.packet).packet;
-        if self.ports[port as usize].rx.special & special::CHECK != 0 {
+        if self.links.ports[port as usize].rx.special & special::CHECK != 0 {
             self.check_packet(port, packet, start.ack_id);
         }
     }
@@ -312,8 +314,8 @@ impl<P: Probe> Fabric<P> {
         instead: bool,
     ) {
         let now = cx.now().0;
-        let sends_own = !self.nodes.is_switch(port);
-        let Fabric { ports, ends, timings, keys, packets, cold, trajectory, late, .. } = &mut *self;
+        let sends_own = !self.links.nodes.is_switch(port);
+        let Links { ports, ends, timings, keys, packets, cold, observe, .. } = &mut self.links;
         let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];
         let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
@@ -342,7 +344,6 @@ impl<P: Probe> Fabric<P> {
         let held = held.expect("what the link port sends is held");
         record.parts[Cause::Serialization as usize] -= held.stored;
         record.parts[Cause::Serialization as usize] += length;
-        late.add(held.packet, now - held.start);
         if !held.sent && sends_own {
             record.left = now;
         }
@@ -351,9 +352,10 @@ impl<P: Probe> Fabric<P> {
             end.stats.repeated += 1;
             end.stats.repeated_ps += length;
         }
-        (held.start, held.stored) = (now, length);
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        trajectory.record(mark::START, Time(now), u64::from(port), id);
+        packets.late.add(held.packet, now - held.start);
+        (held.start, held.stored) = (now, length);
+        observe.trajectory.record(mark::START, Time(now), u64::from(port), id);
         let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
         end.air.push_back(Air::new(arrival, start.packet, start.meta));
         cx.post(arrival, rx.peer, LinkStep::Arrive { packet, behind: 0 }.pack());

@@ -4,6 +4,7 @@ use super::STRIKE;
 use crate::config::{Damage, FaultAction};
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::Fabric;
+use crate::link::Links;
 use crate::port::{LinkTiming, Port};
 use crate::probe::Probe;
 use crate::wire::WireTiming;
@@ -116,17 +117,18 @@ impl Errors {
 impl<P: Probe> Fabric<P> {
     /// First errors, and all scheduled faults.
     pub(crate) fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
-        for port in 0..self.ends.len() as u32 {
-            let Some(at) = self.ends[port as usize].as_ref().and_then(|end| end.errors.strikes_at()) else {
+        for port in 0..self.links.ends.len() as u32 {
+            let Some(at) = self.links.ends[port as usize].as_ref().and_then(|end| end.errors.strikes_at())
+            else {
                 continue;
             };
-            let key = self.key(self.ports[port as usize].rx.device, at, STRIKE);
-            self.observers_pending += 1;
+            let key = self.key(self.links.ports[port as usize].rx.device, at, STRIKE);
+            self.links.observe.pending += 1;
             schedule(Event { key, target: port, payload: LinkStep::Error.pack() });
         }
         self.bootstrap_changes(schedule);
-        for (n, fault) in self.config.clone().faults.iter().enumerate() {
-            let key = self.observer.make(fault.at, class::HOST);
+        for (n, fault) in self.links.config.clone().faults.iter().enumerate() {
+            let key = self.links.observe.keys.make(fault.at, class::HOST);
             let payload = LinkStep::Fault.pack();
             schedule(Event { key, target: n as u32, payload });
         }
@@ -141,7 +143,7 @@ impl<P: Probe> Fabric<P> {
     ) {
         // Errors alone do not keep a run going, and nobody waits for news of buffers.
         if !matches!(step, LinkStep::Error | LinkStep::Credit { .. }) {
-            self.last_event = cx.now().0;
+            self.links.observe.last_event = cx.now().0;
         }
         match step {
             LinkStep::Poll => self.poll(cx, target),
@@ -153,7 +155,7 @@ impl<P: Probe> Fabric<P> {
             LinkStep::Idle => self.idle_damage(cx, target),
             LinkStep::Enter => {
                 self.enter(cx, target);
-                for port in [target, self.ports[target as usize].rx.peer] {
+                for port in [target, self.links.ports[target as usize].rx.peer] {
                     self.end(port).stay_until = cx.now().0 + 1;
                 }
             }
@@ -178,18 +180,19 @@ impl<P: Probe> Fabric<P> {
     /// A character that leaves `port` now is damaged: in a packet, in a symbol, or between them.
     fn error<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        self.observers_pending -= 1;
+        self.links.observe.pending -= 1;
         // Errors alone do not keep a run going.
-        if cx.pending() == self.observers_pending {
+        if cx.pending() == self.links.observe.pending {
             self.settle(cx, cx.key());
             if self.is_idle(cx) && !self.whispers(now) {
                 return;
             }
         }
         self.enter(cx, port);
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
-        let (peer, device) = (self.ports[port as usize].tx.peer, self.ports[port as usize].rx.device);
+        let (peer, device) =
+            (self.links.ports[port as usize].tx.peer, self.links.ports[port as usize].rx.device);
         let end = self.end(port);
         end.errors.strike(now);
         let next = end.errors.strikes_at();
@@ -222,7 +225,7 @@ impl<P: Probe> Fabric<P> {
         end.suspect |= !down;
         if let Some(at) = next {
             let key = self.key(device, at, STRIKE);
-            self.observers_pending += 1;
+            self.links.observe.pending += 1;
             cx.post(key, port, LinkStep::Error.pack());
         }
         if idle {
@@ -235,7 +238,7 @@ impl<P: Probe> Fabric<P> {
     /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
     /// each period until it is up.
     pub(super) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let peer = self.ports[port as usize].rx.peer;
+        let peer = self.links.ports[port as usize].rx.peer;
         let partner = &self.end(peer).link;
         if !(partner.is_up() || partner.is_down()) {
             self.tell_again(cx, port);
@@ -249,15 +252,15 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         let at = cx.now().0 + end.status_period;
-        let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
+        let key = self.key(self.links.ports[port as usize].rx.device, at, class::SYMBOL);
         cx.post(key, port, LinkStep::Tell.pack());
     }
 
     /// A scheduled fault.
     fn fault<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, number: u32) {
-        let fault = self.config.faults[number as usize];
-        let link = &self.config.links[fault.link as usize];
-        let ports = [link.a, link.b].map(|(device, port)| self.nodes.port((device, port)));
+        let fault = self.links.config.faults[number as usize];
+        let link = &self.links.config.links[fault.link as usize];
+        let ports = [link.a, link.b].map(|(device, port)| self.links.nodes.port((device, port)));
         match fault.action {
             FaultAction::Down => self.take_down(cx, ports),
             FaultAction::Up => self.bring_up(cx, ports),
@@ -278,7 +281,7 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         for port in ports {
             self.make_up(cx, port, false);
-            let Fabric { ports, ends, timings, .. } = &mut *self;
+            let Links { ports, ends, timings, .. } = &mut self.links;
             let Port { tx, rx } = &mut ports[port as usize];
             let end = ends[port as usize].as_mut().expect("faults are for symbolic links");
             if end.link.is_down() {
@@ -334,8 +337,8 @@ impl<P: Probe> Fabric<P> {
 
     /// The direction that leaves `port` has another number of lanes from now on.
     fn change_width(&mut self, port: u32, from: u64, to: u64, now: u64) {
-        let rx = &self.ports[port as usize].rx;
-        let old = self.timings[rx.timing as usize];
+        let rx = &self.links.ports[port as usize].rx;
+        let old = self.links.timings[rx.timing as usize];
         let (num, den) = (old.char_num * from, old.char_den * to);
         let common = gcd(num, den);
         let (num, den) = (num / common, den / common);
@@ -349,9 +352,9 @@ impl<P: Probe> Fabric<P> {
             ..old
         };
         let number = self.timing_number(timing);
-        let both = &mut self.ports[port as usize];
+        let both = &mut self.links.ports[port as usize];
         (both.tx.timing, both.rx.timing) = (number, number);
-        self.cold[port as usize].carry = 0;
+        self.links.cold[port as usize].carry = 0;
         self.end(port).errors.rebase(now, (num, den));
     }
 }

@@ -15,7 +15,7 @@ impl<P: Probe> Fabric<P> {
         let end = self.end(port);
         if !end.link.is_up() {
             // Told when the link is up again.
-            self.ports[port as usize].tx.voq_pending = false;
+            self.links.ports[port as usize].tx.voq_pending = false;
             return false;
         }
         let free = end.places.contains(&now) && end.polled <= now && end.message.is_none();
@@ -37,12 +37,12 @@ impl<P: Probe> Fabric<P> {
             self.message_lost(port);
             self.schedule_refresh(cx, port);
         } else {
-            cx.post(key, self.ports[port as usize].tx.peer, Happening::Message { field }.pack());
+            cx.post(key, self.links.ports[port as usize].tx.peer, Happening::Message { field }.pack());
         }
     }
 
     pub(super) fn message_lost(&mut self, port: u32) {
-        let cold = &mut self.cold[port as usize];
+        let cold = &mut self.links.cold[port as usize];
         cold.messages_on_wire -= 1;
         cold.stats.voq_lost += 1;
     }
@@ -57,8 +57,8 @@ impl<P: Probe> Fabric<P> {
 
     /// The link of `port` is lost.
     pub(super) fn link_lost(&mut self, port: u32) {
-        if self.nodes.is_switch(port) {
-            let switch = &mut self.switches[self.nodes.switch(port)];
+        if self.links.nodes.is_switch(port) {
+            let switch = &mut self.switches[self.links.nodes.switch(port)];
             if let Some(originator) = &mut switch.originator {
                 originator.link_down((port - switch.base) as u16);
             }
@@ -75,7 +75,7 @@ impl<P: Probe> Fabric<P> {
             });
         }
         let ports =
-            self.cold[port as usize].staging.as_ref().map_or(0, |staging| staging.queue_of_port.len());
+            self.links.cold[port as usize].staging.as_ref().map_or(0, |staging| staging.queue_of_port.len());
         for group in 0..ports.div_ceil(6) as u8 {
             let clear = Message::new(group, 0).expect("ports are below 192");
             self.obey(cx, port, clear.to_field());
@@ -88,10 +88,10 @@ impl<P: Probe> Fabric<P> {
         port: u32,
         what: impl FnOnce(&mut voq_backpressure::Originator, u16),
     ) {
-        if !self.nodes.is_switch(port) {
+        if !self.links.nodes.is_switch(port) {
             return;
         }
-        let switch = &mut self.switches[self.nodes.switch(port)];
+        let switch = &mut self.switches[self.links.nodes.switch(port)];
         let p = (port - switch.base) as u16;
         let Some(originator) = &mut switch.originator else { return };
         what(originator, p);

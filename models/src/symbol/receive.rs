@@ -12,7 +12,7 @@ impl<P: Probe> Fabric<P> {
     /// A symbol reaches `port`.
     pub(crate) fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        let peer = self.ports[port as usize].rx.peer;
+        let peer = self.links.ports[port as usize].rx.peer;
         let sender = self.end(peer);
         // What was on a wire that broke is not there any more.
         let Some(n) = sender.flying.iter().position(|symbol| symbol.key == cx.key()) else { return };
@@ -21,7 +21,7 @@ impl<P: Probe> Fabric<P> {
             self.end(port).suspect = true;
             self.tell_again(cx, peer);
         } else {
-            self.make_up(cx, port, self.ports[port as usize].tx.credit_waiting);
+            self.make_up(cx, port, self.links.ports[port as usize].tx.credit_waiting);
             let end = self.end(port);
             end.link.handle_stype0(now, symbol.symbol.stype0());
             end.calls = true;
@@ -29,8 +29,8 @@ impl<P: Probe> Fabric<P> {
         let stype1 = symbol.symbol.stype1();
         let delimits = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket | Stype1::Nop);
         if symbol.damaged || !delimits {
-            let pipeline = self.timings[self.ports[peer as usize].tx.timing as usize].pipeline;
-            let device = self.ports[port as usize].rx.device;
+            let pipeline = self.links.timings[self.links.ports[peer as usize].tx.timing as usize].pipeline;
+            let device = self.links.ports[port as usize].rx.device;
             let key = self.key(device, now + pipeline, class::SYMBOL);
             let control = Control { key, symbol: (!symbol.damaged).then_some(symbol.symbol) };
             if pipeline == 0 {
@@ -80,14 +80,14 @@ impl<P: Probe> Fabric<P> {
         end.absorb();
         end.link.handle_error(Cause::IllegalCharacter);
         self.after_link_port(cx, port, false);
-        let peer = self.ports[port as usize].rx.peer;
+        let peer = self.links.ports[port as usize].rx.peer;
         self.tell_until_up(cx, peer);
     }
 
     /// A deadline of the link port.
     pub(super) fn deadline<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, generation: u32) {
         let now = cx.now();
-        let device = self.ports[port as usize].rx.device;
+        let device = self.links.ports[port as usize].rx.device;
         match self.end(port).timer.on_pop(now, generation) {
             sim_core::TimerPop::Fired => {}
             sim_core::TimerPop::Rearm(entry) => {
@@ -114,7 +114,7 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         behind: u32,
     ) {
-        let peer = self.ports[port as usize].rx.peer;
+        let peer = self.links.ports[port as usize].rx.peer;
         let sender = self.end(peer);
         let Some(n) = sender.air.iter().position(|air| air.key == cx.key()) else { return };
         let air = sender.air.remove(n).expect("found");
@@ -155,7 +155,7 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         end.judged = true;
-        if self.nodes.is_switch(port) {
+        if self.links.nodes.is_switch(port) {
             self.arrive(cx, port, packet, 0);
         } else {
             self.reach_endpoint(cx, port, packet, cx.now());
@@ -165,7 +165,7 @@ impl<P: Probe> Fabric<P> {
     /// The fabric has taken a packet in: its acknowledgement is due.
     #[cold]
     pub(crate) fn acknowledge<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.links.ports[port as usize].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let end = self.end(port);
         if !std::mem::take(&mut end.judged) {
@@ -188,9 +188,9 @@ impl<P: Probe> Fabric<P> {
     /// A receive buffer of `port` is free again, and the partner should know.
     #[cold]
     pub(crate) fn release_told<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.links.ports[port as usize].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
-        let unsent = rx.wire.status_unsent(cx.now().0, self.timings[rx.timing as usize].wire);
+        let unsent = rx.wire.status_unsent(cx.now().0, self.links.timings[rx.timing as usize].wire);
         let end = self.end(port);
         if end.mute {
             return;
@@ -209,14 +209,14 @@ impl<P: Probe> Fabric<P> {
 
     /// The link port learns how many buffers are in use; `truly`: even if it must not tell.
     pub(super) fn count<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, truly: bool) {
-        if self.nodes.is_switch(port) {
-            let s = self.nodes.switch(port);
+        if self.links.nodes.is_switch(port) {
+            let s = self.links.nodes.switch(port);
             let input = port - self.switches[s].base;
             if self.switches[s].reads_of[input as usize].outputs != 0 {
                 self.prune(s, input, cx.key());
             }
         }
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.links.ports[port as usize].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let total = u16::from(rx.buffers);
         let end = self.end(port);
@@ -228,8 +228,10 @@ impl<P: Probe> Fabric<P> {
     /// Creations come before what changes the credit that they would find: those before now, or also those of
     /// now if somebody waits for the change.
     pub(super) fn make_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, waits: bool) {
-        if !self.nodes.is_switch(port) && (waits || self.ports[port as usize].tx.clock.blocked() != 0) {
-            let e = self.nodes.endpoint(port);
+        if !self.links.nodes.is_switch(port)
+            && (waits || self.links.ports[port as usize].tx.clock.blocked() != 0)
+        {
+            let e = self.links.nodes.endpoint(port);
             if let Some(until) = cx.now().0.checked_sub(u64::from(!waits)) {
                 self.materialise(cx, e, until);
             }
@@ -247,16 +249,16 @@ impl<P: Probe> Fabric<P> {
         self.drain(cx, port);
         let opened = self.sync(cx, port);
         self.arrange(cx, port);
-        let rx = &mut self.ports[port as usize].rx;
-        let advertised = self.ends[port as usize].as_ref().map(|end| end.link.buffers(0).advertised());
+        let rx = &mut self.links.ports[port as usize].rx;
+        let advertised = self.links.ends[port as usize].as_ref().map(|end| end.link.buffers(0).advertised());
         rx.advertised = advertised.expect("the link runs in symbol granularity") as u8;
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         if (heard && tx.credit_waiting) || opened {
             tx.credit_waiting = false;
-            if self.nodes.is_switch(port) {
+            if self.links.nodes.is_switch(port) {
                 self.try_output(cx, port);
             } else {
-                let e = self.nodes.endpoint(port);
+                let e = self.links.nodes.endpoint(port);
                 self.endpoint_turn(cx, e);
             }
         }
@@ -310,14 +312,14 @@ impl<P: Probe> Fabric<P> {
     /// could not start now can.
     pub(super) fn sync<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
         let now = cx.now().0;
-        let end = self.ends[port as usize].as_ref().expect("the link runs in symbol granularity");
+        let end = self.links.ends[port as usize].as_ref().expect("the link runs in symbol granularity");
         let normal = end.is_normal();
         let outstanding = (end.link.outstanding() + end.link.waiting()) as u16;
         let in_vc0 = end.outstanding_in_vc0();
         let credit = end.link.credit(0);
         let receiver = end.link.flow() == FlowControl::Receiver;
         let free = if receiver { i16::MAX / 2 } else { credit.last_told() as i16 - in_vc0 as i16 };
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         let gate = if normal {
             timing.blocked(free, outstanding)
         } else {
@@ -326,14 +328,14 @@ impl<P: Probe> Fabric<P> {
         };
         let gate = u16::from(gate) | end.channel_gate(normal, timing.ack_window);
         let idle = normal && end.link.outstanding() == 0;
-        let recovering = self.ports[port as usize].tx.clock.is_recovering();
-        if recovering == normal || gate != self.ports[port as usize].tx.clock.blocked() {
+        let recovering = self.links.ports[port as usize].tx.clock.is_recovering();
+        if recovering == normal || gate != self.links.ports[port as usize].tx.clock.blocked() {
             self.make_up_past(cx, port);
         }
         if idle && self.end(port).link.input() == lp_serial::link::InputState::Normal {
             self.end(port).suspect = false;
         }
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         let before = tx.clock.blocked();
         (tx.free, tx.outstanding) = (free, outstanding);
         if recovering && normal {
@@ -346,8 +348,8 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn make_up_past<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if !self.nodes.is_switch(port) && cx.now() != Time::ZERO {
-            let e = self.nodes.endpoint(port);
+        if !self.links.nodes.is_switch(port) && cx.now() != Time::ZERO {
+            let e = self.links.nodes.endpoint(port);
             self.materialise(cx, e, cx.now().0 - 1);
         }
     }
