@@ -94,7 +94,7 @@ impl<P: Probe> Fabric<P> {
             _ if on_boundary() => now,
             _ => (now / slot + 1) * slot,
         };
-        let key = self.key(device, at, class::TICK);
+        let key = self.links.key(device, at, class::TICK);
         cx.post(key, s as u32, Happening::Tick.pack());
     }
 
@@ -165,7 +165,7 @@ impl<P: Probe> Fabric<P> {
                 let pointer = self.links.ports[(base + n) as usize].tx.pointers[priority];
                 let asking = asks[priority] & open;
                 let lane = self.choose(Node::Switch(s), asking, pointer, |fabric, lane| {
-                    fabric.links.packets[fabric.head_of(base + n, priority, lane).packet].stamp
+                    fabric.links.packets[fabric.links.head_of(base + n, priority, lane).packet].stamp
                 });
                 grants[lane as usize][priority] |= 1 << n;
                 granted |= 1 << lane;
@@ -208,8 +208,8 @@ impl<P: Probe> Fabric<P> {
         let unfinished = (0..ports).any(|n| asks(&n));
         for &Match { output, lane, priority } in &matches[..count] {
             let port = base + output;
-            let pick = self.head_of(port, priority, lane);
-            self.take(port, pick);
+            let pick = self.links.head_of(port, priority, lane);
+            self.links.take(port, pick);
             // A start turns the pointers; iSLIP has turned them as far as it may.
             let pointers =
                 (self.links.ports[port as usize].tx.pointers, self.switches[s].reads_of[lane as usize].last);
@@ -241,7 +241,7 @@ impl<P: Probe> Fabric<P> {
             return 0;
         }
         if self.links.ports[output as usize].tx.done > cx.key() {
-            self.post_done(cx, output);
+            self.links.post_done(cx, output);
             return 0;
         }
         if self.links.ports[output as usize].tx.clock.blocked() != 0 {
@@ -249,7 +249,7 @@ impl<P: Probe> Fabric<P> {
         }
         let (mut asked, mut busy, mut no_credit) = (0u64, 0u64, false);
         for priority in (0..PRIORITIES).rev() {
-            let lanes = self.eligible(output, priority) & !asked;
+            let lanes = self.links.eligible(output, priority) & !asked;
             if lanes == 0 {
                 continue;
             }
@@ -264,7 +264,7 @@ impl<P: Probe> Fabric<P> {
         }
         self.await_inputs(cx, output, busy);
         if no_credit {
-            self.await_credit(cx, output);
+            self.links.await_credit(cx, output);
         }
         asked & !busy
     }

@@ -4,40 +4,16 @@
 //! event for the next creation is posted only while the transmitter idles. Deliveries wait in a queue with
 //! their keys until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
 
-use crate::config::{PRIORITIES, PacketSize};
+use crate::config::PRIORITIES;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::fabric::Fabric;
-use crate::observe::mark;
+use crate::life::{Made, Place};
 use crate::packet::MAINTENANCE;
 use crate::packet::origin;
-use crate::packet::{NIL, Packet, UNSTAGED, sole_port};
+use crate::packet::{UNSTAGED, sole_port};
 use crate::port::special;
-use crate::probe::{Cause, Delivery, Offered, PacketId, PacketStep, Probe};
+use crate::probe::Probe;
 use sim_core::{EventKey, EventList, Time};
-
-/// What is known of a packet when it is made.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Made {
-    pub destination: u32,
-    pub flow: u16,
-    pub priority: u8,
-    pub size: PacketSize,
-    pub sequence: u32,
-    pub origin: u16,
-}
-
-impl Made {
-    /// What observers of packets are told.
-    pub fn step(&self) -> PacketStep {
-        PacketStep::Created {
-            destination: self.destination & !MAINTENANCE,
-            flow: self.flow,
-            priority: self.priority,
-            payload: self.size.payload,
-            wire: self.size.wire,
-        }
-    }
-}
 
 impl<P: Probe> Fabric<P> {
     pub fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
@@ -70,7 +46,7 @@ impl<P: Probe> Fabric<P> {
         let port = endpoint.port;
         let tx = &self.links.ports[port as usize].tx;
         if self.links.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
-            self.post_done(cx, port);
+            self.links.post_done(cx, port);
         } else {
             self.post_create(cx, e);
         }
@@ -83,7 +59,7 @@ impl<P: Probe> Fabric<P> {
         }
         endpoint.create_posted = true;
         let (device, port, at) = (endpoint.device, endpoint.port, endpoint.next);
-        let key = self.key(device, at, class::TRAFFIC);
+        let key = self.links.key(device, at, class::TRAFFIC);
         cx.post(key, port, Happening::Create.pack());
     }
 
@@ -181,55 +157,19 @@ impl<P: Probe> Fabric<P> {
         endpoint.stamp = endpoint.stamp.wrapping_add(1);
         let stamp = endpoint.stamp;
         let device = endpoint.device;
-        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
-        let link_ps = timing.packet_ps(u64::from(draw.size.wire), &mut 0);
         let mut queue = UNSTAGED;
         let mut next_hop = crate::config::NO_PORT;
         if endpoint.staged && usize::from(draw.priority) < PRIORITIES {
             next_hop = endpoint.next_hop.get(draw.destination as usize).copied().unwrap_or(next_hop);
             let multicast = endpoint.multicast.iter().find(|m| m.0 == draw.destination).copied();
-            queue = self.queue_of(port, next_hop);
+            queue = self.links.queue_of(port, next_hop);
             if let Some((_, multicast, set)) = multicast {
                 queue = multicast;
                 // A set of one stops for its own port's sake, like a unicast packet.
                 next_hop = sole_port(set);
             }
         }
-        self.links.observe.ledger.injected += 1;
-        self.links.observe.probe.offered(&Offered {
-            at: Time(at),
-            flow: draw.flow,
-            source: device,
-            payload: u32::from(draw.size.payload),
-            link_ps,
-        });
-        if P::FOLLOWS_PACKETS {
-            let id = PacketId { source: device, origin: draw.origin, sequence: draw.sequence };
-            self.links.observe.probe.packet(Time(at), id, &draw.step());
-        }
-        self.links.packets.insert(Packet {
-            next: NIL,
-            destination: draw.destination,
-            source: device,
-            share: NIL,
-            sequence: draw.sequence,
-            link_ps: link_ps as u32,
-            stamp,
-            wire: draw.size.wire,
-            payload: draw.size.payload,
-            flow: draw.flow,
-            origin: draw.origin,
-            priority: draw.priority,
-            queue,
-            next_hop,
-            input: 0,
-            flags: 0,
-            port,
-            created: at,
-            left: 0,
-            parts: [0; 9],
-            snapshot: Default::default(),
-        })
+        self.links.admit(at, device, port, draw, Place { stamp, queue, next_hop, input: 0 })
     }
 
     /// A packet created at `at` joins the injection queue.
@@ -247,13 +187,13 @@ impl<P: Probe> Fabric<P> {
             let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);
             self.consume(cx, port, upto.min(cx.key()));
             if usize::from(self.links.packets[packet].priority) >= PRIORITIES {
-                self.queue_in_channel(port, packet, at);
+                self.links.queue_in_channel(port, packet, at);
                 return;
             }
         }
-        self.begin_wait_at(port, packet, at, false);
+        self.links.begin_wait_at(port, packet, at, false);
         let lane = u32::from(queue.min(self.links.ports[port as usize].tx.queue_lanes));
-        self.store(port, lane, packet);
+        self.links.store(port, lane, packet);
         let tx = &mut self.links.ports[port as usize].tx;
         tx.waiting += 1;
         tx.high_water = tx.high_water.max(tx.waiting);
@@ -276,7 +216,7 @@ impl<P: Probe> Fabric<P> {
     /// The posted delivery is due.
     pub fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         self.links.ports[port as usize].rx.deliver_posted = false;
-        if self.is_symbolic(port) {
+        if self.links.is_symbolic(port) {
             let (_, packet) = self.links.cold[port as usize].in_flight.pop_front().expect("it was posted");
             return self.packet_arrives(cx, port, packet, 0);
         }
@@ -314,7 +254,7 @@ impl<P: Probe> Fabric<P> {
         if self.links.packets[packet].origin >= origin::FRAME {
             self.hand_over(cx, port, packet, at);
         } else {
-            self.deliver(port, packet, at);
+            self.links.deliver(port, packet, at);
             self.make_status(cx, port, at.0, 1);
         }
     }
@@ -322,69 +262,9 @@ impl<P: Probe> Fabric<P> {
     /// Delivers a packet that an agent made, with what it carries.
     fn hand_over<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, at: Time) {
         let id = self.links.packets[packet].destination & !MAINTENANCE;
-        let delivery = self.delivery(port, packet, at);
-        self.deliver(port, packet, at);
+        let delivery = self.links.delivery(port, packet, at);
+        self.links.deliver(port, packet, at);
         self.make_status(cx, port, at.0, 1);
         self.deliver_cargo(cx, port, packet, id, &delivery);
-    }
-
-    /// What is known of a packet that arrives at `at`.
-    #[inline(always)]
-    pub fn delivery(&self, port: u32, packet: u32, at: Time) -> Delivery {
-        let record = &self.links.packets[packet];
-        let mut parts = record.parts();
-        parts[Cause::Recovery] = self.links.packets.late.of(packet);
-        Delivery {
-            at,
-            created: Time(record.created),
-            flow: record.flow,
-            priority: record.priority,
-            source: record.source,
-            destination: self.links.ports[port as usize].rx.device,
-            sequence: u64::from(record.sequence),
-            payload: u32::from(record.payload),
-            link_ps: u64::from(record.link_ps),
-            parts,
-        }
-    }
-
-    /// Delivers a packet. Nothing of its [`Delivery`] is written down unless somebody looks at it: put
-    /// together field by field and moved as a whole it cost 6 % of a hop.
-    pub fn deliver(&mut self, port: u32, packet: u32, at: Time) {
-        let record = &self.links.packets[packet];
-        let device = self.links.ports[port as usize].rx.device;
-        // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).
-        let owner = self.links.config.owners[usize::from(record.destination as u16)];
-        assert!(
-            owner == device || owner == crate::config::NO_OWNER || record.destination & MAINTENANCE != 0,
-            "packet for id {} reached {}",
-            record.destination,
-            self.links.config.devices[device as usize].path
-        );
-        let total = record.parts.iter().sum::<u64>() + self.links.packets.late.of(packet);
-        if total != at.0 - record.created {
-            self.parts_disagree(port, packet, at);
-        }
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        self.links.observe.outcome.record(
-            mark::DELIVERED,
-            at,
-            u64::from(port),
-            id ^ u64::from(record.origin) << 52,
-        );
-        self.links.observe.ledger.delivered += 1;
-        let (name, delivery) = (record.id(), self.delivery(port, packet, at));
-        self.links.packets.late.forget(packet);
-        self.links.packets.remove(packet);
-        self.links.observe.probe.delivered(&delivery);
-        if P::FOLLOWS_PACKETS {
-            let parts = Some(delivery.parts);
-            self.links.observe.probe.packet(at, name, &PacketStep::Ended { device, parts });
-        }
-    }
-
-    #[cold]
-    fn parts_disagree(&self, port: u32, packet: u32, at: Time) -> ! {
-        panic!("the parts of a latency add up to it: {:?}", self.delivery(port, packet, at))
     }
 }

@@ -174,6 +174,131 @@ pub(crate) struct Fabric<P> {
     pub watchdog: Watchdog,
 }
 
+impl<P: Probe> Links<P> {
+    fn connect(&mut self, link: &crate::config::LinkConfig, lengths: &Lengths) {
+        let config = self.config.clone();
+        for ((from, from_port), (to, to_port)) in [(link.a, link.b), (link.b, link.a)] {
+            let from_index = self.nodes.first_port(from) + u32::from(from_port);
+            let to_index = self.nodes.first_port(to) + u32::from(to_port);
+            let neighbour = &config.devices[to as usize];
+            let receiver = &neighbour.ports[to_port as usize];
+            let (pipeline, header) = match &neighbour.model {
+                DeviceModel::Endpoint(_) => (0, 0),
+                DeviceModel::Switch(s) => match s.forwarding {
+                    Forwarding::StoreAndForward => (s.pipeline.0, 0),
+                    Forwarding::CutThrough { header } => (s.pipeline.0, u64::from(header)),
+                },
+            };
+            let (num, den) = link.char_ps;
+            let symbol_ps = (u64::from(link.symbol_chars) * num).div_ceil(den);
+            let column_ps = if link.lanes > 4 { u64::from(link.lanes) * num / den } else { 0 };
+            let timing = LinkTiming {
+                char_num: num,
+                char_den: den,
+                symbol_chars: u64::from(link.symbol_chars),
+                wire: WireTiming { symbol: symbol_ps, column: column_ps },
+                propagation: link.propagation.0,
+                pipeline,
+                header,
+                watermarks: receiver.watermarks,
+                to_sink: matches!(neighbour.model, DeviceModel::Endpoint(_)),
+                to_agent: false,
+                ack_window: link.ack_window,
+            };
+            let number = self.timing_number(timing);
+            self.ports[to_index as usize].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
+            let Port { tx, rx } = &mut self.ports[from_index as usize];
+            tx.peer = to_index;
+            tx.free = i16::from(receiver.buffers);
+            tx.timing = number;
+            rx.peer = to_index;
+            rx.timing = tx.timing;
+        }
+    }
+
+    /// Writes and reads back whatever crosses a link from now on.
+    pub fn check_wire(&mut self) {
+        self.ports.iter_mut().for_each(|port| port.rx.special |= special::CHECK);
+    }
+
+    /// The number of a kind of link.
+    pub fn timing_number(&mut self, timing: LinkTiming) -> u16 {
+        let known = self.timings.iter().position(|known| *known == timing);
+        let number = known.unwrap_or_else(|| {
+            self.timings.push(timing);
+            self.timings.len() - 1
+        });
+        u16::try_from(number).expect("at most 65 536 kinds of links")
+    }
+
+    /// The key of device `device` for `at`.
+    #[inline(always)]
+    pub fn key(&mut self, device: u32, at: u64, class: Class) -> EventKey {
+        self.keys[device as usize].make(Time(at), class)
+    }
+
+    /// The link of `port` runs in symbol granularity now.
+    #[inline(always)]
+    pub fn is_symbolic(&self, port: u32) -> bool {
+        !self.ends.is_empty() && self.ports[port as usize].rx.special & special::SYMBOLS != 0
+    }
+
+    /// Whether nothing is left to happen but observations.
+    pub fn is_idle<L: EventList<Payload>>(&self, cx: &Cx<'_, L>) -> bool {
+        cx.pending() == self.observe.pending && self.cold.iter().all(|c| c.in_flight.is_empty())
+    }
+
+    /// Arrival of the last packet that is on its way to a sink.
+    pub fn last_arrival(&self) -> Time {
+        self.cold
+            .iter()
+            .filter_map(|c| c.in_flight.back())
+            .map(|(key, _)| key.time())
+            .max()
+            .unwrap_or(Time::ZERO)
+    }
+
+    /// The end of a run in which nothing is left to happen: its last change, whether or not it was an event.
+    /// What is left somewhere stays for ever.
+    pub fn last_change(&self) -> Time {
+        if self.packets.len() > 0 {
+            return Time::MAX;
+        }
+        let mut last = self.observe.last_event;
+        for Port { tx, rx } in self.ports.iter().filter(|port| port.tx.peer != NONE) {
+            let timing = &self.timings[tx.timing as usize];
+            if tx.packets_sent > 0 {
+                last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
+            }
+            if let Some(end) = rx.wire.last_message(timing.wire) {
+                last = last.max(end + timing.propagation);
+            }
+        }
+        Time(last)
+    }
+
+    /// What moved aside for a stopped queue is counted; a queue that goes keeps a place as long as it has
+    /// packets.
+    #[cfg(debug_assertions)]
+    fn check_parked(&self) {
+        for parked in self.cold.iter().flat_map(|cold| &cold.parked) {
+            let count: usize = parked.lists.iter().map(|list| self.packets.iter_list(list).count()).sum();
+            assert_eq!(parked.count as usize, count, "packets that moved aside are counted");
+            assert!(parked.stopped || count > 0, "a place is given up with its last packet");
+        }
+    }
+
+    /// Conservation: injected + replicated = delivered + dropped + in flight.
+    pub fn check_conservation(&self) {
+        let l = &self.observe.ledger;
+        assert_eq!(
+            l.injected + l.replicated,
+            l.delivered + l.dropped + self.packets.len() as u64,
+            "packets are conserved"
+        );
+    }
+}
+
 impl<P: Probe> Fabric<P> {
     pub fn new(config: Arc<FabricConfig>, pipeline: PipelineMode, probe: P) -> Self {
         let mut fabric = Fabric {
@@ -191,7 +316,7 @@ impl<P: Probe> Fabric<P> {
         }
         let lengths = Lengths::of(&config);
         for link in &config.links {
-            fabric.connect(link, &lengths);
+            fabric.links.connect(link, &lengths);
         }
         // A host that sets the fabric up lets traffic start.
         let early = if config.enumeration.is_none() { &config.sources[..] } else { &[] };
@@ -206,7 +331,7 @@ impl<P: Probe> Fabric<P> {
         fabric.set_up_agents();
         fabric.set_up_media();
         fabric.set_up_stripes();
-        fabric.set_up_links();
+        fabric.links.set_up_links();
         fabric.set_up_registers();
         fabric.set_up_staging();
         fabric
@@ -343,62 +468,6 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    fn connect(&mut self, link: &crate::config::LinkConfig, lengths: &Lengths) {
-        let config = self.links.config.clone();
-        for ((from, from_port), (to, to_port)) in [(link.a, link.b), (link.b, link.a)] {
-            let from_index = self.links.nodes.first_port(from) + u32::from(from_port);
-            let to_index = self.links.nodes.first_port(to) + u32::from(to_port);
-            let neighbour = &config.devices[to as usize];
-            let receiver = &neighbour.ports[to_port as usize];
-            let (pipeline, header) = match &neighbour.model {
-                DeviceModel::Endpoint(_) => (0, 0),
-                DeviceModel::Switch(s) => match s.forwarding {
-                    Forwarding::StoreAndForward => (s.pipeline.0, 0),
-                    Forwarding::CutThrough { header } => (s.pipeline.0, u64::from(header)),
-                },
-            };
-            let (num, den) = link.char_ps;
-            let symbol_ps = (u64::from(link.symbol_chars) * num).div_ceil(den);
-            let column_ps = if link.lanes > 4 { u64::from(link.lanes) * num / den } else { 0 };
-            let timing = LinkTiming {
-                char_num: num,
-                char_den: den,
-                symbol_chars: u64::from(link.symbol_chars),
-                wire: WireTiming { symbol: symbol_ps, column: column_ps },
-                propagation: link.propagation.0,
-                pipeline,
-                header,
-                watermarks: receiver.watermarks,
-                to_sink: matches!(neighbour.model, DeviceModel::Endpoint(_)),
-                to_agent: false,
-                ack_window: link.ack_window,
-            };
-            let number = self.timing_number(timing);
-            self.links.ports[to_index as usize].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
-            let Port { tx, rx } = &mut self.links.ports[from_index as usize];
-            tx.peer = to_index;
-            tx.free = i16::from(receiver.buffers);
-            tx.timing = number;
-            rx.peer = to_index;
-            rx.timing = tx.timing;
-        }
-    }
-
-    /// Writes and reads back whatever crosses a link from now on.
-    pub fn check_wire(&mut self) {
-        self.links.ports.iter_mut().for_each(|port| port.rx.special |= special::CHECK);
-    }
-
-    /// The number of a kind of link.
-    pub fn timing_number(&mut self, timing: LinkTiming) -> u16 {
-        let known = self.links.timings.iter().position(|known| *known == timing);
-        let number = known.unwrap_or_else(|| {
-            self.links.timings.push(timing);
-            self.links.timings.len() - 1
-        });
-        u16::try_from(number).expect("at most 65 536 kinds of links")
-    }
-
     /// First events of a run.
     pub fn bootstrap(&mut self, mut schedule: impl FnMut(Event<Payload>)) {
         for e in 0..self.endpoints.len() {
@@ -411,7 +480,7 @@ impl<P: Probe> Fabric<P> {
         }
         self.bootstrap_agents(&mut schedule);
         self.bootstrap_messages(&mut schedule);
-        self.bootstrap_faults(&mut schedule);
+        self.links.bootstrap_faults(&mut schedule);
         if self.links.observe.sample_every != 0 {
             let key = self.links.observe.keys.make(Time(self.links.observe.sample_every), class::SAMPLE);
             self.links.observe.pending += 1;
@@ -422,18 +491,6 @@ impl<P: Probe> Fabric<P> {
             self.links.observe.pending += 1;
             schedule(Event { key, target: 0, payload: Happening::Watch.pack() });
         }
-    }
-
-    /// The key of device `device` for `at`.
-    #[inline(always)]
-    pub fn key(&mut self, device: u32, at: u64, class: Class) -> EventKey {
-        self.links.keys[device as usize].make(Time(at), class)
-    }
-
-    /// The link of `port` runs in symbol granularity now.
-    #[inline(always)]
-    pub fn is_symbolic(&self, port: u32) -> bool {
-        !self.links.ends.is_empty() && self.links.ports[port as usize].rx.special & special::SYMBOLS != 0
     }
 
     /// Settles everything that is due before `key` but that nobody has needed yet.
@@ -463,7 +520,7 @@ impl<P: Probe> Fabric<P> {
         sample.input_occupancy.clear();
         sample.input_occupancy.extend(self.links.ports.iter().map(|p| u32::from(p.rx.occupied)));
         for (port, in_use) in sample.input_occupancy.iter_mut().enumerate().take(self.links.ends.len()) {
-            *in_use += self.channels(port as u32).map_or(0, |channels| u32::from(channels.held()));
+            *in_use += self.links.channels(port as u32).map_or(0, |channels| u32::from(channels.held()));
         }
         sample.output_waiting.clear();
         sample.output_waiting.extend(self.links.ports.iter().map(|p| p.tx.waiting));
@@ -472,14 +529,14 @@ impl<P: Probe> Fabric<P> {
         sample.delivered = self.links.observe.ledger.delivered;
         sample.dropped = self.links.observe.ledger.dropped;
         sample.in_flight = self.links.packets.len() as u64;
-        self.check_conservation();
+        self.links.check_conservation();
         #[cfg(debug_assertions)]
-        self.check_parked();
+        self.links.check_parked();
         self.links.observe.probe.sample(&sample);
         self.links.observe.sample = sample;
         self.links.observe.pending -= 1;
         // Observers alone do not keep a run going.
-        if !self.is_idle(cx) {
+        if !self.links.is_idle(cx) {
             self.links.observe.pending += 1;
             let key = self
                 .links
@@ -490,45 +547,10 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Whether nothing is left to happen but observations.
-    pub fn is_idle<L: EventList<Payload>>(&self, cx: &Cx<'_, L>) -> bool {
-        cx.pending() == self.links.observe.pending && self.links.cold.iter().all(|c| c.in_flight.is_empty())
-    }
-
     /// Whether packets are left that the watchdog will look at, others than those on their way to a sink.
     pub fn is_watched(&self) -> bool {
         let arriving: usize = self.links.cold.iter().map(|c| c.in_flight.len()).sum();
         self.watchdog.stall_after != 0 && self.links.packets.len() > arriving
-    }
-
-    /// Arrival of the last packet that is on its way to a sink.
-    pub fn last_arrival(&self) -> Time {
-        self.links
-            .cold
-            .iter()
-            .filter_map(|c| c.in_flight.back())
-            .map(|(key, _)| key.time())
-            .max()
-            .unwrap_or(Time::ZERO)
-    }
-
-    /// The end of a run in which nothing is left to happen: its last change, whether or not it was an event.
-    /// What is left somewhere stays for ever.
-    pub fn last_change(&self) -> Time {
-        if self.links.packets.len() > 0 {
-            return Time::MAX;
-        }
-        let mut last = self.links.observe.last_event;
-        for Port { tx, rx } in self.links.ports.iter().filter(|port| port.tx.peer != NONE) {
-            let timing = &self.links.timings[tx.timing as usize];
-            if tx.packets_sent > 0 {
-                last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
-            }
-            if let Some(end) = rx.wire.last_message(timing.wire) {
-                last = last.max(end + timing.propagation);
-            }
-        }
-        Time(last)
     }
 
     /// Totals at the end of a run.
@@ -543,7 +565,7 @@ impl<P: Probe> Fabric<P> {
                 let timing = self.links.timings[tx.timing as usize].wire;
                 // A symbol counts when it gets its place, a packet as far as it got.
                 stats.symbol_ps = u64::from(rx.wire.own_symbols) * timing.symbol;
-                stats.packet_ps -= match self.interleaved(index as u32) {
+                stats.packet_ps -= match self.links.interleaved(index as u32) {
                     Some(messages) => messages.unsent(tx.done.time().0, end.0),
                     None => rx.wire.beyond(end.0),
                 };
@@ -560,7 +582,7 @@ impl<P: Probe> Fabric<P> {
         let linx = self.linx_totals(end.0);
         let transfers = self.transfer_totals();
         let programs = self.program_totals();
-        let links = self.link_totals(end.0);
+        let links = self.links.link_totals(end.0);
         crate::run::Outcome {
             end,
             ports,
@@ -586,28 +608,6 @@ impl<P: Probe> Fabric<P> {
             in_flight: self.links.packets.len() as u64,
             left: self.left(),
         }
-    }
-
-    /// What moved aside for a stopped queue is counted; a queue that goes keeps a place as long as it has
-    /// packets.
-    #[cfg(debug_assertions)]
-    fn check_parked(&self) {
-        for parked in self.links.cold.iter().flat_map(|cold| &cold.parked) {
-            let count: usize =
-                parked.lists.iter().map(|list| self.links.packets.iter_list(list).count()).sum();
-            assert_eq!(parked.count as usize, count, "packets that moved aside are counted");
-            assert!(parked.stopped || count > 0, "a place is given up with its last packet");
-        }
-    }
-
-    /// Conservation: injected + replicated = delivered + dropped + in flight.
-    pub fn check_conservation(&self) {
-        let l = &self.links.observe.ledger;
-        assert_eq!(
-            l.injected + l.replicated,
-            l.delivered + l.dropped + self.links.packets.len() as u64,
-            "packets are conserved"
-        );
     }
 
     #[inline(always)]
@@ -673,7 +673,7 @@ impl<P: Probe> World for Fabric<P> {
         let target = event.target;
         match event.payload.unpack() {
             Happening::Arrive { packet, behind, .. } => {
-                if self.is_symbolic(target) && !self.links.unfolded {
+                if self.links.is_symbolic(target) && !self.links.unfolded {
                     self.packet_arrives(cx, target, packet, behind);
                 } else if self.links.unfolded {
                     self.arrive_unfolded(cx, target, packet, behind);
@@ -682,7 +682,7 @@ impl<P: Probe> World for Fabric<P> {
                 }
             }
             Happening::Ready { packet, from_wire, behind } => {
-                if from_wire && self.is_symbolic(target) {
+                if from_wire && self.links.is_symbolic(target) {
                     self.packet_arrives(cx, target, packet, behind);
                 } else {
                     self.arrive(cx, target, packet, behind);

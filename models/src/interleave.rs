@@ -19,6 +19,7 @@
 use crate::config::Medium;
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::Fabric;
+use crate::link::Links;
 use crate::packet::NIL;
 use crate::port::{NO_INPUT, NONE, Port, reading};
 use crate::probe::{Cause, Probe};
@@ -133,59 +134,19 @@ impl ChannelReads {
     }
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// The messages on the wire of `port`, where channels share it.
     pub(crate) fn interleaved(&self, port: u32) -> Option<&Interleave> {
-        self.links.cold[port as usize].channels.as_ref()?.interleave.as_deref()
+        self.cold[port as usize].channels.as_ref()?.interleave.as_deref()
     }
 
     fn interleave(&mut self, port: u32) -> &mut Interleave {
         self.channels_of(port).interleave.as_mut().expect("the medium has virtual channels")
     }
 
-    /// A message has been committed to the wire of `port`.
-    pub(crate) fn message_began<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        flight: &Flight,
-    ) {
-        let record = &self.links.packets[packet];
-        let (channel, input) = (record.priority, record.input);
-        let is_switch = self.links.nodes.is_switch(port);
-        let mut upstream = NONE;
-        if is_switch {
-            let sender = self.links.ports[(self.base_of(port) + u32::from(input)) as usize].rx.peer;
-            let cuts = self.links.timings[self.links.ports[sender as usize].tx.timing as usize].header != 0;
-            upstream = if cuts { sender } else { NONE };
-            self.channel_read(port, input, channel);
-        }
-        let has_arrival = flight.behind > 0;
-        let closed_until = if has_arrival { flight.start + flight.stored } else { flight.start };
-        let from = flight.start;
-        let sending = Sending { packet, channel, from, closed_until, has_arrival, upstream, waits: false };
-        self.interleave(port).on_wire = Some(sending);
-        self.post_left(cx, port);
-        if has_arrival {
-            self.post_reach(cx, port, packet, flight.arrival, flight.behind);
-        }
-        self.may_pass(cx, port);
-        if !is_switch {
-            // What is created meanwhile may pass.
-            self.post_create(cx, self.links.nodes.endpoint(port));
-        }
-    }
-
-    /// A packet was created while a message may be on the wire of an endpoint.
-    pub(crate) fn message_created<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
-        self.post_create(cx, e);
-        self.may_pass(cx, self.endpoints[e].port);
-    }
-
     /// The end of a transmission is an event of its own kind.
     fn post_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.links.ports[port as usize].tx;
+        let tx = &mut self.ports[port as usize].tx;
         tx.done_posted = true;
         cx.post(tx.done, port, LinkStep::Left.pack());
     }
@@ -199,9 +160,9 @@ impl<P: Probe> Fabric<P> {
         arrival: EventKey,
         behind: u32,
     ) {
-        let tx = &self.links.ports[port as usize].tx;
-        let pipeline = self.links.timings[tx.timing as usize].pipeline;
-        let (early, step) = if self.links.unfolded && pipeline > 0 {
+        let tx = &self.ports[port as usize].tx;
+        let pipeline = self.timings[tx.timing as usize].pipeline;
+        let (early, step) = if self.unfolded && pipeline > 0 {
             (pipeline, LinkStep::Pins { packet, behind })
         } else {
             (0, LinkStep::Reach { packet, behind })
@@ -217,10 +178,186 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         behind: u32,
     ) {
-        let upstream = self.links.ports[port as usize].rx.peer;
-        let pipeline = self.links.timings[self.links.ports[upstream as usize].tx.timing as usize].pipeline;
+        let upstream = self.ports[port as usize].rx.peer;
+        let pipeline = self.timings[self.ports[upstream as usize].tx.timing as usize].pipeline;
         let key = cx.key().later(Duration(pipeline));
         cx.post(key, port, LinkStep::Reach { packet, behind }.pack());
+    }
+
+    /// Time from what leaves `port` until the neighbour, which cuts through, may send it on.
+    fn behind(&self, port: u32) -> u64 {
+        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let head = (timing.header + timing.symbol_chars) * timing.char_num / timing.char_den;
+        head + timing.propagation + timing.pipeline
+    }
+
+    /// How much longer a message has to wait for its last micropackets: they come at the pace of the link
+    /// before, as much later as the head did.
+    fn missing(&self, sending: &Sending, now: u64) -> u64 {
+        let Sending { packet, upstream, .. } = *sending;
+        if upstream == NONE {
+            return 0;
+        }
+        let before = self.interleaved(upstream).expect("all links of a device are alike");
+        let end = match before.on_wire {
+            Some(other) if other.packet == packet => self.ports[upstream as usize].tx.done.time().0,
+            _ if before.holds(packet) => now + self.micropacket_ps(upstream),
+            _ => match before.gone.iter().rfind(|gone| gone.0 == packet) {
+                Some(&(_, at)) => at,
+                None => return 0,
+            },
+        };
+        (end + self.behind(upstream)).saturating_sub(now)
+    }
+
+    /// If another channel may have something for the wire of `port`: looks at the next border.
+    pub(crate) fn may_pass<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let Some(channels) = &self.cold[port as usize].channels else { return };
+        let Some(Interleave { on_wire: Some(sending), stopped, looks: false, .. }) =
+            channels.interleave.as_deref()
+        else {
+            return;
+        };
+        let Port { tx, rx } = &self.ports[port as usize];
+        let may = |channel: u8| {
+            let n = usize::from(channel);
+            stopped[n].is_some() || tx.mask[n] != 0 && tx.clock.blocked() & (1 << n) == 0
+        };
+        if !(1..CHANNELS).any(|n| may(turn(sending.channel, n))) {
+            return;
+        }
+        let border = sending.border_after(cx.key(), self.micropacket_ps(port));
+        if border < tx.done.time().0 {
+            let key = self.keys[rx.device as usize].make(Time(border), class::DONE);
+            cx.post(key, port, LinkStep::Border.pack());
+            self.interleave(port).looks = true;
+        }
+    }
+
+    fn micropacket_ps(&self, port: u32) -> u64 {
+        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        (u64::from(MICROPACKET) * timing.char_num).div_ceil(timing.char_den)
+    }
+
+    /// The message on the wire lets others pass.
+    fn stop<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, sending: Sending) {
+        let now = cx.now().0;
+        let share = self.cold[port as usize].reading_share;
+        if sending.waits {
+            self.late_by(port, &sending, now - sending.from);
+        }
+        let Port { tx, rx } = &mut self.ports[port as usize];
+        let left = tx.done.time().0 - now;
+        let (reading, reading_kind) = (tx.reading, tx.reading_kind);
+        (tx.reading, tx.reading_kind) = (NO_INPUT, reading::ORDINARY);
+        (tx.done, tx.done_posted) = (cx.key(), false);
+        tx.clock.interrupt(now);
+        rx.wire.cut(now);
+        let stopped = Stopped { sending, since: now, left, reading, reading_kind, share };
+        let interleave = self.interleave(port);
+        interleave.on_wire = None;
+        interleave.stopped[usize::from(sending.channel)] = Some(stopped);
+    }
+
+    /// A message that has let others pass goes on.
+    fn goes_on<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, stopped: Stopped) {
+        let Stopped { sending, since, mut left, reading, reading_kind, share } = stopped;
+        if sending.waits {
+            left = self.missing(&sending, cx.now().0).min(self.micropacket_ps(port));
+        }
+        self.interleave(port).stopped[usize::from(sending.channel)] = None;
+        self.cold[port as usize].reading_share = share;
+        self.channels_of(port).reading = sending.channel;
+        let tx = &mut self.ports[port as usize].tx;
+        (tx.reading, tx.reading_kind) = (reading, reading_kind);
+        self.late_by(port, &sending, cx.now().0 - since);
+        self.commit(cx, port, sending, left);
+    }
+
+    /// A message arrives so much later because others had the wire.
+    fn late_by(&mut self, port: u32, sending: &Sending, time: u64) {
+        if !sending.has_arrival {
+            let cause = if self.nodes.is_switch(port) { Cause::OutputContention } else { Cause::SourceQueue };
+            self.packets[sending.packet].parts[cause as usize] += time;
+        }
+    }
+
+    /// A message takes the wire of `port`, which is free, for the time that it has `left`.
+    fn commit<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        mut sending: Sending,
+        left: u64,
+    ) {
+        let now = cx.now().0;
+        let Port { tx, rx } = &mut self.ports[port as usize];
+        let start = rx.wire.start_packet(now, left, self.timings[tx.timing as usize].wire);
+        assert_eq!(start, now, "there are no symbols between micropackets");
+        tx.clock.transmit(now, now + left);
+        tx.done = self.keys[rx.device as usize].make(Time(now + left), class::DONE);
+        (sending.from, sending.closed_until) = (now, now);
+        self.interleave(port).on_wire = Some(sending);
+        self.post_left(cx, port);
+        self.may_pass(cx, port);
+    }
+
+    /// Whether `output` could start a message of this channel from input `lane`, now or at a border soon.
+    fn wants(&self, output: u32, lane: u32, channel: usize) -> bool {
+        let tx = &self.ports[output as usize].tx;
+        let waits = tx.mask[channel] >> lane & 1 == 1 && tx.clock.blocked() >> channel & 1 == 0;
+        waits && !self.interleaved(output).is_some_and(|messages| messages.has_begun(channel))
+    }
+
+    /// Whether `output` still reads a channel of an input after this instant.
+    fn reads_on(&self, output: u32, channel: usize, now: Time) -> bool {
+        let on_wire = self.interleaved(output).and_then(|messages| messages.on_wire);
+        let Some(sending) = on_wire.filter(|sending| usize::from(sending.channel) == channel) else {
+            return true;
+        };
+        self.ports[output as usize].tx.done.time() > now || self.missing(&sending, now.0) > 0
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// A message has been committed to the wire of `port`.
+    pub(crate) fn message_began<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        flight: &Flight,
+    ) {
+        let record = &self.links.packets[packet];
+        let (channel, input) = (record.priority, record.input);
+        let is_switch = self.links.nodes.is_switch(port);
+        let mut upstream = NONE;
+        if is_switch {
+            let sender = self.links.ports[(self.links.base_of(port) + u32::from(input)) as usize].rx.peer;
+            let cuts = self.links.timings[self.links.ports[sender as usize].tx.timing as usize].header != 0;
+            upstream = if cuts { sender } else { NONE };
+            self.channel_read(port, input, channel);
+        }
+        let has_arrival = flight.behind > 0;
+        let closed_until = if has_arrival { flight.start + flight.stored } else { flight.start };
+        let from = flight.start;
+        let sending = Sending { packet, channel, from, closed_until, has_arrival, upstream, waits: false };
+        self.links.interleave(port).on_wire = Some(sending);
+        self.links.post_left(cx, port);
+        if has_arrival {
+            self.links.post_reach(cx, port, packet, flight.arrival, flight.behind);
+        }
+        self.links.may_pass(cx, port);
+        if !is_switch {
+            // What is created meanwhile may pass.
+            self.post_create(cx, self.links.nodes.endpoint(port));
+        }
+    }
+
+    /// A packet was created while a message may be on the wire of an endpoint.
+    pub(crate) fn message_created<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+        self.post_create(cx, e);
+        self.links.may_pass(cx, self.endpoints[e].port);
     }
 
     /// A message has reached the device of `port`.
@@ -237,10 +374,10 @@ impl<P: Probe> Fabric<P> {
         } else {
             let (priority, sender) =
                 (self.links.packets[packet].priority, self.links.ports[port as usize].rx.peer);
-            let channel = self.channels_of(sender).of(priority);
+            let channel = self.links.channels_of(sender).of(priority);
             let at = cx.now().0
                 + self.links.timings[self.links.ports[sender as usize].tx.timing as usize].propagation;
-            self.post_credit(cx, port, at, channel);
+            self.links.post_credit(cx, port, at, channel);
             self.reach_endpoint(cx, port, packet, cx.now());
         }
     }
@@ -252,73 +389,47 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         let now = cx.now().0;
-        let sending = self.interleave(port).on_wire.expect("what ends is on the wire");
-        if self.missing(&sending, now) > 0 {
+        let sending = self.links.interleave(port).on_wire.expect("what ends is on the wire");
+        if self.links.missing(&sending, now) > 0 {
             // The wire is free for others, a micropacket at a time.
-            self.stop(cx, port, sending);
-            if let Some(stopped) = &mut self.interleave(port).stopped[usize::from(sending.channel)] {
+            self.links.stop(cx, port, sending);
+            if let Some(stopped) = &mut self.links.interleave(port).stopped[usize::from(sending.channel)] {
                 stopped.sending.waits = true;
             }
             self.next_message(cx, port, sending.channel);
             return self.switch_looks(cx, port);
         }
         if sending.waits {
-            self.late_by(port, &sending, now - sending.from);
+            self.links.late_by(port, &sending, now - sending.from);
         }
-        self.interleave(port).on_wire = None;
+        self.links.interleave(port).on_wire = None;
         self.links.ports[port as usize].tx.done_posted = false;
         if sending.has_arrival {
-            let behind = self.behind(port);
-            let gone = &mut self.interleave(port).gone;
+            let behind = self.links.behind(port);
+            let gone = &mut self.links.interleave(port).gone;
             gone.retain(|&(_, at)| at + behind > now);
             gone.push((sending.packet, now));
         } else {
             let Port { tx, rx } = &self.links.ports[port as usize];
             let (timing, device) = (&self.links.timings[tx.timing as usize], rx.device);
             let at = now + timing.propagation + timing.pipeline;
-            let arrival = self.key(device, at, class::ARRIVAL);
-            self.post_reach(cx, port, sending.packet, arrival, 0);
+            let arrival = self.links.key(device, at, class::ARRIVAL);
+            self.links.post_reach(cx, port, sending.packet, arrival, 0);
         }
         if self.links.nodes.is_switch(port) && self.links.ports[port as usize].tx.reading != NO_INPUT {
             self.finish_read(cx, port, true);
         }
         self.next_message(cx, port, sending.channel);
-        if !self.links.nodes.is_switch(port) && self.interleave(port).on_wire.is_none() {
+        if !self.links.nodes.is_switch(port) && self.links.interleave(port).on_wire.is_none() {
             self.endpoint_turn(cx, self.links.nodes.endpoint(port));
         }
         self.switch_looks(cx, port);
     }
 
-    /// Time from what leaves `port` until the neighbour, which cuts through, may send it on.
-    fn behind(&self, port: u32) -> u64 {
-        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
-        let head = (timing.header + timing.symbol_chars) * timing.char_num / timing.char_den;
-        head + timing.propagation + timing.pipeline
-    }
-
-    /// How much longer a message has to wait for its last micropackets: they come at the pace of the link
-    /// before, as much later as the head did.
-    fn missing(&self, sending: &Sending, now: u64) -> u64 {
-        let Sending { packet, upstream, .. } = *sending;
-        if upstream == NONE {
-            return 0;
-        }
-        let before = self.interleaved(upstream).expect("all links of a device are alike");
-        let end = match before.on_wire {
-            Some(other) if other.packet == packet => self.links.ports[upstream as usize].tx.done.time().0,
-            _ if before.holds(packet) => now + self.micropacket_ps(upstream),
-            _ => match before.gone.iter().rfind(|gone| gone.0 == packet) {
-                Some(&(_, at)) => at,
-                None => return 0,
-            },
-        };
-        (end + self.behind(upstream)).saturating_sub(now)
-    }
-
     /// The channel after `channel` that has something takes its turn on the wire, which is free; the last
     /// one to be asked is `channel`.
     fn next_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, channel: u8) {
-        let alone = self.interleave(port).stopped.iter().all(Option::is_none);
+        let alone = self.links.interleave(port).stopped.iter().all(Option::is_none);
         if alone
             && self.links.nodes.is_switch(port)
             && self.switches[self.links.nodes.switch(port)].choose_together != 0
@@ -342,18 +453,18 @@ impl<P: Probe> Fabric<P> {
         channel: u8,
         before: Option<Sending>,
     ) -> bool {
-        let begun = self.interleave(port).stopped[usize::from(channel)];
+        let begun = self.links.interleave(port).stopped[usize::from(channel)];
         let pick = if begun.is_some() { Pick::NONE } else { self.pick_in(cx, port, channel) };
         if begun.is_none() && pick.packet == NIL {
             return false;
         }
         if let Some(sending) = before {
-            self.stop(cx, port, sending);
+            self.links.stop(cx, port, sending);
         }
         if let Some(stopped) = begun {
-            self.goes_on(cx, port, stopped);
+            self.links.goes_on(cx, port, stopped);
         } else {
-            self.take(port, pick);
+            self.links.take(port, pick);
             self.start(cx, port, pick.packet, true);
         }
         true
@@ -375,7 +486,7 @@ impl<P: Probe> Fabric<P> {
         loop {
             let starts = self.links.observe.ledger.packet_hops;
             for output in outputs.clone() {
-                if self.interleaved(output).is_some_and(|messages| messages.on_wire.is_none()) {
+                if self.links.interleaved(output).is_some_and(|messages| messages.on_wire.is_none()) {
                     self.try_output(cx, output);
                 }
             }
@@ -391,49 +502,20 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn outputs_look<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
         let switch = &self.switches[s];
         for output in switch.base..switch.base + switch.ports {
-            self.may_pass(cx, output);
+            self.links.may_pass(cx, output);
         }
-    }
-
-    /// If another channel may have something for the wire of `port`: looks at the next border.
-    pub(crate) fn may_pass<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let Some(channels) = &self.links.cold[port as usize].channels else { return };
-        let Some(Interleave { on_wire: Some(sending), stopped, looks: false, .. }) =
-            channels.interleave.as_deref()
-        else {
-            return;
-        };
-        let Port { tx, rx } = &self.links.ports[port as usize];
-        let may = |channel: u8| {
-            let n = usize::from(channel);
-            stopped[n].is_some() || tx.mask[n] != 0 && tx.clock.blocked() & (1 << n) == 0
-        };
-        if !(1..CHANNELS).any(|n| may(turn(sending.channel, n))) {
-            return;
-        }
-        let border = sending.border_after(cx.key(), self.micropacket_ps(port));
-        if border < tx.done.time().0 {
-            let key = self.links.keys[rx.device as usize].make(Time(border), class::DONE);
-            cx.post(key, port, LinkStep::Border.pack());
-            self.interleave(port).looks = true;
-        }
-    }
-
-    fn micropacket_ps(&self, port: u32) -> u64 {
-        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
-        (u64::from(MICROPACKET) * timing.char_num).div_ceil(timing.char_den)
     }
 
     /// A border of micropackets, where a message was to stop.
     pub(crate) fn border<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.interleave(port).looks = false;
+        self.links.interleave(port).looks = false;
         let now = cx.now().0;
-        let micropacket = self.micropacket_ps(port);
-        let Some(sending) = self.interleave(port).on_wire else { return };
+        let micropacket = self.links.micropacket_ps(port);
+        let Some(sending) = self.links.interleave(port).on_wire else { return };
         let is_border = now >= sending.closed_until && (now - sending.from).is_multiple_of(micropacket);
         if !is_border || self.links.ports[port as usize].tx.done <= cx.key() {
             // Another message is on the wire by now.
-            return self.may_pass(cx, port);
+            return self.links.may_pass(cx, port);
         }
         for n in 1..CHANNELS {
             if self.takes_turn(cx, port, turn(sending.channel, n), Some(sending)) {
@@ -441,70 +523,6 @@ impl<P: Probe> Fabric<P> {
             }
         }
         // Who waits here waits for an input, too: when that can be read, somebody looks again.
-    }
-
-    /// The message on the wire lets others pass.
-    fn stop<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, sending: Sending) {
-        let now = cx.now().0;
-        let share = self.links.cold[port as usize].reading_share;
-        if sending.waits {
-            self.late_by(port, &sending, now - sending.from);
-        }
-        let Port { tx, rx } = &mut self.links.ports[port as usize];
-        let left = tx.done.time().0 - now;
-        let (reading, reading_kind) = (tx.reading, tx.reading_kind);
-        (tx.reading, tx.reading_kind) = (NO_INPUT, reading::ORDINARY);
-        (tx.done, tx.done_posted) = (cx.key(), false);
-        tx.clock.interrupt(now);
-        rx.wire.cut(now);
-        let stopped = Stopped { sending, since: now, left, reading, reading_kind, share };
-        let interleave = self.interleave(port);
-        interleave.on_wire = None;
-        interleave.stopped[usize::from(sending.channel)] = Some(stopped);
-    }
-
-    /// A message that has let others pass goes on.
-    fn goes_on<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, stopped: Stopped) {
-        let Stopped { sending, since, mut left, reading, reading_kind, share } = stopped;
-        if sending.waits {
-            left = self.missing(&sending, cx.now().0).min(self.micropacket_ps(port));
-        }
-        self.interleave(port).stopped[usize::from(sending.channel)] = None;
-        self.links.cold[port as usize].reading_share = share;
-        self.channels_of(port).reading = sending.channel;
-        let tx = &mut self.links.ports[port as usize].tx;
-        (tx.reading, tx.reading_kind) = (reading, reading_kind);
-        self.late_by(port, &sending, cx.now().0 - since);
-        self.commit(cx, port, sending, left);
-    }
-
-    /// A message arrives so much later because others had the wire.
-    fn late_by(&mut self, port: u32, sending: &Sending, time: u64) {
-        if !sending.has_arrival {
-            let cause =
-                if self.links.nodes.is_switch(port) { Cause::OutputContention } else { Cause::SourceQueue };
-            self.links.packets[sending.packet].parts[cause as usize] += time;
-        }
-    }
-
-    /// A message takes the wire of `port`, which is free, for the time that it has `left`.
-    fn commit<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        mut sending: Sending,
-        left: u64,
-    ) {
-        let now = cx.now().0;
-        let Port { tx, rx } = &mut self.links.ports[port as usize];
-        let start = rx.wire.start_packet(now, left, self.links.timings[tx.timing as usize].wire);
-        assert_eq!(start, now, "there are no symbols between micropackets");
-        tx.clock.transmit(now, now + left);
-        tx.done = self.links.keys[rx.device as usize].make(Time(now + left), class::DONE);
-        (sending.from, sending.closed_until) = (now, now);
-        self.interleave(port).on_wire = Some(sending);
-        self.post_left(cx, port);
-        self.may_pass(cx, port);
     }
 
     // --- reads -----------------------------------------------------------------------------------
@@ -547,31 +565,16 @@ impl<P: Probe> Fabric<P> {
         let (base, now) = (switch.base, cx.now());
         // A read that ends in this instant is over: whose event comes first must not decide.
         let ends = cx.key() >= EventKey::floor(now, class::DONE);
-        let on = |output: &u32| !ends || self.reads_on(base + output, channel, now);
+        let on = |output: &u32| !ends || self.links.reads_on(base + output, channel, now);
         let on = members(reads.outputs[lane as usize][channel]).filter(on).count();
         let Some(left @ 1..) = (reads.limit as usize).checked_sub(on) else { return false };
         let last = switch.reads_of[lane as usize].last[channel];
         // Turns are counted from the output after the one that read it last.
         let turn = |output: u32| (output as u8).wrapping_sub(last).wrapping_sub(1) % 64;
         let own = port - base;
-        let first = |&output: &u32| turn(output) < turn(own) && self.wants(base + output, lane, channel);
+        let first =
+            |&output: &u32| turn(output) < turn(own) && self.links.wants(base + output, lane, channel);
         members(self.links.ports[(base + lane) as usize].tx.wanted).filter(first).count() < left
-    }
-
-    /// Whether `output` could start a message of this channel from input `lane`, now or at a border soon.
-    fn wants(&self, output: u32, lane: u32, channel: usize) -> bool {
-        let tx = &self.links.ports[output as usize].tx;
-        let waits = tx.mask[channel] >> lane & 1 == 1 && tx.clock.blocked() >> channel & 1 == 0;
-        waits && !self.interleaved(output).is_some_and(|messages| messages.has_begun(channel))
-    }
-
-    /// Whether `output` still reads a channel of an input after this instant.
-    fn reads_on(&self, output: u32, channel: usize, now: Time) -> bool {
-        let on_wire = self.interleaved(output).and_then(|messages| messages.on_wire);
-        let Some(sending) = on_wire.filter(|sending| usize::from(sending.channel) == channel) else {
-            return true;
-        };
-        self.links.ports[output as usize].tx.done.time() > now || self.missing(&sending, now.0) > 0
     }
 }
 

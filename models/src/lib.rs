@@ -68,6 +68,7 @@ mod fabric;
 pub mod goal;
 mod ids;
 mod interleave;
+mod life;
 mod link;
 mod medium;
 mod observe;

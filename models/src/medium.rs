@@ -10,11 +10,12 @@
 
 use crate::agent::protocol::{Conveyance, Send};
 use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};
-use crate::endpoint::Made;
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::Fabric;
 use crate::ids::Node;
 use crate::interleave::{BY_CHANNEL, ChannelReads, Interleave};
+use crate::life::Made;
+use crate::link::Links;
 use crate::packet::{Frame, origin};
 use crate::port::special;
 use crate::probe::{Delivery, DropReason, Probe};
@@ -106,6 +107,56 @@ impl Stripes {
     }
 }
 
+impl<P: Probe> Links<P> {
+    pub(crate) fn channels_of(&mut self, port: u32) -> &mut Channels {
+        self.cold[port as usize].channels.as_mut().expect("the link of the port is of another medium")
+    }
+
+    /// Posts the news that the receiver of `port` has a place more, for `at` at its neighbour.
+    fn return_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64, channel: u8) {
+        let peer = self.ports[port as usize].rx.peer;
+        self.channels_of(peer).coming += 1;
+        self.post_credit(cx, port, at, channel);
+    }
+
+    /// The same, after it has been counted.
+    pub(crate) fn post_credit<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        at: u64,
+        channel: u8,
+    ) {
+        let rx = &self.ports[port as usize].rx;
+        let (peer, device) = (rx.peer, rx.device);
+        let key = self.key(device, at, class::SYMBOL);
+        cx.post(key, peer, LinkStep::Credit { channel: channel.into() }.pack());
+    }
+
+    /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
+    #[cold]
+    pub(crate) fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
+        let rx = &mut self.ports[port as usize].rx;
+        let lossy = self.cold[rx.peer as usize].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
+        assert!(lossy, "a receive buffer overflows: transmitter-controlled flow control failed");
+        rx.occupied -= 1;
+        let flow = self.packets[packet].flow;
+        self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
+    }
+
+    /// `--wire-check`: a frame is written again from what is read of it.
+    pub(crate) fn check_frame(&mut self, port: u32, packet: u32) {
+        let medium = self.channels_of(port).medium;
+        let wire = self.packets[packet].wire;
+        let frame = self.packets.frames.get(packet).expect("links of other media carry frames");
+        let octets = frame.payload.as_bytes().expect("a frame has octets");
+        assert_eq!(medium.wire_octets(octets.len() as u32), wire.into(), "wire check: length of a frame");
+        let again = crate::agent::transfer::lower::again(medium, octets);
+        assert_eq!(again.as_deref(), Some(octets), "wire check: frame");
+        self.wire_checked.packet(octets);
+    }
+}
+
 impl<P: Probe> Fabric<P> {
     /// Joins the interfaces of hosts.
     pub(crate) fn set_up_stripes(&mut self) {
@@ -146,7 +197,7 @@ impl<P: Probe> Fabric<P> {
                 self.links.cold[peer as usize].channels = Some(Box::new(Channels::new(media.medium, own)));
                 self.links.ports[port as usize].tx.free = PLENTY;
                 if !self.links.nodes.is_switch(port) {
-                    self.deliver_by_events(port);
+                    self.links.deliver_by_events(port);
                 }
             }
         }
@@ -157,10 +208,6 @@ impl<P: Probe> Fabric<P> {
                 (switch.reads, switch.reading) = (BY_CHANNEL, u64::MAX);
             }
         }
-    }
-
-    pub(crate) fn channels_of(&mut self, port: u32) -> &mut Channels {
-        self.links.cold[port as usize].channels.as_mut().expect("the link of the port is of another medium")
     }
 
     /// A frame has been committed to the wire of `port`.
@@ -176,14 +223,14 @@ impl<P: Probe> Fabric<P> {
         // Its credit is counted here, not there.
         let tx = &mut self.links.ports[port as usize].tx;
         (tx.free, tx.outstanding) = (PLENTY, 0);
-        let channels = self.channels_of(port);
+        let channels = self.links.channels_of(port);
         let channel = channels.of(priority);
         channels.reading = channel;
         let interleaved = channels.interleave.is_some();
         if interleaved {
             self.message_began(cx, port, packet, flight);
         }
-        let channels = self.channels_of(port);
+        let channels = self.links.channels_of(port);
         if channels.medium.is_lossless() {
             channels.free[usize::from(channel)] -= 1;
             let blocked = channels.blocked();
@@ -193,9 +240,9 @@ impl<P: Probe> Fabric<P> {
             if timing.to_sink {
                 let at = flight.arrival.time().0 + timing.propagation;
                 let peer = tx.peer;
-                self.channels_of(port).coming += 1;
+                self.links.channels_of(port).coming += 1;
                 if !interleaved {
-                    self.post_credit(cx, peer, at, channel);
+                    self.links.post_credit(cx, peer, at, channel);
                 }
             }
         }
@@ -207,27 +254,6 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Posts the news that the receiver of `port` has a place more, for `at` at its neighbour.
-    fn return_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64, channel: u8) {
-        let peer = self.links.ports[port as usize].rx.peer;
-        self.channels_of(peer).coming += 1;
-        self.post_credit(cx, port, at, channel);
-    }
-
-    /// The same, after it has been counted.
-    pub(crate) fn post_credit<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        at: u64,
-        channel: u8,
-    ) {
-        let rx = &self.links.ports[port as usize].rx;
-        let (peer, device) = (rx.peer, rx.device);
-        let key = self.key(device, at, class::SYMBOL);
-        cx.post(key, peer, LinkStep::Credit { channel: channel.into() }.pack());
-    }
-
     /// A receive buffer of `port` is free.
     pub(crate) fn released_on_medium<L: EventList<Payload>>(
         &mut self,
@@ -237,20 +263,20 @@ impl<P: Probe> Fabric<P> {
     ) {
         let peer = self.links.ports[port as usize].rx.peer;
         if let Freed::Read(output) = freed {
-            let channel = self.channels_of(output).reading;
+            let channel = self.links.channels_of(output).reading;
             self.channel_read_ended(output, port, channel);
         }
-        let sender = self.channels_of(peer);
+        let sender = self.links.channels_of(peer);
         if !sender.medium.is_lossless() {
             return;
         }
         let channel = match freed {
             Freed::Moved(priority) => sender.of(priority),
-            Freed::Read(output) => self.channels_of(output).reading,
+            Freed::Read(output) => self.links.channels_of(output).reading,
         };
         let timing = &self.links.timings[self.links.ports[port as usize].rx.timing as usize];
         let at = cx.now().0 + timing.propagation;
-        self.return_credit(cx, port, at, channel);
+        self.links.return_credit(cx, port, at, channel);
     }
 
     /// The sender of `port` hears of a free place.
@@ -265,7 +291,7 @@ impl<P: Probe> Fabric<P> {
         if let Node::Endpoint(e) = node {
             self.materialise(cx, e, now);
         }
-        let channels = self.channels_of(port);
+        let channels = self.links.channels_of(port);
         channels.coming -= 1;
         channels.free[channel as usize] += 1;
         let blocked = channels.blocked();
@@ -279,19 +305,7 @@ impl<P: Probe> Fabric<P> {
         }
         // Or somebody waits while a message of another channel is on the wire.
         self.switch_looks(cx, port);
-        self.may_pass(cx, port);
-    }
-
-    /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
-    #[cold]
-    pub(crate) fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
-        let rx = &mut self.links.ports[port as usize].rx;
-        let lossy =
-            self.links.cold[rx.peer as usize].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
-        assert!(lossy, "a receive buffer overflows: transmitter-controlled flow control failed");
-        rx.occupied -= 1;
-        let flow = self.links.packets[packet].flow;
-        self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
+        self.links.may_pass(cx, port);
     }
 
     /// One frame of an agent joins the injection queue of an interface, whose number comes back.
@@ -304,7 +318,7 @@ impl<P: Probe> Fabric<P> {
         let Send { to, priority, payload, conveyance } = send;
         let Conveyance::Frame { interface } = conveyance else { unreachable!("it is a frame") };
         let e = self.hosts.stripes.interface(host, interface);
-        let medium = self.channels_of(self.endpoints[e].port).medium;
+        let medium = self.links.channels_of(self.endpoints[e].port).medium;
         let octets = payload.octets() as u32;
         let wire = medium.wire_octets(octets);
         let device = self.endpoints[e].device as usize;
@@ -324,7 +338,7 @@ impl<P: Probe> Fabric<P> {
         let packet = self.admit_packet(e, now, made);
         self.queue_packet(cx, e, packet, now);
         self.links.packets.frames.put(packet, Frame { source, payload });
-        self.may_pass(cx, self.endpoints[e].port);
+        self.links.may_pass(cx, self.endpoints[e].port);
         interface
     }
 
@@ -368,17 +382,5 @@ impl<P: Probe> Fabric<P> {
         let Frame { source, payload } = *frame;
         self.lend(host).deliver_frame(source, delivery, payload, interface);
         self.carry_out(cx, host, true);
-    }
-
-    /// `--wire-check`: a frame is written again from what is read of it.
-    pub(crate) fn check_frame(&mut self, port: u32, packet: u32) {
-        let medium = self.channels_of(port).medium;
-        let wire = self.links.packets[packet].wire;
-        let frame = self.links.packets.frames.get(packet).expect("links of other media carry frames");
-        let octets = frame.payload.as_bytes().expect("a frame has octets");
-        assert_eq!(medium.wire_octets(octets.len() as u32), wire.into(), "wire check: length of a frame");
-        let again = crate::agent::transfer::lower::again(medium, octets);
-        assert_eq!(again.as_deref(), Some(octets), "wire check: frame");
-        self.links.wire_checked.packet(octets);
     }
 }

@@ -147,7 +147,7 @@ impl<P: Probe> Simulation<P> {
         let ring = ring_config(&config);
         let mut fabric = Fabric::new(config, options.pipeline, probe);
         if options.wire_check {
-            fabric.check_wire();
+            fabric.links.check_wire();
         }
         let kernel = match options.list {
             ListKind::Heap => Lists::Heap(start(fabric, HeapList::new())),
@@ -189,8 +189,8 @@ impl<P: Probe> Simulation<P> {
 
     fn last_arrival(&self) -> Time {
         match &self.kernel {
-            Lists::Heap(k) => k.world.last_arrival(),
-            Lists::Ring(k) => k.world.last_arrival(),
+            Lists::Heap(k) => k.world.links.last_arrival(),
+            Lists::Ring(k) => k.world.links.last_arrival(),
         }
     }
 
@@ -243,7 +243,7 @@ impl<P: Probe> Simulation<P> {
         let mut last = Kernel::new(Settle { fabric: &mut fabric, until, drained, end: until }, list);
         let _ = last.run_until(Time::MAX);
         let end = last.world.end;
-        fabric.check_conservation();
+        fabric.links.check_conservation();
         let outcome = fabric.totals(end, events);
         (fabric.links.observe.probe, outcome)
     }
@@ -310,7 +310,7 @@ impl<P: Probe> World for Settle<'_, P> {
         // Creations of exactly the last instant belong to the run, later ones do not.
         self.fabric.settle_until(cx, cx.key(), self.until.0);
         if self.drained {
-            self.end = self.fabric.last_change().min(self.until);
+            self.end = self.fabric.links.last_change().min(self.until);
         }
         self.fabric.settle_waits(cx, self.end.0);
     }

@@ -6,6 +6,7 @@
 use crate::config::{DeviceModel, FabricConfig, LossKind, PRIORITIES, StagingConfig};
 use crate::event::{Cx, Happening, Payload, class};
 use crate::fabric::Fabric;
+use crate::link::Links;
 use crate::observe::mark;
 use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
 use crate::port::{NONE, Parked, Staging, special};
@@ -40,6 +41,101 @@ pub(crate) fn losses(config: &FabricConfig) -> Vec<Loss> {
 
 /// What a message can ride on here: everything but the linked forms, because the fabric runs VC0 alone.
 const ANY_SYMBOL: Carrier = Carrier::Status;
+
+impl<P: Probe> Links<P> {
+    /// Charges the refreshes that fell due while the direction was not used: one run before the packet. They
+    /// repeat what the neighbour knows, so they are no events.
+    #[inline]
+    pub fn charge_refresh(&mut self, port: u32, now: u64) {
+        if now >= self.ports[port as usize].tx.refresh_at {
+            self.charge_due_refresh(port, now);
+        }
+    }
+
+    #[cold]
+    fn charge_due_refresh(&mut self, port: u32, now: u64) {
+        let tx = &mut self.ports[port as usize].tx;
+        let cold = &mut self.cold[port as usize];
+        if cold.refresh_event == now {
+            // The event of this instant sends it.
+            return;
+        }
+        tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
+        cold.stats.voq_refreshes += 1;
+        let rx = &mut self.ports[port as usize].rx;
+        let groups = self.config.devices[rx.device as usize].ports.len().div_ceil(6);
+        let timing = self.timings[rx.timing as usize].wire;
+        for _ in 0..groups {
+            let slot = rx.wire.due(now, Function::Stype2, timing);
+            if let Some(Some(end)) = self.ends.get_mut(port as usize) {
+                end.note_place(now, slot.start);
+            }
+            if slot.riding {
+                cold.stats.voq_riding += 1;
+            } else {
+                cold.stats.voq_standalone += 1;
+            }
+        }
+    }
+
+    /// A message was lost: the next refresh of this port can change the neighbour, so it is an event, one for
+    /// all that were lost before it.
+    pub fn schedule_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let due = self.ports[port as usize].tx.refresh_at;
+        let cold = &self.cold[port as usize];
+        if due != u64::MAX && cold.refresh_event == u64::MAX {
+            let at = due_after(due, cx.now().0, cold.refresh_every);
+            self.post_refresh(cx, port, at);
+        }
+    }
+
+    fn post_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64) {
+        self.cold[port as usize].refresh_event = at;
+        let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
+        cx.post(key, port, Happening::Refresh.pack());
+    }
+
+    /// A staging queue of `port` stops or goes.
+    fn edge(&mut self, port: u32, queue: u8, stopped: bool, now: u64) {
+        let tx = &mut self.ports[port as usize].tx;
+        tx.clock.set_stopped(now, queue, stopped);
+        let cold = &mut self.cold[port as usize];
+        if stopped {
+            cold.stats.xoff_edges += 1;
+        } else {
+            cold.stats.xon_edges += 1;
+        }
+        if queue < tx.queue_lanes {
+            cold.stopped_lanes ^= 1 << queue;
+            debug_assert_eq!(cold.stopped_lanes >> queue & 1 == 1, stopped);
+        }
+        match cold.parked_of(queue) {
+            _ if queue < tx.queue_lanes => {}
+            Some(n) => {
+                cold.parked[n].stopped = stopped;
+                if !stopped && cold.parked[n].count == 0 {
+                    let emptied = cold.parked.swap_remove(n);
+                    cold.spare.push(emptied);
+                }
+            }
+            None => {
+                debug_assert!(stopped, "a queue that goes was stopped");
+                let mut parked = cold.spare.pop().unwrap_or_else(|| Parked {
+                    lists: vec![List::default(); cold.lane_count as usize * PRIORITIES],
+                    ..Parked::default()
+                });
+                (parked.queue, parked.stopped) = (queue, stopped);
+                cold.parked.push(parked);
+            }
+        }
+        tx.parked_any = !cold.parked.is_empty();
+        let device = self.ports[port as usize].rx.device;
+        let number = self.nodes.number(device, port);
+        let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
+        self.observe.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));
+        self.observe.probe.staging_edge(&StagingEdge { at: Time(now), device, port: number, queue, stopped });
+    }
+}
 
 impl<P: Probe> Fabric<P> {
     /// Builds originators and receivers from the compiled registers and staging.
@@ -144,7 +240,7 @@ impl<P: Probe> Fabric<P> {
         }
         let e = self.links.nodes.endpoint(port);
         self.endpoints[e].multicast =
-            found.into_iter().map(|(id, set)| (id, self.queue_of_set(port, set), set)).collect();
+            found.into_iter().map(|(id, set)| (id, self.links.queue_of_set(port, set), set)).collect();
     }
 
     fn build_originator(&mut self, d: usize, s: &crate::config::SwitchConfig, long: &[bool]) {
@@ -199,7 +295,7 @@ impl<P: Probe> Fabric<P> {
                 let due = self.switches[s].originator.as_ref().is_some_and(|o| o.needs_symbol(p as u16));
                 if due {
                     self.links.ports[(base + p) as usize].tx.voq_pending = true;
-                    let key = self.key(device, 0, class::SYMBOL);
+                    let key = self.links.key(device, 0, class::SYMBOL);
                     schedule(Event { key, target: base + p, payload: Happening::MessageDue.pack() });
                 }
             }
@@ -245,7 +341,7 @@ impl<P: Probe> Fabric<P> {
             let owed = cold.refresh_event != u64::MAX;
             self.links.ports[port as usize].tx.refresh_at = if after { begin } else { u64::MAX };
             if after && owed {
-                self.post_refresh(cx, port, begin);
+                self.links.post_refresh(cx, port, begin);
             }
         }
         for port in marked.iter() {
@@ -266,7 +362,7 @@ impl<P: Probe> Fabric<P> {
             self.place_message(cx, port);
         } else {
             let device = self.links.ports[port as usize].rx.device;
-            let key = self.key(device, cx.now().0 + delay, class::SYMBOL);
+            let key = self.links.key(device, cx.now().0 + delay, class::SYMBOL);
             cx.post(key, port, Happening::MessageDue.pack());
         }
     }
@@ -285,16 +381,16 @@ impl<P: Probe> Fabric<P> {
         }
         let symbolic = rx.special & special::SYMBOLS != 0;
         if symbolic || rx.special & special::WATCHED != 0 {
-            self.end(port).note_place(now, slot.start);
+            self.links.end(port).note_place(now, slot.start);
         }
         if slot.start == now {
             self.message_out(cx, port);
         } else {
-            let key = self.key(device, slot.start, class::SYMBOL);
+            let key = self.links.key(device, slot.start, class::SYMBOL);
             cx.post(key, port, Happening::MessageOut.pack());
         }
         if symbolic {
-            self.arrange(cx, port);
+            self.links.arrange(cx, port);
         }
     }
 
@@ -320,17 +416,17 @@ impl<P: Probe> Fabric<P> {
             let timing = &self.links.timings[rx.timing as usize];
             let at = cx.now().0 + timing.wire.symbol + timing.propagation;
             let (peer, device) = (rx.peer, rx.device);
-            let key = self.key(device, at, class::SYMBOL);
+            let key = self.links.key(device, at, class::SYMBOL);
             if self.is_lost((device, p as u8), field) {
                 self.links.cold[port as usize].stats.voq_lost += 1;
-                self.schedule_refresh(cx, port);
+                self.links.schedule_refresh(cx, port);
             } else {
                 self.links.cold[port as usize].messages_on_wire += 1;
                 if symbolic {
-                    self.end(port).message = Some((key, field));
+                    self.links.end(port).message = Some((key, field));
                 } else {
                     if self.links.ports[port as usize].rx.special & special::CHECK != 0 {
-                        self.check_message(field);
+                        self.links.check_message(field);
                     }
                     cx.post(key, peer, Happening::Message { field }.pack());
                 }
@@ -360,59 +456,6 @@ impl<P: Probe> Fabric<P> {
     }
 
     // --- refresh ---------------------------------------------------------------------------------
-
-    /// Charges the refreshes that fell due while the direction was not used: one run before the packet. They
-    /// repeat what the neighbour knows, so they are no events.
-    #[inline]
-    pub fn charge_refresh(&mut self, port: u32, now: u64) {
-        if now >= self.links.ports[port as usize].tx.refresh_at {
-            self.charge_due_refresh(port, now);
-        }
-    }
-
-    #[cold]
-    fn charge_due_refresh(&mut self, port: u32, now: u64) {
-        let tx = &mut self.links.ports[port as usize].tx;
-        let cold = &mut self.links.cold[port as usize];
-        if cold.refresh_event == now {
-            // The event of this instant sends it.
-            return;
-        }
-        tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
-        cold.stats.voq_refreshes += 1;
-        let s = self.links.nodes.switch(port);
-        let groups = self.switches[s].ports.div_ceil(6);
-        let rx = &mut self.links.ports[port as usize].rx;
-        let timing = self.links.timings[rx.timing as usize].wire;
-        for _ in 0..groups {
-            let slot = rx.wire.due(now, Function::Stype2, timing);
-            if let Some(Some(end)) = self.links.ends.get_mut(port as usize) {
-                end.note_place(now, slot.start);
-            }
-            if slot.riding {
-                cold.stats.voq_riding += 1;
-            } else {
-                cold.stats.voq_standalone += 1;
-            }
-        }
-    }
-
-    /// A message was lost: the next refresh of this port can change the neighbour, so it is an event, one for
-    /// all that were lost before it.
-    pub fn schedule_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let due = self.links.ports[port as usize].tx.refresh_at;
-        let cold = &self.links.cold[port as usize];
-        if due != u64::MAX && cold.refresh_event == u64::MAX {
-            let at = due_after(due, cx.now().0, cold.refresh_every);
-            self.post_refresh(cx, port, at);
-        }
-    }
-
-    fn post_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64) {
-        self.links.cold[port as usize].refresh_event = at;
-        let key = self.key(self.links.ports[port as usize].rx.device, at, class::SYMBOL);
-        cx.post(key, port, Happening::Refresh.pack());
-    }
 
     pub fn refresh_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let s = self.links.nodes.switch(port);
@@ -446,7 +489,9 @@ impl<P: Probe> Fabric<P> {
         }
         let sender = self.links.ports[port as usize].tx.peer;
         self.links.cold[sender as usize].messages_on_wire -= 1;
-        if self.links.ports[port as usize].rx.special & special::SYMBOLS != 0 && self.end(port).is_down() {
+        if self.links.ports[port as usize].rx.special & special::SYMBOLS != 0
+            && self.links.end(port).is_down()
+        {
             self.links.cold[sender as usize].stats.voq_lost += 1;
             return;
         }
@@ -495,14 +540,14 @@ impl<P: Probe> Fabric<P> {
         staging.multicast_stopped = sets;
         let mut released = false;
         for &(queue, stopped) in &edges[..count] {
-            self.edge(port, queue, stopped, now);
+            self.links.edge(port, queue, stopped, now);
             released |= !stopped;
         }
         while changed != 0 {
             let n = changed.trailing_zeros();
             changed &= changed - 1;
             let stopped = sets & (1 << n) != 0;
-            self.edge(port, MULTICAST_QUEUES + n as u8, stopped, now);
+            self.links.edge(port, MULTICAST_QUEUES + n as u8, stopped, now);
             released |= !stopped;
         }
         if !switch {
@@ -511,53 +556,6 @@ impl<P: Probe> Fabric<P> {
         } else if released {
             self.try_output(cx, port);
         }
-    }
-
-    /// A staging queue of `port` stops or goes.
-    fn edge(&mut self, port: u32, queue: u8, stopped: bool, now: u64) {
-        let tx = &mut self.links.ports[port as usize].tx;
-        tx.clock.set_stopped(now, queue, stopped);
-        let cold = &mut self.links.cold[port as usize];
-        if stopped {
-            cold.stats.xoff_edges += 1;
-        } else {
-            cold.stats.xon_edges += 1;
-        }
-        if queue < tx.queue_lanes {
-            cold.stopped_lanes ^= 1 << queue;
-            debug_assert_eq!(cold.stopped_lanes >> queue & 1 == 1, stopped);
-        }
-        match cold.parked_of(queue) {
-            _ if queue < tx.queue_lanes => {}
-            Some(n) => {
-                cold.parked[n].stopped = stopped;
-                if !stopped && cold.parked[n].count == 0 {
-                    let emptied = cold.parked.swap_remove(n);
-                    cold.spare.push(emptied);
-                }
-            }
-            None => {
-                debug_assert!(stopped, "a queue that goes was stopped");
-                let mut parked = cold.spare.pop().unwrap_or_else(|| Parked {
-                    lists: vec![List::default(); cold.lane_count as usize * PRIORITIES],
-                    ..Parked::default()
-                });
-                (parked.queue, parked.stopped) = (queue, stopped);
-                cold.parked.push(parked);
-            }
-        }
-        tx.parked_any = !cold.parked.is_empty();
-        let device = self.links.ports[port as usize].rx.device;
-        let number = self.links.nodes.number(device, port);
-        let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
-        self.links.observe.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));
-        self.links.observe.probe.staging_edge(&StagingEdge {
-            at: Time(now),
-            device,
-            port: number,
-            queue,
-            stopped,
-        });
     }
 }
 

@@ -9,6 +9,7 @@ use crate::config::vc_of;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::fabric::Fabric;
 use crate::ids::Node;
+use crate::link::Links;
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
 use crate::port::NONE;
 use crate::probe::Probe;
@@ -42,9 +43,9 @@ impl<P: Probe> View<'_, P> {
     fn reason(&self, packet: u32) -> Reason {
         let f = self.fabric;
         let record = &f.links.packets[packet];
-        let port = f.port_of(packet);
+        let port = f.links.port_of(packet);
         if record.flags & WAITING == 0 {
-            return if f.is_cut_off(port) { Reason::NoLink } else { Reason::Moving };
+            return if f.links.is_cut_off(port) { Reason::NoLink } else { Reason::Moving };
         }
         let tx = &f.links.ports[port as usize].tx;
         if self.is_refused(port, record.priority) {
@@ -75,7 +76,7 @@ impl<P: Probe> View<'_, P> {
             }
             let holder = self.holder(packet, peer);
             // A buffer of one that is under way, or leaves right now, will be told of.
-            let under_way = tx.outstanding > 0 && !f.is_symbolic(port);
+            let under_way = tx.outstanding > 0 && !f.links.is_symbolic(port);
             if holder == NIL && (under_way || self.is_read(peer)) {
                 return Reason::Moving;
             }
@@ -107,7 +108,7 @@ impl<P: Probe> View<'_, P> {
                 same && *id != packet
                     && p.flags & WAITING != 0
                     && p.flags & AT_INPUT == 0
-                    && f.port_of(*id) == port
+                    && f.links.port_of(*id) == port
             })
             .min_by_key(|(_, p)| p.stamp);
         match ahead {
@@ -126,7 +127,10 @@ impl<P: Probe> View<'_, P> {
         let f = self.fabric;
         let vc = vc_of(f.links.packets[packet].priority);
         let waits = f.links.packets.iter().filter(|(id, p)| {
-            vc_of(p.priority) == vc && p.flags & WAITING != 0 && *id != packet && f.input_of(*id) == peer
+            vc_of(p.priority) == vc
+                && p.flags & WAITING != 0
+                && *id != packet
+                && f.links.input_of(*id) == peer
         });
         waits.min_by_key(|(_, p)| p.stamp).map_or(NIL, |(id, _)| id)
     }
@@ -138,7 +142,7 @@ impl<P: Probe> View<'_, P> {
         let f = self.fabric;
         let refused = |port: u32| {
             let end = f.links.ends.get(port as usize).and_then(|end| end.as_ref());
-            end.is_some_and(|end| end.is_refused()) && f.is_symbolic(port)
+            end.is_some_and(|end| end.is_refused()) && f.links.is_symbolic(port)
         };
         if !refused(port) {
             return false;
@@ -161,7 +165,7 @@ impl<P: Probe> View<'_, P> {
         outputs.filter(move |&output| {
             let tx = &f.links.ports[output as usize].tx;
             let reads = u32::from(tx.reading) == port - base && tx.done > self.key;
-            reads || f.interleaved(output).is_some_and(|messages| messages.reads(port - base))
+            reads || f.links.interleaved(output).is_some_and(|messages| messages.reads(port - base))
         })
     }
 
@@ -175,7 +179,7 @@ impl<P: Probe> View<'_, P> {
         let tx = &f.links.ports[port as usize].tx;
         let cold = &f.links.cold[port as usize];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
-        let base = f.base_of(tx.peer);
+        let base = f.links.base_of(tx.peer);
         let ports = f.switches[f.links.nodes.switch(tx.peer)].ports as u16;
         // Only sets of several ports have a pseudo queue.
         let set = queue.checked_sub(MULTICAST_QUEUES).map(|n| staging.multicast[usize::from(n)]);
@@ -200,7 +204,7 @@ impl<P: Probe> View<'_, P> {
             .links
             .packets
             .iter()
-            .filter(|(id, w)| w.flags & WAITING != 0 && f.port_of(*id) == output)
+            .filter(|(id, w)| w.flags & WAITING != 0 && f.links.port_of(*id) == output)
             .min_by_key(|(_, w)| w.stamp)
             .map(|(id, _)| id);
         match holder {
@@ -243,33 +247,31 @@ impl Watchdog {
     }
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// The port whose transmitter a waiting packet is for.
     pub fn port_of(&self, packet: u32) -> u32 {
-        self.links.packets[packet].port
+        self.packets[packet].port
     }
 
     /// The port through which a waiting packet came in, or [`NONE`] at its source.
     fn input_of(&self, packet: u32) -> u32 {
-        let base = self.base_of(self.links.packets[packet].port);
-        if self.links.nodes.is_switch(base) {
-            base + u32::from(self.links.packets[packet].input)
-        } else {
-            NONE
-        }
+        let base = self.base_of(self.packets[packet].port);
+        if self.nodes.is_switch(base) { base + u32::from(self.packets[packet].input) } else { NONE }
     }
 
     /// The link of this port is down, or has given up: what was sent and is not acknowledged stands here.
     fn is_cut_off(&self, port: u32) -> bool {
-        matches!(self.links.ends.get(port as usize), Some(Some(end)) if end.is_gone())
+        matches!(self.ends.get(port as usize), Some(Some(end)) if end.is_gone())
     }
+}
 
+impl<P: Probe> Fabric<P> {
     fn describe(&self, view: &View<'_, P>, packet: u32) -> String {
         let record = &self.links.packets[packet];
-        let port = self.port_of(packet);
+        let port = self.links.port_of(packet);
         let device = &self.links.config.devices[self.links.ports[port as usize].rx.device as usize].path;
         let flow = &self.links.config.flows[record.flow as usize].name;
-        let number = port - self.base_of(port);
+        let number = port - self.links.base_of(port);
         let head = format!(
             "packet {} of flow {flow:?} to id {} waits in {device} for port {number}",
             record.sequence,
@@ -311,7 +313,7 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         self.settle(cx, cx.key());
         self.links.observe.pending -= 1;
-        let idle = self.is_idle(cx);
+        let idle = self.links.is_idle(cx);
         // Without any event left, whatever waits now waits for ever.
         let deadline = if idle { now } else { now.saturating_sub(self.watchdog.stall_after) };
         let mut found = Vec::new();
@@ -321,7 +323,7 @@ impl<P: Probe> Fabric<P> {
             // The longest wait first, ties by name: what is reported must not depend on where packets lie.
             let mut old: Vec<u32> = (self.links.packets.iter())
                 .filter(|(_, p)| p.snapshot.at <= deadline)
-                .filter(|(id, p)| p.flags & WAITING != 0 || self.is_cut_off(self.port_of(*id)))
+                .filter(|(id, p)| p.flags & WAITING != 0 || self.links.is_cut_off(self.links.port_of(*id)))
                 .map(|(id, _)| id)
                 .collect();
             old.sort_by_key(|id| {
@@ -330,7 +332,7 @@ impl<P: Probe> Fabric<P> {
             });
             for id in old {
                 let record = &self.links.packets[id];
-                let port = self.port_of(id);
+                let port = self.links.port_of(id);
                 let place = (port, record.queue);
                 if seen.contains(&place) {
                     continue;

@@ -6,13 +6,41 @@ use crate::fabric::{DROP, Fabric, MASK, all_taken};
 use crate::ids::Node;
 use crate::link::Links;
 use crate::medium::Freed;
-use crate::observe::mark;
 use crate::packet::MAINTENANCE;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED, sole_port};
 use crate::port::{NONE, Port, reading, special};
-use crate::probe::{DropReason, Dropped, PacketStep, Probe};
+use crate::probe::{DropReason, Probe};
 use crate::transmit::{list_index, put, wait_for};
 use sim_core::{Duration, EventKey, EventList};
+
+impl<P: Probe> Links<P> {
+    /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
+    #[inline(always)]
+    pub fn queue_of(&self, output: u32, next_hop: u8) -> u8 {
+        match self.ports[output as usize].tx.identity_queues {
+            0 => UNSTAGED,
+            0xFF => self.cold[output as usize].queue_of(next_hop),
+            ports if next_hop < ports => next_hop,
+            _ => UNSTAGED,
+        }
+    }
+
+    /// Queue of a packet that stands for a set of the neighbour's ports.
+    pub fn queue_of_set(&self, output: u32, set: u64) -> u8 {
+        let cold = &self.cold[output as usize];
+        match set.count_ones() {
+            0 => UNSTAGED,
+            1 => cold.queue_of(set.trailing_zeros() as u8),
+            _ => match &cold.staging {
+                None => UNSTAGED,
+                Some(staging) => {
+                    let n = staging.multicast.iter().position(|m| *m == set).expect("set was announced");
+                    MULTICAST_QUEUES + n as u8
+                }
+            },
+        }
+    }
+}
 
 impl<P: Probe> Fabric<P> {
     /// Unfolded: the deciding octet has arrived; the pipeline becomes an event with the same order.
@@ -25,7 +53,7 @@ impl<P: Probe> Fabric<P> {
     ) {
         let upstream = self.links.ports[port as usize].rx.peer;
         let pipeline = self.links.timings[self.links.ports[upstream as usize].tx.timing as usize].pipeline;
-        if pipeline == 0 && self.is_symbolic(port) {
+        if pipeline == 0 && self.links.is_symbolic(port) {
             self.packet_arrives(cx, port, packet, extra);
         } else if pipeline == 0 {
             self.arrive(cx, port, packet, extra);
@@ -71,7 +99,7 @@ impl<P: Probe> Fabric<P> {
                 );
                 return;
             }
-            let key = self.key(
+            let key = self.links.key(
                 self.links.ports[port as usize].rx.device,
                 cx.now().0 + u64::from(extra),
                 class::ARRIVAL,
@@ -81,14 +109,14 @@ impl<P: Probe> Fabric<P> {
         }
         if hop.egress & MASK == 0 {
             let output = self.switches[s].base + u32::from(hop.egress);
-            let queue = self.queue_of(output, hop.next_hop);
+            let queue = self.links.queue_of(output, hop.next_hop);
             let record = &mut self.links.packets[packet];
             record.next_hop = hop.next_hop;
             record.queue = queue;
             record.share = NIL;
             self.enqueue(cx, s, port, output, packet);
         } else if hop.egress == DROP {
-            self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
+            self.links.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
         } else {
             self.replicate(cx, s, port, packet, (hop.egress & !MASK) as usize);
         }
@@ -113,29 +141,6 @@ impl<P: Probe> Fabric<P> {
         self.make_status(cx, port, cx.now().0, 1);
     }
 
-    pub fn drop_packet<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        packet: u32,
-        port: u32,
-        flow: u16,
-        reason: DropReason,
-    ) {
-        let device = self.links.ports[port as usize].rx.device;
-        let id = u64::from(self.links.packets[packet].sequence) << 32
-            | u64::from(self.links.packets[packet].source);
-        self.links.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
-        self.links.packets.unload(packet);
-        if P::FOLLOWS_PACKETS {
-            let name = self.links.packets[packet].id();
-            self.links.observe.probe.packet(cx.now(), name, &PacketStep::Ended { device, parts: None });
-        }
-        self.links.packets.remove(packet);
-        self.links.packets.late.forget(packet);
-        self.links.observe.ledger.dropped += 1;
-        self.links.observe.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
-    }
-
     /// Copies a multicast packet to every port of its mask but the one it came through; the copies share one
     /// receive buffer, and each is a read of its own: as many at a time as `reads_per_input` permits.
     #[inline(never)]
@@ -151,7 +156,7 @@ impl<P: Probe> Fabric<P> {
         let mut ports = self.switches[s].masks[mask] & !(1u64 << (port - base));
         if ports == 0 {
             let flow = self.links.packets[packet].flow;
-            self.drop_packet(cx, packet, port, flow, DropReason::EmptyMask);
+            self.links.drop_packet(cx, packet, port, flow, DropReason::EmptyMask);
             return;
         }
         let copies = ports.count_ones();
@@ -169,7 +174,7 @@ impl<P: Probe> Fabric<P> {
                 self.links.packets.cargoes.copy(packet, id);
                 self.links.packets.late.copy(packet, id);
             }
-            let queue = self.queue_of_set(output, set);
+            let queue = self.links.queue_of_set(output, set);
             let record = &mut self.links.packets[id];
             record.share = share;
             record.queue = queue;
@@ -184,38 +189,11 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
-    #[inline(always)]
-    pub fn queue_of(&self, output: u32, next_hop: u8) -> u8 {
-        match self.links.ports[output as usize].tx.identity_queues {
-            0 => UNSTAGED,
-            0xFF => self.links.cold[output as usize].queue_of(next_hop),
-            ports if next_hop < ports => next_hop,
-            _ => UNSTAGED,
-        }
-    }
-
     /// More packets than buffers are counted: reads that ended without an event have to explain it.
     #[cold]
     fn overlapping_reads(&mut self, s: usize, port: u32, key: EventKey) -> bool {
         self.prune(s, port - self.switches[s].base, key);
         self.links.ports[port as usize].rx.occupied <= self.links.ports[port as usize].rx.buffers
-    }
-
-    /// Queue of a packet that stands for a set of the neighbour's ports.
-    pub fn queue_of_set(&self, output: u32, set: u64) -> u8 {
-        let cold = &self.links.cold[output as usize];
-        match set.count_ones() {
-            0 => UNSTAGED,
-            1 => cold.queue_of(set.trailing_zeros() as u8),
-            _ => match &cold.staging {
-                None => UNSTAGED,
-                Some(staging) => {
-                    let n = staging.multicast.iter().position(|m| *m == set).expect("set was announced");
-                    MULTICAST_QUEUES + n as u8
-                }
-            },
-        }
     }
 
     #[inline(always)]
@@ -231,7 +209,7 @@ impl<P: Probe> Fabric<P> {
         rx.occupied += 1;
         let fits = rx.occupied <= rx.buffers;
         if !(fits || self.overlapping_reads(s, port, cx.key())) {
-            return self.overflows(cx, port, packet);
+            return self.links.overflows(cx, port, packet);
         }
         self.enqueue_copy(cx, s, port, output, packet);
     }
@@ -332,7 +310,7 @@ impl<P: Probe> Fabric<P> {
             self.begin_wait(cx, output, packet, false);
             self.links.ports[output as usize].tx.waiting += 1;
             self.switches[s].filled[fill] += 1;
-            self.store(output, lane, packet);
+            self.links.store(output, lane, packet);
             self.note_waiting(cx, s, input, out);
             self.note_stored(cx, s, input, out);
             self.try_output(cx, output);
@@ -507,7 +485,7 @@ impl<P: Probe> Fabric<P> {
                 self.links.cold[output as usize].reading_share = share;
             }
             if low || share != NONE {
-                self.post_done(cx, output);
+                self.links.post_done(cx, output);
             }
             if stored {
                 if self.switches[s].detect {
@@ -551,7 +529,7 @@ impl<P: Probe> Fabric<P> {
         self.begin_wait(cx, output, packet, false);
         self.switches[s].exposed[input as usize][priority] = 1;
         self.links.ports[(base + input) as usize].tx.wanted |= 1 << out;
-        self.store(output, input, packet);
+        self.links.store(output, input, packet);
         self.try_output(cx, output);
     }
 
@@ -618,7 +596,7 @@ impl<P: Probe> Fabric<P> {
         self.end_wait(cx, output, packet);
         self.begin_wait(cx, output, packet, false);
         self.leave_input(cx, packet, base + input, true);
-        self.store(output, lane, packet);
+        self.links.store(output, lane, packet);
         self.note_stored(cx, s, input, out);
         if self.switches[s].fifo && next != NIL {
             let other = self.links.packets[next].port - base;

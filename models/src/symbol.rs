@@ -33,6 +33,7 @@ pub(crate) use drive::Flight;
 use crate::clock::CHANNELS;
 use crate::config::{FabricConfig, FlowControl, SymbolicLink};
 use crate::fabric::Fabric;
+use crate::link::Links;
 use crate::port::special;
 use crate::probe::Probe;
 use crate::stats::LinkStats;
@@ -173,18 +174,18 @@ pub(crate) struct End {
     pub(crate) stats: LinkStats,
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// Gives symbolic links their ends, each link up and idle.
     pub(crate) fn set_up_links(&mut self) {
-        let config = self.links.config.clone();
+        let config = self.config.clone();
         for detail in &config.symbolic {
             let link = &config.links[detail.link as usize];
-            let index = |(device, port): (u32, u8)| self.links.nodes.port((device, port));
+            let index = |(device, port): (u32, u8)| self.nodes.port((device, port));
             let ports = [index(link.a), index(link.b)];
-            self.links.ends.resize_with(self.links.ports.len(), || None);
+            self.ends.resize_with(self.ports.len(), || None);
             let stores = ports.iter().all(|&port| {
-                let tx = &self.links.ports[port as usize].tx;
-                self.links.timings[tx.timing as usize].header == 0
+                let tx = &self.ports[port as usize].tx;
+                self.timings[tx.timing as usize].header == 0
             });
             let changes = stores
                 && !detail.throughout
@@ -193,43 +194,44 @@ impl<P: Probe> Fabric<P> {
             let by_number = detail.damage.iter().any(|d| !(d.packets.is_empty() && d.symbols.is_empty()));
             let at_once = config.faults.iter().any(|fault| fault.link == detail.link && fault.at.0 == 0);
             for (side, port) in ports.into_iter().enumerate() {
-                let lanes = self.links.cold[port as usize].lane_count;
-                let eager_at = self.links.ports[port as usize].rx.eager_at;
-                self.links.ends[port as usize] =
-                    Some(Box::new(End::new(&config, detail, side, lanes, eager_at)));
+                let lanes = self.cold[port as usize].lane_count;
+                let eager_at = self.ports[port as usize].rx.eager_at;
+                self.ends[port as usize] = Some(Box::new(End::new(&config, detail, side, lanes, eager_at)));
                 if detail.channels.is_some() {
-                    self.links.ports[port as usize].tx.clock.set_gate(0, CHANNELS);
+                    self.ports[port as usize].tx.clock.set_gate(0, CHANNELS);
                 }
                 self.end(port).changes = changes;
-                let rx = &mut self.links.ports[port as usize].rx;
+                let rx = &mut self.ports[port as usize].rx;
                 rx.special |=
                     if changes && !by_number && !at_once { special::WATCHED } else { special::SYMBOLS };
                 if detail.flow == FlowControl::Receiver {
-                    self.links.ports[port as usize].tx.free = i16::MAX / 2;
+                    self.ports[port as usize].tx.free = i16::MAX / 2;
                 }
             }
         }
     }
 
     pub(crate) fn end(&mut self, port: u32) -> &mut End {
-        self.links.ends[port as usize].as_mut().expect("the link runs in symbol granularity")
+        self.ends[port as usize].as_mut().expect("the link runs in symbol granularity")
     }
 
     /// Totals of the ends of links, in the order of ports.
     pub(crate) fn link_totals(&self, now: u64) -> Vec<(u32, u8, LinkStats)> {
         let mut totals = Vec::new();
-        for (port, end) in self.links.ends.iter().enumerate() {
+        for (port, end) in self.ends.iter().enumerate() {
             let Some(end) = end else { continue };
-            let device = self.links.ports[port].rx.device;
+            let device = self.ports[port].rx.device;
             let mut stats = end.stats;
-            stats.recovery_ps = self.links.ports[port].tx.clock.recovery_total(now);
+            stats.recovery_ps = self.ports[port].tx.clock.recovery_total(now);
             stats.down_ps += end.down_since.map_or(0, |since| now - since);
             stats.failed = end.link.has_failed();
-            totals.push((device, self.links.nodes.number(device, port as u32), stats));
+            totals.push((device, self.nodes.number(device, port as u32), stats));
         }
         totals
     }
 }
+
+impl<P: Probe> Fabric<P> {}
 
 impl End {
     fn new(config: &FabricConfig, detail: &SymbolicLink, side: usize, lanes: u32, eager_at: u8) -> Self {

@@ -40,6 +40,416 @@ impl Pick {
     pub const IN_CHANNEL: u16 = MAIN - 1;
 }
 
+/// What a transmission that has begun means to the device that it leaves.
+#[derive(Copy, Clone, Debug)]
+struct Started {
+    flight: Flight,
+    /// [`special`] of the port.
+    special: u8,
+    input: u8,
+    share: u32,
+    origin: u16,
+    priority: u8,
+    queue: u8,
+}
+
+impl<P: Probe> Links<P> {
+    /// Makes the symbol that tells the neighbour of `port` about its buffers at `t`, and its record. Whether
+    /// they are so few that every release has to be told at once.
+    #[inline(always)]
+    fn place_status<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        t: u64,
+        acknowledged: u8,
+    ) -> bool {
+        let special = self.ports[port as usize].rx.special;
+        let Links { ports, cold, timings, keys, .. } = self;
+        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
+        let rx = &mut ports[port as usize].rx;
+        let timing = &timings[rx.timing as usize];
+        let slot = rx.wire.due(t, Function::Stype0, timing.wire);
+        rx.wire.status_riding += u32::from(slot.riding);
+        rx.status_standalone += u32::from(!slot.riding);
+        let at = slot.start + timing.wire.symbol + timing.propagation;
+        let (peer, device) = (rx.peer, rx.device);
+        let place = slot.start;
+        rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
+        let low = rx.advertised <= rx.eager_at;
+        let buffers = rx.advertised;
+        let key = keys[device as usize].make(Time(at), class::SYMBOL);
+        let upstream = &mut ports[peer as usize].tx;
+        // Records that are visible by now are applied: only those still on the wire are kept. Not while the
+        // sender is blocked: then they change its clock, and it may have creations to make up first.
+        if upstream.clock.blocked() == 0 {
+            let timing = &timings[upstream.timing as usize];
+            apply_visible(upstream, timing, cold, peer, cx.key());
+        }
+        upstream.push_record(cold, peer, CreditRecord { key, buffers, acknowledged });
+        if upstream.credit_waiting && !upstream.wake_posted && key > cx.key() {
+            upstream.wake_posted = true;
+            cx.post(key, peer, Happening::Wake.pack());
+        }
+        if special != 0 {
+            self.note_status(cx.now().0, port, place, acknowledged, buffers);
+        }
+        low
+    }
+
+    /// Commits `packet` to the wire of `port` now, and posts its arrival where the link has no event of its own
+    /// for it.
+    #[inline(always)]
+    fn commit_packet<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        is_switch: bool,
+    ) -> Started {
+        let (index, now) = (port as usize, cx.now().0);
+        // Slices in local variables: their places and lengths stay in registers across the stores below.
+        let Links { ports, cold, packets, timings, keys, observe, unfolded, .. } = self;
+        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
+        let Port { tx, rx: transmit } = &mut ports[index];
+        let timing = &timings[tx.timing as usize];
+        let record = &mut packets[packet];
+        let waited = close_wait(&tx.clock, record, now, is_switch);
+        tx.free -= 1;
+        tx.outstanding += 1;
+        tx.credit_waiting = false;
+        tx.clock.set_blocked(now, timing.blocked(tx.free, tx.outstanding));
+        let octets = u64::from(record.wire);
+        let length = match timing.char_den {
+            1 => (octets + timing.symbol_chars) * timing.char_num,
+            _ => timing.packet_ps(octets, &mut cold[index].carry),
+        };
+        let start = transmit.wire.start_packet(now, length, timing.wire);
+        let end = start + length;
+        tx.clock.transmit(now, end);
+        tx.packets_sent += 1;
+        tx.packet_ps += length;
+        let stored_until = match timing.header {
+            0 => length,
+            octets => ((octets + timing.symbol_chars) * timing.char_num / timing.char_den).min(length),
+        };
+        let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
+        record.parts[delay as usize] += start - now;
+        // Endpoints start packets of their own only.
+        record.left = if is_switch { record.left } else { start };
+        record.parts[Cause::Serialization as usize] += stored_until;
+        record.parts[Cause::Propagation as usize] += timing.propagation;
+        record.parts[Cause::Pipeline as usize] += timing.pipeline;
+        let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
+        let queue = record.queue;
+        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
+        observe.trajectory.record(mark::START, Time(start), u64::from(port), id);
+        observe.ledger.packet_hops += 1;
+        let keys = &mut keys[transmit.device as usize];
+        let arrival =
+            keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
+        tx.done = keys.make(Time(end), class::DONE);
+        debug_assert!(!tx.done_posted);
+        let peer = transmit.peer;
+        let special = transmit.special;
+        let flight = Flight { start, stored: stored_until, arrival, behind: (length - stored_until) as u32 };
+        if special & special::CARRIED != 0 {
+            // The link's own event takes the packet there.
+        } else if !timing.to_sink {
+            // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
+            let at = arrival.earlier(Duration(if *unfolded { timing.pipeline } else { 0 }));
+            let behind = (length - stored_until) as u32;
+            cx.post(
+                at,
+                peer,
+                Happening::Arrive { packet, destination: record.destination as u16, behind }.pack(),
+            );
+        } else {
+            let in_flight = &mut cold[peer as usize].in_flight;
+            in_flight.push_back((arrival, packet));
+            if *unfolded || timing.to_agent {
+                let key = in_flight[0].0;
+                let sink = &mut ports[peer as usize].rx;
+                if !sink.deliver_posted {
+                    sink.deliver_posted = true;
+                    cx.post(key, peer, Happening::Deliver.pack());
+                }
+            }
+        }
+        if let Some(waited) = waited {
+            self.note_waited(port, packet, input, waited);
+        }
+        Started { flight, special, input, share, origin, priority, queue }
+    }
+}
+
+impl<P: Probe> Links<P> {
+    #[inline(always)]
+    fn apply_records(&mut self, port: u32, key: EventKey) {
+        let tx = &mut self.ports[port as usize].tx;
+        let timing = &self.timings[tx.timing as usize];
+        apply_visible(tx, timing, &mut self.cold, port, key);
+    }
+
+    /// The transmitter is blocked on credit: makes sure that the next change wakes it.
+    pub fn await_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let tx = &mut self.ports[port as usize].tx;
+        tx.credit_waiting = true;
+        if tx.wake_posted {
+            return;
+        }
+        if let Some(record) = tx.first_record() {
+            tx.wake_posted = true;
+            cx.post(record.key, port, Happening::Wake.pack());
+            return;
+        }
+        let peer = tx.peer;
+        if let Some(&(key, _)) = self.cold[peer as usize].in_flight.front() {
+            let rx = &mut self.ports[peer as usize].rx;
+            if !rx.deliver_posted {
+                rx.deliver_posted = true;
+                cx.post(key, peer, Happening::Deliver.pack());
+            }
+        }
+    }
+
+    /// A status of a link that needs more than the closed form has its place on the wire.
+    #[cold]
+    fn note_status(&mut self, now: u64, port: u32, place: u64, acknowledged: u8, free: u8) {
+        let bits = self.ports[port as usize].rx.special;
+        if bits & special::WATCHED != 0 {
+            self.end(port).note_place(now, place);
+        }
+        if bits & special::CHECK != 0 {
+            self.check_status(port, acknowledged, free);
+        }
+    }
+
+    /// No idle output but those of `waiting_outputs` has a packet in this lane.
+    #[cfg(debug_assertions)]
+    fn check_stuck<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, base: u32, mut outputs: u64, lane: u32) {
+        while outputs != 0 {
+            let output = base + outputs.trailing_zeros();
+            outputs &= outputs - 1;
+            let busy = self.ports[output as usize].tx.done > cx.key();
+            assert!(busy || !self.lane_in_use(output, lane), "an idle output was not tried");
+        }
+    }
+
+    /// Whether `lane` is one of the [`eligible`](Self::eligible).
+    fn waits_in(&mut self, port: u32, priority: usize, lane: u32) -> bool {
+        let tx = &self.ports[port as usize].tx;
+        let listed = tx.mask[priority] >> lane & 1 == 1;
+        let cold = &self.cold[port as usize];
+        if lane < u32::from(tx.queue_lanes) {
+            return listed && cold.stopped_lanes >> lane & 1 == 0;
+        }
+        let apart = |queue: &Parked| !queue.stopped && queue.mask[priority] >> lane & 1 == 1;
+        let released = tx.parked_any && cold.parked.iter().any(apart);
+        released || listed && (!tx.parked_any || self.park_stopped(port, priority, lane))
+    }
+
+    #[inline(always)]
+    pub fn base_of(&self, port: u32) -> u32 {
+        self.nodes.first_port(self.ports[port as usize].rx.device)
+    }
+
+    fn lane_in_use(&self, output: u32, lane: u32) -> bool {
+        let tx = &self.ports[output as usize].tx;
+        let bit = 1u64 << lane;
+        let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
+        let apart = tx.parked_any || tx.clock.blocked() & CHANNELS != 0;
+        main & bit != 0 || apart && self.lane_in_use_apart(output, lane)
+    }
+
+    /// The same of what waits beside the main lists.
+    #[cold]
+    fn lane_in_use_apart(&self, output: u32, lane: u32) -> bool {
+        let parked = &self.cold[output as usize].parked;
+        parked.iter().any(|queue| queue.mask.iter().any(|mask| mask >> lane & 1 == 1))
+            || self.channels(output).is_some_and(|channels| channels.uses(lane))
+    }
+
+    /// Index of the main list of (output, priority, lane).
+    #[inline(always)]
+    fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
+        list_index(self.ports[port as usize].tx.lists, &self.cold, port, priority, lane)
+    }
+
+    /// Posts the end of the running transmission as an event, once.
+    #[inline]
+    pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let tx = &mut self.ports[port as usize].tx;
+        if !tx.done_posted {
+            tx.done_posted = true;
+            cx.post(tx.done, port, Happening::Done.pack());
+        }
+    }
+
+    /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the
+    /// head of a main list move aside. The result may contain lanes whose input is busy.
+    #[inline(always)]
+    pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
+        let tx = &self.ports[port as usize].tx;
+        let mut lanes = tx.mask[priority];
+        if tx.queue_lanes != 0 {
+            lanes &= !self.cold[port as usize].stopped_lanes;
+        }
+        if !tx.parked_any {
+            return lanes;
+        }
+        // Lanes that are queues cannot hold another queue's packets.
+        let mut left = lanes >> tx.queue_lanes << tx.queue_lanes;
+        while left != 0 {
+            let lane = left.trailing_zeros();
+            left &= left - 1;
+            if !self.park_stopped(port, priority, lane) {
+                lanes &= !(1 << lane);
+            }
+        }
+        for parked in &self.cold[port as usize].parked {
+            if !parked.stopped {
+                lanes |= parked.mask[priority];
+            }
+        }
+        lanes
+    }
+
+    /// Moves packets of stopped queues from the head of a main list to their own lists; whether the main list
+    /// has a head left.
+    fn park_stopped(&mut self, port: u32, priority: usize, lane: u32) -> bool {
+        let tx = &mut self.ports[port as usize].tx;
+        let cold = &mut self.cold[port as usize];
+        let index = (tx.lists + priority as u32 * cold.stride + lane) as usize;
+        loop {
+            let head = self.lists[index].head;
+            if head == NIL {
+                tx.mask[priority] &= !(1 << lane);
+                return false;
+            }
+            let queue = self.packets[head].queue;
+            if queue == UNSTAGED {
+                return true;
+            }
+            match cold.parked.iter_mut().find(|p| p.queue == queue) {
+                Some(parked) if parked.stopped => {
+                    self.packets.pop_front(&mut self.lists[index]);
+                    let lanes = parked.lists.len() / PRIORITIES;
+                    self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], head);
+                    parked.mask[priority] |= 1 << lane;
+                    parked.count += 1;
+                }
+                _ => return true,
+            }
+        }
+    }
+
+    /// The oldest packet of a lane that no message stops: main list or released queue.
+    #[inline(always)]
+    pub fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
+        let tx = &self.ports[port as usize].tx;
+        let head = if tx.mask[priority] & (1 << lane) != 0 {
+            self.lists[self.list_of(port, priority, lane)].head
+        } else {
+            NIL
+        };
+        let mut best = Pick { packet: head, priority: priority as u8, lane: lane as u8, parked: MAIN };
+        if !tx.parked_any {
+            return best;
+        }
+        for (n, parked) in self.cold[port as usize].parked.iter().enumerate() {
+            if parked.stopped || parked.mask[priority] & (1 << lane) == 0 {
+                continue;
+            }
+            let lanes = parked.lists.len() / PRIORITIES;
+            let head = parked.lists[priority * lanes + lane as usize].head;
+            if best.packet == NIL || self.older(head, best.packet) {
+                best.packet = head;
+                best.parked = n as u16;
+            }
+        }
+        debug_assert_ne!(best.packet, NIL);
+        best
+    }
+
+    /// Arrival order at this device; stamps wrap.
+    #[inline]
+    fn older(&self, a: u32, b: u32) -> bool {
+        (self.packets[a].stamp.wrapping_sub(self.packets[b].stamp) as i32) < 0
+    }
+
+    /// Takes a picked packet out of its list.
+    #[inline(always)]
+    pub fn take(&mut self, port: u32, pick: Pick) {
+        let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
+        let tx = &mut self.ports[port as usize].tx;
+        if pick.parked == MAIN {
+            let index = list_index(tx.lists, &self.cold, port, priority, lane);
+            let list = &mut self.lists[index];
+            let packet = self.packets.pop_front(list);
+            let emptied = list.head == NIL;
+            tx.mask[priority] &= !(u64::from(emptied) << lane);
+            // The head is probably the next one, and long out of the first-level cache.
+            self.packets.prefetch(select_unpredictable(emptied, packet, list.head));
+        } else if pick.parked == Pick::IN_CHANNEL {
+            self.take_from_channel(port, pick);
+        } else {
+            let cold = &mut self.cold[port as usize];
+            let parked = &mut cold.parked[pick.parked as usize];
+            let lanes = parked.lists.len() / PRIORITIES;
+            let list = &mut parked.lists[priority * lanes + lane as usize];
+            self.packets.pop_front(list);
+            if list.head == NIL {
+                parked.mask[priority] &= !(1 << lane);
+            }
+            parked.count -= 1;
+            if parked.count == 0 && !parked.stopped {
+                let emptied = cold.parked.swap_remove(pick.parked as usize);
+                cold.spare.push(emptied);
+                tx.parked_any = !cold.parked.is_empty();
+            }
+        }
+        let tx = &mut self.ports[port as usize].tx;
+        tx.stored -= 1;
+        tx.waiting -= 1;
+    }
+
+    /// Puts a waiting packet behind the others of its lane at the output.
+    #[inline(always)]
+    pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
+        // Also packets of a stopped queue come here first, because older ones of that queue may still be in
+        // the list; they move aside when they reach its head, in their order.
+        let priority = self.packets[packet].priority as usize;
+        let index = self.list_of(port, priority, lane);
+        let tx = &mut self.ports[port as usize].tx;
+        put(tx, &mut self.packets, &mut self.lists[index], priority, lane, packet);
+    }
+
+    /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
+    #[inline(always)]
+    pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
+        wait_for(&self.ports[port as usize].tx.clock, &mut self.packets[packet], t, at_input);
+    }
+
+    /// Adds a packet's staged and head-of-line blocked time to the totals of its output and its input.
+    fn note_waited(&mut self, port: u32, packet: u32, input: u8, waited: Waited) {
+        self.packets.late.add(packet, waited.recovery);
+        self.cold[port as usize].stats.staged_ps += u128::from(waited.staged);
+        if waited.hol != 0 {
+            let input = self.base_of(port) + u32::from(input);
+            self.cold[input as usize].stats.hol_ps += u128::from(waited.hol);
+        }
+    }
+
+    fn tell_started(&mut self, port: u32, packet: u32, at: Time, until: Time) {
+        let device = self.ports[port as usize].rx.device;
+        let number = self.nodes.number(device, port);
+        let (id, mut parts) = (self.packets[packet].id(), self.packets[packet].parts());
+        parts[Cause::Recovery] = self.packets.late.of(packet);
+        self.observe.probe.packet(at, id, &PacketStep::Started { device, port: number, until, parts });
+    }
+}
+
 impl<P: Probe> Fabric<P> {
     // --- credits ---------------------------------------------------------------------------------
 
@@ -51,40 +461,11 @@ impl<P: Probe> Fabric<P> {
             let peer = self.links.ports[port as usize].tx.peer;
             self.flush(cx, peer, key);
         }
-        self.apply_records(port, key);
-    }
-
-    #[inline(always)]
-    fn apply_records(&mut self, port: u32, key: EventKey) {
-        let tx = &mut self.links.ports[port as usize].tx;
-        let timing = &self.links.timings[tx.timing as usize];
-        apply_visible(tx, timing, &mut self.links.cold, port, key);
-    }
-
-    /// The transmitter is blocked on credit: makes sure that the next change wakes it.
-    pub fn await_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.links.ports[port as usize].tx;
-        tx.credit_waiting = true;
-        if tx.wake_posted {
-            return;
-        }
-        if let Some(record) = tx.first_record() {
-            tx.wake_posted = true;
-            cx.post(record.key, port, Happening::Wake.pack());
-            return;
-        }
-        let peer = tx.peer;
-        if let Some(&(key, _)) = self.links.cold[peer as usize].in_flight.front() {
-            let rx = &mut self.links.ports[peer as usize].rx;
-            if !rx.deliver_posted {
-                rx.deliver_posted = true;
-                cx.post(key, peer, Happening::Deliver.pack());
-            }
-        }
+        self.links.apply_records(port, key);
     }
 
     pub fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if self.is_symbolic(port) {
+        if self.links.is_symbolic(port) {
             // The record has become a symbol.
             self.links.ports[port as usize].tx.wake_posted = false;
             return self.symbol_arrives(cx, port);
@@ -114,41 +495,10 @@ impl<P: Probe> Fabric<P> {
         t: u64,
         acknowledged: u8,
     ) {
-        let rx = &self.links.ports[port as usize].rx;
-        let special = rx.special;
-        if special & special::APART != 0 {
+        if self.links.ports[port as usize].rx.special & special::APART != 0 {
             return self.status_elsewhere(cx, port);
         }
-        let Links { ports, cold, timings, keys, .. } = &mut self.links;
-        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
-        let rx = &mut ports[port as usize].rx;
-        let timing = &timings[rx.timing as usize];
-        let slot = rx.wire.due(t, Function::Stype0, timing.wire);
-        rx.wire.status_riding += u32::from(slot.riding);
-        rx.status_standalone += u32::from(!slot.riding);
-        let at = slot.start + timing.wire.symbol + timing.propagation;
-        let (peer, device) = (rx.peer, rx.device);
-        let place = slot.start;
-        rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
-        let low = rx.advertised <= rx.eager_at;
-        let buffers = rx.advertised;
-        let key = keys[device as usize].make(Time(at), class::SYMBOL);
-        let upstream = &mut ports[peer as usize].tx;
-        // Records that are visible by now are applied: only those still on the wire are kept. Not while the
-        // sender is blocked: then they change its clock, and it may have creations to make up first.
-        if upstream.clock.blocked() == 0 {
-            let timing = &timings[upstream.timing as usize];
-            apply_visible(upstream, timing, cold, peer, cx.key());
-        }
-        upstream.push_record(cold, peer, CreditRecord { key, buffers, acknowledged });
-        if upstream.credit_waiting && !upstream.wake_posted && key > cx.key() {
-            upstream.wake_posted = true;
-            cx.post(key, peer, Happening::Wake.pack());
-        }
-        if special != 0 {
-            self.note_status(cx.now().0, port, place, acknowledged, buffers);
-        }
-        if low {
+        if self.links.place_status(cx, port, t, acknowledged) {
             self.tell_releases(cx, port);
         }
     }
@@ -159,18 +509,6 @@ impl<P: Probe> Fabric<P> {
         // On other media than RapidIO only what becomes free is told.
         if self.links.ports[port as usize].rx.special & special::SYMBOLS != 0 {
             self.acknowledge(cx, port);
-        }
-    }
-
-    /// A status of a link that needs more than the closed form has its place on the wire.
-    #[cold]
-    fn note_status(&mut self, now: u64, port: u32, place: u64, acknowledged: u8, free: u8) {
-        let bits = self.links.ports[port as usize].rx.special;
-        if bits & special::WATCHED != 0 {
-            self.end(port).note_place(now, place);
-        }
-        if bits & special::CHECK != 0 {
-            self.check_status(port, acknowledged, free);
         }
     }
 
@@ -185,7 +523,7 @@ impl<P: Probe> Fabric<P> {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
                 if self.links.ports[output as usize].tx.done > cx.key() {
-                    self.post_done(cx, output);
+                    self.links.post_done(cx, output);
                 }
             }
         }
@@ -302,22 +640,11 @@ impl<P: Probe> Fabric<P> {
         // Nearly always there is none: whoever waits for the input transmits something else meanwhile.
         let idle = wanted & (self.switches[s].waiting_outputs | self.switches[s].choose_together);
         #[cfg(debug_assertions)]
-        self.check_stuck(cx, base, wanted & !idle, input);
+        self.links.check_stuck(cx, base, wanted & !idle, input);
         if idle != 0 {
             self.offer_to(cx, s, input, idle, own);
         }
         idle != 0
-    }
-
-    /// No idle output but those of `waiting_outputs` has a packet in this lane.
-    #[cfg(debug_assertions)]
-    fn check_stuck<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, base: u32, mut outputs: u64, lane: u32) {
-        while outputs != 0 {
-            let output = base + outputs.trailing_zeros();
-            outputs &= outputs - 1;
-            let busy = self.links.ports[output as usize].tx.done > cx.key();
-            assert!(busy || !self.lane_in_use(output, lane), "an idle output was not tried");
-        }
     }
 
     /// Input `lane` can be read again: for the outputs `wanted`, which may want it, and `own`, which has just
@@ -339,20 +666,20 @@ impl<P: Probe> Fabric<P> {
         while left != 0 {
             let n = left.trailing_zeros();
             left &= left - 1;
-            if !self.lane_in_use(base + n, lane) {
+            if !self.links.lane_in_use(base + n, lane) {
                 self.links.ports[(base + lane) as usize].tx.wanted &= !(1 << n);
             } else if self.links.ports[(base + n) as usize].tx.done <= cx.key() {
                 rivals |= 1 << n;
             }
         }
-        let own_uses = self.lane_in_use(output, lane);
+        let own_uses = self.links.lane_in_use(output, lane);
         if !own_uses {
             self.links.ports[(base + lane) as usize].tx.wanted &= !own;
         }
         // A packet that an error cut short is sent again: the output is busy beyond its old end.
         let own_idle = self.links.ports[output as usize].tx.done <= cx.key();
         if own_uses && !own_idle {
-            self.post_done(cx, output);
+            self.links.post_done(cx, output);
         }
         if rivals & rivals.wrapping_sub(1) == 0 && !own_uses {
             // Most often there is one, and nobody to compare it with.
@@ -420,62 +747,12 @@ impl<P: Probe> Fabric<P> {
         let tx = &self.links.ports[output as usize].tx;
         let blocked = tx.clock.blocked();
         if tx.parked_any || tx.queue_lanes != 0 {
-            let could = |&p: &usize| blocked >> p & 1 == 0 && self.waits_in(output, p, lane);
+            let could = |&p: &usize| blocked >> p & 1 == 0 && self.links.waits_in(output, p, lane);
             return (0..PRIORITIES).rev().find(could).unwrap_or(PRIORITIES);
         }
         let waits = |p: usize| (tx.mask[p] >> lane & 1) << p;
         let ready = (waits(0) | waits(1) | waits(2) | waits(3)) & !u64::from(blocked);
         if ready == 0 { PRIORITIES } else { ready.ilog2() as usize }
-    }
-
-    /// Whether `lane` is one of the [`eligible`](Self::eligible).
-    fn waits_in(&mut self, port: u32, priority: usize, lane: u32) -> bool {
-        let tx = &self.links.ports[port as usize].tx;
-        let listed = tx.mask[priority] >> lane & 1 == 1;
-        let cold = &self.links.cold[port as usize];
-        if lane < u32::from(tx.queue_lanes) {
-            return listed && cold.stopped_lanes >> lane & 1 == 0;
-        }
-        let apart = |queue: &Parked| !queue.stopped && queue.mask[priority] >> lane & 1 == 1;
-        let released = tx.parked_any && cold.parked.iter().any(apart);
-        released || listed && (!tx.parked_any || self.park_stopped(port, priority, lane))
-    }
-
-    #[inline(always)]
-    pub fn base_of(&self, port: u32) -> u32 {
-        self.links.nodes.first_port(self.links.ports[port as usize].rx.device)
-    }
-
-    fn lane_in_use(&self, output: u32, lane: u32) -> bool {
-        let tx = &self.links.ports[output as usize].tx;
-        let bit = 1u64 << lane;
-        let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
-        let apart = tx.parked_any || tx.clock.blocked() & CHANNELS != 0;
-        main & bit != 0 || apart && self.lane_in_use_apart(output, lane)
-    }
-
-    /// The same of what waits beside the main lists.
-    #[cold]
-    fn lane_in_use_apart(&self, output: u32, lane: u32) -> bool {
-        let parked = &self.links.cold[output as usize].parked;
-        parked.iter().any(|queue| queue.mask.iter().any(|mask| mask >> lane & 1 == 1))
-            || self.channels(output).is_some_and(|channels| channels.uses(lane))
-    }
-
-    /// Index of the main list of (output, priority, lane).
-    #[inline(always)]
-    fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
-        list_index(self.links.ports[port as usize].tx.lists, &self.links.cold, port, priority, lane)
-    }
-
-    /// Posts the end of the running transmission as an event, once.
-    #[inline]
-    pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.links.ports[port as usize].tx;
-        if !tx.done_posted {
-            tx.done_posted = true;
-            cx.post(tx.done, port, Happening::Done.pack());
-        }
     }
 
     // --- choice ----------------------------------------------------------------------------------
@@ -487,7 +764,7 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         if tx.done > cx.key() {
-            self.post_done(cx, port);
+            self.links.post_done(cx, port);
             return;
         }
         if tx.stored == 0 {
@@ -502,104 +779,12 @@ impl<P: Probe> Fabric<P> {
         }
         let pick = self.select(cx, port);
         if pick.packet != NIL {
-            self.take(port, pick);
+            self.links.take(port, pick);
             self.start(cx, port, pick.packet, true);
         } else if self.links.nodes.is_switch(port) {
             let switch = &mut self.switches[self.links.nodes.switch(port)];
             switch.waiting_outputs |= 1 << (port - switch.base);
         }
-    }
-
-    /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the
-    /// head of a main list move aside. The result may contain lanes whose input is busy.
-    #[inline(always)]
-    pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
-        let tx = &self.links.ports[port as usize].tx;
-        let mut lanes = tx.mask[priority];
-        if tx.queue_lanes != 0 {
-            lanes &= !self.links.cold[port as usize].stopped_lanes;
-        }
-        if !tx.parked_any {
-            return lanes;
-        }
-        // Lanes that are queues cannot hold another queue's packets.
-        let mut left = lanes >> tx.queue_lanes << tx.queue_lanes;
-        while left != 0 {
-            let lane = left.trailing_zeros();
-            left &= left - 1;
-            if !self.park_stopped(port, priority, lane) {
-                lanes &= !(1 << lane);
-            }
-        }
-        for parked in &self.links.cold[port as usize].parked {
-            if !parked.stopped {
-                lanes |= parked.mask[priority];
-            }
-        }
-        lanes
-    }
-
-    /// Moves packets of stopped queues from the head of a main list to their own lists; whether the main list
-    /// has a head left.
-    fn park_stopped(&mut self, port: u32, priority: usize, lane: u32) -> bool {
-        let tx = &mut self.links.ports[port as usize].tx;
-        let cold = &mut self.links.cold[port as usize];
-        let index = (tx.lists + priority as u32 * cold.stride + lane) as usize;
-        loop {
-            let head = self.links.lists[index].head;
-            if head == NIL {
-                tx.mask[priority] &= !(1 << lane);
-                return false;
-            }
-            let queue = self.links.packets[head].queue;
-            if queue == UNSTAGED {
-                return true;
-            }
-            match cold.parked.iter_mut().find(|p| p.queue == queue) {
-                Some(parked) if parked.stopped => {
-                    self.links.packets.pop_front(&mut self.links.lists[index]);
-                    let lanes = parked.lists.len() / PRIORITIES;
-                    self.links.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], head);
-                    parked.mask[priority] |= 1 << lane;
-                    parked.count += 1;
-                }
-                _ => return true,
-            }
-        }
-    }
-
-    /// The oldest packet of a lane that no message stops: main list or released queue.
-    #[inline(always)]
-    pub fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
-        let tx = &self.links.ports[port as usize].tx;
-        let head = if tx.mask[priority] & (1 << lane) != 0 {
-            self.links.lists[self.list_of(port, priority, lane)].head
-        } else {
-            NIL
-        };
-        let mut best = Pick { packet: head, priority: priority as u8, lane: lane as u8, parked: MAIN };
-        if !tx.parked_any {
-            return best;
-        }
-        for (n, parked) in self.links.cold[port as usize].parked.iter().enumerate() {
-            if parked.stopped || parked.mask[priority] & (1 << lane) == 0 {
-                continue;
-            }
-            let lanes = parked.lists.len() / PRIORITIES;
-            let head = parked.lists[priority * lanes + lane as usize].head;
-            if best.packet == NIL || self.older(head, best.packet) {
-                best.packet = head;
-                best.parked = n as u16;
-            }
-        }
-        debug_assert_ne!(best.packet, NIL);
-        best
-    }
-
-    /// Arrival order at this device; stamps wrap.
-    #[inline]
-    fn older(&self, a: u32, b: u32) -> bool {
-        (self.links.packets[a].stamp.wrapping_sub(self.links.packets[b].stamp) as i32) < 0
     }
 
     /// Of `lanes`, those whose input can be read now for a packet of this priority.
@@ -639,7 +824,7 @@ impl<P: Probe> Fabric<P> {
         }
         let mut others = self.links.ports[(switch.base + lane) as usize].tx.wanted & switch.waiting_outputs;
         while others != 0 {
-            if self.lane_in_use(switch.base + others.trailing_zeros(), lane) {
+            if self.links.lane_in_use(switch.base + others.trailing_zeros(), lane) {
                 return false;
             }
             others &= others - 1;
@@ -663,7 +848,7 @@ impl<P: Probe> Fabric<P> {
         if pick.packet == NIL {
             self.await_inputs(cx, port, busy);
             if no_credit {
-                self.await_credit(cx, port);
+                self.links.await_credit(cx, port);
             }
         }
         pick
@@ -702,7 +887,7 @@ impl<P: Probe> Fabric<P> {
         busy: &mut u64,
         no_credit: &mut bool,
     ) -> Pick {
-        let lanes = self.eligible(port, priority);
+        let lanes = self.links.eligible(port, priority);
         if lanes == 0 {
             return Pick::NONE;
         }
@@ -718,9 +903,9 @@ impl<P: Probe> Fabric<P> {
         let pointer = self.links.ports[port as usize].tx.pointers[priority];
         // Also of a single lane: to find out whether there are more is a branch that nobody can predict.
         let lane = self.choose(self.links.nodes.node(port), free, pointer, |fabric, lane| {
-            fabric.links.packets[fabric.head_of(port, priority, lane).packet].stamp
+            fabric.links.packets[fabric.links.head_of(port, priority, lane).packet].stamp
         });
-        self.head_of(port, priority, lane)
+        self.links.head_of(port, priority, lane)
     }
 
     /// Candidates exist, but their inputs are being read: the ends of those reads become events.
@@ -728,7 +913,7 @@ impl<P: Probe> Fabric<P> {
         if lanes == 0 {
             return;
         }
-        let base = self.base_of(port);
+        let base = self.links.base_of(port);
         while lanes != 0 {
             let input = base + lanes.trailing_zeros();
             lanes &= lanes - 1;
@@ -738,57 +923,10 @@ impl<P: Probe> Fabric<P> {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
                 if self.links.ports[output as usize].tx.done > cx.key() {
-                    self.post_done(cx, output);
+                    self.links.post_done(cx, output);
                 }
             }
         }
-    }
-
-    /// Takes a picked packet out of its list.
-    #[inline(always)]
-    pub fn take(&mut self, port: u32, pick: Pick) {
-        let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
-        let tx = &mut self.links.ports[port as usize].tx;
-        if pick.parked == MAIN {
-            let index = list_index(tx.lists, &self.links.cold, port, priority, lane);
-            let list = &mut self.links.lists[index];
-            let packet = self.links.packets.pop_front(list);
-            let emptied = list.head == NIL;
-            tx.mask[priority] &= !(u64::from(emptied) << lane);
-            // The head is probably the next one, and long out of the first-level cache.
-            self.links.packets.prefetch(select_unpredictable(emptied, packet, list.head));
-        } else if pick.parked == Pick::IN_CHANNEL {
-            self.take_from_channel(port, pick);
-        } else {
-            let cold = &mut self.links.cold[port as usize];
-            let parked = &mut cold.parked[pick.parked as usize];
-            let lanes = parked.lists.len() / PRIORITIES;
-            let list = &mut parked.lists[priority * lanes + lane as usize];
-            self.links.packets.pop_front(list);
-            if list.head == NIL {
-                parked.mask[priority] &= !(1 << lane);
-            }
-            parked.count -= 1;
-            if parked.count == 0 && !parked.stopped {
-                let emptied = cold.parked.swap_remove(pick.parked as usize);
-                cold.spare.push(emptied);
-                tx.parked_any = !cold.parked.is_empty();
-            }
-        }
-        let tx = &mut self.links.ports[port as usize].tx;
-        tx.stored -= 1;
-        tx.waiting -= 1;
-    }
-
-    /// Puts a waiting packet behind the others of its lane at the output.
-    #[inline(always)]
-    pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
-        // Also packets of a stopped queue come here first, because older ones of that queue may still be in
-        // the list; they move aside when they reach its head, in their order.
-        let priority = self.links.packets[packet].priority as usize;
-        let index = self.list_of(port, priority, lane);
-        let tx = &mut self.links.ports[port as usize].tx;
-        put(tx, &mut self.links.packets, &mut self.links.lists[index], priority, lane, packet);
     }
 
     /// Whether a packet that is not in any list may start on `port` of a switch at once, past nobody.
@@ -831,13 +969,7 @@ impl<P: Probe> Fabric<P> {
             // The clock must know every change of credit up to now before it is read.
             self.consume(cx, port, cx.key());
         }
-        self.begin_wait_at(port, packet, cx.now().0, at_input);
-    }
-
-    /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
-    #[inline(always)]
-    pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
-        wait_for(&self.links.ports[port as usize].tx.clock, &mut self.links.packets[packet], t, at_input);
+        self.links.begin_wait_at(port, packet, cx.now().0, at_input);
     }
 
     /// The wait that [`begin_wait`](Self::begin_wait) opened ends now: its time goes to its causes.
@@ -851,14 +983,15 @@ impl<P: Probe> Fabric<P> {
         let record = &mut self.links.packets[packet];
         if let Some(waited) = close_wait(clock, record, cx.now().0, is_switch) {
             let input = record.input;
-            self.note_waited(port, packet, input, waited);
+            self.links.note_waited(port, packet, input, waited);
         }
     }
 
     /// The run ends at `end`: the totals of ports get the time of what still waits.
     pub fn settle_waits<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, end: u64) {
         let waiting = self.links.packets.iter().filter(|(_, record)| record.flags & WAITING != 0);
-        let waiting: Vec<(u32, u32)> = waiting.map(|(packet, _)| (packet, self.port_of(packet))).collect();
+        let waiting: Vec<(u32, u32)> =
+            waiting.map(|(packet, _)| (packet, self.links.port_of(packet))).collect();
         for (packet, port) in waiting {
             if self.links.ports[port as usize].tx.clock.blocked() != 0 {
                 self.consume(cx, port, cx.key());
@@ -869,18 +1002,8 @@ impl<P: Probe> Fabric<P> {
             if let Some(waited) =
                 close_wait(&self.links.ports[port as usize].tx.clock, record, end, is_switch)
             {
-                self.note_waited(port, packet, input, waited);
+                self.links.note_waited(port, packet, input, waited);
             }
-        }
-    }
-
-    /// Adds a packet's staged and head-of-line blocked time to the totals of its output and its input.
-    fn note_waited(&mut self, port: u32, packet: u32, input: u8, waited: Waited) {
-        self.links.packets.late.add(packet, waited.recovery);
-        self.links.cold[port as usize].stats.staged_ps += u128::from(waited.staged);
-        if waited.hol != 0 {
-            let input = self.base_of(port) + u32::from(input);
-            self.links.cold[input as usize].stats.hol_ps += u128::from(waited.hol);
         }
     }
 
@@ -907,88 +1030,19 @@ impl<P: Probe> Fabric<P> {
                 self.consume(cx, port, cx.key());
             }
         }
-        self.charge_refresh(port, now);
-        // Slices in local variables: their places and lengths stay in registers across the stores below.
-        let Links { ports, cold, packets, timings, keys, observe, unfolded, .. } = &mut self.links;
-        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
-        let Port { tx, rx: transmit } = &mut ports[index];
-        let timing = &timings[tx.timing as usize];
-        let record = &mut packets[packet];
-        let waited = close_wait(&tx.clock, record, now, is_switch);
-        tx.free -= 1;
-        tx.outstanding += 1;
-        tx.credit_waiting = false;
-        tx.clock.set_blocked(now, timing.blocked(tx.free, tx.outstanding));
-        let octets = u64::from(record.wire);
-        let length = match timing.char_den {
-            1 => (octets + timing.symbol_chars) * timing.char_num,
-            _ => timing.packet_ps(octets, &mut cold[index].carry),
-        };
-        let start = transmit.wire.start_packet(now, length, timing.wire);
-        let end = start + length;
-        tx.clock.transmit(now, end);
-        tx.packets_sent += 1;
-        tx.packet_ps += length;
-        let stored_until = match timing.header {
-            0 => length,
-            octets => ((octets + timing.symbol_chars) * timing.char_num / timing.char_den).min(length),
-        };
-        let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
-        record.parts[delay as usize] += start - now;
-        // Endpoints start packets of their own only.
-        record.left = if is_switch { record.left } else { start };
-        record.parts[Cause::Serialization as usize] += stored_until;
-        record.parts[Cause::Propagation as usize] += timing.propagation;
-        record.parts[Cause::Pipeline as usize] += timing.pipeline;
-        let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
-        let queue = record.queue;
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        observe.trajectory.record(mark::START, Time(start), u64::from(port), id);
-        observe.ledger.packet_hops += 1;
-        let keys = &mut keys[transmit.device as usize];
-        let arrival =
-            keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
-        tx.done = keys.make(Time(end), class::DONE);
-        debug_assert!(!tx.done_posted);
-        let peer = transmit.peer;
-        let special = transmit.special;
-        let flight = Flight { start, stored: stored_until, arrival, behind: (length - stored_until) as u32 };
-        if special & special::CARRIED != 0 {
-            // The link's own event takes the packet there.
-        } else if !timing.to_sink {
-            // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
-            let at = arrival.earlier(Duration(if *unfolded { timing.pipeline } else { 0 }));
-            let behind = (length - stored_until) as u32;
-            cx.post(
-                at,
-                peer,
-                Happening::Arrive { packet, destination: record.destination as u16, behind }.pack(),
-            );
-        } else {
-            let in_flight = &mut cold[peer as usize].in_flight;
-            in_flight.push_back((arrival, packet));
-            if *unfolded || timing.to_agent {
-                let key = in_flight[0].0;
-                let sink = &mut ports[peer as usize].rx;
-                if !sink.deliver_posted {
-                    sink.deliver_posted = true;
-                    cx.post(key, peer, Happening::Deliver.pack());
-                }
-            }
-        }
-        if let Some(waited) = waited {
-            self.note_waited(port, packet, input, waited);
-        }
+        self.links.charge_refresh(port, now);
+        let started = self.links.commit_packet(cx, port, packet, is_switch);
+        let Started { flight, special, input, share, origin, priority, queue } = started;
         if special != 0 {
             self.started_specially(cx, port, packet, flight);
         }
         if P::FOLLOWS_PACKETS {
-            self.tell_started(port, packet, Time(start), arrival.time());
+            self.links.tell_started(port, packet, Time(flight.start), flight.arrival.time());
         }
         if is_switch {
             self.started_at_switch(cx, owner.as_switch(), port, input, share, priority, stored);
             if self.links.unfolded || self.links.ports[index].tx.waiting > 0 {
-                self.post_done(cx, port);
+                self.links.post_done(cx, port);
             }
         } else {
             let tx = &mut self.links.ports[index].tx;
@@ -997,14 +1051,6 @@ impl<P: Probe> Fabric<P> {
             }
             self.started_at_endpoint(cx, owner.as_endpoint(), origin);
         }
-    }
-
-    fn tell_started(&mut self, port: u32, packet: u32, at: Time, until: Time) {
-        let device = self.links.ports[port as usize].rx.device;
-        let number = self.links.nodes.number(device, port);
-        let (id, mut parts) = (self.links.packets[packet].id(), self.links.packets[packet].parts());
-        parts[Cause::Recovery] = self.links.packets.late.of(packet);
-        self.links.observe.probe.packet(at, id, &PacketStep::Started { device, port: number, until, parts });
     }
 }
 

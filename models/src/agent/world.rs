@@ -11,9 +11,10 @@ use crate::agent::session::{Session, audit};
 use crate::agent::transfer::{Transfer, audit as audit_transfers};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
 use crate::config::{PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
-use crate::endpoint::Made;
 use crate::event::{Cx, HostStep, Payload, class};
 use crate::fabric::Fabric;
+use crate::life::Made;
+use crate::link::Links;
 use crate::medium::Stripes;
 use crate::observe::mark;
 use crate::packet::{MAINTENANCE, origin};
@@ -37,6 +38,41 @@ pub(crate) struct Hosts {
     pub stripes: Stripes,
 }
 
+impl<P: Probe> Links<P> {
+    /// Deliveries to the endpoint with this port are events.
+    pub(crate) fn deliver_by_events(&mut self, port: u32) {
+        {
+            let upstream = self.ports[port as usize].tx.peer;
+            let timing = self.ports[upstream as usize].tx.timing;
+            let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
+            let number = self.timing_number(timing);
+            self.ports[upstream as usize].tx.timing = number;
+            // The wire of a port is that of its transmitter.
+            self.ports[upstream as usize].rx.timing = self.ports[upstream as usize].tx.timing;
+        }
+    }
+
+    fn report(&mut self, port: u32, report: Report) {
+        let id = |journey: &Journey| journey.sequence << 32 | u64::from(journey.source);
+        match report {
+            Report::Message(journey) => {
+                self.observe.outcome.record(mark::CONVEYED, journey.at, u64::from(port), id(&journey));
+                self.observe.probe.message(&journey);
+            }
+            Report::RoundTrip(journey) => {
+                self.observe.outcome.record(mark::ANSWERED, journey.at, u64::from(port), id(&journey));
+                self.observe.probe.round_trip(&journey);
+            }
+            Report::Event(event @ ProtocolEvent { at, flow, fact, .. }) => {
+                let what = u64::from(flow) << 8 | fact as u64;
+                self.observe.outcome.record(mark::FACT, at, u64::from(port), what);
+                self.observe.probe.protocol_event(&event);
+            }
+            Report::Signal(signal) => self.observe.probe.signal(&signal),
+        }
+    }
+}
+
 impl<P: Probe> Fabric<P> {
     /// Gives endpoints their agents.
     pub(crate) fn set_up_agents(&mut self) {
@@ -58,20 +94,7 @@ impl<P: Probe> Fabric<P> {
                 agent.learn_paths(paths);
             }
             self.hosts.agents[e] = Some(Box::new(agent));
-            self.deliver_by_events(port);
-        }
-    }
-
-    /// Deliveries to the endpoint with this port are events.
-    pub(crate) fn deliver_by_events(&mut self, port: u32) {
-        {
-            let upstream = self.links.ports[port as usize].tx.peer;
-            let timing = self.links.ports[upstream as usize].tx.timing;
-            let timing = crate::port::LinkTiming { to_agent: true, ..self.links.timings[timing as usize] };
-            let number = self.timing_number(timing);
-            self.links.ports[upstream as usize].tx.timing = number;
-            // The wire of a port is that of its transmitter.
-            self.links.ports[upstream as usize].rx.timing = self.links.ports[upstream as usize].tx.timing;
+            self.links.deliver_by_events(port);
         }
     }
 
@@ -82,7 +105,7 @@ impl<P: Probe> Fabric<P> {
             let at = if agent.has_orders() { Some(0) } else { agent.next_deadline() };
             let Some(entry) = at.and_then(|at| agent.timer.arm(Time(at))) else { continue };
             let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
-            let key = self.key(device, entry.at.0, class::HOST);
+            let key = self.links.key(device, entry.at.0, class::HOST);
             schedule(Event { key, target: port, payload: timer(entry) });
         }
     }
@@ -192,7 +215,7 @@ impl<P: Probe> Fabric<P> {
         };
         for (end, step) in ends.into_iter().zip([HostStep::Received, HostStep::Sent]) {
             if let Some(end) = end {
-                let key = self.key(device, end, class::HOST);
+                let key = self.links.key(device, end, class::HOST);
                 cx.post(key, port, step.pack());
             }
         }
@@ -200,7 +223,7 @@ impl<P: Probe> Fabric<P> {
             self.post_timer(cx, e, entry);
         }
         for report in work.reports.drain(..) {
-            self.report(port, report);
+            self.links.report(port, report);
         }
         let wakes = self.write_own(cx, device, own);
         if work.out.is_empty() && work.frames.is_empty() && !wakes {
@@ -233,7 +256,7 @@ impl<P: Probe> Fabric<P> {
 
     fn post_timer<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, entry: TimerEntry) {
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
-        let key = self.key(device, entry.at.0, class::HOST);
+        let key = self.links.key(device, entry.at.0, class::HOST);
         cx.post(key, port, timer(entry));
     }
 
@@ -278,26 +301,6 @@ impl<P: Probe> Fabric<P> {
             self.tell_asked(now, e, packet, destination, request);
         }
         self.links.packets.cargoes.put(id, Cargo { source, body: whole.body, label });
-    }
-
-    fn report(&mut self, port: u32, report: Report) {
-        let id = |journey: &Journey| journey.sequence << 32 | u64::from(journey.source);
-        match report {
-            Report::Message(journey) => {
-                self.links.observe.outcome.record(mark::CONVEYED, journey.at, u64::from(port), id(&journey));
-                self.links.observe.probe.message(&journey);
-            }
-            Report::RoundTrip(journey) => {
-                self.links.observe.outcome.record(mark::ANSWERED, journey.at, u64::from(port), id(&journey));
-                self.links.observe.probe.round_trip(&journey);
-            }
-            Report::Event(event @ ProtocolEvent { at, flow, fact, .. }) => {
-                let what = u64::from(flow) << 8 | fact as u64;
-                self.links.observe.outcome.record(mark::FACT, at, u64::from(port), what);
-                self.links.observe.probe.protocol_event(&event);
-            }
-            Report::Signal(signal) => self.links.observe.probe.signal(&signal),
-        }
     }
 
     /// Totals of agents up to `end`, in the order of their devices, and of their flows.

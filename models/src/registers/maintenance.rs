@@ -13,17 +13,15 @@ use crate::agent::Cargo;
 use crate::agent::data::{Label, Trail};
 use crate::agent::protocol::Own;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
-use crate::endpoint::Made;
 use crate::event::{Cx, Happening, Payload};
 use crate::fabric::{DROP, Fabric, Hop, MASK};
 use crate::ids::Node;
+use crate::life::{Made, Place};
 use crate::observe::mark;
 use crate::packet::{MAINTENANCE, origin};
-use crate::packet::{NIL, Packet, UNSTAGED};
+use crate::packet::{NIL, UNSTAGED};
 use crate::port::NONE;
-use crate::probe::{
-    Cause, Delivery, DropReason, Offered, PacketId, PacketStep, Probe, RegisterEvent, RegisterStep,
-};
+use crate::probe::{Cause, Delivery, DropReason, PacketId, Probe, RegisterEvent, RegisterStep};
 use crate::registers::enumeration::{EnumerationReport, Outline, report};
 use crate::registers::{Effect, Space};
 use crate::traffic::Source;
@@ -61,7 +59,7 @@ impl<P: Probe> Fabric<P> {
                 let e = self.links.nodes.endpoint(first);
                 let known = self.endpoints[e].next_hop.len();
                 self.endpoints[e].next_hop = Arc::new(vec![NO_PORT; known]);
-                self.deliver_by_events(first);
+                self.links.deliver_by_events(first);
             }
         }
     }
@@ -103,7 +101,7 @@ impl<P: Probe> Fabric<P> {
         if egress & MASK != 0 {
             // Nobody answers for a group: only requests without response are copied (Part 11).
             let flow = self.links.packets[packet].flow;
-            self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
+            self.links.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
             return;
         }
         let output = switch.base + u32::from(egress);
@@ -123,74 +121,23 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now();
         let (device, base) = (self.switches[s].device, self.switches[s].base);
         let cargo = *self.links.packets.cargoes.take(packet).expect("a type 8 packet has a body");
-        let delivery = self.delivery(port, packet, now);
-        let parts = delivery.parts;
-        let record = &self.links.packets[packet];
-        assert_eq!(parts.total(), delivery.latency(), "the parts of a latency add up to it: {delivery:?}");
-        let (id, origin) = (record.destination & !MAINTENANCE, record.origin);
-        let name = u64::from(record.sequence) << 32 | u64::from(record.source);
-        self.links.observe.outcome.record(
-            mark::DELIVERED,
-            now,
-            u64::from(port),
-            name ^ u64::from(origin) << 52,
-        );
-        self.links.observe.ledger.delivered += 1;
-        let asked = record.id();
-        self.links.packets.late.forget(packet);
-        self.links.packets.remove(packet);
-        self.links.observe.probe.delivered(&delivery);
-        if P::FOLLOWS_PACKETS {
-            self.links.observe.probe.packet(now, asked, &PacketStep::Ended { device, parts: Some(parts) });
-        }
+        let delivery = self.links.delivery(port, packet, now);
+        let id = self.links.packets[packet].destination & !MAINTENANCE;
+        self.links.deliver(port, packet, now);
         let via = (port - base) as u8;
         let Some(answer) = self.serve(cx, device, via, cargo, id, &delivery) else { return };
-        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
-        let link_ps = timing.packet_ps(u64::from(answer.size.wire), &mut 0);
         let sequence = self.registers.spaces[device as usize].answers;
         self.registers.spaces[device as usize].answers += 1;
-        self.links.observe.ledger.injected += 1;
-        self.links.observe.probe.offered(&Offered {
-            at: now,
-            flow: delivery.flow,
-            source: device,
-            payload: u32::from(answer.size.payload),
-            link_ps,
-        });
-        if P::FOLLOWS_PACKETS {
-            let id = PacketId { source: device, origin: origin::AGENT, sequence };
-            let step = PacketStep::Created {
-                destination: answer.destination,
-                flow: delivery.flow,
-                priority: answer.priority,
-                payload: answer.size.payload,
-                wire: answer.size.wire,
-            };
-            self.links.observe.probe.packet(now, id, &step);
-        }
-        let response = self.links.packets.insert(Packet {
-            next: NIL,
+        let made = Made {
             destination: answer.destination | MAINTENANCE,
-            source: device,
-            share: NIL,
-            sequence,
-            link_ps: link_ps as u32,
-            stamp: 0,
-            wire: answer.size.wire,
-            payload: answer.size.payload,
             flow: delivery.flow,
-            origin: origin::AGENT,
             priority: answer.priority,
-            queue: UNSTAGED,
-            next_hop: NO_PORT,
-            input: via,
-            flags: 0,
-            port,
-            created: now.0,
-            left: 0,
-            parts: [0; 9],
-            snapshot: Default::default(),
-        });
+            size: answer.size,
+            sequence,
+            origin: origin::AGENT,
+        };
+        let place = Place { stamp: 0, queue: UNSTAGED, next_hop: NO_PORT, input: via };
+        let response = self.links.admit(now.0, device, port, made, place);
         self.links.packets.cargoes.put(response, answer.cargo);
         self.enqueue(cx, s, port, port, response);
     }

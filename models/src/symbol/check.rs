@@ -7,6 +7,7 @@
 use crate::agent::Cargo;
 use crate::config::IdSize;
 use crate::fabric::Fabric;
+use crate::link::Links;
 use crate::packet;
 use crate::packet::MAINTENANCE;
 use crate::packet::origin;
@@ -44,18 +45,17 @@ impl WireChecked {
 /// Filler of packets of which nobody asks what is in them.
 const FILLER: u8 = 0xA5;
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// A packet leaves `port` with this ackID.
     pub(crate) fn check_packet(&mut self, port: u32, packet: u32, ack_id: u8) {
-        let record = &self.links.packets[packet];
-        let idle3 = self.links.timings[self.links.ports[port as usize].tx.timing as usize].ack_window
+        let record = &self.packets[packet];
+        let idle3 = self.timings[self.ports[port as usize].tx.timing as usize].ack_window
             > SymbolSize::Long.ack_id_window();
         let on_wire = |sealed: usize| {
             if idle3 { idle3_packet_bytes(sealed as u32) } else { sealed as u32 }
         };
         let mut body = [0; BODY_MAX_BYTES];
-        let cargo =
-            if record.origin >= origin::STREAM { self.links.packets.cargoes.get(packet) } else { None };
+        let cargo = if record.origin >= origin::STREAM { self.packets.cargoes.get(packet) } else { None };
         let length = match cargo {
             Some(cargo) => write_cargo(record, self.id_size_of(record.source), cargo, &mut body),
             None => {
@@ -83,26 +83,26 @@ impl<P: Probe> Fabric<P> {
         // CRCs do not cover the ackID, and the body has none.
         assert_eq!(read[0] & 3, body[0] & 3, "wire check: first byte");
         assert_eq!(read[1..length], body[1..length], "wire check: packet");
-        self.links.wire_checked.packet(&body[..length]);
+        self.wire_checked.packet(&body[..length]);
     }
 
     /// The size of ids in packets that a device makes with a body.
     fn id_size_of(&self, device: u32) -> IdSize {
-        if let Some(enumeration) = self.links.config.enumeration {
+        if let Some(enumeration) = self.config.enumeration {
             return enumeration.ids;
         }
-        let endpoint = self.links.nodes.endpoint_of(device);
-        self.hosts.agents[endpoint].as_ref().map_or(IdSize::Dev8, |agent| agent.ids)
+        let agent = self.config.agents.iter().find(|agent| agent.device == device);
+        agent.map_or(IdSize::Dev8, |agent| agent.ids)
     }
 
     /// The symbol of an acknowledgement or a status leaves `port`, in packet granularity.
     pub(crate) fn check_status(&mut self, port: u32, acknowledged: u8, free: u8) {
-        let timing = &self.links.timings[self.links.ports[port as usize].rx.timing as usize];
+        let timing = &self.timings[self.ports[port as usize].rx.timing as usize];
         let form = match timing.symbol_chars {
             4 => Form::Short,
             _ => Form::Long,
         };
-        let ack_id = self.links.wire_checked.symbols as u8 & form.parameter_max();
+        let ack_id = self.wire_checked.symbols as u8 & form.parameter_max();
         let buf_status = SymbolSize::from(form).report_free(free.into()) as u8;
         let stype0 = match acknowledged {
             0 => Stype0::Status { ack_id_status: ack_id, buf_status },
@@ -126,9 +126,11 @@ impl<P: Probe> Fabric<P> {
         let octets = symbol.emit_delimited(false, &mut wire).expect("a symbol has at most eight octets");
         let read = Delimited::parse(symbol.form(), &wire[..octets]).expect("wire check: symbol");
         assert_eq!(read.symbol, symbol, "wire check: symbol");
-        self.links.wire_checked.symbols += 1;
+        self.wire_checked.symbols += 1;
     }
 }
+
+impl<P: Probe> Fabric<P> {}
 
 /// Writes a packet of an agent, after it was read back. Its octets.
 fn write_cargo(

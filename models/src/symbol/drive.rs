@@ -25,76 +25,12 @@ pub(crate) struct Flight {
     pub behind: u32,
 }
 
-impl<P: Probe> Fabric<P> {
-    /// The fabric has committed a packet to the wire of a link that needs more than the closed form.
-    #[cold]
-    pub(crate) fn started_specially<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        flight: Flight,
-    ) {
-        let bits = self.links.ports[port as usize].rx.special;
-        if bits & special::SYMBOLS != 0 {
-            self.launch(cx, port, packet, flight);
-            return;
-        }
-        if bits & special::MEDIUM != 0 {
-            if bits & special::CHECK != 0 {
-                self.check_frame(port, packet);
-            }
-            return self.started_on_medium(cx, port, packet, &flight);
-        }
-        if bits & special::WATCHED != 0 {
-            self.note_packet(cx.now().0, port, packet, flight);
-        }
-        if bits & special::CHECK != 0 {
-            let number = self.links.ports[port as usize].tx.packets_sent;
-            self.check_packet(port, packet, number as u8);
-        }
-    }
-
-    /// The fabric has committed a packet to the wire of a symbolic link.
-    fn launch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, flight: Flight) {
-        let meta = self.links.packets[packet].meta();
-        let peer = self.links.ports[port as usize].tx.peer;
-        let last = self.links.ports[port as usize].rx.wire.last_packet();
-        let end = self.end(port);
-        let serial = end.serial;
-        end.serial = end.serial.wrapping_add(1);
-        end.link.submit(serial, meta).expect("the queue has no limit");
-        let config = end.link.config();
-        let unsettled = config.is_continuous(config.channel(meta));
-        let (start, stored) = (flight.start, flight.stored);
-        end.held.push(Held { serial, packet, start, stored, sent: false, again: false, unsettled });
-        end.committed = Some((serial, flight.start));
-        let until = last.expect("a packet was committed").1;
-        end.place(flight.start);
-        end.place(until);
-        end.before = std::mem::replace(&mut end.last, last);
-        end.stats.packets += 1;
-        end.air.push_back(Air::new(flight.arrival, serial, meta));
-        cx.post(flight.arrival, peer, LinkStep::Arrive { packet, behind: flight.behind }.pack());
-        let tx = &mut self.links.ports[port as usize].tx;
-        tx.clock.forget_transmission();
-        if self.links.nodes.is_switch(port) {
-            self.post_done(cx, port);
-        }
-        self.links.observe.ledger.symbol_hops += 1;
-        if self.end(port).channels.is_some() {
-            self.count(cx, port, false);
-            self.launched_with_channels(port, packet, cx.now().0);
-        }
-        self.sync(cx, port);
-        self.arrange(cx, port);
-    }
-
+impl<P: Probe> Links<P> {
     /// Something may have become due at `port`: it gets its place on the wire, and the next place is asked
     /// for.
     pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        let Links { ports, ends, timings, keys, .. } = &mut self.links;
+        let Links { ports, ends, timings, keys, .. } = self;
         let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];
         let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
@@ -161,10 +97,161 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    /// The start-of-packet of a packet leaves now.
+    fn begun(&mut self, port: u32, start: &Start<u32>, now: u64, damaged: bool) {
+        let rx = &self.ports[port as usize].rx;
+        let (_, until) = rx.wire.last_packet().expect("a packet starts");
+        let symbol = self.timings[rx.timing as usize].wire.symbol;
+        let end = self.end(port);
+        end.on_wire = Some((start.packet, until));
+        end.held(start.packet).sent = true;
+        let hit = end.errors.packet(now + symbol);
+        let air = end.flight(start.packet).expect("a packet that starts is on its way");
+        air.ack_id = start.ack_id;
+        air.headless = damaged;
+        air.damaged = hit;
+        if hit {
+            end.stats.damaged_packets += 1;
+            end.suspect = true;
+        }
+        let packet = end.held(start.packet).packet;
+        if self.ports[port as usize].rx.special & special::CHECK != 0 {
+            self.check_packet(port, packet, start.ack_id);
+        }
+    }
+
+    /// The link port sends a packet again (or at last, if something came between). `instead`: it takes the
+    /// place of the packet that was committed for this instant. That one was chosen before a retry put older
+    /// ones back, and waits behind them now.
+    fn repeat<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        start: &Start<u32>,
+        instead: bool,
+    ) {
+        let now = cx.now().0;
+        let sends_own = !self.nodes.is_switch(port);
+        let Links { ports, ends, timings, keys, packets, cold, observe, .. } = self;
+        let Port { tx, rx } = &mut ports[port as usize];
+        let timing = &timings[rx.timing as usize];
+        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let keys = &mut keys[rx.device as usize];
+        let packet = end.held(start.packet).packet;
+        let record = &mut packets[packet];
+        let length = timing.packet_ps(u64::from(record.wire), &mut cold[port as usize].carry);
+        if instead {
+            // Symbols have their places behind the packet already.
+            let (at, until) = rx.wire.last_packet().expect("a packet was committed");
+            assert_eq!(at, now, "the other packet would have started now");
+            rx.wire.replace(length);
+            tx.packet_ps -= until - now;
+            end.places.remove(&until);
+            end.shift(until, now + length);
+        } else {
+            end.before = end.last;
+            let at = rx.wire.start_packet(now, length, timing.wire);
+            assert_eq!(at, now, "a repeated packet starts where its symbol is");
+        }
+        tx.packet_ps += length;
+        end.last = rx.wire.last_packet();
+        end.places.insert(now + length);
+        // Not by a method: its totals lie beside it.
+        let held = end.held.iter_mut().find(|held| held.serial == start.packet);
+        let held = held.expect("what the link port sends is held");
+        record.parts[Cause::Serialization as usize] -= held.stored;
+        record.parts[Cause::Serialization as usize] += length;
+        if !held.sent && sends_own {
+            record.left = now;
+        }
+        held.again = held.sent;
+        if held.sent {
+            end.stats.repeated += 1;
+            end.stats.repeated_ps += length;
+        }
+        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
+        packets.late.add(held.packet, now - held.start);
+        (held.start, held.stored) = (now, length);
+        observe.trajectory.record(mark::START, Time(now), u64::from(port), id);
+        let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
+        end.air.push_back(Air::new(arrival, start.packet, start.meta));
+        cx.post(arrival, rx.peer, LinkStep::Arrive { packet, behind: 0 }.pack());
+        tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
+        if tx.waiting > 0 {
+            self.post_done(cx, port);
+        }
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// The fabric has committed a packet to the wire of a link that needs more than the closed form.
+    #[cold]
+    pub(crate) fn started_specially<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        flight: Flight,
+    ) {
+        let bits = self.links.ports[port as usize].rx.special;
+        if bits & special::SYMBOLS != 0 {
+            self.launch(cx, port, packet, flight);
+            return;
+        }
+        if bits & special::MEDIUM != 0 {
+            if bits & special::CHECK != 0 {
+                self.links.check_frame(port, packet);
+            }
+            return self.started_on_medium(cx, port, packet, &flight);
+        }
+        if bits & special::WATCHED != 0 {
+            self.links.note_packet(cx.now().0, port, packet, flight);
+        }
+        if bits & special::CHECK != 0 {
+            let number = self.links.ports[port as usize].tx.packets_sent;
+            self.links.check_packet(port, packet, number as u8);
+        }
+    }
+
+    /// The fabric has committed a packet to the wire of a symbolic link.
+    fn launch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, flight: Flight) {
+        let meta = self.links.packets[packet].meta();
+        let peer = self.links.ports[port as usize].tx.peer;
+        let last = self.links.ports[port as usize].rx.wire.last_packet();
+        let end = self.links.end(port);
+        let serial = end.serial;
+        end.serial = end.serial.wrapping_add(1);
+        end.link.submit(serial, meta).expect("the queue has no limit");
+        let config = end.link.config();
+        let unsettled = config.is_continuous(config.channel(meta));
+        let (start, stored) = (flight.start, flight.stored);
+        end.held.push(Held { serial, packet, start, stored, sent: false, again: false, unsettled });
+        end.committed = Some((serial, flight.start));
+        let until = last.expect("a packet was committed").1;
+        end.place(flight.start);
+        end.place(until);
+        end.before = std::mem::replace(&mut end.last, last);
+        end.stats.packets += 1;
+        end.air.push_back(Air::new(flight.arrival, serial, meta));
+        cx.post(flight.arrival, peer, LinkStep::Arrive { packet, behind: flight.behind }.pack());
+        let tx = &mut self.links.ports[port as usize].tx;
+        tx.clock.forget_transmission();
+        if self.links.nodes.is_switch(port) {
+            self.links.post_done(cx, port);
+        }
+        self.links.observe.ledger.symbol_hops += 1;
+        if self.links.end(port).channels.is_some() {
+            self.count(cx, port, false);
+            self.links.launched_with_channels(port, packet, cx.now().0);
+        }
+        self.sync(cx, port);
+        self.links.arrange(cx, port);
+    }
+
     /// A place on the wire of `port`, if it is one: the link port says what leaves.
     pub(super) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        if !self.is_symbolic(port) {
+        if !self.links.is_symbolic(port) {
             return;
         }
         let Links { ports, ends, timings, keys, .. } = &mut self.links;
@@ -185,7 +272,7 @@ impl<P: Probe> Fabric<P> {
         let inside = end.on_wire.is_some() && ending.is_none();
         let wanted = ending.is_some() || slot || again || calls;
         if now < end.polled || end.link.is_down() || inside || !wanted {
-            self.arrange(cx, port);
+            self.links.arrange(cx, port);
             return;
         }
         end.polled = now + 1;
@@ -204,7 +291,7 @@ impl<P: Probe> Fabric<P> {
         }
         let Some(mut sent) = offered else {
             end.calls = false;
-            self.arrange(cx, port);
+            self.links.arrange(cx, port);
             return;
         };
         end.tell(&mut sent.symbol, holding, of);
@@ -264,104 +351,19 @@ impl<P: Probe> Fabric<P> {
         }
         if let Some(start) = sent.packet {
             if committed != Some(start.packet) {
-                self.repeat(cx, port, &start, committed.is_some());
+                self.links.repeat(cx, port, &start, committed.is_some());
             }
-            self.begun(port, &start, now, damaged);
+            self.links.begun(port, &start, now, damaged);
         }
         if checks {
             let with_message = |(_, field)| sent_symbol.with_stype2(field).expect("14 bits, on long symbols");
-            self.check_symbol(message.map_or(sent_symbol, with_message));
+            self.links.check_symbol(message.map_or(sent_symbol, with_message));
         }
         if let Some(message) = message {
-            self.send_message(cx, port, message, damaged);
+            self.links.send_message(cx, port, message, damaged);
         }
         self.drain(cx, port);
         self.sync(cx, port);
-        self.arrange(cx, port);
-    }
-
-    /// The start-of-packet of a packet leaves now.
-    fn begun(&mut self, port: u32, start: &Start<u32>, now: u64, damaged: bool) {
-        let rx = &self.links.ports[port as usize].rx;
-        let (_, until) = rx.wire.last_packet().expect("a packet starts");
-        let symbol = self.links.timings[rx.timing as usize].wire.symbol;
-        let end = self.end(port);
-        end.on_wire = Some((start.packet, until));
-        end.held(start.packet).sent = true;
-        let hit = end.errors.packet(now + symbol);
-        let air = end.flight(start.packet).expect("a packet that starts is on its way");
-        air.ack_id = start.ack_id;
-        air.headless = damaged;
-        air.damaged = hit;
-        if hit {
-            end.stats.damaged_packets += 1;
-            end.suspect = true;
-        }
-        let packet = end.held(start.packet).packet;
-        if self.links.ports[port as usize].rx.special & special::CHECK != 0 {
-            self.check_packet(port, packet, start.ack_id);
-        }
-    }
-
-    /// The link port sends a packet again (or at last, if something came between). `instead`: it takes the
-    /// place of the packet that was committed for this instant. That one was chosen before a retry put older
-    /// ones back, and waits behind them now.
-    fn repeat<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        start: &Start<u32>,
-        instead: bool,
-    ) {
-        let now = cx.now().0;
-        let sends_own = !self.links.nodes.is_switch(port);
-        let Links { ports, ends, timings, keys, packets, cold, observe, .. } = &mut self.links;
-        let Port { tx, rx } = &mut ports[port as usize];
-        let timing = &timings[rx.timing as usize];
-        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
-        let keys = &mut keys[rx.device as usize];
-        let packet = end.held(start.packet).packet;
-        let record = &mut packets[packet];
-        let length = timing.packet_ps(u64::from(record.wire), &mut cold[port as usize].carry);
-        if instead {
-            // Symbols have their places behind the packet already.
-            let (at, until) = rx.wire.last_packet().expect("a packet was committed");
-            assert_eq!(at, now, "the other packet would have started now");
-            rx.wire.replace(length);
-            tx.packet_ps -= until - now;
-            end.places.remove(&until);
-            end.shift(until, now + length);
-        } else {
-            end.before = end.last;
-            let at = rx.wire.start_packet(now, length, timing.wire);
-            assert_eq!(at, now, "a repeated packet starts where its symbol is");
-        }
-        tx.packet_ps += length;
-        end.last = rx.wire.last_packet();
-        end.places.insert(now + length);
-        // Not by a method: its totals lie beside it.
-        let held = end.held.iter_mut().find(|held| held.serial == start.packet);
-        let held = held.expect("what the link port sends is held");
-        record.parts[Cause::Serialization as usize] -= held.stored;
-        record.parts[Cause::Serialization as usize] += length;
-        if !held.sent && sends_own {
-            record.left = now;
-        }
-        held.again = held.sent;
-        if held.sent {
-            end.stats.repeated += 1;
-            end.stats.repeated_ps += length;
-        }
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        packets.late.add(held.packet, now - held.start);
-        (held.start, held.stored) = (now, length);
-        observe.trajectory.record(mark::START, Time(now), u64::from(port), id);
-        let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
-        end.air.push_back(Air::new(arrival, start.packet, start.meta));
-        cx.post(arrival, rx.peer, LinkStep::Arrive { packet, behind: 0 }.pack());
-        tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
-        if tx.waiting > 0 {
-            self.post_done(cx, port);
-        }
+        self.links.arrange(cx, port);
     }
 }

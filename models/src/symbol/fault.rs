@@ -114,26 +114,71 @@ impl Errors {
     }
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// First errors, and all scheduled faults.
     pub(crate) fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
-        for port in 0..self.links.ends.len() as u32 {
-            let Some(at) = self.links.ends[port as usize].as_ref().and_then(|end| end.errors.strikes_at())
-            else {
+        for port in 0..self.ends.len() as u32 {
+            let Some(at) = self.ends[port as usize].as_ref().and_then(|end| end.errors.strikes_at()) else {
                 continue;
             };
-            let key = self.key(self.links.ports[port as usize].rx.device, at, STRIKE);
-            self.links.observe.pending += 1;
+            let key = self.key(self.ports[port as usize].rx.device, at, STRIKE);
+            self.observe.pending += 1;
             schedule(Event { key, target: port, payload: LinkStep::Error.pack() });
         }
         self.bootstrap_changes(schedule);
-        for (n, fault) in self.links.config.clone().faults.iter().enumerate() {
-            let key = self.links.observe.keys.make(fault.at, class::HOST);
+        for (n, fault) in self.config.clone().faults.iter().enumerate() {
+            let key = self.observe.keys.make(fault.at, class::HOST);
             let payload = LinkStep::Fault.pack();
             schedule(Event { key, target: n as u32, payload });
         }
     }
 
+    /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
+    /// each period until it is up.
+    pub(super) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let peer = self.ports[port as usize].rx.peer;
+        let partner = &self.end(peer).link;
+        if !(partner.is_up() || partner.is_down()) {
+            self.tell_again(cx, port);
+        }
+    }
+
+    /// A symbol of `port` was lost: what it told about buffers is told again, once, a period later.
+    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let end = self.end(port);
+        if std::mem::replace(&mut end.told_again, true) {
+            return;
+        }
+        let at = cx.now().0 + end.status_period;
+        let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
+        cx.post(key, port, LinkStep::Tell.pack());
+    }
+
+    /// The direction that leaves `port` has another number of lanes from now on.
+    fn change_width(&mut self, port: u32, from: u64, to: u64, now: u64) {
+        let rx = &self.ports[port as usize].rx;
+        let old = self.timings[rx.timing as usize];
+        let (num, den) = (old.char_num * from, old.char_den * to);
+        let common = gcd(num, den);
+        let (num, den) = (num / common, den / common);
+        let timing = LinkTiming {
+            char_num: num,
+            char_den: den,
+            wire: WireTiming {
+                symbol: (old.symbol_chars * num).div_ceil(den),
+                column: if to > 4 { to * num / den } else { 0 },
+            },
+            ..old
+        };
+        let number = self.timing_number(timing);
+        let both = &mut self.ports[port as usize];
+        (both.tx.timing, both.rx.timing) = (number, number);
+        self.cold[port as usize].carry = 0;
+        self.end(port).errors.rebase(now, (num, den));
+    }
+}
+
+impl<P: Probe> Fabric<P> {
     /// Something happens to a symbolic link.
     pub(crate) fn link_event<L: EventList<Payload>>(
         &mut self,
@@ -156,22 +201,22 @@ impl<P: Probe> Fabric<P> {
             LinkStep::Enter => {
                 self.enter(cx, target);
                 for port in [target, self.links.ports[target as usize].rx.peer] {
-                    self.end(port).stay_until = cx.now().0 + 1;
+                    self.links.end(port).stay_until = cx.now().0 + 1;
                 }
             }
             LinkStep::Resume => self.after_link_port(cx, target, false),
             LinkStep::Credit { channel } => self.credit_returned(cx, target, channel),
             LinkStep::Left => self.message_ended(cx, target),
-            LinkStep::Pins { packet, behind } => self.message_at_pins(cx, target, packet, behind),
+            LinkStep::Pins { packet, behind } => self.links.message_at_pins(cx, target, packet, behind),
             LinkStep::Reach { packet, behind } => self.message_reached(cx, target, packet, behind),
             LinkStep::Border => self.border(cx, target),
             LinkStep::Tell => {
                 self.count(cx, target, false);
-                let end = self.end(target);
+                let end = self.links.end(target);
                 end.told_again = false;
                 end.tell_all();
                 self.after_link_port(cx, target, false);
-                self.tell_until_up(cx, target);
+                self.links.tell_until_up(cx, target);
             }
             LinkStep::Fault => self.fault(cx, target),
         }
@@ -184,7 +229,7 @@ impl<P: Probe> Fabric<P> {
         // Errors alone do not keep a run going.
         if cx.pending() == self.links.observe.pending {
             self.settle(cx, cx.key());
-            if self.is_idle(cx) && !self.whispers(now) {
+            if self.links.is_idle(cx) && !self.links.whispers(now) {
                 return;
             }
         }
@@ -193,7 +238,7 @@ impl<P: Probe> Fabric<P> {
         let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
         let (peer, device) =
             (self.links.ports[port as usize].tx.peer, self.links.ports[port as usize].rx.device);
-        let end = self.end(port);
+        let end = self.links.end(port);
         end.errors.strike(now);
         let next = end.errors.strikes_at();
         let down = end.link.is_down();
@@ -224,36 +269,15 @@ impl<P: Probe> Fabric<P> {
         }
         end.suspect |= !down;
         if let Some(at) = next {
-            let key = self.key(device, at, STRIKE);
+            let key = self.links.key(device, at, STRIKE);
             self.links.observe.pending += 1;
             cx.post(key, port, LinkStep::Error.pack());
         }
         if idle {
-            let key = self.key(device, now + way, class::SYMBOL);
-            self.end(peer).idle_errors += 1;
+            let key = self.links.key(device, now + way, class::SYMBOL);
+            self.links.end(peer).idle_errors += 1;
             cx.post(key, peer, LinkStep::Idle.pack());
         }
-    }
-
-    /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
-    /// each period until it is up.
-    pub(super) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let peer = self.links.ports[port as usize].rx.peer;
-        let partner = &self.end(peer).link;
-        if !(partner.is_up() || partner.is_down()) {
-            self.tell_again(cx, port);
-        }
-    }
-
-    /// A symbol of `port` was lost: what it told about buffers is told again, once, a period later.
-    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let end = self.end(port);
-        if std::mem::replace(&mut end.told_again, true) {
-            return;
-        }
-        let at = cx.now().0 + end.status_period;
-        let key = self.key(self.links.ports[port as usize].rx.device, at, class::SYMBOL);
-        cx.post(key, port, LinkStep::Tell.pack());
     }
 
     /// A scheduled fault.
@@ -264,13 +288,15 @@ impl<P: Probe> Fabric<P> {
         match fault.action {
             FaultAction::Down => self.take_down(cx, ports),
             FaultAction::Up => self.bring_up(cx, ports),
-            FaultAction::Lanes(lanes) => ports.iter().for_each(|&port| self.end(port).lanes = Some(lanes)),
+            FaultAction::Lanes(lanes) => {
+                ports.iter().for_each(|&port| self.links.end(port).lanes = Some(lanes))
+            }
             FaultAction::Credits(side, told) => {
                 let port = ports[usize::from(side)];
-                self.end(port).mute = !told;
+                self.links.end(port).mute = !told;
                 self.count(cx, port, false);
                 if told {
-                    self.end(port).tell_all();
+                    self.links.end(port).tell_all();
                 }
                 self.after_link_port(cx, port, false);
             }
@@ -307,7 +333,7 @@ impl<P: Probe> Fabric<P> {
             rx.wire.silence(now);
             (end.before, end.last) = (None, None);
             if lost {
-                self.message_lost(port);
+                self.links.message_lost(port);
             }
             self.link_lost(port);
         }
@@ -319,43 +345,20 @@ impl<P: Probe> Fabric<P> {
     fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [u32; 2]) {
         let now = cx.now().0;
         for port in ports {
-            let end = self.end(port);
+            let end = self.links.end(port);
             if !end.link.is_down() {
                 continue;
             }
             if let Some(lanes) = end.lanes.take() {
                 let before = std::mem::replace(&mut end.lanes_now, lanes);
-                self.change_width(port, u64::from(before), u64::from(lanes), now);
+                self.links.change_width(port, u64::from(before), u64::from(lanes), now);
             }
             self.count(cx, port, false);
-            let end = self.end(port);
+            let end = self.links.end(port);
             end.link.port_initialized();
             (end.calls, end.suspect) = (true, true);
-            self.arrange(cx, port);
+            self.links.arrange(cx, port);
         }
-    }
-
-    /// The direction that leaves `port` has another number of lanes from now on.
-    fn change_width(&mut self, port: u32, from: u64, to: u64, now: u64) {
-        let rx = &self.links.ports[port as usize].rx;
-        let old = self.links.timings[rx.timing as usize];
-        let (num, den) = (old.char_num * from, old.char_den * to);
-        let common = gcd(num, den);
-        let (num, den) = (num / common, den / common);
-        let timing = LinkTiming {
-            char_num: num,
-            char_den: den,
-            wire: WireTiming {
-                symbol: (old.symbol_chars * num).div_ceil(den),
-                column: if to > 4 { to * num / den } else { 0 },
-            },
-            ..old
-        };
-        let number = self.timing_number(timing);
-        let both = &mut self.links.ports[port as usize];
-        (both.tx.timing, both.rx.timing) = (number, number);
-        self.links.cold[port as usize].carry = 0;
-        self.end(port).errors.rebase(now, (num, den));
     }
 }
 

@@ -12,6 +12,7 @@
 use super::{Air, End, Flying, Held, STRIKE};
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::fabric::Fabric;
+use crate::link::Links;
 use crate::port::{CreditRecord, special};
 use crate::probe::Probe;
 use crate::symbol::Flight;
@@ -110,13 +111,13 @@ impl End {
     }
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// A packet was committed in packet granularity to a wire that is watched.
     pub(super) fn note_packet(&mut self, now: u64, port: u32, packet: u32, flight: Flight) {
-        let record = &self.links.packets[packet];
+        let record = &self.packets[packet];
         let meta = PacketMeta::new(record.priority, record.wire);
-        let rx = &self.links.ports[port as usize].rx;
-        let window = usize::from(self.links.timings[rx.timing as usize].ack_window);
+        let rx = &self.ports[port as usize].rx;
+        let window = usize::from(self.timings[rx.timing as usize].ack_window);
         let last = rx.wire.last_packet();
         let until = last.expect("a packet was committed").1;
         let end = self.end(port);
@@ -132,10 +133,10 @@ impl<P: Probe> Fabric<P> {
 
     /// Links that change their granularity for scheduled faults do so a moment before.
     pub(super) fn bootstrap_changes(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
-        for fault in &self.links.config.clone().faults {
-            let (device, port) = self.links.config.links[fault.link as usize].a;
-            let port = self.links.nodes.port((device, port));
-            if self.links.ends[port as usize].as_ref().is_some_and(|end| end.changes) {
+        for fault in &self.config.clone().faults {
+            let (device, port) = self.config.links[fault.link as usize].a;
+            let port = self.nodes.port((device, port));
+            if self.ends[port as usize].as_ref().is_some_and(|end| end.changes) {
                 let key = self.key(device, fault.at.0.saturating_sub(1), STRIKE);
                 schedule(Event { key, target: port, payload: LinkStep::Enter.pack() });
             }
@@ -144,54 +145,20 @@ impl<P: Probe> Fabric<P> {
 
     /// Whether symbols are on their way on links in packet granularity.
     pub(super) fn whispers(&self, now: u64) -> bool {
-        self.links.ends.iter().enumerate().any(|(port, end)| {
-            let rx = &self.links.ports[port].rx;
-            let timing = &self.links.timings[rx.timing as usize];
+        self.ends.iter().enumerate().any(|(port, end)| {
+            let rx = &self.ports[port].rx;
+            let timing = &self.timings[rx.timing as usize];
             let way = timing.wire.symbol + timing.propagation;
             rx.special & special::WATCHED != 0 && end.as_ref().is_some_and(|end| end.speaks(now, way))
         })
     }
 
-    /// The link of `port` runs in symbol granularity from now on; all symbols of this instant have left.
-    pub(super) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if self.links.ports[port as usize].rx.special & special::WATCHED == 0 {
-            return;
-        }
-        let ports = [port, self.links.ports[port as usize].rx.peer];
-        for port in ports {
-            if !self.links.nodes.is_switch(port) {
-                let e = self.links.nodes.endpoint(port);
-                self.materialise(cx, e, cx.now().0);
-                self.flush(cx, port, cx.key());
-            }
-        }
-        for port in ports {
-            self.consume(cx, port, cx.key());
-        }
-        let records = ports.map(|port| self.take_records(port));
-        let entered = ports.map(|port| self.take_log(cx, port));
-        for (side, port) in ports.into_iter().enumerate() {
-            let rx = &mut self.links.ports[port as usize].rx;
-            rx.special = rx.special & !special::WATCHED | special::SYMBOLS;
-            // What this end says is what the other one has records of.
-            self.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
-        }
-        for port in ports {
-            if self.links.nodes.is_switch(port) && self.links.ports[port as usize].tx.done > cx.key() {
-                self.post_done(cx, port);
-            }
-            self.count(cx, port, false);
-            self.sync(cx, port);
-            self.arrange(cx, port);
-        }
-    }
-
     /// Records that `port` has not seen yet.
     fn take_records(&mut self, port: u32) -> Vec<CreditRecord> {
-        let tx = &mut self.links.ports[port as usize].tx;
+        let tx = &mut self.ports[port as usize].tx;
         let mut records = Vec::with_capacity(tx.pending.into());
         while tx.pending > 0 {
-            records.push(tx.pop_record(&mut self.links.cold, port));
+            records.push(tx.pop_record(&mut self.cold, port));
         }
         let (peer, woken) = (tx.peer, tx.wake_posted);
         self.end(peer).woken = records.first().filter(|_| woken).map(|record| record.key);
@@ -201,10 +168,10 @@ impl<P: Probe> Fabric<P> {
     /// Packets of `port` that are outstanding, oldest first; arrivals of those under way that are no events
     /// become events.
     fn take_log<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Vec<Logged> {
-        let tx = &self.links.ports[port as usize].tx;
+        let tx = &self.ports[port as usize].tx;
         let (outstanding, peer) = (usize::from(tx.outstanding), tx.peer);
-        let posted = self.links.ports[peer as usize].rx.deliver_posted;
-        for (key, packet) in self.links.cold[peer as usize].in_flight.split_off(usize::from(posted)) {
+        let posted = self.ports[peer as usize].rx.deliver_posted;
+        for (key, packet) in self.cold[peer as usize].in_flight.split_off(usize::from(posted)) {
             cx.post(key, peer, LinkStep::Arrive { packet, behind: 0 }.pack());
         }
         let mut log = std::mem::take(&mut self.end(port).log);
@@ -224,18 +191,18 @@ impl<P: Probe> Fabric<P> {
         partners: &[Logged],
     ) {
         let now = cx.now().0;
-        let rx = &self.links.ports[port as usize].rx;
-        let timing = &self.links.timings[rx.timing as usize];
+        let rx = &self.ports[port as usize].rx;
+        let timing = &self.timings[rx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.wire.symbol + timing.propagation);
         let (peer, device) = (rx.peer, rx.device);
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let advertised = u16::from(rx.advertised);
         let told_to = |port: u32| {
-            let tx = &self.links.ports[port as usize].tx;
+            let tx = &self.ports[port as usize].tx;
             (tx.free + tx.outstanding as i16) as u16
         };
         let (hears, says) = (told_to(port), told_to(peer));
-        let sent = |port: u32| self.links.ports[port as usize].tx.packets_sent as u8;
+        let sent = |port: u32| self.ports[port as usize].tx.packets_sent as u8;
         let (own_sent, partner_sent) = (sent(port), sent(peer));
         let end = self.end(port);
         let form = end.link.config().form;
@@ -317,17 +284,52 @@ impl<P: Probe> Fabric<P> {
         if !end.changes || !end.is_quiet(now) {
             return;
         }
-        let ports = [port, self.links.ports[port as usize].rx.peer];
-        let [own, partner] =
-            ports.map(|port| self.links.ends[port as usize].as_ref().expect("both are symbolic"));
+        let ports = [port, self.ports[port as usize].rx.peer];
+        let [own, partner] = ports.map(|port| self.ends[port as usize].as_ref().expect("both are symbolic"));
         let agree = |a: &End, b: &End| a.link.credit(0).last_told() == b.link.buffers(0).advertised();
         if !partner.is_quiet(now) || !agree(own, partner) || !agree(partner, own) {
             return;
         }
         for port in ports {
-            let rx = &mut self.links.ports[port as usize].rx;
+            let rx = &mut self.ports[port as usize].rx;
             rx.special = rx.special & !special::SYMBOLS | special::WATCHED;
             self.end(port).log.clear();
+        }
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// The link of `port` runs in symbol granularity from now on; all symbols of this instant have left.
+    pub(super) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        if self.links.ports[port as usize].rx.special & special::WATCHED == 0 {
+            return;
+        }
+        let ports = [port, self.links.ports[port as usize].rx.peer];
+        for port in ports {
+            if !self.links.nodes.is_switch(port) {
+                let e = self.links.nodes.endpoint(port);
+                self.materialise(cx, e, cx.now().0);
+                self.flush(cx, port, cx.key());
+            }
+        }
+        for port in ports {
+            self.consume(cx, port, cx.key());
+        }
+        let records = ports.map(|port| self.links.take_records(port));
+        let entered = ports.map(|port| self.links.take_log(cx, port));
+        for (side, port) in ports.into_iter().enumerate() {
+            let rx = &mut self.links.ports[port as usize].rx;
+            rx.special = rx.special & !special::WATCHED | special::SYMBOLS;
+            // What this end says is what the other one has records of.
+            self.links.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
+        }
+        for port in ports {
+            if self.links.nodes.is_switch(port) && self.links.ports[port as usize].tx.done > cx.key() {
+                self.links.post_done(cx, port);
+            }
+            self.count(cx, port, false);
+            self.sync(cx, port);
+            self.links.arrange(cx, port);
         }
     }
 }

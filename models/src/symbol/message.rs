@@ -2,29 +2,13 @@
 
 use crate::event::{Cx, Happening, Payload};
 use crate::fabric::Fabric;
+use crate::link::Links;
 use crate::probe::Probe;
 use lp_serial::Form;
 use sim_core::{EventKey, EventList};
 use voq_backpressure::Message;
 
-impl<P: Probe> Fabric<P> {
-    /// Whether a symbol leaves `port` now that can carry the message which was placed here. If the wire has
-    /// changed since, it gets another place.
-    pub(crate) fn has_place<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
-        let now = cx.now().0;
-        let end = self.end(port);
-        if !end.link.is_up() {
-            // Told when the link is up again.
-            self.links.ports[port as usize].tx.voq_pending = false;
-            return false;
-        }
-        let free = end.places.contains(&now) && end.polled <= now && end.message.is_none();
-        if !free {
-            self.place_message(cx, port);
-        }
-        free
-    }
-
+impl<P: Probe> Links<P> {
     /// The symbol of a message leaves now, sound or damaged.
     pub(super) fn send_message<L: EventList<Payload>>(
         &mut self,
@@ -37,14 +21,33 @@ impl<P: Probe> Fabric<P> {
             self.message_lost(port);
             self.schedule_refresh(cx, port);
         } else {
-            cx.post(key, self.links.ports[port as usize].tx.peer, Happening::Message { field }.pack());
+            cx.post(key, self.ports[port as usize].tx.peer, Happening::Message { field }.pack());
         }
     }
 
     pub(super) fn message_lost(&mut self, port: u32) {
-        let cold = &mut self.links.cold[port as usize];
+        let cold = &mut self.cold[port as usize];
         cold.messages_on_wire -= 1;
         cold.stats.voq_lost += 1;
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// Whether a symbol leaves `port` now that can carry the message which was placed here. If the wire has
+    /// changed since, it gets another place.
+    pub(crate) fn has_place<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
+        let now = cx.now().0;
+        let end = self.links.end(port);
+        if !end.link.is_up() {
+            // Told when the link is up again.
+            self.links.ports[port as usize].tx.voq_pending = false;
+            return false;
+        }
+        let free = end.places.contains(&now) && end.polled <= now && end.message.is_none();
+        if !free {
+            self.place_message(cx, port);
+        }
+        free
     }
 
     /// The output side of `port` has recovered from an error: what it had told may have been lost (Part 12
@@ -68,7 +71,7 @@ impl<P: Probe> Fabric<P> {
     /// The link of `port` is initialised: its neighbour knows nothing, and what the neighbour had said is
     /// void.
     pub(super) fn link_initialised<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let form = self.end(port).link.config().form;
+        let form = self.links.end(port).link.config().form;
         if form == Form::Long {
             self.originate(cx, port, |originator, p| {
                 originator.link_up(p, form);

@@ -13,16 +13,16 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
         let peer = self.links.ports[port as usize].rx.peer;
-        let sender = self.end(peer);
+        let sender = self.links.end(peer);
         // What was on a wire that broke is not there any more.
         let Some(n) = sender.flying.iter().position(|symbol| symbol.key == cx.key()) else { return };
         let symbol = sender.flying.remove(n).expect("found");
         if symbol.damaged {
-            self.end(port).suspect = true;
-            self.tell_again(cx, peer);
+            self.links.end(port).suspect = true;
+            self.links.tell_again(cx, peer);
         } else {
             self.make_up(cx, port, self.links.ports[port as usize].tx.credit_waiting);
-            let end = self.end(port);
+            let end = self.links.end(port);
             end.link.handle_stype0(now, symbol.symbol.stype0());
             end.calls = true;
         }
@@ -31,23 +31,23 @@ impl<P: Probe> Fabric<P> {
         if symbol.damaged || !delimits {
             let pipeline = self.links.timings[self.links.ports[peer as usize].tx.timing as usize].pipeline;
             let device = self.links.ports[port as usize].rx.device;
-            let key = self.key(device, now + pipeline, class::SYMBOL);
+            let key = self.links.key(device, now + pipeline, class::SYMBOL);
             let control = Control { key, symbol: (!symbol.damaged).then_some(symbol.symbol) };
             if pipeline == 0 {
                 self.take_in(cx, port, &control);
             } else {
-                self.end(port).controls.push_back(control);
+                self.links.end(port).controls.push_back(control);
                 cx.post(key, port, LinkStep::Control.pack());
             }
         }
         self.after_link_port(cx, port, true);
-        self.try_leave(now, port);
+        self.links.try_leave(now, port);
     }
 
     /// The input side gets to a symbol that is damaged, or whose second function is no mere delimiter. (Those
     /// are told with the packets.)
     pub(super) fn control<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let end = self.end(port);
+        let end = self.links.end(port);
         let Some(n) = end.controls.iter().position(|control| control.key == cx.key()) else { return };
         let control = end.controls.remove(n).expect("found");
         self.take_in(cx, port, &control);
@@ -57,7 +57,7 @@ impl<P: Probe> Fabric<P> {
     fn take_in<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, control: &Control) {
         // A link-response is followed by what buffers are free.
         self.count(cx, port, false);
-        let end = self.end(port);
+        let end = self.links.end(port);
         match control.symbol {
             Some(symbol) => {
                 if symbol.stype1() == Stype1::Stomp {
@@ -75,31 +75,31 @@ impl<P: Probe> Fabric<P> {
 
     /// The input side gets to a damaged character of the idle sequence.
     pub(super) fn idle_damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let end = self.end(port);
+        let end = self.links.end(port);
         end.idle_errors -= 1;
         end.absorb();
         end.link.handle_error(Cause::IllegalCharacter);
         self.after_link_port(cx, port, false);
         let peer = self.links.ports[port as usize].rx.peer;
-        self.tell_until_up(cx, peer);
+        self.links.tell_until_up(cx, peer);
     }
 
     /// A deadline of the link port.
     pub(super) fn deadline<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, generation: u32) {
         let now = cx.now();
         let device = self.links.ports[port as usize].rx.device;
-        match self.end(port).timer.on_pop(now, generation) {
+        match self.links.end(port).timer.on_pop(now, generation) {
             sim_core::TimerPop::Fired => {}
             sim_core::TimerPop::Rearm(entry) => {
-                let key = self.key(device, entry.at.0, class::SYMBOL);
+                let key = self.links.key(device, entry.at.0, class::SYMBOL);
                 cx.post(key, port, LinkStep::Timer { generation: entry.generation }.pack());
                 return;
             }
             sim_core::TimerPop::Stale => return,
         }
-        if self.end(port).suspect {
+        if self.links.end(port).suspect {
             self.make_up(cx, port, false);
-            let end = self.end(port);
+            let end = self.links.end(port);
             end.link.handle_timeout(now.0);
             end.calls = true;
             self.after_link_port(cx, port, false);
@@ -115,21 +115,21 @@ impl<P: Probe> Fabric<P> {
         behind: u32,
     ) {
         let peer = self.links.ports[port as usize].rx.peer;
-        let sender = self.end(peer);
+        let sender = self.links.end(peer);
         let Some(n) = sender.air.iter().position(|air| air.key == cx.key()) else { return };
         let air = sender.air.remove(n).expect("found");
         if air.void {
-            self.end(port).stats.absorbed += u64::from(air.damaged);
+            self.links.end(port).stats.absorbed += u64::from(air.damaged);
             return;
         }
         if behind != 0 {
             // Cut-through: it is judged when its end is in, and on such links it is sound.
-            self.end(port).unjudged.push_back(air.meta);
+            self.links.end(port).unjudged.push_back(air.meta);
             self.arrive(cx, port, packet, behind);
             return;
         }
         self.count(cx, port, true);
-        let end = self.end(port);
+        let end = self.links.end(port);
         if air.damaged {
             end.absorb();
         }
@@ -150,7 +150,7 @@ impl<P: Probe> Fabric<P> {
         }
         if !matches!(reception, Reception::Accepted { .. }) {
             self.count(cx, port, false);
-            self.end(port).retell_mute();
+            self.links.end(port).retell_mute();
             self.after_link_port(cx, port, false);
             return;
         }
@@ -167,7 +167,7 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn acknowledge<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let rx = &self.links.ports[port as usize].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
-        let end = self.end(port);
+        let end = self.links.end(port);
         if !std::mem::take(&mut end.judged) {
             let meta = end.unjudged.pop_front().unwrap_or(PacketMeta::new(3, 0));
             end.link.occupy(0, in_use.saturating_sub(1));
@@ -180,7 +180,7 @@ impl<P: Probe> Fabric<P> {
             );
         }
         self.count(cx, port, false);
-        self.end(port).link.retell(0);
+        self.links.end(port).link.retell(0);
         self.after_link_port(cx, port, false);
         self.tell_releases(cx, port);
     }
@@ -191,7 +191,7 @@ impl<P: Probe> Fabric<P> {
         let rx = &self.links.ports[port as usize].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let unsent = rx.wire.status_unsent(cx.now().0, self.links.timings[rx.timing as usize].wire);
-        let end = self.end(port);
+        let end = self.links.end(port);
         if end.mute {
             return;
         }
@@ -219,7 +219,7 @@ impl<P: Probe> Fabric<P> {
         let rx = &self.links.ports[port as usize].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let total = u16::from(rx.buffers);
-        let end = self.end(port);
+        let end = self.links.end(port);
         let mute = end.mute && !truly;
         end.link.occupy(0, if mute { total } else { in_use });
         end.count_channels(mute);
@@ -248,7 +248,7 @@ impl<P: Probe> Fabric<P> {
     ) {
         self.drain(cx, port);
         let opened = self.sync(cx, port);
-        self.arrange(cx, port);
+        self.links.arrange(cx, port);
         let rx = &mut self.links.ports[port as usize].rx;
         let advertised = self.links.ends[port as usize].as_ref().map(|end| end.link.buffers(0).advertised());
         rx.advertised = advertised.expect("the link runs in symbol granularity") as u8;
@@ -267,8 +267,8 @@ impl<P: Probe> Fabric<P> {
     /// Takes out what the link port reports.
     pub(super) fn drain<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        while let Some(event) = self.end(port).link.poll_event() {
-            let end = self.end(port);
+        while let Some(event) = self.links.end(port).link.poll_event() {
+            let end = self.links.end(port);
             match event {
                 LinkEvent::Acknowledged(serial) => {
                     end.refused = false;
@@ -276,7 +276,7 @@ impl<P: Probe> Fabric<P> {
                     let lost = lost.map(|held| held.packet);
                     end.held.retain(|held| held.serial != serial);
                     if let Some(packet) = lost {
-                        self.lost_on_link(cx, port, packet);
+                        self.links.lost_on_link(cx, port, packet);
                     }
                 }
                 LinkEvent::InputRetry => end.stats.retries += 1,
@@ -332,8 +332,8 @@ impl<P: Probe> Fabric<P> {
         if recovering == normal || gate != self.links.ports[port as usize].tx.clock.blocked() {
             self.make_up_past(cx, port);
         }
-        if idle && self.end(port).link.input() == lp_serial::link::InputState::Normal {
-            self.end(port).suspect = false;
+        if idle && self.links.end(port).link.input() == lp_serial::link::InputState::Normal {
+            self.links.end(port).suspect = false;
         }
         let tx = &mut self.links.ports[port as usize].tx;
         let before = tx.clock.blocked();
