@@ -1,7 +1,7 @@
 //! One run of a fabric: what `bin` drives and what it gets back.
 
 use crate::config::FabricConfig;
-use crate::event::{Happening, Payload, class};
+use crate::event::{Payload, class};
 use crate::fabric::Fabric;
 use crate::probe::Probe;
 use crate::registers::enumeration::EnumerationReport;
@@ -10,10 +10,7 @@ use crate::stats::{
     TransferTotals,
 };
 use crate::symbol::WireChecked;
-use sim_core::{
-    BucketRing, Context, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time,
-    World,
-};
+use sim_core::{BucketRing, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time};
 use std::sync::Arc;
 
 /// Which event list the kernel uses; results are equal with both.
@@ -229,20 +226,15 @@ impl<P: Probe> Simulation<P> {
     /// Ends the run: settles everything that is due by now and gives back the observer and the totals.
     pub fn finish(self) -> (P, Outcome) {
         let (now, events) = (self.now(), self.events());
-        let mut fabric = match self.kernel {
-            Lists::Heap(k) => k.into_world(),
-            Lists::Ring(k) => k.into_world(),
-        };
         let until = match self.last {
             (Progress::Limit | Progress::Drained, limit) => limit,
             (Progress::Running | Progress::Stalled, _) => now,
         };
         let drained = self.last.0 == Progress::Drained;
-        let key = EventKey::floor(Time(until.0.saturating_add(1)), class::ARRIVAL);
-        let list = OneShot { event: None, key };
-        let mut last = Kernel::new(Settle { fabric: &mut fabric, until, drained, end: until }, list);
-        let _ = last.run_until(Time::MAX);
-        let end = last.world.end;
+        let (mut fabric, end) = match self.kernel {
+            Lists::Heap(k) => conclude(k, until, drained),
+            Lists::Ring(k) => conclude(k, until, drained),
+        };
         fabric.links.check_conservation();
         let outcome = fabric.totals(end, events);
         (fabric.links.observe.probe, outcome)
@@ -273,47 +265,21 @@ impl Unobserved {
     }
 }
 
-/// Runs the settling code of a finished fabric inside a kernel context, with an event list that drops posts.
-struct Settle<'a, P> {
-    fabric: &'a mut Fabric<P>,
+/// Settles what is due by `until`; the fabric, and when the run has ended.
+fn conclude<P: Probe, L: EventList<Payload>>(
+    mut kernel: Kernel<Fabric<P>, L>,
     until: Time,
     drained: bool,
-    /// End of the run.
-    end: Time,
-}
-
-struct OneShot {
-    event: Option<()>,
-    key: EventKey,
-}
-
-impl EventList<Payload> for OneShot {
-    fn push(&mut self, _: Event<Payload>) {}
-    fn pop_before(&mut self, _: Time) -> Option<Event<Payload>> {
-        if self.event.is_some() {
-            return None;
-        }
-        self.event = Some(());
-        Some(Event { key: self.key, target: 0, payload: Happening::Sample.pack() })
-    }
-    fn peek_key(&mut self) -> Option<EventKey> {
-        None
-    }
-    fn len(&self) -> usize {
-        usize::from(self.event.is_none())
-    }
-}
-
-impl<P: Probe> World for Settle<'_, P> {
-    type Payload = Payload;
-    fn handle<L: EventList<Payload>>(&mut self, _: Event<Payload>, cx: &mut Context<'_, Payload, L>) {
+) -> (Fabric<P>, Time) {
+    let key = EventKey::floor(Time(until.0.saturating_add(1)), class::ARRIVAL);
+    let end = kernel.conclude(key, |fabric, cx| {
         // Creations of exactly the last instant belong to the run, later ones do not.
-        self.fabric.settle_until(cx, cx.key(), self.until.0);
-        if self.drained {
-            self.end = self.fabric.links.last_change().min(self.until);
-        }
-        self.fabric.settle_waits(cx, self.end.0);
-    }
+        fabric.settle_until(cx, cx.key(), until.0);
+        let end = if drained { fabric.links.last_change().min(until) } else { until };
+        fabric.settle_waits(cx, end.0);
+        end
+    });
+    (kernel.into_world(), end)
 }
 
 fn start<P: Probe, L: EventList<Payload>>(fabric: Fabric<P>, list: L) -> Kernel<Fabric<P>, L> {
