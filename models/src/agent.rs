@@ -48,9 +48,9 @@ pub(crate) mod world;
 pub(crate) use crate::packet::{Cargo, data};
 
 use crate::config::{AgentConfig, Carrier, ProtocolConfig, ServiceTime};
-use crate::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal};
-use crate::stats::{AgentStats, FlowStats};
-use crate::traffic::Source;
+use crate::endpoint::traffic::Source;
+use crate::observe::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal};
+use crate::observe::stats::{AgentStats, FlowStats};
 use clock::ProtocolClock;
 use data::{Data, Label};
 use enumerator::Enumeration;

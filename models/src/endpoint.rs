@@ -4,15 +4,17 @@
 //! event for the next creation is posted only while the transmitter idles. Deliveries wait in a queue with
 //! their keys until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
 
+pub(crate) mod traffic;
+
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::fabric::Fabric;
-use crate::life::{Made, Place};
+use crate::link::life::{Made, Place};
+use crate::link::port::special;
+use crate::observe::probe::Probe;
 use crate::packet::MAINTENANCE;
 use crate::packet::origin;
 use crate::packet::{UNSTAGED, sole_port};
-use crate::port::special;
-use crate::probe::Probe;
+use crate::world::Fabric;
 use sim_core::{EventKey, EventList, Time};
 
 impl<P: Probe> Fabric<P> {
@@ -144,7 +146,7 @@ impl<P: Probe> Fabric<P> {
         let from = &mut self.endpoints[e].sources[source];
         let draw = from.draw();
         let sequence = (from.made() - 1) as u32;
-        let crate::traffic::Draw { destination, flow, priority, size } = draw;
+        let crate::endpoint::traffic::Draw { destination, flow, priority, size } = draw;
         let made = Made { destination, flow, priority, size, sequence, origin: source as u16 };
         self.admit_packet(e, at, made)
     }

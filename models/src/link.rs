@@ -1,11 +1,20 @@
 //! Links: both halves of every port, the wires between them, and what is known of the neighbour.
 
+pub(crate) mod credit;
+pub(crate) mod interleave;
+pub(crate) mod life;
+pub(crate) mod medium;
+pub(crate) mod port;
+pub(crate) mod symbol;
+pub(crate) mod transmit;
+pub(crate) mod wire;
+
 use crate::config::FabricConfig;
 use crate::ids::Nodes;
+use crate::link::port::{Cold, LinkTiming, Port};
+use crate::link::symbol::{End, WireChecked};
 use crate::observe::Observe;
 use crate::packet::{List, Packets};
-use crate::port::{Cold, LinkTiming, Port};
-use crate::symbol::{End, WireChecked};
 use sim_core::{ActorId, KeySource, Shake};
 use std::sync::Arc;
 

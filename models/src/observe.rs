@@ -1,8 +1,12 @@
 //! What is observed of a run: the probe, running counts, fingerprints, samples. Nothing here decides anything
 //! that is simulated.
 
+pub(crate) mod clock;
+pub mod probe;
+pub mod stats;
+
 use crate::config::FabricConfig;
-use crate::probe::Sample;
+use crate::observe::probe::Sample;
 use sim_core::{ActorId, Fingerprint, KeySource, Shake};
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@ pub(crate) mod data;
 
 pub(crate) use carried::{Cargo, Carried, Frame, Late};
 
-use crate::clock::Snapshot;
 use crate::config::NO_PORT;
-use crate::probe::{PacketId, Parts};
+use crate::observe::clock::Snapshot;
+use crate::observe::probe::{PacketId, Parts};
 use sim_core::prefetch;
 
 /// Origins of packets that agents make: above those of any traffic source.

@@ -2,14 +2,14 @@
 
 use crate::config::FabricConfig;
 use crate::event::{Payload, class};
-use crate::fabric::Fabric;
-use crate::probe::Probe;
-use crate::registers::enumeration::EnumerationReport;
-use crate::stats::{
+use crate::link::symbol::WireChecked;
+use crate::observe::probe::Probe;
+use crate::observe::stats::{
     AgentStats, FlowLeft, FlowStats, LinkStats, LinxTotals, PortStats, ProgramTotals, SessionTotals,
     TransferTotals,
 };
-use crate::symbol::WireChecked;
+use crate::registers::enumeration::EnumerationReport;
+use crate::world::Fabric;
 use sim_core::{BucketRing, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time};
 use std::sync::Arc;
 

@@ -1,16 +1,18 @@
 //! A switch: what an arriving packet does, and its queues. Who goes first is in `arbiter.rs`.
 
+pub(crate) mod arbiter;
+
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::fabric::{DROP, Fabric, MASK, all_taken};
 use crate::ids::Node;
 use crate::link::Links;
-use crate::medium::Freed;
+use crate::link::medium::Freed;
+use crate::link::port::{NONE, Port, reading, special};
+use crate::link::transmit::{list_index, put, wait_for};
+use crate::observe::probe::{DropReason, Probe};
 use crate::packet::MAINTENANCE;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED, sole_port};
-use crate::port::{NONE, Port, reading, special};
-use crate::probe::{DropReason, Probe};
-use crate::transmit::{list_index, put, wait_for};
+use crate::world::{DROP, Fabric, MASK, all_taken};
 use sim_core::{Duration, EventKey, EventList};
 
 impl<P: Probe> Links<P> {
@@ -79,7 +81,7 @@ impl<P: Probe> Fabric<P> {
                 self.arrive_maintenance(cx, port, packet, extra);
                 return;
             }
-            None => crate::fabric::Hop { egress: DROP, next_hop: crate::config::NO_PORT },
+            None => crate::world::Hop { egress: DROP, next_hop: crate::config::NO_PORT },
         };
         if extra != 0 {
             let faster = hop.egress & MASK == 0 && {
@@ -90,7 +92,7 @@ impl<P: Probe> Fabric<P> {
             };
             if faster || hop.egress & MASK != 0 {
                 // Would run dry (or has to be copied): stored first.
-                self.links.packets[packet].parts[crate::probe::Cause::Serialization as usize] +=
+                self.links.packets[packet].parts[crate::observe::probe::Cause::Serialization as usize] +=
                     u64::from(extra);
                 cx.post(
                     cx.key().later(Duration(u64::from(extra))),

@@ -12,16 +12,16 @@ use crate::agent::transfer::{Transfer, audit as audit_transfers};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
 use crate::config::{PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
 use crate::event::{Cx, HostStep, Payload, class};
-use crate::fabric::Fabric;
-use crate::life::Made;
 use crate::link::Links;
-use crate::medium::Stripes;
+use crate::link::life::Made;
+use crate::link::medium::Stripes;
 use crate::observe::mark;
-use crate::packet::{MAINTENANCE, origin};
-use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
-use crate::stats::{
+use crate::observe::probe::{Delivery, Journey, Probe, ProtocolEvent};
+use crate::observe::stats::{
     AgentStats, FlowLeft, FlowStats, LinxTotals, ProgramTotals, SessionTotals, TransferTotals,
 };
+use crate::packet::{MAINTENANCE, origin};
+use crate::world::Fabric;
 use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
@@ -44,7 +44,7 @@ impl<P: Probe> Links<P> {
         {
             let upstream = self.ports[port as usize].tx.peer;
             let timing = self.ports[upstream as usize].tx.timing;
-            let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
+            let timing = crate::link::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
             let number = self.timing_number(timing);
             self.ports[upstream as usize].tx.timing = number;
             // The wire of a port is that of its transmitter.

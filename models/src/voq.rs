@@ -5,13 +5,13 @@
 
 use crate::config::{DeviceModel, FabricConfig, LossKind, PRIORITIES, StagingConfig};
 use crate::event::{Cx, Happening, Payload, class};
-use crate::fabric::Fabric;
 use crate::link::Links;
+use crate::link::port::{NONE, Parked, Staging, special};
+use crate::link::wire::Function;
 use crate::observe::mark;
+use crate::observe::probe::{Probe, StagingEdge};
 use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
-use crate::port::{NONE, Parked, Staging, special};
-use crate::probe::{Probe, StagingEdge};
-use crate::wire::Function;
+use crate::world::Fabric;
 use lp_serial::Form;
 use sim_core::{Event, EventList, Time};
 use voq_backpressure::codec::View;
@@ -233,8 +233,8 @@ impl<P: Probe> Fabric<P> {
         let own = peer - neighbour.base;
         let mut found = Vec::new();
         for (id, hop) in neighbour.routes.iter().enumerate() {
-            if hop.egress & crate::fabric::MASK != 0 && hop.egress != crate::fabric::DROP {
-                let mask = neighbour.masks[(hop.egress & !crate::fabric::MASK) as usize];
+            if hop.egress & crate::world::MASK != 0 && hop.egress != crate::world::DROP {
+                let mask = neighbour.masks[(hop.egress & !crate::world::MASK) as usize];
                 found.push((id as u32, mask & !(1u64 << own)));
             }
         }

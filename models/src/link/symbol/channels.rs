@@ -16,15 +16,15 @@
 //! is never clear, so that every short cut leads here.
 
 use super::End;
-use crate::clock::CHANNELS;
 use crate::config::{ChannelsConfig, PRIORITIES};
 use crate::event::{Cx, Payload};
-use crate::fabric::Fabric;
 use crate::link::Links;
+use crate::link::port::{NONE, UNSERVED, reading};
+use crate::link::transmit::{Pick, wait_for};
+use crate::observe::clock::CHANNELS;
+use crate::observe::probe::{DropReason, Probe};
 use crate::packet::{List, NIL, Packet, UNSTAGED};
-use crate::port::{NONE, UNSERVED, reading};
-use crate::probe::{DropReason, Probe};
-use crate::transmit::{Pick, wait_for};
+use crate::world::Fabric;
 use lp_serial::link::{
     Channels, Config, FlowControl, InputState, OpenChannel, PacketMeta, Reception, Schedule,
 };

@@ -4,22 +4,22 @@
 //! left on each channel ([`Channels`]), and a freed place comes back as an event, one propagation later. So
 //! nothing here is on the way of packets of RapidIO: their transmitters never look.
 //!
-//! The receiving device tells every release ([`crate::port::Rx::eager_at`] is above all counts); endpoints
+//! The receiving device tells every release ([`crate::link::port::Rx::eager_at`] is above all counts); endpoints
 //! have no buffers of their own, so the place that a frame takes there is free as soon as it has arrived.
 //! Where nobody waits for room (Ethernet) a frame that finds none is dropped.
 
 use crate::agent::protocol::{Conveyance, Send};
 use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};
 use crate::event::{Cx, LinkStep, Payload, class};
-use crate::fabric::Fabric;
 use crate::ids::Node;
-use crate::interleave::{BY_CHANNEL, ChannelReads, Interleave};
-use crate::life::Made;
 use crate::link::Links;
+use crate::link::interleave::{BY_CHANNEL, ChannelReads, Interleave};
+use crate::link::life::Made;
+use crate::link::port::special;
+use crate::link::symbol::Flight;
+use crate::observe::probe::{Delivery, DropReason, Probe};
 use crate::packet::{Frame, origin};
-use crate::port::special;
-use crate::probe::{Delivery, DropReason, Probe};
-use crate::symbol::Flight;
+use crate::world::Fabric;
 use logical::wire::Payload as _;
 use sim_core::EventList;
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,25 +10,28 @@
 //! is accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements
 //! and buffer releases are records with keys, consumed when somebody needs them.
 
+pub(crate) mod stall;
+mod transmit;
+
 use crate::agent::world::Hosts;
 use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
     StagingConfig, Verdict,
 };
-use crate::credit::Lengths;
+use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::{Node, Owner};
-use crate::interleave::ChannelReads;
 use crate::link::Links;
+use crate::link::credit::Lengths;
+use crate::link::interleave::ChannelReads;
+use crate::link::port::{Cold, LinkTiming, NO_INPUT, NONE, Port, Rx, Tx, UNSERVED, special};
+use crate::link::wire::{Wire, WireTiming};
+use crate::observe::probe::Probe;
 use crate::packet::List;
-use crate::port::{Cold, LinkTiming, NO_INPUT, NONE, Port, Rx, Tx, UNSERVED, special};
-use crate::probe::Probe;
 use crate::registers::Registers;
 use crate::run::PipelineMode;
-use crate::staging;
-use crate::stall::Watchdog;
-use crate::traffic::Source;
-use crate::wire::{Wire, WireTiming};
+use crate::voq;
+use crate::world::stall::Watchdog;
 use sim_core::{Class, Event, EventKey, EventList, Purpose, Stream, Time, World, prefetch};
 use std::sync::Arc;
 use voq_backpressure::Originator;
@@ -167,7 +170,7 @@ pub(crate) struct Fabric<P> {
     pub links: Links<P>,
     pub switches: Vec<Switch>,
     /// Scheduled losses of VoQ messages.
-    pub losses: Vec<staging::Loss>,
+    pub losses: Vec<voq::Loss>,
     pub endpoints: Vec<Endpoint>,
     pub hosts: Hosts,
     pub registers: Registers,
@@ -305,7 +308,7 @@ impl<P: Probe> Fabric<P> {
             foresight: crate::run::is_large(&config),
             links: Links::new(config.clone(), pipeline == PipelineMode::Unfolded, probe),
             switches: Vec::new(),
-            losses: staging::losses(&config),
+            losses: voq::losses(&config),
             endpoints: Vec::new(),
             hosts: Hosts::default(),
             registers: Registers::default(),

@@ -7,9 +7,9 @@
 
 use crate::config::{Arbitration, PRIORITIES};
 use crate::event::{Cx, Happening, Payload, class};
-use crate::fabric::Fabric;
 use crate::ids::Node;
-use crate::probe::Probe;
+use crate::observe::probe::Probe;
+use crate::world::Fabric;
 use sim_core::{EventKey, EventList, Time};
 use std::hint::select_unpredictable;
 

@@ -6,12 +6,12 @@
 
 use crate::agent::Cargo;
 use crate::config::IdSize;
-use crate::fabric::Fabric;
 use crate::link::Links;
+use crate::observe::probe::Probe;
 use crate::packet;
 use crate::packet::MAINTENANCE;
 use crate::packet::origin;
-use crate::probe::Probe;
+use crate::world::Fabric;
 use logical::wire::{Packet, Priority, Transport};
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};

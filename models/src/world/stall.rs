@@ -7,13 +7,13 @@
 
 use crate::config::vc_of;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::fabric::Fabric;
 use crate::ids::Node;
 use crate::link::Links;
+use crate::link::port::NONE;
+use crate::observe::probe::Probe;
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
-use crate::port::NONE;
-use crate::probe::Probe;
 use crate::run::StallReport;
+use crate::world::Fabric;
 use sim_core::watch::{WaitGraph, Walk, walk};
 use sim_core::{EventKey, EventList, Time};
 use voq_backpressure::symbol::Vc;

@@ -2,8 +2,8 @@
 
 use super::Control;
 use crate::event::{Cx, LinkStep, Payload, class};
-use crate::fabric::Fabric;
-use crate::probe::Probe;
+use crate::observe::probe::Probe;
+use crate::world::Fabric;
 use lp_serial::control_symbol::{Cause, Stype1};
 use lp_serial::link::{FlowControl, LinkEvent, OutputError, PacketMeta, Reception};
 use sim_core::{EventList, Time};

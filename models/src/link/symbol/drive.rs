@@ -2,12 +2,12 @@
 
 use super::{Air, Flying, Held, POLL};
 use crate::event::{Cx, LinkStep, Payload, class};
-use crate::fabric::Fabric;
 use crate::link::Links;
+use crate::link::port::{Port, special};
+use crate::link::wire::Function;
 use crate::observe::mark;
-use crate::port::{Port, special};
-use crate::probe::{Cause, Probe};
-use crate::wire::Function;
+use crate::observe::probe::{Cause, Probe};
+use crate::world::Fabric;
 use lp_serial::control_symbol::Stype1;
 use lp_serial::link::{Opportunity, Place, Start, Starting};
 use sim_core::{EventKey, EventList, Time};

@@ -18,16 +18,16 @@
 
 use crate::config::Medium;
 use crate::event::{Cx, LinkStep, Payload, class};
-use crate::fabric::Fabric;
 use crate::link::Links;
+use crate::link::port::{NO_INPUT, NONE, Port, reading};
+use crate::link::symbol::Flight;
+use crate::link::transmit::Pick;
+use crate::observe::probe::{Cause, Probe};
 use crate::packet::NIL;
-use crate::port::{NO_INPUT, NONE, Port, reading};
-use crate::probe::{Cause, Probe};
-use crate::symbol::Flight;
-use crate::transmit::Pick;
+use crate::world::Fabric;
 use sim_core::{Duration, EventKey, EventList, Time};
 
-/// [`crate::fabric::Switch::reads`] of a switch whose inputs are read channel by channel: then every input
+/// [`crate::world::Switch::reads`] of a switch whose inputs are read channel by channel: then every input
 /// counts as being read, and who wants one looks closer.
 pub(crate) const BY_CHANNEL: u32 = 0;
 /// Octets of a micropacket on the wire, control bits included.
@@ -65,7 +65,7 @@ struct Stopped {
     since: u64,
     /// Time on the wire that it still needs.
     left: u64,
-    /// What it reads, as in [`crate::port::Tx`] and [`crate::port::Cold`].
+    /// What it reads, as in [`crate::link::port::Tx`] and [`crate::link::port::Cold`].
     reading: u8,
     reading_kind: u8,
     share: u32,

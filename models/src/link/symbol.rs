@@ -1,7 +1,7 @@
 //! Symbol granularity: the links on which more can happen than the closed form of `transmit` knows.
 //!
 //! Each end of such a link is a [`LinkPort`]: it decides which symbol leaves and what one that arrives means.
-//! The [`Wire`](crate::wire::Wire) decides when, exactly as in packet granularity, so both give the same
+//! The [`Wire`](crate::link::wire::Wire) decides when, exactly as in packet granularity, so both give the same
 //! times to the picosecond as long as nothing goes wrong. This module is what stands between them:
 //!
 //! - `drive` asks for a symbol at every place that the wire has, and commits packets to the wire;
@@ -30,13 +30,13 @@ mod receive;
 pub use check::WireChecked;
 pub(crate) use drive::Flight;
 
-use crate::clock::CHANNELS;
 use crate::config::{FabricConfig, FlowControl, SymbolicLink};
-use crate::fabric::Fabric;
 use crate::link::Links;
-use crate::port::special;
-use crate::probe::Probe;
-use crate::stats::LinkStats;
+use crate::link::port::special;
+use crate::observe::clock::CHANNELS;
+use crate::observe::probe::Probe;
+use crate::observe::stats::LinkStats;
+use crate::world::Fabric;
 pub(crate) use channels::VirtualChannels;
 use fault::Errors;
 use granularity::Logged;

@@ -3,11 +3,11 @@
 use super::STRIKE;
 use crate::config::{Damage, FaultAction};
 use crate::event::{Cx, LinkStep, Payload, class};
-use crate::fabric::Fabric;
 use crate::link::Links;
-use crate::port::{LinkTiming, Port};
-use crate::probe::Probe;
-use crate::wire::WireTiming;
+use crate::link::port::{LinkTiming, Port};
+use crate::link::wire::WireTiming;
+use crate::observe::probe::Probe;
+use crate::world::Fabric;
 use sim_core::{Event, EventList, Purpose, Stream};
 
 /// Damage on the way from one end.

@@ -5,8 +5,8 @@ use crate::config::{NO_OWNER, PacketSize};
 use crate::event::{Cx, Payload};
 use crate::link::Links;
 use crate::observe::mark;
+use crate::observe::probe::{Cause, Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Probe};
 use crate::packet::{MAINTENANCE, NIL, Packet};
-use crate::probe::{Cause, Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Probe};
 use sim_core::{EventList, Time};
 
 /// What is known of a packet when it is made.

@@ -1,9 +1,9 @@
 //! stype2 messages on symbolic links: they are lost with their symbols, and told again after recovery.
 
 use crate::event::{Cx, Happening, Payload};
-use crate::fabric::Fabric;
 use crate::link::Links;
-use crate::probe::Probe;
+use crate::observe::probe::Probe;
+use crate::world::Fabric;
 use lp_serial::Form;
 use sim_core::{EventKey, EventList};
 use voq_backpressure::Message;

@@ -11,11 +11,11 @@
 
 use super::{Air, End, Flying, Held, STRIKE};
 use crate::event::{Cx, LinkStep, Payload, class};
-use crate::fabric::Fabric;
 use crate::link::Links;
-use crate::port::{CreditRecord, special};
-use crate::probe::Probe;
-use crate::symbol::Flight;
+use crate::link::port::{CreditRecord, special};
+use crate::link::symbol::Flight;
+use crate::observe::probe::Probe;
+use crate::world::Fabric;
 use lp_serial::control_symbol::{ControlSymbol, Stype0, Stype1};
 use lp_serial::cost::SymbolSize;
 use lp_serial::link::{FlowControl, Handover, LinkPort, PacketMeta, Unsent};
