@@ -31,7 +31,6 @@
 
 mod clock;
 pub(crate) mod courier;
-pub(crate) mod data;
 mod enumerator;
 mod frame;
 mod host;
@@ -46,10 +45,12 @@ pub(crate) mod transfer;
 mod workload;
 pub(crate) mod world;
 
+pub(crate) use crate::packet::{Cargo, data};
+
 use crate::config::{AgentConfig, Carrier, ProtocolConfig, ServiceTime};
-use crate::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal};
-use crate::stats::{AgentStats, FlowStats};
-use crate::traffic::Source;
+use crate::endpoint::traffic::Source;
+use crate::observe::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal};
+use crate::observe::stats::{AgentStats, FlowStats};
 use clock::ProtocolClock;
 use data::{Data, Label};
 use enumerator::Enumeration;
@@ -83,15 +84,6 @@ impl Outgoing {
     fn new(destination: u32, priority: Priority, body: Body<Data>, label: Label) -> Self {
         Outgoing { destination, priority: priority.prio(), body, label }
     }
-}
-
-/// What a packet of an agent carries: kept beside the packet.
-#[derive(Clone, Debug)]
-pub(crate) struct Cargo {
-    /// Id of its sender. A switch answers under the id that it was asked by.
-    pub source: u32,
-    pub body: Body<Data>,
-    pub label: Label,
 }
 
 /// What observers are told.

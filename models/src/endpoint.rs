@@ -4,43 +4,22 @@
 //! event for the next creation is posted only while the transmitter idles. Deliveries wait in a queue with
 //! their keys until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
 
-use crate::config::{PRIORITIES, PacketSize};
-use crate::event::{Cx, Kind, Payload, class};
-use crate::fabric::{Fabric, mark};
+pub(crate) mod traffic;
+
+use crate::config::PRIORITIES;
+use crate::event::{Cx, Happening, Payload, class};
+use crate::link::life::{Made, Place};
+use crate::link::port::special;
+use crate::observe::probe::Probe;
 use crate::packet::MAINTENANCE;
 use crate::packet::origin;
-use crate::packet::{NIL, Packet, UNSTAGED, sole_port};
-use crate::port::special;
-use crate::probe::{Cause, Delivery, Offered, PacketId, PacketStep, Probe};
+use crate::packet::{UNSTAGED, sole_port};
+use crate::world::Fabric;
 use sim_core::{EventKey, EventList, Time};
-
-/// What is known of a packet when it is made.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Made {
-    pub destination: u32,
-    pub flow: u16,
-    pub priority: u8,
-    pub size: PacketSize,
-    pub sequence: u32,
-    pub origin: u16,
-}
-
-impl Made {
-    /// What observers of packets are told.
-    pub fn step(&self) -> PacketStep {
-        PacketStep::Created {
-            destination: self.destination & !MAINTENANCE,
-            flow: self.flow,
-            priority: self.priority,
-            payload: self.size.payload,
-            wire: self.size.wire,
-        }
-    }
-}
 
 impl<P: Probe> Fabric<P> {
     pub fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let e = !self.owner[port as usize] as usize;
+        let e = self.links.nodes.endpoint(port);
         self.endpoints[e].create_posted = false;
         self.endpoint_turn(cx, e);
     }
@@ -51,13 +30,13 @@ impl<P: Probe> Fabric<P> {
         let port = self.endpoints[e].port;
         self.materialise(cx, e, now);
         self.try_output(cx, port);
-        let tx = &self.ports[port as usize].tx;
+        let tx = &self.links.ports[port as usize].tx;
         if tx.done <= cx.key() {
             self.post_create(cx, e);
         } else if !tx.done_posted {
             // The creation that was posted may have been made up earlier, with nothing posted in its place.
             self.await_next(cx, e);
-        } else if self.ports[port as usize].rx.special & special::INTERLEAVED != 0 {
+        } else if self.links.ports[port as usize].rx.special & special::INTERLEAVED != 0 {
             self.message_created(cx, e);
         }
     }
@@ -67,9 +46,9 @@ impl<P: Probe> Fabric<P> {
     fn await_next<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         let endpoint = &self.endpoints[e];
         let port = endpoint.port;
-        let tx = &self.ports[port as usize].tx;
-        if self.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
-            self.post_done(cx, port);
+        let tx = &self.links.ports[port as usize].tx;
+        if self.links.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
+            self.links.post_done(cx, port);
         } else {
             self.post_create(cx, e);
         }
@@ -82,8 +61,8 @@ impl<P: Probe> Fabric<P> {
         }
         endpoint.create_posted = true;
         let (device, port, at) = (endpoint.device, endpoint.port, endpoint.next);
-        let key = self.key(device, at, class::TRAFFIC);
-        cx.post(key, port, Payload::of(Kind::Create));
+        let key = self.links.key(device, at, class::TRAFFIC);
+        cx.post(key, port, Happening::Create.pack());
     }
 
     /// Creates every packet that is due by `now`, in the order of creation.
@@ -139,18 +118,18 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     fn may_start_new<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, e: usize, packet: u32) -> bool {
         let port = self.endpoints[e].port as usize;
-        let tx = &self.ports[port].tx;
-        let queue = self.packets[packet].queue;
+        let tx = &self.links.ports[port].tx;
+        let queue = self.links.packets[packet].queue;
         tx.waiting == 0
             && tx.done <= cx.key()
             && tx.clock.blocked() == 0
             && !tx.parked_any
-            && (queue >= tx.queue_lanes || self.cold[port].stopped_lanes >> queue & 1 == 0)
+            && (queue >= tx.queue_lanes || self.links.cold[port].stopped_lanes >> queue & 1 == 0)
     }
 
     fn start_new<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: u32) {
         let port = self.endpoints[e].port;
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.high_water = tx.high_water.max(1);
         self.start(cx, port, packet, false);
     }
@@ -167,7 +146,7 @@ impl<P: Probe> Fabric<P> {
         let from = &mut self.endpoints[e].sources[source];
         let draw = from.draw();
         let sequence = (from.made() - 1) as u32;
-        let crate::traffic::Draw { destination, flow, priority, size } = draw;
+        let crate::endpoint::traffic::Draw { destination, flow, priority, size } = draw;
         let made = Made { destination, flow, priority, size, sequence, origin: source as u16 };
         self.admit_packet(e, at, made)
     }
@@ -180,55 +159,19 @@ impl<P: Probe> Fabric<P> {
         endpoint.stamp = endpoint.stamp.wrapping_add(1);
         let stamp = endpoint.stamp;
         let device = endpoint.device;
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
-        let link_ps = timing.packet_ps(u64::from(draw.size.wire), &mut 0);
         let mut queue = UNSTAGED;
         let mut next_hop = crate::config::NO_PORT;
         if endpoint.staged && usize::from(draw.priority) < PRIORITIES {
             next_hop = endpoint.next_hop.get(draw.destination as usize).copied().unwrap_or(next_hop);
             let multicast = endpoint.multicast.iter().find(|m| m.0 == draw.destination).copied();
-            queue = self.queue_of(port, next_hop);
+            queue = self.links.queue_of(port, next_hop);
             if let Some((_, multicast, set)) = multicast {
                 queue = multicast;
                 // A set of one stops for its own port's sake, like a unicast packet.
                 next_hop = sole_port(set);
             }
         }
-        self.ledger.injected += 1;
-        self.probe.offered(&Offered {
-            at: Time(at),
-            flow: draw.flow,
-            source: device,
-            payload: u32::from(draw.size.payload),
-            link_ps,
-        });
-        if P::FOLLOWS_PACKETS {
-            let id = PacketId { source: device, origin: draw.origin, sequence: draw.sequence };
-            self.probe.packet(Time(at), id, &draw.step());
-        }
-        self.packets.insert(Packet {
-            next: NIL,
-            destination: draw.destination,
-            source: device,
-            share: NIL,
-            sequence: draw.sequence,
-            link_ps: link_ps as u32,
-            stamp,
-            wire: draw.size.wire,
-            payload: draw.size.payload,
-            flow: draw.flow,
-            origin: draw.origin,
-            priority: draw.priority,
-            queue,
-            next_hop,
-            input: 0,
-            flags: 0,
-            port,
-            created: at,
-            left: 0,
-            parts: [0; 9],
-            snapshot: Default::default(),
-        })
+        self.links.admit(at, device, port, draw, Place { stamp, queue, next_hop, input: 0 })
     }
 
     /// A packet created at `at` joins the injection queue.
@@ -240,20 +183,20 @@ impl<P: Probe> Fabric<P> {
         at: u64,
     ) {
         let port = self.endpoints[e].port;
-        let queue = self.packets[packet].queue;
-        if self.ports[port as usize].tx.clock.blocked() != 0 {
+        let queue = self.links.packets[packet].queue;
+        if self.links.ports[port as usize].tx.clock.blocked() != 0 {
             // Credit changes up to the creation come first, later ones belong to the wait.
             let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);
             self.consume(cx, port, upto.min(cx.key()));
-            if usize::from(self.packets[packet].priority) >= PRIORITIES {
-                self.queue_in_channel(port, packet, at);
+            if usize::from(self.links.packets[packet].priority) >= PRIORITIES {
+                self.links.queue_in_channel(port, packet, at);
                 return;
             }
         }
-        self.begin_wait_at(port, packet, at, false);
-        let lane = u32::from(queue.min(self.ports[port as usize].tx.queue_lanes));
-        self.store(port, lane, packet);
-        let tx = &mut self.ports[port as usize].tx;
+        self.links.begin_wait_at(port, packet, at, false);
+        let lane = u32::from(queue.min(self.links.ports[port as usize].tx.queue_lanes));
+        self.links.store(port, lane, packet);
+        let tx = &mut self.links.ports[port as usize].tx;
         tx.waiting += 1;
         tx.high_water = tx.high_water.max(tx.waiting);
     }
@@ -274,29 +217,29 @@ impl<P: Probe> Fabric<P> {
 
     /// The posted delivery is due.
     pub fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.ports[port as usize].rx.deliver_posted = false;
-        if self.is_symbolic(port) {
-            let (_, packet) = self.cold[port as usize].in_flight.pop_front().expect("it was posted");
+        self.links.ports[port as usize].rx.deliver_posted = false;
+        if self.links.is_symbolic(port) {
+            let (_, packet) = self.links.cold[port as usize].in_flight.pop_front().expect("it was posted");
             return self.packet_arrives(cx, port, packet, 0);
         }
         self.flush(cx, port, cx.key());
-        let e = !self.owner[port as usize] as usize;
-        if (self.unfolded || self.listens(e))
-            && let Some(&(key, _)) = self.cold[port as usize].in_flight.front()
+        let e = self.links.nodes.endpoint(port);
+        if (self.links.unfolded || self.listens(e))
+            && let Some(&(key, _)) = self.links.cold[port as usize].in_flight.front()
         {
-            self.ports[port as usize].rx.deliver_posted = true;
-            cx.post(key, port, Payload::of(Kind::Deliver));
+            self.links.ports[port as usize].rx.deliver_posted = true;
+            cx.post(key, port, Happening::Deliver.pack());
         }
     }
 
     /// Delivers everything that has arrived at the sink behind `port` by `key` (inclusive).
     #[inline]
     pub fn flush<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
-        while let Some(&(at, packet)) = self.cold[port as usize].in_flight.front() {
+        while let Some(&(at, packet)) = self.links.cold[port as usize].in_flight.front() {
             if at > key {
                 break;
             }
-            self.cold[port as usize].in_flight.pop_front();
+            self.links.cold[port as usize].in_flight.pop_front();
             self.reach_endpoint(cx, port, packet, at.time());
         }
     }
@@ -310,75 +253,20 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         at: Time,
     ) {
-        if self.packets[packet].origin >= origin::FRAME {
+        if self.links.packets[packet].origin >= origin::FRAME {
             self.hand_over(cx, port, packet, at);
         } else {
-            self.deliver(port, packet, at);
+            self.links.deliver(port, packet, at);
             self.make_status(cx, port, at.0, 1);
         }
     }
 
     /// Delivers a packet that an agent made, with what it carries.
     fn hand_over<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, at: Time) {
-        let id = self.packets[packet].destination & !MAINTENANCE;
-        let delivery = self.delivery(port, packet, at);
-        self.deliver(port, packet, at);
+        let id = self.links.packets[packet].destination & !MAINTENANCE;
+        let delivery = self.links.delivery(port, packet, at);
+        self.links.deliver(port, packet, at);
         self.make_status(cx, port, at.0, 1);
         self.deliver_cargo(cx, port, packet, id, &delivery);
-    }
-
-    /// What is known of a packet that arrives at `at`.
-    #[inline(always)]
-    pub fn delivery(&self, port: u32, packet: u32, at: Time) -> Delivery {
-        let record = &self.packets[packet];
-        let mut parts = record.parts();
-        parts[Cause::Recovery] = self.late.of(packet);
-        Delivery {
-            at,
-            created: Time(record.created),
-            flow: record.flow,
-            priority: record.priority,
-            source: record.source,
-            destination: self.ports[port as usize].rx.device,
-            sequence: u64::from(record.sequence),
-            payload: u32::from(record.payload),
-            link_ps: u64::from(record.link_ps),
-            parts,
-        }
-    }
-
-    /// Delivers a packet. Nothing of its [`Delivery`] is written down unless somebody looks at it: put
-    /// together field by field and moved as a whole it cost 6 % of a hop.
-    pub fn deliver(&mut self, port: u32, packet: u32, at: Time) {
-        let record = &self.packets[packet];
-        let device = self.ports[port as usize].rx.device;
-        // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).
-        let owner = self.config.owners[usize::from(record.destination as u16)];
-        assert!(
-            owner == device || owner == crate::config::NO_OWNER || record.destination & MAINTENANCE != 0,
-            "packet for id {} reached {}",
-            record.destination,
-            self.config.devices[device as usize].path
-        );
-        let total = record.parts.iter().sum::<u64>() + self.late.of(packet);
-        if total != at.0 - record.created {
-            self.parts_disagree(port, packet, at);
-        }
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        self.outcome.record(mark::DELIVERED, at, u64::from(port), id ^ u64::from(record.origin) << 52);
-        self.ledger.delivered += 1;
-        let (name, delivery) = (record.id(), self.delivery(port, packet, at));
-        self.late.forget(packet);
-        self.packets.remove(packet);
-        self.probe.delivered(&delivery);
-        if P::FOLLOWS_PACKETS {
-            let parts = Some(delivery.parts);
-            self.probe.packet(at, name, &PacketStep::Ended { device, parts });
-        }
-    }
-
-    #[cold]
-    fn parts_disagree(&self, port: u32, packet: u32, at: Time) -> ! {
-        panic!("the parts of a latency add up to it: {:?}", self.delivery(port, packet, at))
     }
 }

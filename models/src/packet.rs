@@ -1,8 +1,13 @@
 //! Packets in the fabric: records in one slab, lists threaded through them.
 
-use crate::clock::Snapshot;
+mod carried;
+pub(crate) mod data;
+
+pub(crate) use carried::{Cargo, Carried, Frame, Late};
+
 use crate::config::NO_PORT;
-use crate::probe::{PacketId, Parts};
+use crate::observe::clock::Snapshot;
+use crate::observe::probe::{PacketId, Parts};
 use sim_core::prefetch;
 
 /// Origins of packets that agents make: above those of any traffic source.
@@ -86,54 +91,6 @@ pub(crate) fn sole_port(set: u64) -> u8 {
     if set.count_ones() == 1 { set.trailing_zeros() as u8 } else { NO_PORT }
 }
 
-/// What some packets carry besides their record, by packet.
-#[derive(Debug)]
-pub(crate) struct Carried<T>(Vec<Option<Box<T>>>);
-
-impl<T> Carried<T> {
-    /// All that packets carry.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.0.iter().flatten().map(|cargo| &**cargo)
-    }
-}
-
-impl<T> Default for Carried<T> {
-    fn default() -> Self {
-        Carried(Vec::new())
-    }
-}
-
-impl<T> Carried<T> {
-    pub fn put(&mut self, packet: u32, carried: T) {
-        let index = packet as usize;
-        if self.0.len() <= index {
-            self.0.resize_with(index + 1, || None);
-        }
-        self.0[index] = Some(Box::new(carried));
-    }
-
-    pub fn get(&self, packet: u32) -> Option<&T> {
-        self.0.get(packet as usize)?.as_deref()
-    }
-
-    pub fn get_mut(&mut self, packet: u32) -> Option<&mut T> {
-        self.0.get_mut(packet as usize)?.as_deref_mut()
-    }
-
-    pub fn take(&mut self, packet: u32) -> Option<Box<T>> {
-        self.0.get_mut(packet as usize)?.take()
-    }
-}
-
-impl<T: Clone> Carried<T> {
-    /// A multicast copy carries the same.
-    pub fn copy(&mut self, from: u32, to: u32) {
-        if let Some(carried) = self.get(from).cloned() {
-            self.put(to, carried);
-        }
-    }
-}
-
 /// FIFO of packets: empty when it has no head, whatever its tail says.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct List {
@@ -147,14 +104,63 @@ impl Default for List {
     }
 }
 
-/// All packets.
-#[derive(Clone, Debug, Default)]
+/// Packets that share one input buffer.
+#[derive(Copy, Clone, Debug)]
+struct Share {
+    left: u32,
+}
+
+/// All packets, and what some of them have besides.
+#[derive(Debug, Default)]
 pub(crate) struct Packets {
     records: Vec<Packet>,
     free: Vec<u32>,
+    shares: Vec<Share>,
+    free_shares: Vec<u32>,
+    /// Bodies of packets that agents made.
+    pub cargoes: Carried<Cargo>,
+    /// Frames under way on other media than RapidIO.
+    pub frames: Carried<Frame>,
+    /// Time for which packets waited while links recovered.
+    pub late: Late,
 }
 
 impl Packets {
+    /// A group of so many multicast copies that share one input buffer.
+    pub fn share(&mut self, copies: u32) -> u32 {
+        let group = Share { left: copies };
+        match self.free_shares.pop() {
+            Some(free) => {
+                self.shares[free as usize] = group;
+                free
+            }
+            None => {
+                self.shares.push(group);
+                (self.shares.len() - 1) as u32
+            }
+        }
+    }
+
+    /// One copy of a group no longer needs their common buffer; whether it was the last.
+    pub fn last_of_group(&mut self, share: u32) -> bool {
+        let group = &mut self.shares[share as usize];
+        group.left -= 1;
+        let last = group.left == 0;
+        if last {
+            self.free_shares.push(share);
+        }
+        last
+    }
+
+    /// What a packet carries is lost.
+    pub fn unload(&mut self, packet: u32) {
+        match self[packet].origin {
+            origin::FRAME => drop(self.frames.take(packet)),
+            origin::REGISTERS.. => drop(self.cargoes.take(packet)),
+            _ => {}
+        }
+    }
+
     pub fn insert(&mut self, packet: Packet) -> u32 {
         match self.free.pop() {
             Some(id) => {

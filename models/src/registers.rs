@@ -109,6 +109,15 @@ impl Plugs {
     }
 }
 
+/// The registers of all devices.
+#[derive(Debug, Default)]
+pub(crate) struct Registers {
+    /// By device; empty unless a host reads them.
+    pub spaces: Vec<Space>,
+    /// The host gave an endpoint another id than was planned: no traffic starts.
+    pub astray: bool,
+}
+
 /// The registers of one device.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {

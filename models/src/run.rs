@@ -2,18 +2,15 @@
 
 use crate::config::FabricConfig;
 use crate::event::{Payload, class};
-use crate::fabric::Fabric;
-use crate::probe::Probe;
-use crate::registers::enumeration::EnumerationReport;
-use crate::stats::{
+use crate::link::symbol::WireChecked;
+use crate::observe::probe::Probe;
+use crate::observe::stats::{
     AgentStats, FlowLeft, FlowStats, LinkStats, LinxTotals, PortStats, ProgramTotals, SessionTotals,
     TransferTotals,
 };
-use crate::symbol::WireChecked;
-use sim_core::{
-    BucketRing, Context, Event, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time,
-    World,
-};
+use crate::registers::enumeration::EnumerationReport;
+use crate::world::Fabric;
+use sim_core::{BucketRing, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time};
 use std::sync::Arc;
 
 /// Which event list the kernel uses; results are equal with both.
@@ -147,7 +144,7 @@ impl<P: Probe> Simulation<P> {
         let ring = ring_config(&config);
         let mut fabric = Fabric::new(config, options.pipeline, probe);
         if options.wire_check {
-            fabric.check_wire();
+            fabric.links.check_wire();
         }
         let kernel = match options.list {
             ListKind::Heap => Lists::Heap(start(fabric, HeapList::new())),
@@ -161,13 +158,13 @@ impl<P: Probe> Simulation<P> {
         let (end, stalls, left) = match &mut self.kernel {
             Lists::Heap(k) => (
                 k.run_events(limit, max_events),
-                k.world.stalls.len(),
-                k.pending() > k.world.observers_pending || k.world.is_watched(),
+                k.world.watchdog.stalls.len(),
+                k.pending() > k.world.links.observe.pending || k.world.is_watched(),
             ),
             Lists::Ring(k) => (
                 k.run_events(limit, max_events),
-                k.world.stalls.len(),
-                k.pending() > k.world.observers_pending || k.world.is_watched(),
+                k.world.watchdog.stalls.len(),
+                k.pending() > k.world.links.observe.pending || k.world.is_watched(),
             ),
         };
         let progress = match end {
@@ -189,8 +186,8 @@ impl<P: Probe> Simulation<P> {
 
     fn last_arrival(&self) -> Time {
         match &self.kernel {
-            Lists::Heap(k) => k.world.last_arrival(),
-            Lists::Ring(k) => k.world.last_arrival(),
+            Lists::Heap(k) => k.world.links.last_arrival(),
+            Lists::Ring(k) => k.world.links.last_arrival(),
         }
     }
 
@@ -213,39 +210,34 @@ impl<P: Probe> Simulation<P> {
     /// Packets that crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
         match &self.kernel {
-            Lists::Heap(k) => k.world.ledger.packet_hops,
-            Lists::Ring(k) => k.world.ledger.packet_hops,
+            Lists::Heap(k) => k.world.links.observe.ledger.packet_hops,
+            Lists::Ring(k) => k.world.links.observe.ledger.packet_hops,
         }
     }
 
     /// The observer.
     pub fn probe(&self) -> &P {
         match &self.kernel {
-            Lists::Heap(k) => &k.world.probe,
-            Lists::Ring(k) => &k.world.probe,
+            Lists::Heap(k) => &k.world.links.observe.probe,
+            Lists::Ring(k) => &k.world.links.observe.probe,
         }
     }
 
     /// Ends the run: settles everything that is due by now and gives back the observer and the totals.
     pub fn finish(self) -> (P, Outcome) {
         let (now, events) = (self.now(), self.events());
-        let mut fabric = match self.kernel {
-            Lists::Heap(k) => k.into_world(),
-            Lists::Ring(k) => k.into_world(),
-        };
         let until = match self.last {
             (Progress::Limit | Progress::Drained, limit) => limit,
             (Progress::Running | Progress::Stalled, _) => now,
         };
         let drained = self.last.0 == Progress::Drained;
-        let key = EventKey::floor(Time(until.0.saturating_add(1)), class::ARRIVAL);
-        let list = OneShot { event: None, key };
-        let mut last = Kernel::new(Settle { fabric: &mut fabric, until, drained, end: until }, list);
-        let _ = last.run_until(Time::MAX);
-        let end = last.world.end;
-        fabric.check_conservation();
+        let (mut fabric, end) = match self.kernel {
+            Lists::Heap(k) => conclude(k, until, drained),
+            Lists::Ring(k) => conclude(k, until, drained),
+        };
+        fabric.links.check_conservation();
         let outcome = fabric.totals(end, events);
-        (fabric.probe, outcome)
+        (fabric.links.observe.probe, outcome)
     }
 }
 
@@ -273,47 +265,21 @@ impl Unobserved {
     }
 }
 
-/// Runs the settling code of a finished fabric inside a kernel context, with an event list that drops posts.
-struct Settle<'a, P> {
-    fabric: &'a mut Fabric<P>,
+/// Settles what is due by `until`; the fabric, and when the run has ended.
+fn conclude<P: Probe, L: EventList<Payload>>(
+    mut kernel: Kernel<Fabric<P>, L>,
     until: Time,
     drained: bool,
-    /// End of the run.
-    end: Time,
-}
-
-struct OneShot {
-    event: Option<()>,
-    key: EventKey,
-}
-
-impl EventList<Payload> for OneShot {
-    fn push(&mut self, _: Event<Payload>) {}
-    fn pop_before(&mut self, _: Time) -> Option<Event<Payload>> {
-        if self.event.is_some() {
-            return None;
-        }
-        self.event = Some(());
-        Some(Event { key: self.key, target: 0, payload: Payload::of(crate::event::Kind::Sample) })
-    }
-    fn peek_key(&mut self) -> Option<EventKey> {
-        None
-    }
-    fn len(&self) -> usize {
-        usize::from(self.event.is_none())
-    }
-}
-
-impl<P: Probe> World for Settle<'_, P> {
-    type Payload = Payload;
-    fn handle<L: EventList<Payload>>(&mut self, _: Event<Payload>, cx: &mut Context<'_, Payload, L>) {
+) -> (Fabric<P>, Time) {
+    let key = EventKey::floor(Time(until.0.saturating_add(1)), class::ARRIVAL);
+    let end = kernel.conclude(key, |fabric, cx| {
         // Creations of exactly the last instant belong to the run, later ones do not.
-        self.fabric.settle_until(cx, cx.key(), self.until.0);
-        if self.drained {
-            self.end = self.fabric.last_change().min(self.until);
-        }
-        self.fabric.settle_waits(cx, self.end.0);
-    }
+        fabric.settle_until(cx, cx.key(), until.0);
+        let end = if drained { fabric.links.last_change().min(until) } else { until };
+        fabric.settle_waits(cx, end.0);
+        end
+    });
+    (kernel.into_world(), end)
 }
 
 fn start<P: Probe, L: EventList<Payload>>(fabric: Fabric<P>, list: L) -> Kernel<Fabric<P>, L> {

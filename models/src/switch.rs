@@ -1,200 +1,21 @@
 //! A switch: what an arriving packet does, and its queues. Who goes first is in `arbiter.rs`.
 
+pub(crate) mod arbiter;
+
 use crate::config::PRIORITIES;
-use crate::event::{Cx, FROM_WIRE, Kind, Payload, class};
-use crate::fabric::{DROP, Fabric, MASK, Share, all_taken, mark};
-use crate::medium::Freed;
+use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::Node;
+use crate::link::Links;
+use crate::link::medium::Freed;
+use crate::link::port::{NONE, Port, reading, special};
+use crate::link::transmit::{list_index, put, wait_for};
+use crate::observe::probe::{DropReason, Probe};
 use crate::packet::MAINTENANCE;
-use crate::packet::origin;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED, sole_port};
-use crate::port::{NONE, Port, reading, special};
-use crate::probe::{DropReason, Dropped, PacketStep, Probe};
-use crate::transmit::{list_index, put, wait_for};
+use crate::world::{DROP, Fabric, MASK, all_taken};
 use sim_core::{Duration, EventKey, EventList};
 
-impl<P: Probe> Fabric<P> {
-    /// Unfolded: the deciding octet has arrived; the pipeline becomes an event with the same order.
-    pub fn arrive_unfolded<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        extra: u32,
-    ) {
-        let upstream = self.ports[port as usize].rx.peer;
-        let pipeline = self.timings[self.ports[upstream as usize].tx.timing as usize].pipeline;
-        if pipeline == 0 && self.is_symbolic(port) {
-            self.packet_arrives(cx, port, packet, extra);
-        } else if pipeline == 0 {
-            self.arrive(cx, port, packet, extra);
-        } else {
-            cx.post(
-                cx.key().later(Duration(pipeline)),
-                port,
-                Payload::new(Kind::Ready, FROM_WIRE, packet, extra),
-            );
-        }
-    }
-
-    /// A packet is eligible in the switch: it is accepted, routed, and starts or waits. `extra` > 0:
-    /// cut-through, its last octet comes that much later.
-    pub fn arrive<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, extra: u32) {
-        let s = self.owner[port as usize] as usize;
-        let switch = &self.switches[s];
-        let record = &self.packets[packet];
-        let flow = record.flow;
-        let hop = match switch.routes.get(record.destination as usize) {
-            Some(hop) => *hop,
-            None if record.destination & MAINTENANCE != 0 => {
-                self.arrive_maintenance(cx, port, packet, extra);
-                return;
-            }
-            None => crate::fabric::Hop { egress: DROP, next_hop: crate::config::NO_PORT },
-        };
-        if extra != 0 {
-            let faster = hop.egress & MASK == 0 && {
-                let output = switch.base + u32::from(hop.egress);
-                let timing_of = |p: u32| &self.timings[self.ports[p as usize].tx.timing as usize];
-                let (input, output) = (timing_of(port), timing_of(output));
-                output.char_num * input.char_den < input.char_num * output.char_den
-            };
-            if faster || hop.egress & MASK != 0 {
-                // Would run dry (or has to be copied): stored first.
-                self.packets[packet].parts[crate::probe::Cause::Serialization as usize] += u64::from(extra);
-                cx.post(
-                    cx.key().later(Duration(u64::from(extra))),
-                    port,
-                    Payload::new(Kind::Ready, 0, packet, 0),
-                );
-                return;
-            }
-            let key =
-                self.key(self.ports[port as usize].rx.device, cx.now().0 + u64::from(extra), class::ARRIVAL);
-            cx.post(key, port, Payload::of(Kind::Accepted));
-            self.ports[port as usize].rx.unaccepted += 1;
-        }
-        if hop.egress & MASK == 0 {
-            let output = self.switches[s].base + u32::from(hop.egress);
-            let queue = self.queue_of(output, hop.next_hop);
-            let record = &mut self.packets[packet];
-            record.next_hop = hop.next_hop;
-            record.queue = queue;
-            record.share = NIL;
-            self.enqueue(cx, s, port, output, packet);
-        } else if hop.egress == DROP {
-            self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
-        } else {
-            self.replicate(cx, s, port, packet, (hop.egress & !MASK) as usize);
-        }
-        if extra == 0 {
-            self.accept(cx, port);
-        }
-    }
-
-    /// Cut-through: the last octet of a packet is in.
-    pub fn accepted<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.ports[port as usize].rx.unaccepted -= 1;
-        self.accept(cx, port);
-    }
-
-    #[inline(always)]
-    pub fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let s = self.owner[port as usize] as usize;
-        let input = port - self.switches[s].base;
-        if self.switches[s].reads_of[input as usize].outputs != 0 {
-            self.prune(s, input, cx.key());
-        }
-        self.make_status(cx, port, cx.now().0, 1);
-    }
-
-    pub fn drop_packet<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        packet: u32,
-        port: u32,
-        flow: u16,
-        reason: DropReason,
-    ) {
-        let device = self.ports[port as usize].rx.device;
-        let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
-        self.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
-        match self.packets[packet].origin {
-            origin::FRAME => drop(self.frames.take(packet)),
-            origin::REGISTERS.. => drop(self.cargoes.take(packet)),
-            _ => {}
-        }
-        if P::FOLLOWS_PACKETS {
-            let name = self.packets[packet].id();
-            self.probe.packet(cx.now(), name, &PacketStep::Ended { device, parts: None });
-        }
-        self.packets.remove(packet);
-        self.late.forget(packet);
-        self.ledger.dropped += 1;
-        self.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
-    }
-
-    /// Copies a multicast packet to every port of its mask but the one it came through; the copies share one
-    /// receive buffer, and each is a read of its own: as many at a time as `reads_per_input` permits.
-    #[inline(never)]
-    fn replicate<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        s: usize,
-        port: u32,
-        packet: u32,
-        mask: usize,
-    ) {
-        let base = self.switches[s].base;
-        let mut ports = self.switches[s].masks[mask] & !(1u64 << (port - base));
-        if ports == 0 {
-            let flow = self.packets[packet].flow;
-            self.drop_packet(cx, packet, port, flow, DropReason::EmptyMask);
-            return;
-        }
-        let copies = ports.count_ones();
-        self.ledger.replicated += u64::from(copies - 1);
-        let share = if copies == 1 {
-            NIL
-        } else {
-            let group = Share { left: copies };
-            match self.free_shares.pop() {
-                Some(free) => {
-                    self.shares[free as usize] = group;
-                    free
-                }
-                None => {
-                    self.shares.push(group);
-                    (self.shares.len() - 1) as u32
-                }
-            }
-        };
-        let original = self.packets[packet].clone();
-        let mut first = true;
-        while ports != 0 {
-            let n = ports.trailing_zeros();
-            ports &= ports - 1;
-            let output = base + n;
-            let set = self.switches[s].mask_next_hops[mask][n as usize];
-            let id = if first { packet } else { self.packets.insert(original.clone()) };
-            if !first {
-                self.cargoes.copy(packet, id);
-                self.late.copy(packet, id);
-            }
-            let queue = self.queue_of_set(output, set);
-            let record = &mut self.packets[id];
-            record.share = share;
-            record.queue = queue;
-            record.next_hop = sole_port(set);
-            if !first && share != NIL {
-                // One buffer for all copies: `enqueue` counts it once, with the first.
-                self.enqueue_copy(cx, s, port, output, id);
-            } else {
-                self.enqueue(cx, s, port, output, id);
-            }
-            first = false;
-        }
-    }
-
+impl<P: Probe> Links<P> {
     /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
     #[inline(always)]
     pub fn queue_of(&self, output: u32, next_hop: u8) -> u8 {
@@ -204,13 +25,6 @@ impl<P: Probe> Fabric<P> {
             ports if next_hop < ports => next_hop,
             _ => UNSTAGED,
         }
-    }
-
-    /// More packets than buffers are counted: reads that ended without an event have to explain it.
-    #[cold]
-    fn overlapping_reads(&mut self, s: usize, port: u32, key: EventKey) -> bool {
-        self.prune(s, port - self.switches[s].base, key);
-        self.ports[port as usize].rx.occupied <= self.ports[port as usize].rx.buffers
     }
 
     /// Queue of a packet that stands for a set of the neighbour's ports.
@@ -228,6 +42,161 @@ impl<P: Probe> Fabric<P> {
             },
         }
     }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// Unfolded: the deciding octet has arrived; the pipeline becomes an event with the same order.
+    pub fn arrive_unfolded<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        extra: u32,
+    ) {
+        let upstream = self.links.ports[port as usize].rx.peer;
+        let pipeline = self.links.timings[self.links.ports[upstream as usize].tx.timing as usize].pipeline;
+        if pipeline == 0 && self.links.is_symbolic(port) {
+            self.packet_arrives(cx, port, packet, extra);
+        } else if pipeline == 0 {
+            self.arrive(cx, port, packet, extra);
+        } else {
+            cx.post(
+                cx.key().later(Duration(pipeline)),
+                port,
+                Happening::Ready { packet, from_wire: true, behind: extra }.pack(),
+            );
+        }
+    }
+
+    /// A packet is eligible in the switch: it is accepted, routed, and starts or waits. `extra` > 0:
+    /// cut-through, its last octet comes that much later.
+    pub fn arrive<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, extra: u32) {
+        let s = self.links.nodes.switch(port);
+        let switch = &self.switches[s];
+        let record = &self.links.packets[packet];
+        let flow = record.flow;
+        let hop = match switch.routes.get(record.destination as usize) {
+            Some(hop) => *hop,
+            None if record.destination & MAINTENANCE != 0 => {
+                self.arrive_maintenance(cx, port, packet, extra);
+                return;
+            }
+            None => crate::world::Hop { egress: DROP, next_hop: crate::config::NO_PORT },
+        };
+        if extra != 0 {
+            let faster = hop.egress & MASK == 0 && {
+                let output = switch.base + u32::from(hop.egress);
+                let timing_of = |p: u32| &self.links.timings[self.links.ports[p as usize].tx.timing as usize];
+                let (input, output) = (timing_of(port), timing_of(output));
+                output.char_num * input.char_den < input.char_num * output.char_den
+            };
+            if faster || hop.egress & MASK != 0 {
+                // Would run dry (or has to be copied): stored first.
+                self.links.packets[packet].parts[crate::observe::probe::Cause::Serialization as usize] +=
+                    u64::from(extra);
+                cx.post(
+                    cx.key().later(Duration(u64::from(extra))),
+                    port,
+                    Happening::Ready { packet, from_wire: false, behind: 0 }.pack(),
+                );
+                return;
+            }
+            let key = self.links.key(
+                self.links.ports[port as usize].rx.device,
+                cx.now().0 + u64::from(extra),
+                class::ARRIVAL,
+            );
+            cx.post(key, port, Happening::Accepted.pack());
+            self.links.ports[port as usize].rx.unaccepted += 1;
+        }
+        if hop.egress & MASK == 0 {
+            let output = self.switches[s].base + u32::from(hop.egress);
+            let queue = self.links.queue_of(output, hop.next_hop);
+            let record = &mut self.links.packets[packet];
+            record.next_hop = hop.next_hop;
+            record.queue = queue;
+            record.share = NIL;
+            self.enqueue(cx, s, port, output, packet);
+        } else if hop.egress == DROP {
+            self.links.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
+        } else {
+            self.replicate(cx, s, port, packet, (hop.egress & !MASK) as usize);
+        }
+        if extra == 0 {
+            self.accept(cx, port);
+        }
+    }
+
+    /// Cut-through: the last octet of a packet is in.
+    pub fn accepted<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        self.links.ports[port as usize].rx.unaccepted -= 1;
+        self.accept(cx, port);
+    }
+
+    #[inline(always)]
+    pub fn accept<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let s = self.links.nodes.switch(port);
+        let input = port - self.switches[s].base;
+        if self.switches[s].reads_of[input as usize].outputs != 0 {
+            self.prune(s, input, cx.key());
+        }
+        self.make_status(cx, port, cx.now().0, 1);
+    }
+
+    /// Copies a multicast packet to every port of its mask but the one it came through; the copies share one
+    /// receive buffer, and each is a read of its own: as many at a time as `reads_per_input` permits.
+    #[inline(never)]
+    fn replicate<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        s: usize,
+        port: u32,
+        packet: u32,
+        mask: usize,
+    ) {
+        let base = self.switches[s].base;
+        let mut ports = self.switches[s].masks[mask] & !(1u64 << (port - base));
+        if ports == 0 {
+            let flow = self.links.packets[packet].flow;
+            self.links.drop_packet(cx, packet, port, flow, DropReason::EmptyMask);
+            return;
+        }
+        let copies = ports.count_ones();
+        self.links.observe.ledger.replicated += u64::from(copies - 1);
+        let share = if copies == 1 { NIL } else { self.links.packets.share(copies) };
+        let original = self.links.packets[packet].clone();
+        let mut first = true;
+        while ports != 0 {
+            let n = ports.trailing_zeros();
+            ports &= ports - 1;
+            let output = base + n;
+            let set = self.switches[s].mask_next_hops[mask][n as usize];
+            let id = if first { packet } else { self.links.packets.insert(original.clone()) };
+            if !first {
+                self.links.packets.cargoes.copy(packet, id);
+                self.links.packets.late.copy(packet, id);
+            }
+            let queue = self.links.queue_of_set(output, set);
+            let record = &mut self.links.packets[id];
+            record.share = share;
+            record.queue = queue;
+            record.next_hop = sole_port(set);
+            if !first && share != NIL {
+                // One buffer for all copies: `enqueue` counts it once, with the first.
+                self.enqueue_copy(cx, s, port, output, id);
+            } else {
+                self.enqueue(cx, s, port, output, id);
+            }
+            first = false;
+        }
+    }
+
+    /// More packets than buffers are counted: reads that ended without an event have to explain it.
+    #[cold]
+    fn overlapping_reads(&mut self, s: usize, port: u32, key: EventKey) -> bool {
+        self.prune(s, port - self.switches[s].base, key);
+        self.links.ports[port as usize].rx.occupied <= self.links.ports[port as usize].rx.buffers
+    }
 
     #[inline(always)]
     pub fn enqueue<L: EventList<Payload>>(
@@ -238,11 +207,11 @@ impl<P: Probe> Fabric<P> {
         output: u32,
         packet: u32,
     ) {
-        let rx = &mut self.ports[port as usize].rx;
+        let rx = &mut self.links.ports[port as usize].rx;
         rx.occupied += 1;
         let fits = rx.occupied <= rx.buffers;
         if !(fits || self.overlapping_reads(s, port, cx.key())) {
-            return self.overflows(cx, port, packet);
+            return self.links.overflows(cx, port, packet);
         }
         self.enqueue_copy(cx, s, port, output, packet);
     }
@@ -259,7 +228,7 @@ impl<P: Probe> Fabric<P> {
         switch.stamp = switch.stamp.wrapping_add(1);
         let base = switch.base;
         let (input, out) = (port - base, output - base);
-        let record = &mut self.packets[packet];
+        let record = &mut self.links.packets[packet];
         record.stamp = switch.stamp;
         record.input = input as u8;
         record.port = output;
@@ -270,10 +239,10 @@ impl<P: Probe> Fabric<P> {
                     || switch.inputs[priority * switch.ports as usize + input as usize].head != NIL);
             if behind {
                 self.begin_wait(cx, output, packet, true);
-                self.ports[output as usize].tx.waiting += 1;
+                self.links.ports[output as usize].tx.waiting += 1;
                 let switch = &mut self.switches[s];
                 let index = priority * switch.ports as usize + input as usize;
-                self.packets.push_back(&mut switch.inputs[index], packet);
+                self.links.packets.push_back(&mut switch.inputs[index], packet);
                 self.note_waiting(cx, s, input, out);
                 return;
             }
@@ -284,11 +253,11 @@ impl<P: Probe> Fabric<P> {
                 self.start(cx, output, packet, false);
                 return;
             }
-            if self.ports[output as usize].tx.clock.blocked() != 0 {
+            if self.links.ports[output as usize].tx.clock.blocked() != 0 {
                 // The clock must know every change of credit up to now before it is read.
                 self.consume(cx, output, cx.key());
             }
-            let Fabric { ports, cold, packets, lists, switches, .. } = &mut *self;
+            let Fabric { links: Links { ports, cold, packets, lists, .. }, switches, .. } = &mut *self;
             let (ports, switch) = (&mut ports[..], &mut switches[s]);
             let Port { tx: from, rx } = &mut ports[port as usize];
             from.wanted |= 1 << out;
@@ -327,37 +296,37 @@ impl<P: Probe> Fabric<P> {
     ) {
         let base = self.switches[s].base;
         let (input, out) = (port - base, output - base);
-        let record = &self.packets[packet];
+        let record = &self.links.packets[packet];
         let (priority, queue) = (record.priority as usize, record.queue);
         let (list, lane, fill) = self.depth_indices(s, priority, input, out);
         let switch = &self.switches[s];
         if switch.inputs[list].head == NIL && u32::from(switch.filled[fill]) < switch.depth {
             self.leave_input(cx, packet, port, false);
             if !self.switches[s].crosspoint {
-                self.ports[output as usize].tx.pointers[priority] = input as u8;
+                self.links.ports[output as usize].tx.pointers[priority] = input as u8;
             }
             if self.switches[s].slot == 0 && self.may_start(cx, output, priority as u8, queue) {
                 self.start(cx, output, packet, false);
                 return;
             }
             self.begin_wait(cx, output, packet, false);
-            self.ports[output as usize].tx.waiting += 1;
+            self.links.ports[output as usize].tx.waiting += 1;
             self.switches[s].filled[fill] += 1;
-            self.store(output, lane, packet);
+            self.links.store(output, lane, packet);
             self.note_waiting(cx, s, input, out);
             self.note_stored(cx, s, input, out);
             self.try_output(cx, output);
         } else {
             self.begin_wait(cx, output, packet, true);
-            self.ports[output as usize].tx.waiting += 1;
+            self.links.ports[output as usize].tx.waiting += 1;
             let switch = &mut self.switches[s];
             let full = u32::from(switch.filled[fill]) >= switch.depth;
             if switch.inputs[list].head == NIL {
                 switch.heads[priority * switch.ports as usize + out as usize] |= 1 << input;
             }
-            self.packets.push_back(&mut switch.inputs[list], packet);
+            self.links.packets.push_back(&mut switch.inputs[list], packet);
             if full && switch.detect {
-                self.cold[output as usize].stats.late_hol += 1;
+                self.links.cold[output as usize].stats.late_hol += 1;
             }
             self.note_waiting(cx, s, input, out);
         }
@@ -378,15 +347,15 @@ impl<P: Probe> Fabric<P> {
 
     /// A packet does not need the receive buffer any more (with a depth: it moved on).
     fn leave_input<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, packet: u32, port: u32, tell: bool) {
-        let share = std::mem::replace(&mut self.packets[packet].share, NIL);
-        if share != NIL && !self.last_of_group(share) {
+        let share = std::mem::replace(&mut self.links.packets[packet].share, NIL);
+        if share != NIL && !self.links.packets.last_of_group(share) {
             return;
         }
-        if tell || self.ports[port as usize].rx.special & special::MEDIUM != 0 {
-            let priority = self.packets[packet].priority;
+        if tell || self.links.ports[port as usize].rx.special & special::MEDIUM != 0 {
+            let priority = self.links.packets[packet].priority;
             self.release(cx, port, Freed::Moved(priority));
         } else {
-            self.ports[port as usize].rx.occupied -= 1;
+            self.links.ports[port as usize].rx.occupied -= 1;
         }
     }
 
@@ -394,11 +363,11 @@ impl<P: Probe> Fabric<P> {
     #[inline(always)]
     fn note_waiting<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32, out: u32) {
         let base = self.switches[s].base;
-        let rx = &self.ports[(base + input) as usize].rx;
+        let rx = &self.links.ports[(base + input) as usize].rx;
         if rx.occupied > rx.high_water {
             self.note_high_water(cx, s, input);
         }
-        let tx = &mut self.ports[(base + out) as usize].tx;
+        let tx = &mut self.links.ports[(base + out) as usize].tx;
         tx.high_water = tx.high_water.max(tx.waiting);
         if self.switches[s].detect && self.counts_on_arrival(s) {
             if self.switches[s].direct {
@@ -431,16 +400,16 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         let base = switch.base;
-        let rx = &self.ports[(base + input) as usize].rx;
-        let upstream = &self.timings[self.ports[rx.peer as usize].tx.timing as usize];
+        let rx = &self.links.ports[(base + input) as usize].rx;
+        let upstream = &self.links.timings[self.links.ports[rx.peer as usize].tx.timing as usize];
         let free = rx.buffers.saturating_sub(rx.occupied);
-        self.cold[(base + out) as usize].stats.late_hol += u64::from(free < upstream.watermarks[0]);
+        self.links.cold[(base + out) as usize].stats.late_hol += u64::from(free < upstream.watermarks[0]);
     }
 
     /// An input holds more packets than ever, unless some of them are reads that ended without an event.
     fn note_high_water<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, input: u32) {
         self.prune(s, input, cx.key());
-        let rx = &mut self.ports[(self.switches[s].base + input) as usize].rx;
+        let rx = &mut self.links.ports[(self.switches[s].base + input) as usize].rx;
         rx.high_water = rx.high_water.max(rx.occupied);
     }
 
@@ -499,7 +468,7 @@ impl<P: Probe> Fabric<P> {
         let priority = priority as usize;
         switch.waiting_outputs &= !(1 << out);
         if switch.direct {
-            let rx = &mut self.ports[port as usize].rx;
+            let rx = &mut self.links.ports[port as usize].rx;
             let reads = &mut switch.reads_of[input as usize];
             reads.outputs |= 1 << out;
             let full = all_taken(reads.outputs, switch.reads);
@@ -507,7 +476,7 @@ impl<P: Probe> Fabric<P> {
             switch.reading |= u64::from(full) << input;
             let fifo = switch.fifo;
             let low = rx.advertised <= rx.eager_at;
-            let tx = &mut self.ports[output as usize].tx;
+            let tx = &mut self.links.ports[output as usize].tx;
             tx.reading = input as u8;
             // Packets of virtual channels have pointers of their own.
             if let Some(pointer) = tx.pointers.get_mut(priority) {
@@ -515,10 +484,10 @@ impl<P: Probe> Fabric<P> {
             }
             if share != NONE {
                 tx.reading_kind = reading::COPY;
-                self.cold[output as usize].reading_share = share;
+                self.links.cold[output as usize].reading_share = share;
             }
             if low || share != NONE {
-                self.post_done(cx, output);
+                self.links.post_done(cx, output);
             }
             if stored {
                 if self.switches[s].detect {
@@ -532,7 +501,7 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         if switch.crosspoint {
-            self.ports[output as usize].tx.pointers[priority] = input as u8;
+            self.links.ports[output as usize].tx.pointers[priority] = input as u8;
         }
         if !stored {
             return;
@@ -555,14 +524,14 @@ impl<P: Probe> Fabric<P> {
         if switch.inputs[index].head == NIL || switch.exposed[input as usize][priority] != 0 {
             return;
         }
-        let packet = self.packets.pop_front(&mut switch.inputs[index]);
-        let output = self.packets[packet].port;
+        let packet = self.links.packets.pop_front(&mut switch.inputs[index]);
+        let output = self.links.packets[packet].port;
         let out = output - base;
         self.end_wait(cx, output, packet);
         self.begin_wait(cx, output, packet, false);
         self.switches[s].exposed[input as usize][priority] = 1;
-        self.ports[(base + input) as usize].tx.wanted |= 1 << out;
-        self.store(output, input, packet);
+        self.links.ports[(base + input) as usize].tx.wanted |= 1 << out;
+        self.links.store(output, input, packet);
         self.try_output(cx, output);
     }
 
@@ -592,10 +561,10 @@ impl<P: Probe> Fabric<P> {
     /// Which of `inputs` moves a packet into the output's buffer.
     fn choose_input(&mut self, s: usize, out: u32, priority: usize, inputs: u64) -> u32 {
         let output = self.switches[s].base + out;
-        let pointer = self.ports[output as usize].tx.pointers[priority];
-        self.choose(s as i32, inputs, pointer, |fabric, input| {
+        let pointer = self.links.ports[output as usize].tx.pointers[priority];
+        self.choose(Node::Switch(s), inputs, pointer, |fabric, input| {
             let (list, _, _) = fabric.depth_indices(s, priority, input, out);
-            fabric.packets[fabric.switches[s].inputs[list].head].stamp
+            fabric.links.packets[fabric.switches[s].inputs[list].head].stamp
         })
     }
 
@@ -612,7 +581,7 @@ impl<P: Probe> Fabric<P> {
         let switch = &mut self.switches[s];
         let (base, n) = (switch.base, switch.ports as usize);
         let output = base + out;
-        let packet = self.packets.pop_front(&mut switch.inputs[list]);
+        let packet = self.links.packets.pop_front(&mut switch.inputs[list]);
         let next = switch.inputs[list].head;
         if switch.fifo || next == NIL {
             switch.heads[priority * n + out as usize] &= !(1 << input);
@@ -623,16 +592,16 @@ impl<P: Probe> Fabric<P> {
             // compete with those behind them by it. Between crosspoints the age in the switch decides, and
             // within one it is the order of places, too.
             switch.stamp = switch.stamp.wrapping_add(1);
-            self.packets[packet].stamp = switch.stamp;
-            self.ports[output as usize].tx.pointers[priority] = input as u8;
+            self.links.packets[packet].stamp = switch.stamp;
+            self.links.ports[output as usize].tx.pointers[priority] = input as u8;
         }
         self.end_wait(cx, output, packet);
         self.begin_wait(cx, output, packet, false);
         self.leave_input(cx, packet, base + input, true);
-        self.store(output, lane, packet);
+        self.links.store(output, lane, packet);
         self.note_stored(cx, s, input, out);
         if self.switches[s].fifo && next != NIL {
-            let other = self.packets[next].port - base;
+            let other = self.links.packets[next].port - base;
             self.switches[s].heads[priority * n + other as usize] |= 1 << input;
             let (_, _, fill) = self.depth_indices(s, priority, input, other);
             if u32::from(self.switches[s].filled[fill]) < self.switches[s].depth {

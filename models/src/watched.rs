@@ -1,7 +1,7 @@
 //! A run whose observer is behind a pointer: slower than [`Simulation`], and compiled once for all observers.
 
 use crate::config::FabricConfig;
-use crate::probe::{
+use crate::observe::probe::{
     Delivery, Dropped, Journey, Offered, PacketId, PacketStep, ProtocolEvent, RegisterEvent, Sample, Signal,
     StagingEdge,
 };

@@ -189,6 +189,21 @@ impl<W: World, L: EventList<W::Payload>> Kernel<W, L> {
         self.list.peek_key()
     }
 
+    /// Lets the world do something at `key`, as the handler of an event with this key would; such an event is
+    /// not needed. What is posted stays pending.
+    ///
+    /// Panics if `key` is not after the last handled event.
+    pub fn conclude<R>(
+        &mut self,
+        key: EventKey,
+        what: impl FnOnce(&mut W, &mut Context<'_, W::Payload, L>) -> R,
+    ) -> R {
+        assert!(key > self.last, "concluded in the past: {key}, after {}", self.last);
+        let mut stop = false;
+        let mut cx = Context { key, list: &mut self.list, stop: &mut stop, payload: PhantomData };
+        what(&mut self.world, &mut cx)
+    }
+
     /// How many events were handled since the start.
     #[must_use]
     pub fn events_handled(&self) -> u64 {

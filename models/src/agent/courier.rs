@@ -10,7 +10,7 @@ use super::data::word;
 use super::program::{Program, Want};
 use crate::config::{ProgramConfig, ProgramTransport};
 use crate::goal::Action;
-use crate::stats::{CourierStats, ProgramTotals};
+use crate::observe::stats::{CourierStats, ProgramTotals};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Octets of a message in one PDU, at most: a multiple of 8.

@@ -5,7 +5,7 @@ use super::port::received;
 use super::protocol::{Conveyance, Token};
 use super::{Agent, Cause};
 use crate::agent::world::journey;
-use crate::probe::{Delivery, ProtocolFact};
+use crate::observe::probe::{Delivery, ProtocolFact};
 
 impl Agent {
     /// A frame arrived at an interface, from the device with this id. It is lost if the host has no place for

@@ -5,7 +5,7 @@ use super::host::Host;
 use super::protocol::{Conveyance, Outcome, Received, Token};
 use super::{Order, Outgoing};
 use crate::config::AgentConfig;
-use crate::probe::{Cause, Journey, Parts, ProtocolFact};
+use crate::observe::probe::{Cause, Journey, Parts, ProtocolFact};
 use crate::registers;
 use logical::engine::io::requester::{self, Requester};
 use logical::engine::io::responder::{Fault, Target, serve};

@@ -9,7 +9,7 @@
 
 use crate::config::ProgramConfig;
 use crate::goal::{Action, Matching, Op, Progress, Rank};
-use crate::stats::RankStats;
+use crate::observe::stats::RankStats;
 use sim_core::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -2,7 +2,7 @@
 
 use super::data::{Data, Label, Trail};
 use super::{Order, Report};
-use crate::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact, Signal, SignalKind};
+use crate::observe::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact, Signal, SignalKind};
 use logical::engine::message;
 use logical::wire::Payload;
 use logical::wire::maintenance::Access;

@@ -7,7 +7,7 @@
 use super::data::Data;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
-use crate::probe::ProtocolFact;
+use crate::observe::probe::ProtocolFact;
 use sim_core::Time;
 use std::collections::{BTreeMap, VecDeque};
 

@@ -23,8 +23,8 @@ use super::workload::Sender;
 use crate::config::{
     Announcement, ContactSource, ScriptStep, SessionConfig, SessionData, SessionProtocol, Wanted,
 };
-use crate::probe::{ProtocolFact, SignalKind};
-use crate::stats::SessionStats;
+use crate::observe::probe::{ProtocolFact, SignalKind};
+use crate::observe::stats::SessionStats;
 use launch::Launcher;
 use reader::Reader;
 use session_management::attribute::{Attribute, Attributes, Conveyance as DataChannel, HeaderFormat, List};

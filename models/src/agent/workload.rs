@@ -2,7 +2,7 @@
 
 use super::data::Data;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
-use crate::traffic::{Draw, Source};
+use crate::endpoint::traffic::{Draw, Source};
 use sim_core::Time;
 
 /// Sends by an arrival process, and takes what comes.

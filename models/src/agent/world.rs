@@ -9,39 +9,81 @@ use crate::agent::linx::{Linx, audit as audit_linx};
 use crate::agent::port::Arrival;
 use crate::agent::session::{Session, audit};
 use crate::agent::transfer::{Transfer, audit as audit_transfers};
-use crate::agent::{Agent, Cargo, Outgoing, Report, Side};
+use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
 use crate::config::{PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
-use crate::endpoint::Made;
-use crate::event::{Cx, Kind, Payload, class};
-use crate::fabric::{Fabric, mark};
-use crate::packet::{MAINTENANCE, origin};
-use crate::probe::{Delivery, Journey, Probe, ProtocolEvent};
-use crate::stats::{
+use crate::event::{Cx, HostStep, Payload, class};
+use crate::link::Links;
+use crate::link::life::Made;
+use crate::link::medium::Stripes;
+use crate::observe::mark;
+use crate::observe::probe::{Delivery, Journey, Probe, ProtocolEvent};
+use crate::observe::stats::{
     AgentStats, FlowLeft, FlowStats, LinxTotals, ProgramTotals, SessionTotals, TransferTotals,
 };
+use crate::packet::{MAINTENANCE, origin};
+use crate::world::Fabric;
 use logical::wire::{Body, Packet, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a [`Kind::Host`] event means, in its field.
-mod ending {
-    pub const TIMER: u16 = 0;
-    pub const RECEIVE: u16 = 1;
-    pub const SEND: u16 = 2;
+/// All agents.
+#[derive(Debug, Default)]
+pub(crate) struct Hosts {
+    /// Beside the endpoints; empty if there are none.
+    pub agents: Vec<Option<Box<Agent>>>,
+    /// For whichever agent is called.
+    pub workspace: Workspace,
+    /// Endpoints that are interfaces of one host.
+    pub stripes: Stripes,
+}
+
+impl<P: Probe> Links<P> {
+    /// Deliveries to the endpoint with this port are events.
+    pub(crate) fn deliver_by_events(&mut self, port: u32) {
+        {
+            let upstream = self.ports[port as usize].tx.peer;
+            let timing = self.ports[upstream as usize].tx.timing;
+            let timing = crate::link::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
+            let number = self.timing_number(timing);
+            self.ports[upstream as usize].tx.timing = number;
+            // The wire of a port is that of its transmitter.
+            self.ports[upstream as usize].rx.timing = self.ports[upstream as usize].tx.timing;
+        }
+    }
+
+    fn report(&mut self, port: u32, report: Report) {
+        let id = |journey: &Journey| journey.sequence << 32 | u64::from(journey.source);
+        match report {
+            Report::Message(journey) => {
+                self.observe.outcome.record(mark::CONVEYED, journey.at, u64::from(port), id(&journey));
+                self.observe.probe.message(&journey);
+            }
+            Report::RoundTrip(journey) => {
+                self.observe.outcome.record(mark::ANSWERED, journey.at, u64::from(port), id(&journey));
+                self.observe.probe.round_trip(&journey);
+            }
+            Report::Event(event @ ProtocolEvent { at, flow, fact, .. }) => {
+                let what = u64::from(flow) << 8 | fact as u64;
+                self.observe.outcome.record(mark::FACT, at, u64::from(port), what);
+                self.observe.probe.protocol_event(&event);
+            }
+            Report::Signal(signal) => self.observe.probe.signal(&signal),
+        }
+    }
 }
 
 impl<P: Probe> Fabric<P> {
     /// Gives endpoints their agents.
     pub(crate) fn set_up_agents(&mut self) {
-        let config = self.config.clone();
+        let config = self.links.config.clone();
         let paths = crate::agent::linx::paths::Paths::new(&config);
         let setup = |part: &&PartConfig| matches!(part.protocol, ProtocolConfig::Enumerate { .. });
         let registers = config.agents.iter().flat_map(|agent| &agent.parts).find(setup).map(|part| part.flow);
         for agent in &config.agents {
-            let port = self.first_port[agent.device as usize];
-            let e = !self.owner[port as usize] as usize;
-            self.agents.resize_with(self.endpoints.len(), || None);
+            let port = self.links.nodes.first_port(agent.device);
+            let e = self.links.nodes.endpoint(port);
+            self.hosts.agents.resize_with(self.endpoints.len(), || None);
             let path = &config.devices[agent.device as usize].path;
             let asleep = config.enumeration.is_some();
             let mut agent = Agent::new(config.seed, path, agent, asleep);
@@ -51,32 +93,19 @@ impl<P: Probe> Fabric<P> {
             if let Some(paths) = &paths {
                 agent.learn_paths(paths);
             }
-            self.agents[e] = Some(Box::new(agent));
-            self.deliver_by_events(port);
-        }
-    }
-
-    /// Deliveries to the endpoint with this port are events.
-    pub(crate) fn deliver_by_events(&mut self, port: u32) {
-        {
-            let upstream = self.ports[port as usize].tx.peer;
-            let timing = self.ports[upstream as usize].tx.timing;
-            let timing = crate::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
-            let number = self.timing_number(timing);
-            self.ports[upstream as usize].tx.timing = number;
-            // The wire of a port is that of its transmitter.
-            self.ports[upstream as usize].rx.timing = self.ports[upstream as usize].tx.timing;
+            self.hosts.agents[e] = Some(Box::new(agent));
+            self.links.deliver_by_events(port);
         }
     }
 
     /// First events of the agents.
     pub(crate) fn bootstrap_agents(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
-        for e in 0..self.agents.len() {
-            let Some(agent) = &mut self.agents[e] else { continue };
+        for e in 0..self.hosts.agents.len() {
+            let Some(agent) = &mut self.hosts.agents[e] else { continue };
             let at = if agent.has_orders() { Some(0) } else { agent.next_deadline() };
             let Some(entry) = at.and_then(|at| agent.timer.arm(Time(at))) else { continue };
             let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
-            let key = self.key(device, entry.at.0, class::HOST);
+            let key = self.links.key(device, entry.at.0, class::HOST);
             schedule(Event { key, target: port, payload: timer(entry) });
         }
     }
@@ -86,14 +115,13 @@ impl<P: Probe> Fabric<P> {
         &mut self,
         cx: &mut Cx<'_, L>,
         port: u32,
-        field: u16,
-        generation: u32,
+        step: HostStep,
     ) {
-        let e = !self.owner[port as usize] as usize;
+        let e = self.links.nodes.endpoint(port);
         let now = cx.now();
-        let agent = self.agents[e].as_mut().expect("only agents have hosts");
-        match field {
-            ending::TIMER => match agent.timer.on_pop(now, generation) {
+        let agent = self.hosts.agents[e].as_mut().expect("only agents have hosts");
+        match step {
+            HostStep::Timer { generation } => match agent.timer.on_pop(now, generation) {
                 TimerPop::Fired => self.lend(e).handle_timeout(now.0),
                 TimerPop::Rearm(entry) => {
                     self.post_timer(cx, e, entry);
@@ -101,18 +129,18 @@ impl<P: Probe> Fabric<P> {
                 }
                 TimerPop::Stale => return,
             },
-            ending::RECEIVE => self.lend(e).served(now.0, Side::Receive),
-            _ => self.lend(e).served(now.0, Side::Send),
+            HostStep::Received => self.lend(e).served(now.0, Side::Receive),
+            HostStep::Sent => self.lend(e).served(now.0, Side::Send),
         }
-        self.last_event = now.0;
+        self.links.observe.last_event = now.0;
         self.carry_out(cx, e, true);
     }
 
     /// Asks for what an event for the agent behind `port` touches.
     #[inline]
     pub(crate) fn prefetch_agent(&self, port: usize) {
-        let e = !self.owner[port] as usize;
-        if let Some(Some(agent)) = self.agents.get(e) {
+        let e = self.links.nodes.endpoint(port as u32);
+        if let Some(Some(agent)) = self.hosts.agents.get(e) {
             agent.prefetch();
             prefetch(&self.endpoints[e]);
         }
@@ -120,17 +148,19 @@ impl<P: Probe> Fabric<P> {
 
     /// An agent that is about to be called.
     pub(crate) fn lend(&mut self, e: usize) -> &mut Agent {
-        let agent = self.agents[e].as_mut().expect("only agents are called");
+        let agent = self.hosts.agents[e].as_mut().expect("only agents are called");
         // What its protocols sent at the start of the run is still there.
         if agent.work.is_empty() {
-            agent.work = std::mem::take(&mut self.workspace);
+            agent.work = std::mem::take(&mut self.hosts.workspace);
         }
         agent
     }
 
     /// Whether deliveries to this endpoint are events.
     pub(crate) fn listens(&self, e: usize) -> bool {
-        matches!(self.agents.get(e), Some(Some(_))) || !self.spaces.is_empty() || self.stripes.is_joined(e)
+        matches!(self.hosts.agents.get(e), Some(Some(_)))
+            || !self.registers.spaces.is_empty()
+            || self.hosts.stripes.is_joined(e)
     }
 
     /// A packet that an agent made has reached the sink behind `port`.
@@ -142,12 +172,12 @@ impl<P: Probe> Fabric<P> {
         id: u32,
         delivery: &Delivery,
     ) {
-        let Some(cargo) = self.cargoes.take(packet) else {
+        let Some(cargo) = self.links.packets.cargoes.take(packet) else {
             return self.deliver_frame(cx, port, packet, delivery);
         };
-        let e = !self.owner[port as usize] as usize;
+        let e = self.links.nodes.endpoint(port);
         let Some(cargo) = self.answer_at_endpoint(cx, e, cargo, id, delivery) else { return };
-        if !matches!(self.agents.get(e), Some(Some(_))) {
+        if !matches!(self.hosts.agents.get(e), Some(Some(_))) {
             return;
         }
         let Cargo { source, body, label } = *cargo;
@@ -160,7 +190,7 @@ impl<P: Probe> Fabric<P> {
     /// A packet of type 9 has started: its agent may make the next one.
     pub(crate) fn stream_started<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         let now = cx.now().0;
-        let wanted = self.agents[e].as_mut().is_some_and(|agent| agent.stream_started());
+        let wanted = self.hosts.agents[e].as_mut().is_some_and(|agent| agent.stream_started());
         if wanted {
             self.lend(e).make_stream(now);
             // The transmitter is busy from now on; who called arranges what comes after.
@@ -172,7 +202,7 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn carry_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, turn: bool) {
         let now = cx.now();
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
-        let agent = self.agents[e].as_mut().expect("only agents are carried out");
+        let agent = self.hosts.agents[e].as_mut().expect("only agents are carried out");
         let ends = std::mem::take(&mut agent.ends);
         let mut work = std::mem::take(&mut agent.work);
         let own = std::mem::take(&mut agent.own);
@@ -183,21 +213,21 @@ impl<P: Probe> Fabric<P> {
                 None
             }
         };
-        for (end, field) in ends.into_iter().zip([ending::RECEIVE, ending::SEND]) {
+        for (end, step) in ends.into_iter().zip([HostStep::Received, HostStep::Sent]) {
             if let Some(end) = end {
-                let key = self.key(device, end, class::HOST);
-                cx.post(key, port, Payload::new(Kind::Host, field, 0, 0));
+                let key = self.links.key(device, end, class::HOST);
+                cx.post(key, port, step.pack());
             }
         }
         if let Some(entry) = entry {
             self.post_timer(cx, e, entry);
         }
         for report in work.reports.drain(..) {
-            self.report(port, report);
+            self.links.report(port, report);
         }
         let wakes = self.write_own(cx, device, own);
         if work.out.is_empty() && work.frames.is_empty() && !wakes {
-            self.workspace = work;
+            self.hosts.workspace = work;
             return;
         }
         // Creations come before what is made in answer to something.
@@ -210,7 +240,7 @@ impl<P: Probe> Fabric<P> {
             others |= 1 << self.inject_frame(cx, e, frame);
         }
         // It goes back empty, but with the memory that it has taken.
-        self.workspace = work;
+        self.hosts.workspace = work;
         if turn {
             self.endpoint_turn(cx, e);
         }
@@ -226,13 +256,13 @@ impl<P: Probe> Fabric<P> {
 
     fn post_timer<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, entry: TimerEntry) {
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
-        let key = self.key(device, entry.at.0, class::HOST);
+        let key = self.links.key(device, entry.at.0, class::HOST);
         cx.post(key, port, timer(entry));
     }
 
     /// One packet of an agent joins the injection queue.
     fn inject<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: Outgoing) {
-        let agent = self.agents[e].as_mut().expect("only agents make packets");
+        let agent = self.hosts.agents[e].as_mut().expect("only agents make packets");
         let Outgoing { destination, priority, body, label } = packet;
         let level = Priority::new(priority, false).expect("priorities are 0 to 3");
         let transport = Transport::new(level, agent.ids, destination, agent.id);
@@ -248,8 +278,12 @@ impl<P: Probe> Fabric<P> {
         let whole = Packet { transport, body };
         let wire = whole.sealed_octets() as u32;
         let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
-        let tx = &self.ports[self.endpoints[e].port as usize].tx;
-        agent.count_packet(flow, response, u64::from(wire) + self.timings[tx.timing as usize].symbol_chars);
+        let tx = &self.links.ports[self.endpoints[e].port as usize].tx;
+        agent.count_packet(
+            flow,
+            response,
+            u64::from(wire) + self.links.timings[tx.timing as usize].symbol_chars,
+        );
         let maintenance = matches!(whole.body, Body::Maintenance(_));
         let made = Made {
             destination: if maintenance { destination | MAINTENANCE } else { destination },
@@ -263,39 +297,19 @@ impl<P: Probe> Fabric<P> {
         let id = self.admit_packet(e, now, made);
         self.queue_packet(cx, e, id, now);
         if let Body::Maintenance(request) = &whole.body {
-            let packet = self.packets[id].id();
+            let packet = self.links.packets[id].id();
             self.tell_asked(now, e, packet, destination, request);
         }
-        self.cargoes.put(id, Cargo { source, body: whole.body, label });
-    }
-
-    fn report(&mut self, port: u32, report: Report) {
-        let id = |journey: &Journey| journey.sequence << 32 | u64::from(journey.source);
-        match report {
-            Report::Message(journey) => {
-                self.outcome.record(mark::CONVEYED, journey.at, u64::from(port), id(&journey));
-                self.probe.message(&journey);
-            }
-            Report::RoundTrip(journey) => {
-                self.outcome.record(mark::ANSWERED, journey.at, u64::from(port), id(&journey));
-                self.probe.round_trip(&journey);
-            }
-            Report::Event(event @ ProtocolEvent { at, flow, fact, .. }) => {
-                let what = u64::from(flow) << 8 | fact as u64;
-                self.outcome.record(mark::FACT, at, u64::from(port), what);
-                self.probe.protocol_event(&event);
-            }
-            Report::Signal(signal) => self.probe.signal(&signal),
-        }
+        self.links.packets.cargoes.put(id, Cargo { source, body: whole.body, label });
     }
 
     /// Totals of agents up to `end`, in the order of their devices, and of their flows.
     pub(crate) fn agent_totals(&self, end: u64) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
         let mut flows = Vec::new();
         let mut agents = Vec::new();
-        for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
+        for (endpoint, agent) in self.endpoints.iter().zip(&self.hosts.agents) {
             let Some(agent) = agent else { continue };
-            flows.resize(self.config.flows.len(), FlowStats::default());
+            flows.resize(self.links.config.flows.len(), FlowStats::default());
             for (flow, stats) in agent.flow_stats() {
                 flows[usize::from(flow)].add(&stats);
             }
@@ -306,19 +320,20 @@ impl<P: Probe> Fabric<P> {
 
     /// What of every flow is still under way.
     pub(crate) fn left(&self) -> Vec<FlowLeft> {
-        let mut flows = vec![FlowLeft::default(); self.config.flows.len()];
-        for (id, packet) in self.packets.iter() {
+        let mut flows = vec![FlowLeft::default(); self.links.config.flows.len()];
+        for (id, packet) in self.links.packets.iter() {
             flows[usize::from(packet.flow)].packet(packet.created);
-            let Some(Body::Message(_) | Body::Stream(_)) = self.cargoes.get(id).map(|cargo| &cargo.body)
+            let Some(Body::Message(_) | Body::Stream(_)) =
+                self.links.packets.cargoes.get(id).map(|cargo| &cargo.body)
             else {
                 continue;
             };
-            let payload = self.cargoes.get(id).and_then(|cargo| cargo.body.payload());
+            let payload = self.links.packets.cargoes.get(id).and_then(|cargo| cargo.body.payload());
             if let Some(label) = payload.map(|payload| &payload.label) {
                 flows[usize::from(label.flow)].message(label.created);
             }
         }
-        for (flow, sent) in self.agents.iter().flatten().flat_map(|agent| agent.waiting()) {
+        for (flow, sent) in self.hosts.agents.iter().flatten().flat_map(|agent| agent.waiting()) {
             flows[usize::from(flow)].message(sent);
         }
         flows
@@ -327,7 +342,7 @@ impl<P: Probe> Fabric<P> {
     /// What the nodes of LINX have come to at `end`, flow by flow.
     pub(crate) fn linx_totals(&self, end: u64) -> Vec<LinxTotals> {
         let mut flows: BTreeMap<u16, Vec<(u32, &Linx)>> = BTreeMap::new();
-        for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
+        for (endpoint, agent) in self.endpoints.iter().zip(&self.hosts.agents) {
             for (flow, node) in agent.iter().flat_map(|agent| agent.linx_nodes()) {
                 flows.entry(flow).or_default().push((endpoint.device, node));
             }
@@ -335,8 +350,8 @@ impl<P: Probe> Fabric<P> {
         if flows.is_empty() {
             return Vec::new();
         }
-        let carried = self.cargoes.iter().map(|cargo| (cargo.source, cargo.label.token));
-        let waiting = self.agents.iter().flatten().flat_map(|agent| agent.received_waiting());
+        let carried = self.links.packets.cargoes.iter().map(|cargo| (cargo.source, cargo.label.token));
+        let waiting = self.hosts.agents.iter().flatten().flat_map(|agent| agent.received_waiting());
         let in_flight: BTreeSet<(u32, u64)> = carried.chain(waiting).collect();
         flows.iter().map(|(&flow, nodes)| audit_linx(flow, nodes, end, &in_flight)).collect()
     }
@@ -344,7 +359,7 @@ impl<P: Probe> Fabric<P> {
     /// What the ends of Scheduled Transfer have come to, flow by flow.
     pub(crate) fn transfer_totals(&self) -> Vec<TransferTotals> {
         let mut flows: BTreeMap<u16, Vec<&Transfer>> = BTreeMap::new();
-        for (flow, node) in self.agents.iter().flatten().flat_map(|agent| agent.transfers()) {
+        for (flow, node) in self.hosts.agents.iter().flatten().flat_map(|agent| agent.transfers()) {
             flows.entry(flow).or_default().push(node);
         }
         flows.iter().map(|(&flow, nodes)| audit_transfers(flow, nodes)).collect()
@@ -353,7 +368,7 @@ impl<P: Probe> Fabric<P> {
     /// What programs over sessions and LINX have come to, flow by flow.
     pub(crate) fn program_totals(&self) -> Vec<ProgramTotals> {
         let mut flows: BTreeMap<u16, (ProgramTransport, Vec<&Courier>)> = BTreeMap::new();
-        for agent in self.agents.iter().flatten() {
+        for agent in self.hosts.agents.iter().flatten() {
             let linx = agent.linx_nodes().map(|(flow, node)| (flow, ProgramTransport::Linx, node.courier()));
             let nodes = agent.sessions();
             let sessions = nodes.map(|(flow, node)| (flow, ProgramTransport::Session, node.courier()));
@@ -368,7 +383,7 @@ impl<P: Probe> Fabric<P> {
     /// What the nodes of session management have come to, flow by flow.
     pub(crate) fn session_totals(&self) -> Vec<SessionTotals> {
         let mut flows: BTreeMap<u16, Vec<(u32, &Session)>> = BTreeMap::new();
-        for (endpoint, agent) in self.endpoints.iter().zip(&self.agents) {
+        for (endpoint, agent) in self.endpoints.iter().zip(&self.hosts.agents) {
             for (flow, session) in agent.iter().flat_map(|agent| agent.sessions()) {
                 flows.entry(flow).or_default().push((endpoint.device, session));
             }
@@ -378,7 +393,7 @@ impl<P: Probe> Fabric<P> {
 }
 
 fn timer(entry: TimerEntry) -> Payload {
-    Payload::new(Kind::Host, ending::TIMER, 0, entry.generation)
+    HostStep::Timer { generation: entry.generation }.pack()
 }
 
 /// The way of a packet that was delivered.

@@ -13,18 +13,18 @@ use crate::agent::Cargo;
 use crate::agent::data::{Label, Trail};
 use crate::agent::protocol::Own;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
-use crate::endpoint::Made;
-use crate::event::{Cx, Kind, Payload};
-use crate::fabric::{DROP, Fabric, Hop, MASK, mark};
+use crate::endpoint::traffic::Source;
+use crate::event::{Cx, Happening, Payload};
+use crate::ids::Node;
+use crate::link::life::{Made, Place};
+use crate::link::port::NONE;
+use crate::observe::mark;
+use crate::observe::probe::{Cause, Delivery, DropReason, PacketId, Probe, RegisterEvent, RegisterStep};
 use crate::packet::{MAINTENANCE, origin};
-use crate::packet::{NIL, Packet, UNSTAGED};
-use crate::port::NONE;
-use crate::probe::{
-    Cause, Delivery, DropReason, Offered, PacketId, PacketStep, Probe, RegisterEvent, RegisterStep,
-};
+use crate::packet::{NIL, UNSTAGED};
 use crate::registers::enumeration::{EnumerationReport, Outline, report};
 use crate::registers::{Effect, Space};
-use crate::traffic::Source;
+use crate::world::{DROP, Fabric, Hop, MASK};
 use logical::wire::maintenance::{HOP_COUNT_MAX, Maintenance, Operation};
 use logical::wire::{Body, Packet as WirePacket, Payload as _, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
@@ -45,20 +45,21 @@ struct Answer {
 impl<P: Probe> Fabric<P> {
     /// Gives every device its registers as they are before the host begins: no routes, no enables, no ids.
     pub(crate) fn set_up_registers(&mut self) {
-        let config = self.config.clone();
+        let config = self.links.config.clone();
         let Some(outline) = Outline::of(&config) else { return };
         assert_eq!(config.id_space, u32::from(outline.enumeration.any_id()) + 1, "any id can be routed");
-        self.spaces = (0..config.devices.len() as u32).map(|device| Space::new(&outline, device)).collect();
+        self.registers.spaces =
+            (0..config.devices.len() as u32).map(|device| Space::new(&outline, device)).collect();
         for switch in &mut self.switches {
             switch.routes.fill(Hop { egress: DROP, next_hop: NO_PORT });
         }
         for (d, device) in config.devices.iter().enumerate() {
-            let first = self.first_port[d];
+            let first = self.links.nodes.first_port(d as u32);
             if let DeviceModel::Endpoint(_) = &device.model {
-                let e = !self.owner[first as usize] as usize;
+                let e = self.links.nodes.endpoint(first);
                 let known = self.endpoints[e].next_hop.len();
                 self.endpoints[e].next_hop = Arc::new(vec![NO_PORT; known]);
-                self.deliver_by_events(first);
+                self.links.deliver_by_events(first);
             }
         }
     }
@@ -75,13 +76,13 @@ impl<P: Probe> Fabric<P> {
         extra: u32,
     ) {
         if extra != 0 {
-            self.packets[packet].parts[Cause::Serialization as usize] += u64::from(extra);
+            self.links.packets[packet].parts[Cause::Serialization as usize] += u64::from(extra);
             let key = cx.key().later(Duration(u64::from(extra)));
-            cx.post(key, port, Payload::new(Kind::Ready, 0, packet, 0));
+            cx.post(key, port, Happening::Ready { packet, from_wire: false, behind: 0 }.pack());
             return;
         }
-        let s = self.owner[port as usize] as usize;
-        let cargo = self.cargoes.get_mut(packet).expect("a type 8 packet has a body");
+        let s = self.links.nodes.switch(port);
+        let cargo = self.links.packets.cargoes.get_mut(packet).expect("a type 8 packet has a body");
         let Body::Maintenance(body) = &cargo.body else { unreachable!("the mark is that of type 8") };
         match body.clone().forwarded() {
             Some(next) => {
@@ -94,17 +95,17 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn forward<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, port: u32, packet: u32) {
-        let id = self.packets[packet].destination & !MAINTENANCE;
+        let id = self.links.packets[packet].destination & !MAINTENANCE;
         let switch = &self.switches[s];
         let egress = switch.routes.get(id as usize).map_or(DROP, |hop| hop.egress);
         if egress & MASK != 0 {
             // Nobody answers for a group: only requests without response are copied (Part 11).
-            let flow = self.packets[packet].flow;
-            self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
+            let flow = self.links.packets[packet].flow;
+            self.links.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
             return;
         }
         let output = switch.base + u32::from(egress);
-        let record = &mut self.packets[packet];
+        let record = &mut self.links.packets[packet];
         (record.next_hop, record.queue, record.share) = (NO_PORT, UNSTAGED, NIL);
         self.enqueue(cx, s, port, output, packet);
     }
@@ -119,71 +120,25 @@ impl<P: Probe> Fabric<P> {
     ) {
         let now = cx.now();
         let (device, base) = (self.switches[s].device, self.switches[s].base);
-        let cargo = *self.cargoes.take(packet).expect("a type 8 packet has a body");
-        let delivery = self.delivery(port, packet, now);
-        let parts = delivery.parts;
-        let record = &self.packets[packet];
-        assert_eq!(parts.total(), delivery.latency(), "the parts of a latency add up to it: {delivery:?}");
-        let (id, origin) = (record.destination & !MAINTENANCE, record.origin);
-        let name = u64::from(record.sequence) << 32 | u64::from(record.source);
-        self.outcome.record(mark::DELIVERED, now, u64::from(port), name ^ u64::from(origin) << 52);
-        self.ledger.delivered += 1;
-        let asked = record.id();
-        self.late.forget(packet);
-        self.packets.remove(packet);
-        self.probe.delivered(&delivery);
-        if P::FOLLOWS_PACKETS {
-            self.probe.packet(now, asked, &PacketStep::Ended { device, parts: Some(parts) });
-        }
+        let cargo = *self.links.packets.cargoes.take(packet).expect("a type 8 packet has a body");
+        let delivery = self.links.delivery(port, packet, now);
+        let id = self.links.packets[packet].destination & !MAINTENANCE;
+        self.links.deliver(port, packet, now);
         let via = (port - base) as u8;
         let Some(answer) = self.serve(cx, device, via, cargo, id, &delivery) else { return };
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
-        let link_ps = timing.packet_ps(u64::from(answer.size.wire), &mut 0);
-        let sequence = self.spaces[device as usize].answers;
-        self.spaces[device as usize].answers += 1;
-        self.ledger.injected += 1;
-        self.probe.offered(&Offered {
-            at: now,
-            flow: delivery.flow,
-            source: device,
-            payload: u32::from(answer.size.payload),
-            link_ps,
-        });
-        if P::FOLLOWS_PACKETS {
-            let id = PacketId { source: device, origin: origin::AGENT, sequence };
-            let step = PacketStep::Created {
-                destination: answer.destination,
-                flow: delivery.flow,
-                priority: answer.priority,
-                payload: answer.size.payload,
-                wire: answer.size.wire,
-            };
-            self.probe.packet(now, id, &step);
-        }
-        let response = self.packets.insert(Packet {
-            next: NIL,
+        let sequence = self.registers.spaces[device as usize].answers;
+        self.registers.spaces[device as usize].answers += 1;
+        let made = Made {
             destination: answer.destination | MAINTENANCE,
-            source: device,
-            share: NIL,
-            sequence,
-            link_ps: link_ps as u32,
-            stamp: 0,
-            wire: answer.size.wire,
-            payload: answer.size.payload,
             flow: delivery.flow,
-            origin: origin::AGENT,
             priority: answer.priority,
-            queue: UNSTAGED,
-            next_hop: NO_PORT,
-            input: via,
-            flags: 0,
-            port,
-            created: now.0,
-            left: 0,
-            parts: [0; 9],
-            snapshot: Default::default(),
-        });
-        self.cargoes.put(response, answer.cargo);
+            size: answer.size,
+            sequence,
+            origin: origin::AGENT,
+        };
+        let place = Place { stamp: 0, queue: UNSTAGED, next_hop: NO_PORT, input: via };
+        let response = self.links.admit(now.0, device, port, made, place);
+        self.links.packets.cargoes.put(response, answer.cargo);
         self.enqueue(cx, s, port, port, response);
     }
 
@@ -212,15 +167,15 @@ impl<P: Probe> Fabric<P> {
         };
         if let Some((tid, error)) = answered {
             let step = RegisterStep::Answered { error };
-            self.probe.register(&RegisterEvent { at: delivery.at, device, tid, step });
+            self.links.observe.probe.register(&RegisterEvent { at: delivery.at, device, tid, step });
             return Some(cargo);
         }
         let answer = self.serve(cx, device, 0, *cargo, id, delivery);
         // Creations come before what is made in answer to something.
         self.materialise(cx, e, now);
         if let Some(answer) = answer {
-            let sequence = self.spaces[device as usize].answers;
-            self.spaces[device as usize].answers += 1;
+            let sequence = self.registers.spaces[device as usize].answers;
+            self.registers.spaces[device as usize].answers += 1;
             let made = Made {
                 destination: answer.destination | MAINTENANCE,
                 flow: delivery.flow,
@@ -231,7 +186,7 @@ impl<P: Probe> Fabric<P> {
             };
             let packet = self.admit_packet(e, now, made);
             self.queue_packet(cx, e, packet, now);
-            self.cargoes.put(packet, answer.cargo);
+            self.links.packets.cargoes.put(packet, answer.cargo);
         }
         self.endpoint_turn(cx, e);
         None
@@ -246,7 +201,7 @@ impl<P: Probe> Fabric<P> {
     ) -> bool {
         let mut wakes = false;
         for own in own {
-            let space = &mut self.spaces[device as usize];
+            let space = &mut self.registers.spaces[device as usize];
             let (offset, value) = match own {
                 Own::Write(offset, value) => (offset, value),
                 Own::Announce(contact, attributes) => {
@@ -274,7 +229,7 @@ impl<P: Probe> Fabric<P> {
         delivery: &Delivery,
     ) -> Option<Answer> {
         let Body::Maintenance(request) = &cargo.body else { return None };
-        let space = &mut self.spaces[device as usize];
+        let space = &mut self.registers.spaces[device as usize];
         let (tid, access, written) = match request.operation() {
             Operation::Read { src_tid, access } => (*src_tid, *access, None),
             Operation::Write { src_tid, access, payload } => (*src_tid, *access, payload.as_bytes()),
@@ -299,12 +254,12 @@ impl<P: Probe> Fabric<P> {
         };
         let at = delivery.at;
         let what = u64::from(access.offset()) << 32 | u64::from(value);
-        self.outcome.record(mark::ACCESS, at, u64::from(device) << 8 | u64::from(via), what);
-        self.probe.register(&RegisterEvent { at, device, tid, step });
+        self.links.observe.outcome.record(mark::ACCESS, at, u64::from(device) << 8 | u64::from(via), what);
+        self.links.observe.probe.register(&RegisterEvent { at, device, tid, step });
         let wakes = self.apply(cx, device);
         if wakes {
-            let e = !self.owner[self.first_port[device as usize] as usize] as usize;
-            if let Some(Some(agent)) = self.agents.get_mut(e) {
+            let e = self.links.nodes.endpoint_of(device);
+            if let Some(Some(agent)) = self.hosts.agents.get_mut(e) {
                 agent.wake(at.0);
                 self.carry_out(cx, e, true);
             }
@@ -313,10 +268,10 @@ impl<P: Probe> Fabric<P> {
         let trail = Trail { token: 0, created: delivery.created.0, at: at.0, parts: delivery.parts };
         let label = Label { flow: delivery.flow, trail: Some(Box::new(trail)), ..Label::default() };
         let priority = Priority::new(delivery.priority, false).ok()?.of_response();
-        let ids = self.config.enumeration.map_or(IdSize::Dev8, |host| host.ids);
+        let ids = self.links.config.enumeration.map_or(IdSize::Dev8, |host| host.ids);
         let whole = WirePacket { transport: Transport::new(priority, ids, cargo.source, id).ok()?, body };
-        let port = self.first_port[device as usize] + u32::from(via);
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let port = self.links.nodes.port((device, via));
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         let wire = whole.sealed_octets() as u32;
         let wire = if timing.ack_window == IDLE3_WINDOW { idle3_packet_bytes(wire) } else { wire };
         let payload = whole.body.payload().map_or(0, |data| data.octets()) as u16;
@@ -330,22 +285,22 @@ impl<P: Probe> Fabric<P> {
 
     /// What the writes to a device mean. Whether its endpoint may send from now on.
     fn apply<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, device: u32) -> bool {
-        let first = self.first_port[device as usize];
+        let first = self.links.nodes.first_port(device);
         let mut wakes = false;
-        for effect in self.spaces[device as usize].effects() {
+        for effect in self.registers.spaces[device as usize].effects() {
             match effect {
                 Effect::Route { destination, port } => {
-                    self.set_route(self.owner[first as usize] as usize, usize::from(destination), port);
+                    self.set_route(self.links.nodes.switch(first), usize::from(destination), port);
                 }
-                Effect::Voq { port, value } if self.is_switch(first) => {
+                Effect::Voq { port, value } if self.links.nodes.is_switch(first) => {
                     self.write_voq(cx, first + u32::from(port), value);
                 }
                 // Endpoints send no messages.
                 Effect::Voq { .. } => {}
                 Effect::BaseId(id) => {
-                    self.astray |= self.config.owners.get(id as usize) != Some(&device);
+                    self.registers.astray |= self.links.config.owners.get(id as usize) != Some(&device);
                 }
-                Effect::Enabled if !self.astray => {
+                Effect::Enabled if !self.registers.astray => {
                     self.start_sources(cx.now().0, device);
                     wakes = true;
                 }
@@ -357,8 +312,8 @@ impl<P: Probe> Fabric<P> {
 
     /// The traffic of an endpoint begins: what it would have sent before is not made up.
     fn start_sources(&mut self, now: u64, device: u32) {
-        let config = self.config.clone();
-        let e = !self.owner[self.first_port[device as usize] as usize] as usize;
+        let config = self.links.config.clone();
+        let e = self.links.nodes.endpoint_of(device);
         if !self.endpoints[e].sources.is_empty() {
             return;
         }
@@ -374,34 +329,34 @@ impl<P: Probe> Fabric<P> {
     /// staging (VOQ-2.2-5). What waits already keeps its queue (VOQ-D22).
     fn set_route(&mut self, s: usize, id: usize, port: u8) {
         let (base, ports) = (self.switches[s].base, self.switches[s].ports);
-        let exists = u32::from(port) < ports && self.ports[(base + u32::from(port)) as usize].tx.peer != NONE;
+        let exists =
+            u32::from(port) < ports && self.links.ports[(base + u32::from(port)) as usize].tx.peer != NONE;
         let egress = if exists { port } else { DROP };
         let known = |egress: u8| if egress & MASK == 0 { egress } else { NO_PORT };
         let next_hop = if exists {
-            let peer = self.ports[(base + u32::from(port)) as usize].tx.peer;
-            match usize::try_from(self.owner[peer as usize]) {
-                Ok(next) => known(self.switches[next].routes[id].egress),
-                Err(_) => NO_PORT,
+            let peer = self.links.ports[(base + u32::from(port)) as usize].tx.peer;
+            match self.links.nodes.node(peer) {
+                Node::Switch(next) => known(self.switches[next].routes[id].egress),
+                Node::Endpoint(_) => NO_PORT,
             }
         } else {
             NO_PORT
         };
         self.switches[s].routes[id] = Hop { egress, next_hop };
         for own in base..base + ports {
-            let peer = self.ports[own as usize].tx.peer;
+            let peer = self.links.ports[own as usize].tx.peer;
             if peer == NONE {
                 continue;
             }
-            match usize::try_from(self.owner[peer as usize]) {
-                Ok(other) => {
+            match self.links.nodes.node(peer) {
+                Node::Switch(other) => {
                     let towards = (peer - self.switches[other].base) as u8;
                     let entry = &mut self.switches[other].routes[id];
                     if entry.egress == towards {
                         entry.next_hop = known(egress);
                     }
                 }
-                Err(_) => {
-                    let e = !self.owner[peer as usize] as usize;
+                Node::Endpoint(e) => {
                     let table = &mut self.endpoints[e].next_hop;
                     if table.get(id).is_some_and(|port| *port != known(egress)) {
                         Arc::make_mut(table)[id] = known(egress);
@@ -433,13 +388,13 @@ impl<P: Probe> Fabric<P> {
         let hop_count = request.hop_count();
         let step = RegisterStep::Asked { packet, destination, hop_count, offset: access.offset(), write };
         let device = self.endpoints[e].device;
-        self.probe.register(&RegisterEvent { at: Time(now), device, tid, step });
+        self.links.observe.probe.register(&RegisterEvent { at: Time(now), device, tid, step });
     }
 
     /// What the host did.
     pub(crate) fn enumeration_report(&self) -> Option<EnumerationReport> {
-        let (host, counters) = self.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
-        let spaces = &self.spaces;
-        Some(report(&host.diary, &host.host, counters, spaces, !self.astray))
+        let (host, counters) = self.hosts.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
+        let spaces = &self.registers.spaces;
+        Some(report(&host.diary, &host.host, counters, spaces, !self.registers.astray))
     }
 }

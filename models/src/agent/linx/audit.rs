@@ -3,7 +3,7 @@
 use super::super::protocol::Token;
 use super::Linx;
 use super::ledger::Life;
-use crate::stats::LinxTotals;
+use crate::observe::stats::LinxTotals;
 use linx_riocm::{Link, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 

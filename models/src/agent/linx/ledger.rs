@@ -3,8 +3,8 @@
 use super::super::protocol::Token;
 use super::paths::Break;
 use crate::config::{LinxConfig, LinxFault, LinxFaultKind};
-use crate::stats::linx::plus;
-use crate::stats::{GAP_CLASSES, LinxEnd, LinxStats, joined};
+use crate::observe::stats::linx::plus;
+use crate::observe::stats::{GAP_CLASSES, LinxEnd, LinxStats, joined};
 use linx_riocm::Counters;
 use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::config::Wanted;
-use crate::stats::{ConduitEnd, SessionTotals};
+use crate::observe::stats::{ConduitEnd, SessionTotals};
 use session_management::conduit::{Record, Side};
 use session_management::endpoint::StreamRef;
 use sim_core::Time;

@@ -5,7 +5,7 @@ use super::{Action, Session};
 use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Cx, Send};
 use crate::config::{Fate, MessageFault, SessionConfig};
-use crate::probe::SignalKind;
+use crate::observe::probe::SignalKind;
 use logical::engine::message;
 use logical::wire::message::SegmentSize;
 use session_management::endpoint::{Order, Transmit};

@@ -1,7 +1,7 @@
 //! What the Transfers of all ends come to, seen from above.
 
 use super::Transfer;
-use crate::stats::TransferTotals;
+use crate::observe::stats::TransferTotals;
 use std::collections::BTreeMap;
 
 /// Looks at all ends of one flow.

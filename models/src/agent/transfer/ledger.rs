@@ -1,7 +1,7 @@
 //! What an end did and saw, and what Transfers came to.
 
 use super::store::Store;
-use crate::stats::{TransferEnd, TransferStats};
+use crate::observe::stats::{TransferEnd, TransferStats};
 use scheduled_transfer::errors::Logged;
 use scheduled_transfer::wire::Op;
 use scheduled_transfer::{Failure, Outcome, Span, Transmit};

@@ -10,7 +10,7 @@ use super::ledger::{Running, Stage};
 use super::{Ended, Transfer};
 use crate::agent::protocol::Cx;
 use crate::config::Operation;
-use crate::probe::ProtocolFact;
+use crate::observe::probe::ProtocolFact;
 use scheduled_transfer::wire::{DataChannel, Function};
 use scheduled_transfer::{ConnectionId, Extras, Failure, Span};
 use std::collections::BTreeMap;

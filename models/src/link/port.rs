@@ -1,10 +1,10 @@
 //! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
 
-use crate::clock::TransmitClock;
-use crate::medium::Channels;
+use crate::link::medium::Channels;
+use crate::link::wire::{Wire, WireTiming};
+use crate::observe::clock::TransmitClock;
+use crate::observe::stats::PortStats;
 use crate::packet::{List, UNSTAGED};
-use crate::stats::PortStats;
-use crate::wire::{Wire, WireTiming};
 use sim_core::{EventKey, prefetch};
 use std::collections::VecDeque;
 use voq_backpressure::Receiver;
@@ -350,7 +350,7 @@ pub(crate) struct Rx {
     /// buf_status of the last symbol made.
     pub advertised: u8,
     pub buffers: u8,
-    /// At or below this advertised count a release is told at once (see [`crate::credit`]).
+    /// At or below this advertised count a release is told at once (see [`crate::link::credit`]).
     pub eager_at: u8,
     pub high_water: u8,
     /// A delivery event for the oldest packet in flight is posted.

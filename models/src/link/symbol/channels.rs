@@ -16,14 +16,15 @@
 //! is never clear, so that every short cut leads here.
 
 use super::End;
-use crate::clock::CHANNELS;
 use crate::config::{ChannelsConfig, PRIORITIES};
 use crate::event::{Cx, Payload};
-use crate::fabric::Fabric;
+use crate::link::Links;
+use crate::link::port::{NONE, UNSERVED, reading};
+use crate::link::transmit::{Pick, wait_for};
+use crate::observe::clock::CHANNELS;
+use crate::observe::probe::{DropReason, Probe};
 use crate::packet::{List, NIL, Packet, UNSTAGED};
-use crate::port::{NONE, UNSERVED, reading};
-use crate::probe::{DropReason, Probe};
-use crate::transmit::{Pick, wait_for};
+use crate::world::Fabric;
 use lp_serial::link::{
     Channels, Config, FlowControl, InputState, OpenChannel, PacketMeta, Reception, Schedule,
 };
@@ -159,7 +160,7 @@ impl End {
     }
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// The channels of the link of `port`, if it has any.
     pub(crate) fn channels(&self, port: u32) -> Option<&VirtualChannels> {
         self.ends.get(port as usize)?.as_ref()?.channels.as_deref()
@@ -168,8 +169,6 @@ impl<P: Probe> Fabric<P> {
     fn channels_mut(&mut self, port: u32) -> &mut VirtualChannels {
         self.end(port).channels.as_deref_mut().expect("packets of a VC stay on links that have it")
     }
-
-    // --- waiting and choice ----------------------------------------------------------------------
 
     /// A packet of a channel waits for `port` behind the others of its lane.
     fn store_in_channel(&mut self, port: u32, lane: u32, packet: u32) {
@@ -190,63 +189,6 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn queue_in_channel(&mut self, port: u32, packet: u32, at: u64) {
         self.begin_wait_at(port, packet, at, false);
         self.store_in_channel(port, 0, packet);
-    }
-
-    /// [`select`](Self::select) at a port with channels.
-    #[cold]
-    pub(crate) fn select_channels<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Pick {
-        let mut offers = [Pick::NONE; COUNT];
-        let (mut busy, mut no_credit) = (0, false);
-        offers[0] = self.select_priority(cx, port, &mut busy, &mut no_credit);
-        let gate = self.ports[port as usize].tx.clock.blocked();
-        let names = self.channels_mut(port).names;
-        for channel in 1..=names.count() {
-            let lanes = self.channels_mut(port).masks[usize::from(channel)];
-            if lanes == 0 {
-                continue;
-            }
-            if gate >> (PRIORITIES as u8 + names.vcid_of(channel)) & 1 == 1 {
-                no_credit = true;
-                continue;
-            }
-            let free = self.readable(cx, port, lanes, 0);
-            busy |= lanes & !free;
-            if free != 0 {
-                let lane = self.lane_of_channel(port, channel, free);
-                let packet = self.channels_mut(port).list(channel, lane).head;
-                let pick = Pick { packet, parked: Pick::IN_CHANNEL, priority: channel, lane: lane as u8 };
-                offers[usize::from(channel)] = pick;
-            }
-        }
-        let octets = offers.map(|pick| (pick.packet != NIL).then(|| self.packets[pick.packet].wire));
-        let channels = self.channels_mut(port);
-        match channels.schedule.choose(|channel| octets[usize::from(channel)]) {
-            Some(0) => {
-                channels.chosen = true;
-                offers[0]
-            }
-            Some(channel) => {
-                channels.chosen = true;
-                offers[usize::from(channel)]
-            }
-            None => {
-                self.await_inputs(cx, port, busy);
-                if no_credit {
-                    self.await_credit(cx, port);
-                }
-                Pick::NONE
-            }
-        }
-    }
-
-    /// Which of `lanes` is next in a channel.
-    fn lane_of_channel(&mut self, port: u32, channel: u8, lanes: u64) -> u32 {
-        let pointer = self.channels_mut(port).pointers[usize::from(channel)];
-        let owner = self.owner[port as usize];
-        self.choose(owner, lanes, pointer, |fabric, lane| {
-            let channels = fabric.channels(port).expect("the packet waits there");
-            fabric.packets[channels.head(channel, lane)].stamp
-        })
     }
 
     /// Takes a picked packet out of its channel.
@@ -279,10 +221,77 @@ impl<P: Probe> Fabric<P> {
             channels.refresh_at = now + channels.refresh_every;
             self.end(port).link.tell_channels();
         }
-        if channel != 0 && self.is_switch(port) {
+        if channel != 0 && self.nodes.is_switch(port) {
             let from = self.channels_mut(base + input).of(priority);
             self.ports[port as usize].tx.reading_kind = reading::channel(from);
         }
+    }
+
+    /// The transmitter of `port` forgets a packet of continuous traffic that has not arrived.
+    pub(super) fn lost_on_link<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
+        self.end(port).stats.lost_on_link += 1;
+        let flow = self.packets[packet].flow;
+        self.drop_packet(cx, packet, port, flow, DropReason::LinkError);
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    // --- waiting and choice ----------------------------------------------------------------------
+
+    /// [`select`](Self::select) at a port with channels.
+    #[cold]
+    pub(crate) fn select_channels<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Pick {
+        let mut offers = [Pick::NONE; COUNT];
+        let (mut busy, mut no_credit) = (0, false);
+        offers[0] = self.select_priority(cx, port, &mut busy, &mut no_credit);
+        let gate = self.links.ports[port as usize].tx.clock.blocked();
+        let names = self.links.channels_mut(port).names;
+        for channel in 1..=names.count() {
+            let lanes = self.links.channels_mut(port).masks[usize::from(channel)];
+            if lanes == 0 {
+                continue;
+            }
+            if gate >> (PRIORITIES as u8 + names.vcid_of(channel)) & 1 == 1 {
+                no_credit = true;
+                continue;
+            }
+            let free = self.readable(cx, port, lanes, 0);
+            busy |= lanes & !free;
+            if free != 0 {
+                let lane = self.lane_of_channel(port, channel, free);
+                let packet = self.links.channels_mut(port).list(channel, lane).head;
+                let pick = Pick { packet, parked: Pick::IN_CHANNEL, priority: channel, lane: lane as u8 };
+                offers[usize::from(channel)] = pick;
+            }
+        }
+        let octets = offers.map(|pick| (pick.packet != NIL).then(|| self.links.packets[pick.packet].wire));
+        let channels = self.links.channels_mut(port);
+        match channels.schedule.choose(|channel| octets[usize::from(channel)]) {
+            Some(0) => {
+                channels.chosen = true;
+                offers[0]
+            }
+            Some(channel) => {
+                channels.chosen = true;
+                offers[usize::from(channel)]
+            }
+            None => {
+                self.await_inputs(cx, port, busy);
+                if no_credit {
+                    self.links.await_credit(cx, port);
+                }
+                Pick::NONE
+            }
+        }
+    }
+
+    /// Which of `lanes` is next in a channel.
+    fn lane_of_channel(&mut self, port: u32, channel: u8, lanes: u64) -> u32 {
+        let pointer = self.links.channels_mut(port).pointers[usize::from(channel)];
+        self.choose(self.links.nodes.node(port), lanes, pointer, |fabric, lane| {
+            let channels = fabric.links.channels(port).expect("the packet waits there");
+            fabric.links.packets[channels.head(channel, lane)].stamp
+        })
     }
 
     // --- arrival ---------------------------------------------------------------------------------
@@ -295,32 +304,32 @@ impl<P: Probe> Fabric<P> {
         (packet, serial): (u32, u32),
         (before, reception): (InputState, Reception),
     ) {
-        let peer = self.ports[port as usize].rx.peer;
-        let priority = self.packets[packet].priority;
-        let channel = self.channels_mut(port).of(priority);
+        let peer = self.links.ports[port as usize].rx.peer;
+        let priority = self.links.packets[packet].priority;
+        let channel = self.links.channels_mut(port).of(priority);
         match reception {
             Reception::Accepted { .. } => {
-                self.end(peer).held(serial).unsettled = false;
+                self.links.end(peer).held(serial).unsettled = false;
                 // In the error-stopped state nothing is acknowledged.
-                self.end(port).judged = before != InputState::ErrorStopped;
-                if self.is_switch(port) {
+                self.links.end(port).judged = before != InputState::ErrorStopped;
+                if self.links.nodes.is_switch(port) {
                     self.arrive_in_channel(cx, port, packet, channel);
                 } else {
-                    self.deliver(port, packet, cx.now());
+                    self.links.deliver(port, packet, cx.now());
                 }
             }
             Reception::Lost => {
-                self.end(peer).held(serial).unsettled = false;
-                self.end(port).stats.lost_no_room += 1;
-                let flow = self.packets[packet].flow;
-                self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
+                self.links.end(peer).held(serial).unsettled = false;
+                self.links.end(port).stats.lost_no_room += 1;
+                let flow = self.links.packets[packet].flow;
+                self.links.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
             }
             Reception::Discarded => {}
         }
-        self.end(port).judged = false;
+        self.links.end(port).judged = false;
         self.count(cx, port, false);
         if reception != Reception::Discarded {
-            self.end(port).link.retell(channel);
+            self.links.end(port).link.retell(channel);
         }
         self.after_link_port(cx, port, false);
     }
@@ -333,14 +342,14 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         channel: u8,
     ) {
-        let s = self.owner[port as usize] as usize;
+        let s = self.links.nodes.switch(port);
         let switch = &mut self.switches[s];
-        let record = &mut self.packets[packet];
+        let record = &mut self.links.packets[packet];
         let hop =
             switch.routes.get(record.destination as usize).filter(|hop| u32::from(hop.egress) < switch.ports);
         let Some(&hop) = hop else {
             let flow = record.flow;
-            self.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
+            self.links.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
             return;
         };
         switch.stamp = switch.stamp.wrapping_add(1);
@@ -352,20 +361,20 @@ impl<P: Probe> Fabric<P> {
         record.input = input as u8;
         record.port = output;
         let priority = record.priority;
-        let channels = self.channels_mut(port);
+        let channels = self.links.channels_mut(port);
         channels.occupied[usize::from(channel)] += 1;
         let held = channels.held();
-        let rx = &mut self.ports[port as usize].rx;
+        let rx = &mut self.links.ports[port as usize].rx;
         rx.high_water = rx.high_water.max(rx.occupied.saturating_add(held.min(255) as u8));
         if self.may_start(cx, output, priority, UNSTAGED) && self.readable(cx, output, 1 << input, 0) != 0 {
             self.start(cx, output, packet, false);
             return;
         }
         self.consume(cx, output, cx.key());
-        self.ports[port as usize].tx.wanted |= 1 << hop.egress;
-        let Fabric { ports, packets, .. } = &mut *self;
+        self.links.ports[port as usize].tx.wanted |= 1 << hop.egress;
+        let Links { ports, packets, .. } = &mut self.links;
         wait_for(&ports[output as usize].tx.clock, &mut packets[packet], cx.now().0, false);
-        self.store_in_channel(output, input, packet);
+        self.links.store_in_channel(output, input, packet);
         self.try_output(cx, output);
     }
 
@@ -379,22 +388,15 @@ impl<P: Probe> Fabric<P> {
         port: u32,
         channel: u8,
     ) {
-        let in_use = &mut self.channels_mut(port).occupied[usize::from(channel)];
+        let in_use = &mut self.links.channels_mut(port).occupied[usize::from(channel)];
         *in_use -= 1;
         let in_use = *in_use;
-        let end = self.end(port);
+        let end = self.links.end(port);
         if end.mute {
             return;
         }
         end.link.occupy(channel, in_use + 1);
         end.link.release(channel);
         self.after_link_port(cx, port, false);
-    }
-
-    /// The transmitter of `port` forgets a packet of continuous traffic that has not arrived.
-    pub(super) fn lost_on_link<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
-        self.end(port).stats.lost_on_link += 1;
-        let flow = self.packets[packet].flow;
-        self.drop_packet(cx, packet, port, flow, DropReason::LinkError);
     }
 }

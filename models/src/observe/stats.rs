@@ -4,7 +4,7 @@ pub(crate) mod linx;
 pub(crate) mod program;
 pub(crate) mod transfer;
 
-use crate::probe::FACTS;
+use crate::observe::probe::FACTS;
 pub use linx::{GAP_CLASSES, GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
 pub use program::{CourierStats, ProgramTotals};
 use sim_core::Time;
@@ -156,7 +156,7 @@ pub struct FlowStats {
     pub link_octets: u64,
     /// Octets handed to protocols, read or written; padding not counted.
     pub payload: u64,
-    /// Numbers of [`crate::probe::ProtocolFact`]s, by index.
+    /// Numbers of [`crate::observe::probe::ProtocolFact`]s, by index.
     pub facts: [u64; FACTS],
 }
 

@@ -4,21 +4,22 @@
 //! left on each channel ([`Channels`]), and a freed place comes back as an event, one propagation later. So
 //! nothing here is on the way of packets of RapidIO: their transmitters never look.
 //!
-//! The receiving device tells every release ([`crate::port::Rx::eager_at`] is above all counts); endpoints
+//! The receiving device tells every release ([`crate::link::port::Rx::eager_at`] is above all counts); endpoints
 //! have no buffers of their own, so the place that a frame takes there is free as soon as it has arrived.
 //! Where nobody waits for room (Ethernet) a frame that finds none is dropped.
 
-use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Send};
 use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};
-use crate::endpoint::Made;
-use crate::event::{Cx, Kind, Payload, class};
-use crate::fabric::Fabric;
-use crate::interleave::{BY_CHANNEL, ChannelReads, Interleave};
-use crate::packet::origin;
-use crate::port::special;
-use crate::probe::{Delivery, DropReason, Probe};
-use crate::symbol::{Flight, step};
+use crate::event::{Cx, LinkStep, Payload, class};
+use crate::ids::Node;
+use crate::link::Links;
+use crate::link::interleave::{BY_CHANNEL, ChannelReads, Interleave};
+use crate::link::life::Made;
+use crate::link::port::special;
+use crate::link::symbol::Flight;
+use crate::observe::probe::{Delivery, DropReason, Probe};
+use crate::packet::{Frame, origin};
+use crate::world::Fabric;
 use logical::wire::Payload as _;
 use sim_core::EventList;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,14 +70,6 @@ pub(crate) enum Freed {
     Moved(u8),
 }
 
-/// What a packet carries on such links.
-#[derive(Debug)]
-pub(crate) struct Frame {
-    /// Id of its sender.
-    source: u32,
-    payload: Data,
-}
-
 /// Endpoints that are interfaces of one host.
 #[derive(Debug, Default)]
 pub(crate) struct Stripes {
@@ -114,102 +107,9 @@ impl Stripes {
     }
 }
 
-impl<P: Probe> Fabric<P> {
-    /// Joins the interfaces of hosts.
-    pub(crate) fn set_up_stripes(&mut self) {
-        let config = self.config.clone();
-        for part in config.agents.iter().flat_map(|agent| &agent.parts) {
-            let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
-            if end.interfaces.len() > 1 {
-                let endpoint = |&id: &u16| {
-                    let device = config.owners[usize::from(id)];
-                    !self.owner[self.first_port[device as usize] as usize] as u32
-                };
-                let interfaces = end.interfaces.iter().map(endpoint).collect();
-                self.stripes.join(interfaces, self.endpoints.len());
-            }
-        }
-    }
-
-    /// Makes links what the configuration says.
-    pub(crate) fn set_up_media(&mut self) {
-        let config = self.config.clone();
-        let mut shared = BTreeSet::new();
-        for media in &config.media {
-            let link = &config.links[media.link as usize];
-            for (device, number) in [link.a, link.b] {
-                let port = self.first_port[device as usize] + u32::from(number);
-                let rx = &mut self.ports[port as usize].rx;
-                let (own, peer) = (rx.buffers, rx.peer);
-                rx.special |= special::MEDIUM;
-                if media.medium.channels() > 1 {
-                    rx.special |= special::INTERLEAVED;
-                    shared.extend(usize::try_from(self.owner[port as usize]));
-                }
-                rx.eager_at = u8::MAX;
-                rx.buffers = own * media.medium.channels();
-                rx.advertised = rx.buffers;
-                self.cold[peer as usize].channels = Some(Box::new(Channels::new(media.medium, own)));
-                self.ports[port as usize].tx.free = PLENTY;
-                if !self.is_switch(port) {
-                    self.deliver_by_events(port);
-                }
-            }
-        }
-        for s in shared {
-            let switch = &mut self.switches[s];
-            if switch.direct {
-                switch.channel_reads = Some(Box::new(ChannelReads::new(switch.reads, switch.ports)));
-                (switch.reads, switch.reading) = (BY_CHANNEL, u64::MAX);
-            }
-        }
-    }
-
+impl<P: Probe> Links<P> {
     pub(crate) fn channels_of(&mut self, port: u32) -> &mut Channels {
         self.cold[port as usize].channels.as_mut().expect("the link of the port is of another medium")
-    }
-
-    /// A frame has been committed to the wire of `port`.
-    pub(crate) fn started_on_medium<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        flight: &Flight,
-    ) {
-        let record = &self.packets[packet];
-        let (priority, from) = (record.priority, record.origin);
-        // Its credit is counted here, not there.
-        let tx = &mut self.ports[port as usize].tx;
-        (tx.free, tx.outstanding) = (PLENTY, 0);
-        let channels = self.channels_of(port);
-        let channel = channels.of(priority);
-        channels.reading = channel;
-        let interleaved = channels.interleave.is_some();
-        if interleaved {
-            self.message_began(cx, port, packet, flight);
-        }
-        let channels = self.channels_of(port);
-        if channels.medium.is_lossless() {
-            channels.free[usize::from(channel)] -= 1;
-            let blocked = channels.blocked();
-            let tx = &mut self.ports[port as usize].tx;
-            tx.clock.set_blocked(cx.now().0, blocked);
-            let timing = self.timings[tx.timing as usize];
-            if timing.to_sink {
-                let at = flight.arrival.time().0 + timing.propagation;
-                let peer = tx.peer;
-                self.channels_of(port).coming += 1;
-                if !interleaved {
-                    self.post_credit(cx, peer, at, channel);
-                }
-            }
-        }
-        if from == origin::FRAME && !self.is_switch(port) {
-            let token = self.frames.get(packet).expect("a frame has octets").payload.label.token;
-            let (host, _) = self.stripes.host(!self.owner[port as usize] as usize);
-            self.agents[host].as_mut().expect("only agents send frames").frame_started(token);
-        }
     }
 
     /// Posts the news that the receiver of `port` has a place more, for `at` at its neighbour.
@@ -230,62 +130,7 @@ impl<P: Probe> Fabric<P> {
         let rx = &self.ports[port as usize].rx;
         let (peer, device) = (rx.peer, rx.device);
         let key = self.key(device, at, class::SYMBOL);
-        cx.post(key, peer, Payload::new(Kind::Link, step::CREDIT, 0, channel.into()));
-    }
-
-    /// A receive buffer of `port` is free.
-    pub(crate) fn released_on_medium<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        freed: Freed,
-    ) {
-        let peer = self.ports[port as usize].rx.peer;
-        if let Freed::Read(output) = freed {
-            let channel = self.channels_of(output).reading;
-            self.channel_read_ended(output, port, channel);
-        }
-        let sender = self.channels_of(peer);
-        if !sender.medium.is_lossless() {
-            return;
-        }
-        let channel = match freed {
-            Freed::Moved(priority) => sender.of(priority),
-            Freed::Read(output) => self.channels_of(output).reading,
-        };
-        let timing = &self.timings[self.ports[port as usize].rx.timing as usize];
-        let at = cx.now().0 + timing.propagation;
-        self.return_credit(cx, port, at, channel);
-    }
-
-    /// The sender of `port` hears of a free place.
-    pub(crate) fn credit_returned<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        channel: u32,
-    ) {
-        let now = cx.now().0;
-        let e = !self.owner[port as usize] as usize;
-        if !self.is_switch(port) {
-            self.materialise(cx, e, now);
-        }
-        let channels = self.channels_of(port);
-        channels.coming -= 1;
-        channels.free[channel as usize] += 1;
-        let blocked = channels.blocked();
-        let tx = &mut self.ports[port as usize].tx;
-        tx.clock.set_blocked(now, blocked);
-        if std::mem::take(&mut tx.credit_waiting) {
-            if self.is_switch(port) {
-                self.try_output(cx, port);
-            } else {
-                self.endpoint_turn(cx, e);
-            }
-        }
-        // Or somebody waits while a message of another channel is on the wire.
-        self.switch_looks(cx, port);
-        self.may_pass(cx, port);
+        cx.post(key, peer, LinkStep::Credit { channel: channel.into() }.pack());
     }
 
     /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
@@ -299,6 +144,170 @@ impl<P: Probe> Fabric<P> {
         self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
     }
 
+    /// `--wire-check`: a frame is written again from what is read of it.
+    pub(crate) fn check_frame(&mut self, port: u32, packet: u32) {
+        let medium = self.channels_of(port).medium;
+        let wire = self.packets[packet].wire;
+        let frame = self.packets.frames.get(packet).expect("links of other media carry frames");
+        let octets = frame.payload.as_bytes().expect("a frame has octets");
+        assert_eq!(medium.wire_octets(octets.len() as u32), wire.into(), "wire check: length of a frame");
+        let again = crate::agent::transfer::lower::again(medium, octets);
+        assert_eq!(again.as_deref(), Some(octets), "wire check: frame");
+        self.wire_checked.packet(octets);
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// Joins the interfaces of hosts.
+    pub(crate) fn set_up_stripes(&mut self) {
+        let config = self.links.config.clone();
+        for part in config.agents.iter().flat_map(|agent| &agent.parts) {
+            let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
+            if end.interfaces.len() > 1 {
+                let endpoint = |&id: &u16| {
+                    let device = config.owners[usize::from(id)];
+                    self.links.nodes.endpoint_of(device) as u32
+                };
+                let interfaces = end.interfaces.iter().map(endpoint).collect();
+                self.hosts.stripes.join(interfaces, self.endpoints.len());
+            }
+        }
+    }
+
+    /// Makes links what the configuration says.
+    pub(crate) fn set_up_media(&mut self) {
+        let config = self.links.config.clone();
+        let mut shared = BTreeSet::new();
+        for media in &config.media {
+            let link = &config.links[media.link as usize];
+            for (device, number) in [link.a, link.b] {
+                let port = self.links.nodes.port((device, number));
+                let rx = &mut self.links.ports[port as usize].rx;
+                let (own, peer) = (rx.buffers, rx.peer);
+                rx.special |= special::MEDIUM;
+                if media.medium.channels() > 1 {
+                    rx.special |= special::INTERLEAVED;
+                    if let Node::Switch(s) = self.links.nodes.node(port) {
+                        shared.insert(s);
+                    }
+                }
+                rx.eager_at = u8::MAX;
+                rx.buffers = own * media.medium.channels();
+                rx.advertised = rx.buffers;
+                self.links.cold[peer as usize].channels = Some(Box::new(Channels::new(media.medium, own)));
+                self.links.ports[port as usize].tx.free = PLENTY;
+                if !self.links.nodes.is_switch(port) {
+                    self.links.deliver_by_events(port);
+                }
+            }
+        }
+        for s in shared {
+            let switch = &mut self.switches[s];
+            if switch.direct {
+                switch.channel_reads = Some(Box::new(ChannelReads::new(switch.reads, switch.ports)));
+                (switch.reads, switch.reading) = (BY_CHANNEL, u64::MAX);
+            }
+        }
+    }
+
+    /// A frame has been committed to the wire of `port`.
+    pub(crate) fn started_on_medium<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        flight: &Flight,
+    ) {
+        let record = &self.links.packets[packet];
+        let (priority, from) = (record.priority, record.origin);
+        // Its credit is counted here, not there.
+        let tx = &mut self.links.ports[port as usize].tx;
+        (tx.free, tx.outstanding) = (PLENTY, 0);
+        let channels = self.links.channels_of(port);
+        let channel = channels.of(priority);
+        channels.reading = channel;
+        let interleaved = channels.interleave.is_some();
+        if interleaved {
+            self.message_began(cx, port, packet, flight);
+        }
+        let channels = self.links.channels_of(port);
+        if channels.medium.is_lossless() {
+            channels.free[usize::from(channel)] -= 1;
+            let blocked = channels.blocked();
+            let tx = &mut self.links.ports[port as usize].tx;
+            tx.clock.set_blocked(cx.now().0, blocked);
+            let timing = self.links.timings[tx.timing as usize];
+            if timing.to_sink {
+                let at = flight.arrival.time().0 + timing.propagation;
+                let peer = tx.peer;
+                self.links.channels_of(port).coming += 1;
+                if !interleaved {
+                    self.links.post_credit(cx, peer, at, channel);
+                }
+            }
+        }
+        if from == origin::FRAME && !self.links.nodes.is_switch(port) {
+            let token =
+                self.links.packets.frames.get(packet).expect("a frame has octets").payload.label.token;
+            let (host, _) = self.hosts.stripes.host(self.links.nodes.endpoint(port));
+            self.hosts.agents[host].as_mut().expect("only agents send frames").frame_started(token);
+        }
+    }
+
+    /// A receive buffer of `port` is free.
+    pub(crate) fn released_on_medium<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        freed: Freed,
+    ) {
+        let peer = self.links.ports[port as usize].rx.peer;
+        if let Freed::Read(output) = freed {
+            let channel = self.links.channels_of(output).reading;
+            self.channel_read_ended(output, port, channel);
+        }
+        let sender = self.links.channels_of(peer);
+        if !sender.medium.is_lossless() {
+            return;
+        }
+        let channel = match freed {
+            Freed::Moved(priority) => sender.of(priority),
+            Freed::Read(output) => self.links.channels_of(output).reading,
+        };
+        let timing = &self.links.timings[self.links.ports[port as usize].rx.timing as usize];
+        let at = cx.now().0 + timing.propagation;
+        self.links.return_credit(cx, port, at, channel);
+    }
+
+    /// The sender of `port` hears of a free place.
+    pub(crate) fn credit_returned<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        channel: u32,
+    ) {
+        let now = cx.now().0;
+        let node = self.links.nodes.node(port);
+        if let Node::Endpoint(e) = node {
+            self.materialise(cx, e, now);
+        }
+        let channels = self.links.channels_of(port);
+        channels.coming -= 1;
+        channels.free[channel as usize] += 1;
+        let blocked = channels.blocked();
+        let tx = &mut self.links.ports[port as usize].tx;
+        tx.clock.set_blocked(now, blocked);
+        if std::mem::take(&mut tx.credit_waiting) {
+            match node {
+                Node::Switch(_) => self.try_output(cx, port),
+                Node::Endpoint(e) => self.endpoint_turn(cx, e),
+            }
+        }
+        // Or somebody waits while a message of another channel is on the wire.
+        self.switch_looks(cx, port);
+        self.links.may_pass(cx, port);
+    }
+
     /// One frame of an agent joins the injection queue of an interface, whose number comes back.
     pub(crate) fn inject_frame<L: EventList<Payload>>(
         &mut self,
@@ -308,16 +317,17 @@ impl<P: Probe> Fabric<P> {
     ) -> u8 {
         let Send { to, priority, payload, conveyance } = send;
         let Conveyance::Frame { interface } = conveyance else { unreachable!("it is a frame") };
-        let e = self.stripes.interface(host, interface);
-        let medium = self.channels_of(self.endpoints[e].port).medium;
+        let e = self.hosts.stripes.interface(host, interface);
+        let medium = self.links.channels_of(self.endpoints[e].port).medium;
         let octets = payload.octets() as u32;
         let wire = medium.wire_octets(octets);
         let device = self.endpoints[e].device as usize;
-        let DeviceModel::Endpoint(EndpointConfig { ids, .. }) = &self.config.devices[device].model else {
+        let DeviceModel::Endpoint(EndpointConfig { ids, .. }) = &self.links.config.devices[device].model
+        else {
             unreachable!("only endpoints make frames")
         };
         let source = ids[0];
-        let agent = self.agents[host].as_mut().expect("only agents make frames");
+        let agent = self.hosts.agents[host].as_mut().expect("only agents make frames");
         let sequence = agent.packets;
         agent.packets += 1;
         let flow = payload.label.flow;
@@ -327,8 +337,8 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         let packet = self.admit_packet(e, now, made);
         self.queue_packet(cx, e, packet, now);
-        self.frames.put(packet, Frame { source, payload });
-        self.may_pass(cx, self.endpoints[e].port);
+        self.links.packets.frames.put(packet, Frame { source, payload });
+        self.links.may_pass(cx, self.endpoints[e].port);
         interface
     }
 
@@ -340,7 +350,7 @@ impl<P: Probe> Fabric<P> {
         mut interfaces: u64,
     ) {
         while interfaces != 0 {
-            let e = self.stripes.interface(host, interfaces.trailing_zeros() as u8);
+            let e = self.hosts.stripes.interface(host, interfaces.trailing_zeros() as u8);
             interfaces &= interfaces - 1;
             self.endpoint_turn(cx, e);
         }
@@ -349,7 +359,7 @@ impl<P: Probe> Fabric<P> {
     /// A frame of this endpoint has started to leave: its protocol may have more.
     pub(crate) fn frame_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         let now = cx.now().0;
-        let (host, _) = self.stripes.host(e);
+        let (host, _) = self.hosts.stripes.host(e);
         self.lend(host).make_stream(now);
         // This transmitter is busy from now on; who called arranges what comes after.
         self.carry_out(cx, host, host != e);
@@ -363,25 +373,14 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         delivery: &Delivery,
     ) {
-        let frame = self.frames.take(packet).expect("a packet of an agent has a body or is a frame");
-        let (host, interface) = self.stripes.host(!self.owner[port as usize] as usize);
-        if !matches!(self.agents.get(host), Some(Some(_))) {
+        let frame =
+            self.links.packets.frames.take(packet).expect("a packet of an agent has a body or is a frame");
+        let (host, interface) = self.hosts.stripes.host(self.links.nodes.endpoint(port));
+        if !matches!(self.hosts.agents.get(host), Some(Some(_))) {
             return;
         }
         let Frame { source, payload } = *frame;
         self.lend(host).deliver_frame(source, delivery, payload, interface);
         self.carry_out(cx, host, true);
-    }
-
-    /// `--wire-check`: a frame is written again from what is read of it.
-    pub(crate) fn check_frame(&mut self, port: u32, packet: u32) {
-        let medium = self.channels_of(port).medium;
-        let wire = self.packets[packet].wire;
-        let frame = self.frames.get(packet).expect("links of other media carry frames");
-        let octets = frame.payload.as_bytes().expect("a frame has octets");
-        assert_eq!(medium.wire_octets(octets.len() as u32), wire.into(), "wire check: length of a frame");
-        let again = crate::agent::transfer::lower::again(medium, octets);
-        assert_eq!(again.as_deref(), Some(octets), "wire check: frame");
-        self.wire_checked.packet(octets);
     }
 }

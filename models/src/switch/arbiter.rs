@@ -6,9 +6,10 @@
 //! nobody competes with. Offers that nobody took leave no trace.
 
 use crate::config::{Arbitration, PRIORITIES};
-use crate::event::{Cx, Kind, Payload, class};
-use crate::fabric::Fabric;
-use crate::probe::Probe;
+use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::Node;
+use crate::observe::probe::Probe;
+use crate::world::Fabric;
 use sim_core::{EventKey, EventList, Time};
 use std::hint::select_unpredictable;
 
@@ -29,17 +30,15 @@ struct Match {
 }
 
 impl<P: Probe> Fabric<P> {
-    /// A member of `set` by the policy of switch `owner` (negative: an endpoint, which serves its queues in
-    /// turn). `pointer` is who was served last, `stamp` when the first packet of a member arrived in the
+    /// A member of `set` by the policy of a switch; an endpoint serves its queues in turn. `pointer` is who was served last, `stamp` when the first packet of a member arrived in the
     /// switch.
     #[inline(always)]
-    pub fn choose(&mut self, owner: i32, set: u64, pointer: u8, stamp: impl Fn(&Self, u32) -> u32) -> u32 {
-        let policy =
-            if owner < 0 { Arbitration::RoundRobin } else { self.switches[owner as usize].arbitration };
-        match policy {
+    pub fn choose(&mut self, owner: Node, set: u64, pointer: u8, stamp: impl Fn(&Self, u32) -> u32) -> u32 {
+        let Node::Switch(s) = owner else { return next_after(set, pointer) };
+        match self.switches[s].arbitration {
             Arbitration::RoundRobin | Arbitration::Islip { .. } => next_after(set, pointer),
             Arbitration::OldestFirst => self.oldest_of(set, stamp),
-            Arbitration::Random => self.random_of(owner as usize, set),
+            Arbitration::Random => self.random_of(s, set),
         }
     }
 
@@ -95,25 +94,25 @@ impl<P: Probe> Fabric<P> {
             _ if on_boundary() => now,
             _ => (now / slot + 1) * slot,
         };
-        let key = self.key(device, at, class::TICK);
-        cx.post(key, s as u32, Payload::of(Kind::Tick));
+        let key = self.links.key(device, at, class::TICK);
+        cx.post(key, s as u32, Happening::Tick.pack());
     }
 
     pub fn tick<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: u32) {
         let s = s as usize;
         self.switches[s].tick_posted = false;
-        let starts = self.ledger.packet_hops;
+        let starts = self.links.observe.ledger.packet_hops;
         let mut unfinished = self.choose_together(cx, s);
         if self.switches[s].channel_reads.is_some() {
             self.outputs_look(cx, s);
             // Who started does not want other inputs any more: somebody else may read them.
-            unfinished |= self.ledger.packet_hops != starts;
+            unfinished |= self.links.observe.ledger.packet_hops != starts;
         }
         let switch = &self.switches[s];
         let again = if switch.slot == 0 {
             unfinished
         } else {
-            (switch.base..switch.base + switch.ports).any(|o| self.ports[o as usize].tx.stored > 0)
+            (switch.base..switch.base + switch.ports).any(|o| self.links.ports[o as usize].tx.stored > 0)
         };
         if again {
             self.post_tick(cx, s);
@@ -163,10 +162,10 @@ impl<P: Probe> Fabric<P> {
             for n in (0..ports).filter(|n| outputs >> n & 1 == 1) {
                 let asks = &requests[n as usize];
                 let Some(priority) = (0..PRIORITIES).rev().find(|&p| asks[p] & open != 0) else { continue };
-                let pointer = self.ports[(base + n) as usize].tx.pointers[priority];
+                let pointer = self.links.ports[(base + n) as usize].tx.pointers[priority];
                 let asking = asks[priority] & open;
-                let lane = self.choose(s as i32, asking, pointer, |fabric, lane| {
-                    fabric.packets[fabric.head_of(base + n, priority, lane).packet].stamp
+                let lane = self.choose(Node::Switch(s), asking, pointer, |fabric, lane| {
+                    fabric.links.packets[fabric.links.head_of(base + n, priority, lane).packet].stamp
                 });
                 grants[lane as usize][priority] |= 1 << n;
                 granted |= 1 << lane;
@@ -196,7 +195,7 @@ impl<P: Probe> Fabric<P> {
                         open &= !(u64::from(reads[lane as usize] == 0) << lane);
                         if slips && round == 0 {
                             self.switches[s].reads_of[lane as usize].last[priority] = last;
-                            self.ports[(base + output) as usize].tx.pointers[priority] = lane as u8;
+                            self.links.ports[(base + output) as usize].tx.pointers[priority] = lane as u8;
                         }
                         matches[count] = Match { output, lane, priority };
                         count += 1;
@@ -209,15 +208,17 @@ impl<P: Probe> Fabric<P> {
         let unfinished = (0..ports).any(|n| asks(&n));
         for &Match { output, lane, priority } in &matches[..count] {
             let port = base + output;
-            let pick = self.head_of(port, priority, lane);
-            self.take(port, pick);
+            let pick = self.links.head_of(port, priority, lane);
+            self.links.take(port, pick);
             // A start turns the pointers; iSLIP has turned them as far as it may.
             let pointers =
-                (self.ports[port as usize].tx.pointers, self.switches[s].reads_of[lane as usize].last);
+                (self.links.ports[port as usize].tx.pointers, self.switches[s].reads_of[lane as usize].last);
             self.start(cx, port, pick.packet, true);
             if slips {
-                (self.ports[port as usize].tx.pointers, self.switches[s].reads_of[lane as usize].last) =
-                    pointers;
+                (
+                    self.links.ports[port as usize].tx.pointers,
+                    self.switches[s].reads_of[lane as usize].last,
+                ) = pointers;
             }
         }
         // Outputs that lost to another output of the same input wait for the end of that read.
@@ -236,34 +237,34 @@ impl<P: Probe> Fabric<P> {
         output: u32,
         requests: &mut [u64; PRIORITIES],
     ) -> u64 {
-        if self.ports[output as usize].tx.stored == 0 {
+        if self.links.ports[output as usize].tx.stored == 0 {
             return 0;
         }
-        if self.ports[output as usize].tx.done > cx.key() {
-            self.post_done(cx, output);
+        if self.links.ports[output as usize].tx.done > cx.key() {
+            self.links.post_done(cx, output);
             return 0;
         }
-        if self.ports[output as usize].tx.clock.blocked() != 0 {
+        if self.links.ports[output as usize].tx.clock.blocked() != 0 {
             self.consume(cx, output, cx.key());
         }
         let (mut asked, mut busy, mut no_credit) = (0u64, 0u64, false);
         for priority in (0..PRIORITIES).rev() {
-            let lanes = self.eligible(output, priority) & !asked;
+            let lanes = self.links.eligible(output, priority) & !asked;
             if lanes == 0 {
                 continue;
             }
-            if self.ports[output as usize].tx.clock.blocked() & (1 << priority) != 0 {
+            if self.links.ports[output as usize].tx.clock.blocked() & (1 << priority) != 0 {
                 no_credit = true;
                 continue;
             }
-            let direct = self.switches[self.owner[output as usize] as usize].direct;
+            let direct = self.switches[self.links.nodes.switch(output)].direct;
             requests[priority] = if direct { self.readable(cx, output, lanes, priority) } else { lanes };
             busy |= lanes & !requests[priority];
             asked |= lanes;
         }
         self.await_inputs(cx, output, busy);
         if no_credit {
-            self.await_credit(cx, output);
+            self.links.await_credit(cx, output);
         }
         asked & !busy
     }

@@ -6,11 +6,12 @@
 
 use crate::agent::Cargo;
 use crate::config::IdSize;
-use crate::fabric::Fabric;
+use crate::link::Links;
+use crate::observe::probe::Probe;
 use crate::packet;
 use crate::packet::MAINTENANCE;
 use crate::packet::origin;
-use crate::probe::Probe;
+use crate::world::Fabric;
 use logical::wire::{Packet, Priority, Transport};
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};
@@ -44,7 +45,7 @@ impl WireChecked {
 /// Filler of packets of which nobody asks what is in them.
 const FILLER: u8 = 0xA5;
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// A packet leaves `port` with this ackID.
     pub(crate) fn check_packet(&mut self, port: u32, packet: u32, ack_id: u8) {
         let record = &self.packets[packet];
@@ -54,7 +55,7 @@ impl<P: Probe> Fabric<P> {
             if idle3 { idle3_packet_bytes(sealed as u32) } else { sealed as u32 }
         };
         let mut body = [0; BODY_MAX_BYTES];
-        let cargo = if record.origin >= origin::STREAM { self.cargoes.get(packet) } else { None };
+        let cargo = if record.origin >= origin::STREAM { self.packets.cargoes.get(packet) } else { None };
         let length = match cargo {
             Some(cargo) => write_cargo(record, self.id_size_of(record.source), cargo, &mut body),
             None => {
@@ -90,8 +91,8 @@ impl<P: Probe> Fabric<P> {
         if let Some(enumeration) = self.config.enumeration {
             return enumeration.ids;
         }
-        let endpoint = !self.owner[self.first_port[device as usize] as usize] as usize;
-        self.agents[endpoint].as_ref().map_or(IdSize::Dev8, |agent| agent.ids)
+        let agent = self.config.agents.iter().find(|agent| agent.device == device);
+        agent.map_or(IdSize::Dev8, |agent| agent.ids)
     }
 
     /// The symbol of an acknowledgement or a status leaves `port`, in packet granularity.
@@ -128,6 +129,8 @@ impl<P: Probe> Fabric<P> {
         self.wire_checked.symbols += 1;
     }
 }
+
+impl<P: Probe> Fabric<P> {}
 
 /// Writes a packet of an agent, after it was read back. Its octets.
 fn write_cargo(

@@ -6,12 +6,14 @@
 //! a transmitter at work is no stall; one that comes back is a deadlock; one that ends elsewhere is a stall.
 
 use crate::config::vc_of;
-use crate::event::{Cx, Kind, Payload, class};
-use crate::fabric::Fabric;
+use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::Node;
+use crate::link::Links;
+use crate::link::port::NONE;
+use crate::observe::probe::Probe;
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
-use crate::port::NONE;
-use crate::probe::Probe;
 use crate::run::StallReport;
+use crate::world::Fabric;
 use sim_core::watch::{WaitGraph, Walk, walk};
 use sim_core::{EventKey, EventList, Time};
 use voq_backpressure::symbol::Vc;
@@ -40,12 +42,12 @@ struct View<'a, P> {
 impl<P: Probe> View<'_, P> {
     fn reason(&self, packet: u32) -> Reason {
         let f = self.fabric;
-        let record = &f.packets[packet];
-        let port = f.port_of(packet);
+        let record = &f.links.packets[packet];
+        let port = f.links.port_of(packet);
         if record.flags & WAITING == 0 {
-            return if f.is_cut_off(port) { Reason::NoLink } else { Reason::Moving };
+            return if f.links.is_cut_off(port) { Reason::NoLink } else { Reason::Moving };
         }
-        let tx = &f.ports[port as usize].tx;
+        let tx = &f.links.ports[port as usize].tx;
         if self.is_refused(port, record.priority) {
             return Reason::NoCredit(self.holder(packet, tx.peer));
         }
@@ -57,31 +59,31 @@ impl<P: Probe> View<'_, P> {
         }
         if tx.clock.blocked() & (1 << record.priority) != 0 {
             let peer = tx.peer;
-            if f.cold[port as usize].channels.as_ref().is_some_and(|channels| channels.coming > 0) {
+            if f.links.cold[port as usize].channels.as_ref().is_some_and(|channels| channels.coming > 0) {
                 return Reason::Moving;
             }
-            if tx.wake_posted || tx.pending > 0 || !f.cold[peer as usize].in_flight.is_empty() {
+            if tx.wake_posted || tx.pending > 0 || !f.links.cold[peer as usize].in_flight.is_empty() {
                 return Reason::Moving;
             }
-            if let Some(Some(end)) = f.ends.get(port as usize) {
+            if let Some(Some(end)) = f.links.ends.get(port as usize) {
                 if end.is_gone() {
                     return Reason::NoLink;
                 }
-                let partner = f.ends[peer as usize].as_ref().expect("both ends of a link are symbolic");
+                let partner = f.links.ends[peer as usize].as_ref().expect("both ends of a link are symbolic");
                 if tx.clock.is_recovering() || end.is_busy() || partner.is_busy() {
                     return Reason::Moving;
                 }
             }
             let holder = self.holder(packet, peer);
             // A buffer of one that is under way, or leaves right now, will be told of.
-            let under_way = tx.outstanding > 0 && !f.is_symbolic(port);
+            let under_way = tx.outstanding > 0 && !f.links.is_symbolic(port);
             if holder == NIL && (under_way || self.is_read(peer)) {
                 return Reason::Moving;
             }
             return Reason::NoCredit(holder);
         }
         if record.flags & AT_INPUT != 0 {
-            let s = f.owner[port as usize] as usize;
+            let s = f.links.nodes.switch(port);
             let switch = &f.switches[s];
             let n = switch.ports as usize;
             let (priority, input) = (record.priority as usize, record.input as usize);
@@ -97,6 +99,7 @@ impl<P: Probe> View<'_, P> {
         }
         // The head of its queue: whatever else is stored at the output is ahead of it.
         let ahead = f
+            .links
             .packets
             .iter()
             .filter(|(id, p)| {
@@ -105,7 +108,7 @@ impl<P: Probe> View<'_, P> {
                 same && *id != packet
                     && p.flags & WAITING != 0
                     && p.flags & AT_INPUT == 0
-                    && f.port_of(*id) == port
+                    && f.links.port_of(*id) == port
             })
             .min_by_key(|(_, p)| p.stamp);
         match ahead {
@@ -122,9 +125,12 @@ impl<P: Probe> View<'_, P> {
     /// The packet of the same channel as `packet` that has held a buffer of `peer` longest, or [`NIL`].
     fn holder(&self, packet: u32, peer: u32) -> u32 {
         let f = self.fabric;
-        let vc = vc_of(f.packets[packet].priority);
-        let waits = f.packets.iter().filter(|(id, p)| {
-            vc_of(p.priority) == vc && p.flags & WAITING != 0 && *id != packet && f.input_of(*id) == peer
+        let vc = vc_of(f.links.packets[packet].priority);
+        let waits = f.links.packets.iter().filter(|(id, p)| {
+            vc_of(p.priority) == vc
+                && p.flags & WAITING != 0
+                && *id != packet
+                && f.links.input_of(*id) == peer
         });
         waits.min_by_key(|(_, p)| p.stamp).map_or(NIL, |(id, _)| id)
     }
@@ -135,29 +141,31 @@ impl<P: Probe> View<'_, P> {
     fn is_refused(&self, port: u32, priority: u8) -> bool {
         let f = self.fabric;
         let refused = |port: u32| {
-            let end = f.ends.get(port as usize).and_then(|end| end.as_ref());
-            end.is_some_and(|end| end.is_refused()) && f.is_symbolic(port)
+            let end = f.links.ends.get(port as usize).and_then(|end| end.as_ref());
+            end.is_some_and(|end| end.is_refused()) && f.links.is_symbolic(port)
         };
         if !refused(port) {
             return false;
         }
-        let peer = f.ports[port as usize].tx.peer;
-        let rx = &f.ports[peer as usize].rx;
+        let peer = f.links.ports[port as usize].tx.peer;
+        let rx = &f.links.ports[peer as usize].rx;
         let free = u16::from(rx.buffers.saturating_sub(rx.occupied.saturating_sub(rx.unaccepted)));
-        let partner = f.ends[peer as usize].as_ref().expect("both ends of a link are symbolic");
+        let partner = f.links.ends[peer as usize].as_ref().expect("both ends of a link are symbolic");
         !partner.has_room(free, priority) && !self.readers(peer).any(|output| !refused(output))
     }
 
     /// Outputs that read from the input buffers of `port` right now.
     fn readers(&self, port: u32) -> impl Iterator<Item = u32> {
         let f = self.fabric;
-        let switch = usize::try_from(f.owner[port as usize]).ok().map(|s| &f.switches[s]);
-        let outputs = switch.map_or(0..0, |switch| switch.base..switch.base + switch.ports);
+        let outputs = match f.links.nodes.node(port) {
+            Node::Switch(s) => f.switches[s].base..f.switches[s].base + f.switches[s].ports,
+            Node::Endpoint(_) => 0..0,
+        };
         let base = outputs.start;
         outputs.filter(move |&output| {
-            let tx = &f.ports[output as usize].tx;
+            let tx = &f.links.ports[output as usize].tx;
             let reads = u32::from(tx.reading) == port - base && tx.done > self.key;
-            reads || f.interleaved(output).is_some_and(|messages| messages.reads(port - base))
+            reads || f.links.interleaved(output).is_some_and(|messages| messages.reads(port - base))
         })
     }
 
@@ -168,11 +176,11 @@ impl<P: Probe> View<'_, P> {
 
     fn stopped(&self, port: u32, queue: u8) -> Reason {
         let f = self.fabric;
-        let tx = &f.ports[port as usize].tx;
-        let cold = &f.cold[port as usize];
+        let tx = &f.links.ports[port as usize].tx;
+        let cold = &f.links.cold[port as usize];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
-        let base = f.base_of(tx.peer);
-        let ports = f.switches[f.owner[tx.peer as usize] as usize].ports as u16;
+        let base = f.links.base_of(tx.peer);
+        let ports = f.switches[f.links.nodes.switch(tx.peer)].ports as u16;
         // Only sets of several ports have a pseudo queue.
         let set = queue.checked_sub(MULTICAST_QUEUES).map(|n| staging.multicast[usize::from(n)]);
         let stops = |p: u16| {
@@ -182,23 +190,26 @@ impl<P: Probe> View<'_, P> {
         let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, NIL) };
         let output = base + u32::from(p);
         // The neighbour calls the port clear and has nothing more to say: the message that says so was lost.
-        let neighbour = &f.switches[f.owner[tx.peer as usize] as usize];
+        let neighbour = &f.switches[f.links.nodes.switch(tx.peer)];
         let own = (tx.peer - base) as u16;
         let told = neighbour.originator.as_ref().is_some_and(|o| {
-            o.reported(own, p) || o.pending_messages(own) > 0 || f.cold[tx.peer as usize].messages_on_wire > 0
+            o.reported(own, p)
+                || o.pending_messages(own) > 0
+                || f.links.cold[tx.peer as usize].messages_on_wire > 0
         });
         if !told {
             return Reason::Stopped(p as u8, NIL);
         }
         let holder = f
+            .links
             .packets
             .iter()
-            .filter(|(id, w)| w.flags & WAITING != 0 && f.port_of(*id) == output)
+            .filter(|(id, w)| w.flags & WAITING != 0 && f.links.port_of(*id) == output)
             .min_by_key(|(_, w)| w.stamp)
             .map(|(id, _)| id);
         match holder {
             Some(id) => Reason::Stopped(p as u8, id),
-            None if f.ports[output as usize].tx.done > self.key => Reason::Moving,
+            None if f.links.ports[output as usize].tx.done > self.key => Reason::Moving,
             None => Reason::Stopped(p as u8, NIL),
         }
     }
@@ -218,7 +229,25 @@ impl<P: Probe> WaitGraph for View<'_, P> {
 /// Longest time between two looks of the watchdog at an idle fabric, in units of `stall_after`.
 const WATCH_STEPS: u64 = 256;
 
-impl<P: Probe> Fabric<P> {
+/// What the watchdog has found, and when it looks.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    pub stalls: Vec<StallReport>,
+    /// Places of which a stall has been reported: port and staging queue.
+    stalled: Vec<(u32, u8)>,
+    /// How long a packet may wait, ps; 0: nobody looks.
+    pub stall_after: u64,
+    /// From one look to the next, in units of `stall_after`.
+    watch_steps: u64,
+}
+
+impl Watchdog {
+    pub fn new(stall_after: u64) -> Self {
+        Watchdog { stalls: Vec::new(), stalled: Vec::new(), stall_after, watch_steps: 1 }
+    }
+}
+
+impl<P: Probe> Links<P> {
     /// The port whose transmitter a waiting packet is for.
     pub fn port_of(&self, packet: u32) -> u32 {
         self.packets[packet].port
@@ -227,20 +256,22 @@ impl<P: Probe> Fabric<P> {
     /// The port through which a waiting packet came in, or [`NONE`] at its source.
     fn input_of(&self, packet: u32) -> u32 {
         let base = self.base_of(self.packets[packet].port);
-        if self.is_switch(base) { base + u32::from(self.packets[packet].input) } else { NONE }
+        if self.nodes.is_switch(base) { base + u32::from(self.packets[packet].input) } else { NONE }
     }
 
     /// The link of this port is down, or has given up: what was sent and is not acknowledged stands here.
     fn is_cut_off(&self, port: u32) -> bool {
         matches!(self.ends.get(port as usize), Some(Some(end)) if end.is_gone())
     }
+}
 
+impl<P: Probe> Fabric<P> {
     fn describe(&self, view: &View<'_, P>, packet: u32) -> String {
-        let record = &self.packets[packet];
-        let port = self.port_of(packet);
-        let device = &self.config.devices[self.ports[port as usize].rx.device as usize].path;
-        let flow = &self.config.flows[record.flow as usize].name;
-        let number = port - self.base_of(port);
+        let record = &self.links.packets[packet];
+        let port = self.links.port_of(packet);
+        let device = &self.links.config.devices[self.links.ports[port as usize].rx.device as usize].path;
+        let flow = &self.links.config.flows[record.flow as usize].name;
+        let number = port - self.links.base_of(port);
         let head = format!(
             "packet {} of flow {flow:?} to id {} waits in {device} for port {number}",
             record.sequence,
@@ -251,8 +282,8 @@ impl<P: Probe> Fabric<P> {
             Reason::NoLink => "its link is down".to_string(),
             Reason::Behind(_) => "behind another packet".to_string(),
             Reason::Stopped(p, id) => {
-                let peer = &self.config.devices
-                    [self.ports[self.ports[port as usize].tx.peer as usize].rx.device as usize]
+                let peer = &self.links.config.devices
+                    [self.links.ports[self.links.ports[port as usize].tx.peer as usize].rx.device as usize]
                     .path;
                 let stop = format!("staging queue {} is stopped by port {p} of {peer}", record.queue);
                 if id == NIL {
@@ -262,8 +293,8 @@ impl<P: Probe> Fabric<P> {
                 }
             }
             Reason::NoCredit(id) => {
-                let peer = &self.config.devices
-                    [self.ports[self.ports[port as usize].tx.peer as usize].rx.device as usize]
+                let peer = &self.links.config.devices
+                    [self.links.ports[self.links.ports[port as usize].tx.peer as usize].rx.device as usize]
                     .path;
                 if id == NIL {
                     format!("{peer} advertises no free buffer, though no packet holds one")
@@ -281,37 +312,37 @@ impl<P: Probe> Fabric<P> {
     pub fn watch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         let now = cx.now().0;
         self.settle(cx, cx.key());
-        self.observers_pending -= 1;
-        let idle = self.is_idle(cx);
+        self.links.observe.pending -= 1;
+        let idle = self.links.is_idle(cx);
         // Without any event left, whatever waits now waits for ever.
-        let deadline = if idle { now } else { now.saturating_sub(self.stall_after) };
+        let deadline = if idle { now } else { now.saturating_sub(self.watchdog.stall_after) };
         let mut found = Vec::new();
         {
             let view = View { fabric: self, key: cx.key() };
-            let mut seen: Vec<(u32, u8)> = self.stalled.clone();
+            let mut seen: Vec<(u32, u8)> = self.watchdog.stalled.clone();
             // The longest wait first, ties by name: what is reported must not depend on where packets lie.
-            let mut old: Vec<u32> = (self.packets.iter())
+            let mut old: Vec<u32> = (self.links.packets.iter())
                 .filter(|(_, p)| p.snapshot.at <= deadline)
-                .filter(|(id, p)| p.flags & WAITING != 0 || self.is_cut_off(self.port_of(*id)))
+                .filter(|(id, p)| p.flags & WAITING != 0 || self.links.is_cut_off(self.links.port_of(*id)))
                 .map(|(id, _)| id)
                 .collect();
             old.sort_by_key(|id| {
-                let p = &self.packets[*id];
+                let p = &self.links.packets[*id];
                 (p.snapshot.at, p.source, p.origin, p.sequence, p.port)
             });
             for id in old {
-                let record = &self.packets[id];
-                let port = self.port_of(id);
+                let record = &self.links.packets[id];
+                let port = self.links.port_of(id);
                 let place = (port, record.queue);
                 if seen.contains(&place) {
                     continue;
                 }
                 // At its source a packet may wait long behind others; only a stopped queue or a transmitter
                 // that does not start anything is suspicious there.
-                let tx = &self.ports[port as usize].tx;
+                let tx = &self.links.ports[port as usize].tx;
                 let suspicious = match tx.clock.stopped_since(record.queue) {
                     Some(since) => since <= deadline,
-                    None => self.is_switch(port) || tx.clock.last_start() <= deadline,
+                    None => self.links.nodes.is_switch(port) || tx.clock.last_start() <= deadline,
                 };
                 if !suspicious {
                     continue;
@@ -336,22 +367,29 @@ impl<P: Probe> Fabric<P> {
                 found.push((place, report));
             }
         }
-        let stop = self.config.stop_on_stall && !found.is_empty();
+        let stop = self.links.config.stop_on_stall && !found.is_empty();
         for (place, report) in found {
-            self.stalled.push(place);
-            self.stalls.push(report);
+            self.watchdog.stalled.push(place);
+            self.watchdog.stalls.push(report);
         }
         if stop {
             cx.stop();
         }
         if !idle {
-            self.observers_pending += 1;
+            self.links.observe.pending += 1;
             // Where nothing is on its way nothing waits: look less and less often, or an idle hour costs
             // millions of looks.
-            self.watch_steps =
-                if self.packets.len() == 0 { (2 * self.watch_steps).min(WATCH_STEPS) } else { 1 };
-            let key = self.observer.make(Time(now + self.watch_steps * self.stall_after), class::WATCH);
-            cx.post(key, 0, Payload::of(Kind::Watch));
+            self.watchdog.watch_steps = if self.links.packets.len() == 0 {
+                (2 * self.watchdog.watch_steps).min(WATCH_STEPS)
+            } else {
+                1
+            };
+            let key = self
+                .links
+                .observe
+                .keys
+                .make(Time(now + self.watchdog.watch_steps * self.watchdog.stall_after), class::WATCH);
+            cx.post(key, 0, Happening::Watch.pack());
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The receiving side: what arrives, and what it means for the fabric.
 
-use super::{Control, step};
-use crate::event::{Cx, Kind, Payload, class};
-use crate::fabric::Fabric;
-use crate::probe::Probe;
+use super::Control;
+use crate::event::{Cx, LinkStep, Payload, class};
+use crate::observe::probe::Probe;
+use crate::world::Fabric;
 use lp_serial::control_symbol::{Cause, Stype1};
 use lp_serial::link::{FlowControl, LinkEvent, OutputError, PacketMeta, Reception};
 use sim_core::{EventList, Time};
@@ -12,42 +12,42 @@ impl<P: Probe> Fabric<P> {
     /// A symbol reaches `port`.
     pub(crate) fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        let peer = self.ports[port as usize].rx.peer;
-        let sender = self.end(peer);
+        let peer = self.links.ports[port as usize].rx.peer;
+        let sender = self.links.end(peer);
         // What was on a wire that broke is not there any more.
         let Some(n) = sender.flying.iter().position(|symbol| symbol.key == cx.key()) else { return };
         let symbol = sender.flying.remove(n).expect("found");
         if symbol.damaged {
-            self.end(port).suspect = true;
-            self.tell_again(cx, peer);
+            self.links.end(port).suspect = true;
+            self.links.tell_again(cx, peer);
         } else {
-            self.make_up(cx, port, self.ports[port as usize].tx.credit_waiting);
-            let end = self.end(port);
+            self.make_up(cx, port, self.links.ports[port as usize].tx.credit_waiting);
+            let end = self.links.end(port);
             end.link.handle_stype0(now, symbol.symbol.stype0());
             end.calls = true;
         }
         let stype1 = symbol.symbol.stype1();
         let delimits = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket | Stype1::Nop);
         if symbol.damaged || !delimits {
-            let pipeline = self.timings[self.ports[peer as usize].tx.timing as usize].pipeline;
-            let device = self.ports[port as usize].rx.device;
-            let key = self.key(device, now + pipeline, class::SYMBOL);
+            let pipeline = self.links.timings[self.links.ports[peer as usize].tx.timing as usize].pipeline;
+            let device = self.links.ports[port as usize].rx.device;
+            let key = self.links.key(device, now + pipeline, class::SYMBOL);
             let control = Control { key, symbol: (!symbol.damaged).then_some(symbol.symbol) };
             if pipeline == 0 {
                 self.take_in(cx, port, &control);
             } else {
-                self.end(port).controls.push_back(control);
-                cx.post(key, port, Payload::new(Kind::Link, step::CONTROL, 0, 0));
+                self.links.end(port).controls.push_back(control);
+                cx.post(key, port, LinkStep::Control.pack());
             }
         }
         self.after_link_port(cx, port, true);
-        self.try_leave(now, port);
+        self.links.try_leave(now, port);
     }
 
     /// The input side gets to a symbol that is damaged, or whose second function is no mere delimiter. (Those
     /// are told with the packets.)
     pub(super) fn control<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let end = self.end(port);
+        let end = self.links.end(port);
         let Some(n) = end.controls.iter().position(|control| control.key == cx.key()) else { return };
         let control = end.controls.remove(n).expect("found");
         self.take_in(cx, port, &control);
@@ -57,7 +57,7 @@ impl<P: Probe> Fabric<P> {
     fn take_in<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, control: &Control) {
         // A link-response is followed by what buffers are free.
         self.count(cx, port, false);
-        let end = self.end(port);
+        let end = self.links.end(port);
         match control.symbol {
             Some(symbol) => {
                 if symbol.stype1() == Stype1::Stomp {
@@ -75,31 +75,31 @@ impl<P: Probe> Fabric<P> {
 
     /// The input side gets to a damaged character of the idle sequence.
     pub(super) fn idle_damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let end = self.end(port);
+        let end = self.links.end(port);
         end.idle_errors -= 1;
         end.absorb();
         end.link.handle_error(Cause::IllegalCharacter);
         self.after_link_port(cx, port, false);
-        let peer = self.ports[port as usize].rx.peer;
-        self.tell_until_up(cx, peer);
+        let peer = self.links.ports[port as usize].rx.peer;
+        self.links.tell_until_up(cx, peer);
     }
 
     /// A deadline of the link port.
     pub(super) fn deadline<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, generation: u32) {
         let now = cx.now();
-        let device = self.ports[port as usize].rx.device;
-        match self.end(port).timer.on_pop(now, generation) {
+        let device = self.links.ports[port as usize].rx.device;
+        match self.links.end(port).timer.on_pop(now, generation) {
             sim_core::TimerPop::Fired => {}
             sim_core::TimerPop::Rearm(entry) => {
-                let key = self.key(device, entry.at.0, class::SYMBOL);
-                cx.post(key, port, Payload::new(Kind::Link, step::TIMER, 0, entry.generation));
+                let key = self.links.key(device, entry.at.0, class::SYMBOL);
+                cx.post(key, port, LinkStep::Timer { generation: entry.generation }.pack());
                 return;
             }
             sim_core::TimerPop::Stale => return,
         }
-        if self.end(port).suspect {
+        if self.links.end(port).suspect {
             self.make_up(cx, port, false);
-            let end = self.end(port);
+            let end = self.links.end(port);
             end.link.handle_timeout(now.0);
             end.calls = true;
             self.after_link_port(cx, port, false);
@@ -114,22 +114,22 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         behind: u32,
     ) {
-        let peer = self.ports[port as usize].rx.peer;
-        let sender = self.end(peer);
+        let peer = self.links.ports[port as usize].rx.peer;
+        let sender = self.links.end(peer);
         let Some(n) = sender.air.iter().position(|air| air.key == cx.key()) else { return };
         let air = sender.air.remove(n).expect("found");
         if air.void {
-            self.end(port).stats.absorbed += u64::from(air.damaged);
+            self.links.end(port).stats.absorbed += u64::from(air.damaged);
             return;
         }
         if behind != 0 {
             // Cut-through: it is judged when its end is in, and on such links it is sound.
-            self.end(port).unjudged.push_back(air.meta);
+            self.links.end(port).unjudged.push_back(air.meta);
             self.arrive(cx, port, packet, behind);
             return;
         }
         self.count(cx, port, true);
-        let end = self.end(port);
+        let end = self.links.end(port);
         if air.damaged {
             end.absorb();
         }
@@ -150,12 +150,12 @@ impl<P: Probe> Fabric<P> {
         }
         if !matches!(reception, Reception::Accepted { .. }) {
             self.count(cx, port, false);
-            self.end(port).retell_mute();
+            self.links.end(port).retell_mute();
             self.after_link_port(cx, port, false);
             return;
         }
         end.judged = true;
-        if self.is_switch(port) {
+        if self.links.nodes.is_switch(port) {
             self.arrive(cx, port, packet, 0);
         } else {
             self.reach_endpoint(cx, port, packet, cx.now());
@@ -165,9 +165,9 @@ impl<P: Probe> Fabric<P> {
     /// The fabric has taken a packet in: its acknowledgement is due.
     #[cold]
     pub(crate) fn acknowledge<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.links.ports[port as usize].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
-        let end = self.end(port);
+        let end = self.links.end(port);
         if !std::mem::take(&mut end.judged) {
             let meta = end.unjudged.pop_front().unwrap_or(PacketMeta::new(3, 0));
             end.link.occupy(0, in_use.saturating_sub(1));
@@ -180,7 +180,7 @@ impl<P: Probe> Fabric<P> {
             );
         }
         self.count(cx, port, false);
-        self.end(port).link.retell(0);
+        self.links.end(port).link.retell(0);
         self.after_link_port(cx, port, false);
         self.tell_releases(cx, port);
     }
@@ -188,10 +188,10 @@ impl<P: Probe> Fabric<P> {
     /// A receive buffer of `port` is free again, and the partner should know.
     #[cold]
     pub(crate) fn release_told<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.links.ports[port as usize].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
-        let unsent = rx.wire.status_unsent(cx.now().0, self.timings[rx.timing as usize].wire);
-        let end = self.end(port);
+        let unsent = rx.wire.status_unsent(cx.now().0, self.links.timings[rx.timing as usize].wire);
+        let end = self.links.end(port);
         if end.mute {
             return;
         }
@@ -209,17 +209,17 @@ impl<P: Probe> Fabric<P> {
 
     /// The link port learns how many buffers are in use; `truly`: even if it must not tell.
     pub(super) fn count<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, truly: bool) {
-        if self.is_switch(port) {
-            let s = self.owner[port as usize] as usize;
+        if self.links.nodes.is_switch(port) {
+            let s = self.links.nodes.switch(port);
             let input = port - self.switches[s].base;
             if self.switches[s].reads_of[input as usize].outputs != 0 {
                 self.prune(s, input, cx.key());
             }
         }
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.links.ports[port as usize].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let total = u16::from(rx.buffers);
-        let end = self.end(port);
+        let end = self.links.end(port);
         let mute = end.mute && !truly;
         end.link.occupy(0, if mute { total } else { in_use });
         end.count_channels(mute);
@@ -228,8 +228,10 @@ impl<P: Probe> Fabric<P> {
     /// Creations come before what changes the credit that they would find: those before now, or also those of
     /// now if somebody waits for the change.
     pub(super) fn make_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, waits: bool) {
-        if !self.is_switch(port) && (waits || self.ports[port as usize].tx.clock.blocked() != 0) {
-            let e = !self.owner[port as usize] as usize;
+        if !self.links.nodes.is_switch(port)
+            && (waits || self.links.ports[port as usize].tx.clock.blocked() != 0)
+        {
+            let e = self.links.nodes.endpoint(port);
             if let Some(until) = cx.now().0.checked_sub(u64::from(!waits)) {
                 self.materialise(cx, e, until);
             }
@@ -246,17 +248,17 @@ impl<P: Probe> Fabric<P> {
     ) {
         self.drain(cx, port);
         let opened = self.sync(cx, port);
-        self.arrange(cx, port);
-        let rx = &mut self.ports[port as usize].rx;
-        let advertised = self.ends[port as usize].as_ref().map(|end| end.link.buffers(0).advertised());
+        self.links.arrange(cx, port);
+        let rx = &mut self.links.ports[port as usize].rx;
+        let advertised = self.links.ends[port as usize].as_ref().map(|end| end.link.buffers(0).advertised());
         rx.advertised = advertised.expect("the link runs in symbol granularity") as u8;
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         if (heard && tx.credit_waiting) || opened {
             tx.credit_waiting = false;
-            if self.is_switch(port) {
+            if self.links.nodes.is_switch(port) {
                 self.try_output(cx, port);
             } else {
-                let e = !self.owner[port as usize] as usize;
+                let e = self.links.nodes.endpoint(port);
                 self.endpoint_turn(cx, e);
             }
         }
@@ -265,8 +267,8 @@ impl<P: Probe> Fabric<P> {
     /// Takes out what the link port reports.
     pub(super) fn drain<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        while let Some(event) = self.end(port).link.poll_event() {
-            let end = self.end(port);
+        while let Some(event) = self.links.end(port).link.poll_event() {
+            let end = self.links.end(port);
             match event {
                 LinkEvent::Acknowledged(serial) => {
                     end.refused = false;
@@ -274,7 +276,7 @@ impl<P: Probe> Fabric<P> {
                     let lost = lost.map(|held| held.packet);
                     end.held.retain(|held| held.serial != serial);
                     if let Some(packet) = lost {
-                        self.lost_on_link(cx, port, packet);
+                        self.links.lost_on_link(cx, port, packet);
                     }
                 }
                 LinkEvent::InputRetry => end.stats.retries += 1,
@@ -310,14 +312,14 @@ impl<P: Probe> Fabric<P> {
     /// could not start now can.
     pub(super) fn sync<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
         let now = cx.now().0;
-        let end = self.ends[port as usize].as_ref().expect("the link runs in symbol granularity");
+        let end = self.links.ends[port as usize].as_ref().expect("the link runs in symbol granularity");
         let normal = end.is_normal();
         let outstanding = (end.link.outstanding() + end.link.waiting()) as u16;
         let in_vc0 = end.outstanding_in_vc0();
         let credit = end.link.credit(0);
         let receiver = end.link.flow() == FlowControl::Receiver;
         let free = if receiver { i16::MAX / 2 } else { credit.last_told() as i16 - in_vc0 as i16 };
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         let gate = if normal {
             timing.blocked(free, outstanding)
         } else {
@@ -326,14 +328,14 @@ impl<P: Probe> Fabric<P> {
         };
         let gate = u16::from(gate) | end.channel_gate(normal, timing.ack_window);
         let idle = normal && end.link.outstanding() == 0;
-        let recovering = self.ports[port as usize].tx.clock.is_recovering();
-        if recovering == normal || gate != self.ports[port as usize].tx.clock.blocked() {
+        let recovering = self.links.ports[port as usize].tx.clock.is_recovering();
+        if recovering == normal || gate != self.links.ports[port as usize].tx.clock.blocked() {
             self.make_up_past(cx, port);
         }
-        if idle && self.end(port).link.input() == lp_serial::link::InputState::Normal {
-            self.end(port).suspect = false;
+        if idle && self.links.end(port).link.input() == lp_serial::link::InputState::Normal {
+            self.links.end(port).suspect = false;
         }
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.links.ports[port as usize].tx;
         let before = tx.clock.blocked();
         (tx.free, tx.outstanding) = (free, outstanding);
         if recovering && normal {
@@ -346,8 +348,8 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn make_up_past<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if !self.is_switch(port) && cx.now() != Time::ZERO {
-            let e = !self.owner[port as usize] as usize;
+        if !self.links.nodes.is_switch(port) && cx.now() != Time::ZERO {
+            let e = self.links.nodes.endpoint(port);
             self.materialise(cx, e, cx.now().0 - 1);
         }
     }

@@ -1,11 +1,13 @@
 //! The sending side: packets are committed to the wire, symbols are put together and leave.
 
-use super::{Air, Flying, Held, POLL, step};
-use crate::event::{Cx, Kind, Payload, class};
-use crate::fabric::{Fabric, mark};
-use crate::port::{Port, special};
-use crate::probe::{Cause, Probe};
-use crate::wire::Function;
+use super::{Air, Flying, Held, POLL};
+use crate::event::{Cx, LinkStep, Payload, class};
+use crate::link::Links;
+use crate::link::port::{Port, special};
+use crate::link::wire::Function;
+use crate::observe::mark;
+use crate::observe::probe::{Cause, Probe};
+use crate::world::Fabric;
 use lp_serial::control_symbol::Stype1;
 use lp_serial::link::{Opportunity, Place, Start, Starting};
 use sim_core::{EventKey, EventList, Time};
@@ -23,76 +25,12 @@ pub(crate) struct Flight {
     pub behind: u32,
 }
 
-impl<P: Probe> Fabric<P> {
-    /// The fabric has committed a packet to the wire of a link that needs more than the closed form.
-    #[cold]
-    pub(crate) fn started_specially<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        flight: Flight,
-    ) {
-        let bits = self.ports[port as usize].rx.special;
-        if bits & special::SYMBOLS != 0 {
-            self.launch(cx, port, packet, flight);
-            return;
-        }
-        if bits & special::MEDIUM != 0 {
-            if bits & special::CHECK != 0 {
-                self.check_frame(port, packet);
-            }
-            return self.started_on_medium(cx, port, packet, &flight);
-        }
-        if bits & special::WATCHED != 0 {
-            self.note_packet(cx.now().0, port, packet, flight);
-        }
-        if bits & special::CHECK != 0 {
-            let number = self.ports[port as usize].tx.packets_sent;
-            self.check_packet(port, packet, number as u8);
-        }
-    }
-
-    /// The fabric has committed a packet to the wire of a symbolic link.
-    fn launch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, flight: Flight) {
-        let meta = self.packets[packet].meta();
-        let peer = self.ports[port as usize].tx.peer;
-        let last = self.ports[port as usize].rx.wire.last_packet();
-        let end = self.end(port);
-        let serial = end.serial;
-        end.serial = end.serial.wrapping_add(1);
-        end.link.submit(serial, meta).expect("the queue has no limit");
-        let config = end.link.config();
-        let unsettled = config.is_continuous(config.channel(meta));
-        let (start, stored) = (flight.start, flight.stored);
-        end.held.push(Held { serial, packet, start, stored, sent: false, again: false, unsettled });
-        end.committed = Some((serial, flight.start));
-        let until = last.expect("a packet was committed").1;
-        end.place(flight.start);
-        end.place(until);
-        end.before = std::mem::replace(&mut end.last, last);
-        end.stats.packets += 1;
-        end.air.push_back(Air::new(flight.arrival, serial, meta));
-        cx.post(flight.arrival, peer, Payload::new(Kind::Link, step::ARRIVE, packet, flight.behind));
-        let tx = &mut self.ports[port as usize].tx;
-        tx.clock.forget_transmission();
-        if self.is_switch(port) {
-            self.post_done(cx, port);
-        }
-        self.ledger.symbol_hops += 1;
-        if self.end(port).channels.is_some() {
-            self.count(cx, port, false);
-            self.launched_with_channels(port, packet, cx.now().0);
-        }
-        self.sync(cx, port);
-        self.arrange(cx, port);
-    }
-
+impl<P: Probe> Links<P> {
     /// Something may have become due at `port`: it gets its place on the wire, and the next place is asked
     /// for.
     pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        let Fabric { ports, ends, timings, keys, .. } = &mut *self;
+        let Links { ports, ends, timings, keys, .. } = self;
         let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];
         let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
@@ -148,134 +86,15 @@ impl<P: Probe> Fabric<P> {
             && at < end.posted
         {
             end.posted = at;
-            cx.post(keys.make(Time(at), POLL), port, Payload::new(Kind::Link, step::POLL, 0, 0));
+            cx.post(keys.make(Time(at), POLL), port, LinkStep::Poll.pack());
         }
         if end.suspect
             && let Some(at) = end.link.poll_timeout()
             && let Some(entry) = end.timer.arm(Time(at.max(now + 1)))
         {
             let key = keys.make(entry.at, class::SYMBOL);
-            cx.post(key, port, Payload::new(Kind::Link, step::TIMER, 0, entry.generation));
+            cx.post(key, port, LinkStep::Timer { generation: entry.generation }.pack());
         }
-    }
-
-    /// A place on the wire of `port`, if it is one: the link port says what leaves.
-    pub(super) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let now = cx.now().0;
-        if !self.is_symbolic(port) {
-            return;
-        }
-        let Fabric { ports, ends, timings, keys, .. } = &mut *self;
-        let Port { tx, rx } = &mut ports[port as usize];
-        let timing = &timings[rx.timing as usize];
-        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
-        if end.posted == now {
-            end.posted = u64::MAX;
-        }
-        let ending = end.on_wire.filter(|&(_, until)| until == now).map(|(serial, _)| serial);
-        let sop = end.committed.is_some_and(|(_, start)| start == now);
-        let slot = end.places.contains(&now);
-        let again = end.committed.is_none()
-            && end.link.can_start()
-            && (end.on_wire.is_none() || ending.is_some())
-            && rx.wire.free_at(now, timing.wire) == now;
-        let calls = end.calls && !end.link.is_up();
-        let inside = end.on_wire.is_some() && ending.is_none();
-        let wanted = ending.is_some() || slot || again || calls;
-        if now < end.polled || end.link.is_down() || inside || !wanted {
-            self.arrange(cx, port);
-            return;
-        }
-        end.polled = now + 1;
-        let place = if ending.is_some() { Place::End } else { Place::Idle };
-        let starting = if sop || again { Starting::Now } else { Starting::Not };
-        let due = end.link.due();
-        let arrives = Time(now + timing.wire.symbol + timing.propagation);
-        // What has its place on a later symbol does not leave with this one.
-        let holding = end.due.front().is_some_and(|key| key.time() > arrives);
-        let opportunity = Opportunity { place, starting, holding };
-        let of = end.link.next_tells_of();
-        let mut offered = end.link.poll_transmit(now, opportunity);
-        if offered.is_none() && (sop || end.message.is_some()) {
-            // The packet committed cannot start any more: its start-of-packet is a status.
-            offered = end.link.poll_transmit(now, Opportunity { starting: Starting::Not, ..opportunity });
-        }
-        let Some(mut sent) = offered else {
-            end.calls = false;
-            self.arrange(cx, port);
-            return;
-        };
-        end.tell(&mut sent.symbol, holding, of);
-        let keys = &mut keys[rx.device as usize];
-        let mut key = None;
-        if end.link.due() < due {
-            key = end.due.pop_front().filter(|key| key.time() == arrives);
-        }
-        let key = key.unwrap_or_else(|| keys.make(arrives, class::SYMBOL));
-        end.places.remove(&now);
-        if !slot && ending.is_none() && sent.packet.is_none() {
-            rx.wire.due(now, Function::Stype0, timing.wire);
-        }
-        let checks = rx.special & special::CHECK != 0;
-        let stype1 = sent.symbol.stype1();
-        let damaged = end.errors.symbol(now);
-        end.stats.damaged_symbols += u64::from(damaged);
-        end.suspect |= damaged;
-        if let Some(serial) = ending {
-            let whole = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket);
-            end.stats.cancelled += u64::from(!whole);
-            if let Some(air) = end.flight(serial).filter(|_| !whole || damaged) {
-                air.void = true;
-            }
-        }
-        if stype1 == Stype1::RestartFromRetry {
-            // Who has a higher priority than what was refused goes first, if it waits by then.
-            end.resumes = now + timing.wire.symbol;
-        }
-        end.on_wire = None;
-        let starts = sent.packet.as_ref().map(|start| start.packet);
-        let sent_symbol = sent.symbol;
-        end.flying.push_back(Flying { key, start: now, symbol: sent.symbol, starts, ends: ending, damaged });
-        let peer = rx.peer;
-        if end.woken != Some(key) {
-            cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
-        }
-        if end.resumes > now {
-            let key = keys.make(Time(end.resumes), class::SYMBOL);
-            cx.post(key, port, Payload::new(Kind::Link, step::RESUME, 0, 0));
-        }
-        let message = end.message.take();
-        let committed = if sop { end.committed.take().map(|(serial, _)| serial) } else { None };
-        if let Some(serial) = committed.filter(|serial| starts != Some(*serial)) {
-            if let Some(air) = end.flight(serial) {
-                air.void = true;
-            }
-            if starts.is_none() {
-                let (_, until) = rx.wire.last_packet().expect("a packet was committed");
-                let next = now + timing.wire.symbol;
-                rx.wire.retract(next, end.before);
-                tx.packet_ps -= until - now;
-                end.places.remove(&until);
-                end.shift(until, next);
-                end.last = end.before;
-            }
-        }
-        if let Some(start) = sent.packet {
-            if committed != Some(start.packet) {
-                self.repeat(cx, port, &start, committed.is_some());
-            }
-            self.begun(port, &start, now, damaged);
-        }
-        if checks {
-            let with_message = |(_, field)| sent_symbol.with_stype2(field).expect("14 bits, on long symbols");
-            self.check_symbol(message.map_or(sent_symbol, with_message));
-        }
-        if let Some(message) = message {
-            self.send_message(cx, port, message, damaged);
-        }
-        self.drain(cx, port);
-        self.sync(cx, port);
-        self.arrange(cx, port);
     }
 
     /// The start-of-packet of a packet leaves now.
@@ -312,8 +131,8 @@ impl<P: Probe> Fabric<P> {
         instead: bool,
     ) {
         let now = cx.now().0;
-        let sends_own = !self.is_switch(port);
-        let Fabric { ports, ends, timings, keys, packets, cold, trajectory, late, .. } = &mut *self;
+        let sends_own = !self.nodes.is_switch(port);
+        let Links { ports, ends, timings, keys, packets, cold, observe, .. } = self;
         let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];
         let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
@@ -342,7 +161,6 @@ impl<P: Probe> Fabric<P> {
         let held = held.expect("what the link port sends is held");
         record.parts[Cause::Serialization as usize] -= held.stored;
         record.parts[Cause::Serialization as usize] += length;
-        late.add(held.packet, now - held.start);
         if !held.sent && sends_own {
             record.left = now;
         }
@@ -351,15 +169,201 @@ impl<P: Probe> Fabric<P> {
             end.stats.repeated += 1;
             end.stats.repeated_ps += length;
         }
-        (held.start, held.stored) = (now, length);
         let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        trajectory.record(mark::START, Time(now), u64::from(port), id);
+        packets.late.add(held.packet, now - held.start);
+        (held.start, held.stored) = (now, length);
+        observe.trajectory.record(mark::START, Time(now), u64::from(port), id);
         let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
         end.air.push_back(Air::new(arrival, start.packet, start.meta));
-        cx.post(arrival, rx.peer, Payload::new(Kind::Link, step::ARRIVE, packet, 0));
+        cx.post(arrival, rx.peer, LinkStep::Arrive { packet, behind: 0 }.pack());
         tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
         if tx.waiting > 0 {
             self.post_done(cx, port);
         }
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// The fabric has committed a packet to the wire of a link that needs more than the closed form.
+    #[cold]
+    pub(crate) fn started_specially<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        flight: Flight,
+    ) {
+        let bits = self.links.ports[port as usize].rx.special;
+        if bits & special::SYMBOLS != 0 {
+            self.launch(cx, port, packet, flight);
+            return;
+        }
+        if bits & special::MEDIUM != 0 {
+            if bits & special::CHECK != 0 {
+                self.links.check_frame(port, packet);
+            }
+            return self.started_on_medium(cx, port, packet, &flight);
+        }
+        if bits & special::WATCHED != 0 {
+            self.links.note_packet(cx.now().0, port, packet, flight);
+        }
+        if bits & special::CHECK != 0 {
+            let number = self.links.ports[port as usize].tx.packets_sent;
+            self.links.check_packet(port, packet, number as u8);
+        }
+    }
+
+    /// The fabric has committed a packet to the wire of a symbolic link.
+    fn launch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, flight: Flight) {
+        let meta = self.links.packets[packet].meta();
+        let peer = self.links.ports[port as usize].tx.peer;
+        let last = self.links.ports[port as usize].rx.wire.last_packet();
+        let end = self.links.end(port);
+        let serial = end.serial;
+        end.serial = end.serial.wrapping_add(1);
+        end.link.submit(serial, meta).expect("the queue has no limit");
+        let config = end.link.config();
+        let unsettled = config.is_continuous(config.channel(meta));
+        let (start, stored) = (flight.start, flight.stored);
+        end.held.push(Held { serial, packet, start, stored, sent: false, again: false, unsettled });
+        end.committed = Some((serial, flight.start));
+        let until = last.expect("a packet was committed").1;
+        end.place(flight.start);
+        end.place(until);
+        end.before = std::mem::replace(&mut end.last, last);
+        end.stats.packets += 1;
+        end.air.push_back(Air::new(flight.arrival, serial, meta));
+        cx.post(flight.arrival, peer, LinkStep::Arrive { packet, behind: flight.behind }.pack());
+        let tx = &mut self.links.ports[port as usize].tx;
+        tx.clock.forget_transmission();
+        if self.links.nodes.is_switch(port) {
+            self.links.post_done(cx, port);
+        }
+        self.links.observe.ledger.symbol_hops += 1;
+        if self.links.end(port).channels.is_some() {
+            self.count(cx, port, false);
+            self.links.launched_with_channels(port, packet, cx.now().0);
+        }
+        self.sync(cx, port);
+        self.links.arrange(cx, port);
+    }
+
+    /// A place on the wire of `port`, if it is one: the link port says what leaves.
+    pub(super) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let now = cx.now().0;
+        if !self.links.is_symbolic(port) {
+            return;
+        }
+        let Links { ports, ends, timings, keys, .. } = &mut self.links;
+        let Port { tx, rx } = &mut ports[port as usize];
+        let timing = &timings[rx.timing as usize];
+        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        if end.posted == now {
+            end.posted = u64::MAX;
+        }
+        let ending = end.on_wire.filter(|&(_, until)| until == now).map(|(serial, _)| serial);
+        let sop = end.committed.is_some_and(|(_, start)| start == now);
+        let slot = end.places.contains(&now);
+        let again = end.committed.is_none()
+            && end.link.can_start()
+            && (end.on_wire.is_none() || ending.is_some())
+            && rx.wire.free_at(now, timing.wire) == now;
+        let calls = end.calls && !end.link.is_up();
+        let inside = end.on_wire.is_some() && ending.is_none();
+        let wanted = ending.is_some() || slot || again || calls;
+        if now < end.polled || end.link.is_down() || inside || !wanted {
+            self.links.arrange(cx, port);
+            return;
+        }
+        end.polled = now + 1;
+        let place = if ending.is_some() { Place::End } else { Place::Idle };
+        let starting = if sop || again { Starting::Now } else { Starting::Not };
+        let due = end.link.due();
+        let arrives = Time(now + timing.wire.symbol + timing.propagation);
+        // What has its place on a later symbol does not leave with this one.
+        let holding = end.due.front().is_some_and(|key| key.time() > arrives);
+        let opportunity = Opportunity { place, starting, holding };
+        let of = end.link.next_tells_of();
+        let mut offered = end.link.poll_transmit(now, opportunity);
+        if offered.is_none() && (sop || end.message.is_some()) {
+            // The packet committed cannot start any more: its start-of-packet is a status.
+            offered = end.link.poll_transmit(now, Opportunity { starting: Starting::Not, ..opportunity });
+        }
+        let Some(mut sent) = offered else {
+            end.calls = false;
+            self.links.arrange(cx, port);
+            return;
+        };
+        end.tell(&mut sent.symbol, holding, of);
+        let keys = &mut keys[rx.device as usize];
+        let mut key = None;
+        if end.link.due() < due {
+            key = end.due.pop_front().filter(|key| key.time() == arrives);
+        }
+        let key = key.unwrap_or_else(|| keys.make(arrives, class::SYMBOL));
+        end.places.remove(&now);
+        if !slot && ending.is_none() && sent.packet.is_none() {
+            rx.wire.due(now, Function::Stype0, timing.wire);
+        }
+        let checks = rx.special & special::CHECK != 0;
+        let stype1 = sent.symbol.stype1();
+        let damaged = end.errors.symbol(now);
+        end.stats.damaged_symbols += u64::from(damaged);
+        end.suspect |= damaged;
+        if let Some(serial) = ending {
+            let whole = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket);
+            end.stats.cancelled += u64::from(!whole);
+            if let Some(air) = end.flight(serial).filter(|_| !whole || damaged) {
+                air.void = true;
+            }
+        }
+        if stype1 == Stype1::RestartFromRetry {
+            // Who has a higher priority than what was refused goes first, if it waits by then.
+            end.resumes = now + timing.wire.symbol;
+        }
+        end.on_wire = None;
+        let starts = sent.packet.as_ref().map(|start| start.packet);
+        let sent_symbol = sent.symbol;
+        end.flying.push_back(Flying { key, start: now, symbol: sent.symbol, starts, ends: ending, damaged });
+        let peer = rx.peer;
+        if end.woken != Some(key) {
+            cx.post(key, peer, LinkStep::Symbol.pack());
+        }
+        if end.resumes > now {
+            let key = keys.make(Time(end.resumes), class::SYMBOL);
+            cx.post(key, port, LinkStep::Resume.pack());
+        }
+        let message = end.message.take();
+        let committed = if sop { end.committed.take().map(|(serial, _)| serial) } else { None };
+        if let Some(serial) = committed.filter(|serial| starts != Some(*serial)) {
+            if let Some(air) = end.flight(serial) {
+                air.void = true;
+            }
+            if starts.is_none() {
+                let (_, until) = rx.wire.last_packet().expect("a packet was committed");
+                let next = now + timing.wire.symbol;
+                rx.wire.retract(next, end.before);
+                tx.packet_ps -= until - now;
+                end.places.remove(&until);
+                end.shift(until, next);
+                end.last = end.before;
+            }
+        }
+        if let Some(start) = sent.packet {
+            if committed != Some(start.packet) {
+                self.links.repeat(cx, port, &start, committed.is_some());
+            }
+            self.links.begun(port, &start, now, damaged);
+        }
+        if checks {
+            let with_message = |(_, field)| sent_symbol.with_stype2(field).expect("14 bits, on long symbols");
+            self.links.check_symbol(message.map_or(sent_symbol, with_message));
+        }
+        if let Some(message) = message {
+            self.links.send_message(cx, port, message, damaged);
+        }
+        self.drain(cx, port);
+        self.sync(cx, port);
+        self.links.arrange(cx, port);
     }
 }

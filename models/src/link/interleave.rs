@@ -17,16 +17,17 @@
 //! message; others may pass meanwhile.
 
 use crate::config::Medium;
-use crate::event::{Cx, Kind, Payload, class};
-use crate::fabric::Fabric;
+use crate::event::{Cx, LinkStep, Payload, class};
+use crate::link::Links;
+use crate::link::port::{NO_INPUT, NONE, Port, reading};
+use crate::link::symbol::Flight;
+use crate::link::transmit::Pick;
+use crate::observe::probe::{Cause, Probe};
 use crate::packet::NIL;
-use crate::port::{NO_INPUT, NONE, Port, reading};
-use crate::probe::{Cause, Probe};
-use crate::symbol::{Flight, step};
-use crate::transmit::Pick;
+use crate::world::Fabric;
 use sim_core::{Duration, EventKey, EventList, Time};
 
-/// [`crate::fabric::Switch::reads`] of a switch whose inputs are read channel by channel: then every input
+/// [`crate::world::Switch::reads`] of a switch whose inputs are read channel by channel: then every input
 /// counts as being read, and who wants one looks closer.
 pub(crate) const BY_CHANNEL: u32 = 0;
 /// Octets of a micropacket on the wire, control bits included.
@@ -64,7 +65,7 @@ struct Stopped {
     since: u64,
     /// Time on the wire that it still needs.
     left: u64,
-    /// What it reads, as in [`crate::port::Tx`] and [`crate::port::Cold`].
+    /// What it reads, as in [`crate::link::port::Tx`] and [`crate::link::port::Cold`].
     reading: u8,
     reading_kind: u8,
     share: u32,
@@ -133,7 +134,7 @@ impl ChannelReads {
     }
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// The messages on the wire of `port`, where channels share it.
     pub(crate) fn interleaved(&self, port: u32) -> Option<&Interleave> {
         self.cold[port as usize].channels.as_ref()?.interleave.as_deref()
@@ -143,51 +144,11 @@ impl<P: Probe> Fabric<P> {
         self.channels_of(port).interleave.as_mut().expect("the medium has virtual channels")
     }
 
-    /// A message has been committed to the wire of `port`.
-    pub(crate) fn message_began<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        flight: &Flight,
-    ) {
-        let record = &self.packets[packet];
-        let (channel, input) = (record.priority, record.input);
-        let is_switch = self.is_switch(port);
-        let mut upstream = NONE;
-        if is_switch {
-            let sender = self.ports[(self.base_of(port) + u32::from(input)) as usize].rx.peer;
-            let cuts = self.timings[self.ports[sender as usize].tx.timing as usize].header != 0;
-            upstream = if cuts { sender } else { NONE };
-            self.channel_read(port, input, channel);
-        }
-        let has_arrival = flight.behind > 0;
-        let closed_until = if has_arrival { flight.start + flight.stored } else { flight.start };
-        let from = flight.start;
-        let sending = Sending { packet, channel, from, closed_until, has_arrival, upstream, waits: false };
-        self.interleave(port).on_wire = Some(sending);
-        self.post_left(cx, port);
-        if has_arrival {
-            self.post_reach(cx, port, packet, flight.arrival, flight.behind);
-        }
-        self.may_pass(cx, port);
-        if !is_switch {
-            // What is created meanwhile may pass.
-            self.post_create(cx, !self.owner[port as usize] as usize);
-        }
-    }
-
-    /// A packet was created while a message may be on the wire of an endpoint.
-    pub(crate) fn message_created<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
-        self.post_create(cx, e);
-        self.may_pass(cx, self.endpoints[e].port);
-    }
-
     /// The end of a transmission is an event of its own kind.
     fn post_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let tx = &mut self.ports[port as usize].tx;
         tx.done_posted = true;
-        cx.post(tx.done, port, Payload::new(Kind::Link, step::LEFT, 0, 0));
+        cx.post(tx.done, port, LinkStep::Left.pack());
     }
 
     /// Posts the arrival at the neighbour of `port`; unfolded, one pipeline earlier.
@@ -201,9 +162,12 @@ impl<P: Probe> Fabric<P> {
     ) {
         let tx = &self.ports[port as usize].tx;
         let pipeline = self.timings[tx.timing as usize].pipeline;
-        let (early, step) =
-            if self.unfolded && pipeline > 0 { (pipeline, step::PINS) } else { (0, step::REACH) };
-        cx.post(arrival.earlier(Duration(early)), tx.peer, Payload::new(Kind::Link, step, packet, behind));
+        let (early, step) = if self.unfolded && pipeline > 0 {
+            (pipeline, LinkStep::Pins { packet, behind })
+        } else {
+            (0, LinkStep::Reach { packet, behind })
+        };
+        cx.post(arrival.earlier(Duration(early)), tx.peer, step.pack());
     }
 
     /// Unfolded: a message is at the pins of `port`.
@@ -217,71 +181,7 @@ impl<P: Probe> Fabric<P> {
         let upstream = self.ports[port as usize].rx.peer;
         let pipeline = self.timings[self.ports[upstream as usize].tx.timing as usize].pipeline;
         let key = cx.key().later(Duration(pipeline));
-        cx.post(key, port, Payload::new(Kind::Link, step::REACH, packet, behind));
-    }
-
-    /// A message has reached the device of `port`.
-    pub(crate) fn message_reached<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        behind: u32,
-    ) {
-        if self.is_switch(port) {
-            self.arrive(cx, port, packet, behind);
-            self.switch_looks(cx, port);
-        } else {
-            let (priority, sender) = (self.packets[packet].priority, self.ports[port as usize].rx.peer);
-            let channel = self.channels_of(sender).of(priority);
-            let at = cx.now().0 + self.timings[self.ports[sender as usize].tx.timing as usize].propagation;
-            self.post_credit(cx, port, at, channel);
-            self.reach_endpoint(cx, port, packet, cx.now());
-        }
-    }
-
-    /// A transmission of `port` was to end now.
-    pub(crate) fn message_ended<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if self.ports[port as usize].tx.done != cx.key() {
-            // It has let others pass and ends later.
-            return;
-        }
-        let now = cx.now().0;
-        let sending = self.interleave(port).on_wire.expect("what ends is on the wire");
-        if self.missing(&sending, now) > 0 {
-            // The wire is free for others, a micropacket at a time.
-            self.stop(cx, port, sending);
-            if let Some(stopped) = &mut self.interleave(port).stopped[usize::from(sending.channel)] {
-                stopped.sending.waits = true;
-            }
-            self.next_message(cx, port, sending.channel);
-            return self.switch_looks(cx, port);
-        }
-        if sending.waits {
-            self.late_by(port, &sending, now - sending.from);
-        }
-        self.interleave(port).on_wire = None;
-        self.ports[port as usize].tx.done_posted = false;
-        if sending.has_arrival {
-            let behind = self.behind(port);
-            let gone = &mut self.interleave(port).gone;
-            gone.retain(|&(_, at)| at + behind > now);
-            gone.push((sending.packet, now));
-        } else {
-            let Port { tx, rx } = &self.ports[port as usize];
-            let (timing, device) = (&self.timings[tx.timing as usize], rx.device);
-            let at = now + timing.propagation + timing.pipeline;
-            let arrival = self.key(device, at, class::ARRIVAL);
-            self.post_reach(cx, port, sending.packet, arrival, 0);
-        }
-        if self.is_switch(port) && self.ports[port as usize].tx.reading != NO_INPUT {
-            self.finish_read(cx, port, true);
-        }
-        self.next_message(cx, port, sending.channel);
-        if !self.is_switch(port) && self.interleave(port).on_wire.is_none() {
-            self.endpoint_turn(cx, !self.owner[port as usize] as usize);
-        }
-        self.switch_looks(cx, port);
+        cx.post(key, port, LinkStep::Reach { packet, behind }.pack());
     }
 
     /// Time from what leaves `port` until the neighbour, which cuts through, may send it on.
@@ -310,86 +210,6 @@ impl<P: Probe> Fabric<P> {
         (end + self.behind(upstream)).saturating_sub(now)
     }
 
-    /// The channel after `channel` that has something takes its turn on the wire, which is free; the last
-    /// one to be asked is `channel`.
-    fn next_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, channel: u8) {
-        let alone = self.interleave(port).stopped.iter().all(Option::is_none);
-        if alone
-            && self.is_switch(port)
-            && self.switches[self.owner[port as usize] as usize].choose_together != 0
-        {
-            // All outputs choose together.
-            return;
-        }
-        for n in 1..=CHANNELS {
-            if self.takes_turn(cx, port, turn(channel, n), None) {
-                return;
-            }
-        }
-    }
-
-    /// Lets a channel have the wire of `port`, if it has something: what has begun, or a message that waits.
-    /// `before` is on the wire.
-    fn takes_turn<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        channel: u8,
-        before: Option<Sending>,
-    ) -> bool {
-        let begun = self.interleave(port).stopped[usize::from(channel)];
-        let pick = if begun.is_some() { Pick::NONE } else { self.pick_in(cx, port, channel) };
-        if begun.is_none() && pick.packet == NIL {
-            return false;
-        }
-        if let Some(sending) = before {
-            self.stop(cx, port, sending);
-        }
-        if let Some(stopped) = begun {
-            self.goes_on(cx, port, stopped);
-        } else {
-            self.take(port, pick);
-            self.start(cx, port, pick.packet, true);
-        }
-        true
-    }
-
-    /// The first message of a channel that has room at the neighbour, and whose input may be read.
-    fn pick_in<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, channel: u8) -> Pick {
-        let (mut busy, mut no_credit) = (0, false);
-        self.pick_at(cx, port, channel.into(), &mut busy, &mut no_credit)
-    }
-
-    /// Something has changed at the switch of `port`: messages may start or pass others at its outputs.
-    pub(crate) fn switch_looks<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if !self.is_switch(port) {
-            return;
-        }
-        let switch = &self.switches[self.owner[port as usize] as usize];
-        let outputs = switch.base..switch.base + switch.ports;
-        loop {
-            let starts = self.ledger.packet_hops;
-            for output in outputs.clone() {
-                if self.interleaved(output).is_some_and(|messages| messages.on_wire.is_none()) {
-                    self.try_output(cx, output);
-                }
-            }
-            // Who starts does not want other inputs any more: somebody else may read them.
-            if self.ledger.packet_hops == starts {
-                break;
-            }
-        }
-        self.outputs_look(cx, self.owner[port as usize] as usize);
-    }
-
-    /// Messages may pass others at the outputs of switch `s`.
-    pub(crate) fn outputs_look<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
-        let switch = &self.switches[s];
-        for output in switch.base..switch.base + switch.ports {
-            self.may_pass(cx, output);
-        }
-    }
-
     /// If another channel may have something for the wire of `port`: looks at the next border.
     pub(crate) fn may_pass<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let Some(channels) = &self.cold[port as usize].channels else { return };
@@ -409,7 +229,7 @@ impl<P: Probe> Fabric<P> {
         let border = sending.border_after(cx.key(), self.micropacket_ps(port));
         if border < tx.done.time().0 {
             let key = self.keys[rx.device as usize].make(Time(border), class::DONE);
-            cx.post(key, port, Payload::new(Kind::Link, step::BORDER, 0, 0));
+            cx.post(key, port, LinkStep::Border.pack());
             self.interleave(port).looks = true;
         }
     }
@@ -417,25 +237,6 @@ impl<P: Probe> Fabric<P> {
     fn micropacket_ps(&self, port: u32) -> u64 {
         let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
         (u64::from(MICROPACKET) * timing.char_num).div_ceil(timing.char_den)
-    }
-
-    /// A border of micropackets, where a message was to stop.
-    pub(crate) fn border<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.interleave(port).looks = false;
-        let now = cx.now().0;
-        let micropacket = self.micropacket_ps(port);
-        let Some(sending) = self.interleave(port).on_wire else { return };
-        let is_border = now >= sending.closed_until && (now - sending.from).is_multiple_of(micropacket);
-        if !is_border || self.ports[port as usize].tx.done <= cx.key() {
-            // Another message is on the wire by now.
-            return self.may_pass(cx, port);
-        }
-        for n in 1..CHANNELS {
-            if self.takes_turn(cx, port, turn(sending.channel, n), Some(sending)) {
-                return self.switch_looks(cx, port);
-            }
-        }
-        // Who waits here waits for an input, too: when that can be read, somebody looks again.
     }
 
     /// The message on the wire lets others pass.
@@ -476,7 +277,7 @@ impl<P: Probe> Fabric<P> {
     /// A message arrives so much later because others had the wire.
     fn late_by(&mut self, port: u32, sending: &Sending, time: u64) {
         if !sending.has_arrival {
-            let cause = if self.is_switch(port) { Cause::OutputContention } else { Cause::SourceQueue };
+            let cause = if self.nodes.is_switch(port) { Cause::OutputContention } else { Cause::SourceQueue };
             self.packets[sending.packet].parts[cause as usize] += time;
         }
     }
@@ -501,11 +302,234 @@ impl<P: Probe> Fabric<P> {
         self.may_pass(cx, port);
     }
 
+    /// Whether `output` could start a message of this channel from input `lane`, now or at a border soon.
+    fn wants(&self, output: u32, lane: u32, channel: usize) -> bool {
+        let tx = &self.ports[output as usize].tx;
+        let waits = tx.mask[channel] >> lane & 1 == 1 && tx.clock.blocked() >> channel & 1 == 0;
+        waits && !self.interleaved(output).is_some_and(|messages| messages.has_begun(channel))
+    }
+
+    /// Whether `output` still reads a channel of an input after this instant.
+    fn reads_on(&self, output: u32, channel: usize, now: Time) -> bool {
+        let on_wire = self.interleaved(output).and_then(|messages| messages.on_wire);
+        let Some(sending) = on_wire.filter(|sending| usize::from(sending.channel) == channel) else {
+            return true;
+        };
+        self.ports[output as usize].tx.done.time() > now || self.missing(&sending, now.0) > 0
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// A message has been committed to the wire of `port`.
+    pub(crate) fn message_began<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        flight: &Flight,
+    ) {
+        let record = &self.links.packets[packet];
+        let (channel, input) = (record.priority, record.input);
+        let is_switch = self.links.nodes.is_switch(port);
+        let mut upstream = NONE;
+        if is_switch {
+            let sender = self.links.ports[(self.links.base_of(port) + u32::from(input)) as usize].rx.peer;
+            let cuts = self.links.timings[self.links.ports[sender as usize].tx.timing as usize].header != 0;
+            upstream = if cuts { sender } else { NONE };
+            self.channel_read(port, input, channel);
+        }
+        let has_arrival = flight.behind > 0;
+        let closed_until = if has_arrival { flight.start + flight.stored } else { flight.start };
+        let from = flight.start;
+        let sending = Sending { packet, channel, from, closed_until, has_arrival, upstream, waits: false };
+        self.links.interleave(port).on_wire = Some(sending);
+        self.links.post_left(cx, port);
+        if has_arrival {
+            self.links.post_reach(cx, port, packet, flight.arrival, flight.behind);
+        }
+        self.links.may_pass(cx, port);
+        if !is_switch {
+            // What is created meanwhile may pass.
+            self.post_create(cx, self.links.nodes.endpoint(port));
+        }
+    }
+
+    /// A packet was created while a message may be on the wire of an endpoint.
+    pub(crate) fn message_created<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+        self.post_create(cx, e);
+        self.links.may_pass(cx, self.endpoints[e].port);
+    }
+
+    /// A message has reached the device of `port`.
+    pub(crate) fn message_reached<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        behind: u32,
+    ) {
+        if self.links.nodes.is_switch(port) {
+            self.arrive(cx, port, packet, behind);
+            self.switch_looks(cx, port);
+        } else {
+            let (priority, sender) =
+                (self.links.packets[packet].priority, self.links.ports[port as usize].rx.peer);
+            let channel = self.links.channels_of(sender).of(priority);
+            let at = cx.now().0
+                + self.links.timings[self.links.ports[sender as usize].tx.timing as usize].propagation;
+            self.links.post_credit(cx, port, at, channel);
+            self.reach_endpoint(cx, port, packet, cx.now());
+        }
+    }
+
+    /// A transmission of `port` was to end now.
+    pub(crate) fn message_ended<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        if self.links.ports[port as usize].tx.done != cx.key() {
+            // It has let others pass and ends later.
+            return;
+        }
+        let now = cx.now().0;
+        let sending = self.links.interleave(port).on_wire.expect("what ends is on the wire");
+        if self.links.missing(&sending, now) > 0 {
+            // The wire is free for others, a micropacket at a time.
+            self.links.stop(cx, port, sending);
+            if let Some(stopped) = &mut self.links.interleave(port).stopped[usize::from(sending.channel)] {
+                stopped.sending.waits = true;
+            }
+            self.next_message(cx, port, sending.channel);
+            return self.switch_looks(cx, port);
+        }
+        if sending.waits {
+            self.links.late_by(port, &sending, now - sending.from);
+        }
+        self.links.interleave(port).on_wire = None;
+        self.links.ports[port as usize].tx.done_posted = false;
+        if sending.has_arrival {
+            let behind = self.links.behind(port);
+            let gone = &mut self.links.interleave(port).gone;
+            gone.retain(|&(_, at)| at + behind > now);
+            gone.push((sending.packet, now));
+        } else {
+            let Port { tx, rx } = &self.links.ports[port as usize];
+            let (timing, device) = (&self.links.timings[tx.timing as usize], rx.device);
+            let at = now + timing.propagation + timing.pipeline;
+            let arrival = self.links.key(device, at, class::ARRIVAL);
+            self.links.post_reach(cx, port, sending.packet, arrival, 0);
+        }
+        if self.links.nodes.is_switch(port) && self.links.ports[port as usize].tx.reading != NO_INPUT {
+            self.finish_read(cx, port, true);
+        }
+        self.next_message(cx, port, sending.channel);
+        if !self.links.nodes.is_switch(port) && self.links.interleave(port).on_wire.is_none() {
+            self.endpoint_turn(cx, self.links.nodes.endpoint(port));
+        }
+        self.switch_looks(cx, port);
+    }
+
+    /// The channel after `channel` that has something takes its turn on the wire, which is free; the last
+    /// one to be asked is `channel`.
+    fn next_message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, channel: u8) {
+        let alone = self.links.interleave(port).stopped.iter().all(Option::is_none);
+        if alone
+            && self.links.nodes.is_switch(port)
+            && self.switches[self.links.nodes.switch(port)].choose_together != 0
+        {
+            // All outputs choose together.
+            return;
+        }
+        for n in 1..=CHANNELS {
+            if self.takes_turn(cx, port, turn(channel, n), None) {
+                return;
+            }
+        }
+    }
+
+    /// Lets a channel have the wire of `port`, if it has something: what has begun, or a message that waits.
+    /// `before` is on the wire.
+    fn takes_turn<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        channel: u8,
+        before: Option<Sending>,
+    ) -> bool {
+        let begun = self.links.interleave(port).stopped[usize::from(channel)];
+        let pick = if begun.is_some() { Pick::NONE } else { self.pick_in(cx, port, channel) };
+        if begun.is_none() && pick.packet == NIL {
+            return false;
+        }
+        if let Some(sending) = before {
+            self.links.stop(cx, port, sending);
+        }
+        if let Some(stopped) = begun {
+            self.links.goes_on(cx, port, stopped);
+        } else {
+            self.links.take(port, pick);
+            self.start(cx, port, pick.packet, true);
+        }
+        true
+    }
+
+    /// The first message of a channel that has room at the neighbour, and whose input may be read.
+    fn pick_in<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, channel: u8) -> Pick {
+        let (mut busy, mut no_credit) = (0, false);
+        self.pick_at(cx, port, channel.into(), &mut busy, &mut no_credit)
+    }
+
+    /// Something has changed at the switch of `port`: messages may start or pass others at its outputs.
+    pub(crate) fn switch_looks<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        if !self.links.nodes.is_switch(port) {
+            return;
+        }
+        let switch = &self.switches[self.links.nodes.switch(port)];
+        let outputs = switch.base..switch.base + switch.ports;
+        loop {
+            let starts = self.links.observe.ledger.packet_hops;
+            for output in outputs.clone() {
+                if self.links.interleaved(output).is_some_and(|messages| messages.on_wire.is_none()) {
+                    self.try_output(cx, output);
+                }
+            }
+            // Who starts does not want other inputs any more: somebody else may read them.
+            if self.links.observe.ledger.packet_hops == starts {
+                break;
+            }
+        }
+        self.outputs_look(cx, self.links.nodes.switch(port));
+    }
+
+    /// Messages may pass others at the outputs of switch `s`.
+    pub(crate) fn outputs_look<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize) {
+        let switch = &self.switches[s];
+        for output in switch.base..switch.base + switch.ports {
+            self.links.may_pass(cx, output);
+        }
+    }
+
+    /// A border of micropackets, where a message was to stop.
+    pub(crate) fn border<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        self.links.interleave(port).looks = false;
+        let now = cx.now().0;
+        let micropacket = self.links.micropacket_ps(port);
+        let Some(sending) = self.links.interleave(port).on_wire else { return };
+        let is_border = now >= sending.closed_until && (now - sending.from).is_multiple_of(micropacket);
+        if !is_border || self.links.ports[port as usize].tx.done <= cx.key() {
+            // Another message is on the wire by now.
+            return self.links.may_pass(cx, port);
+        }
+        for n in 1..CHANNELS {
+            if self.takes_turn(cx, port, turn(sending.channel, n), Some(sending)) {
+                return self.switch_looks(cx, port);
+            }
+        }
+        // Who waits here waits for an input, too: when that can be read, somebody looks again.
+    }
+
     // --- reads -----------------------------------------------------------------------------------
 
     /// `output` begins to read a channel of `input` (number of its port).
     fn channel_read(&mut self, output: u32, input: u8, channel: u8) {
-        let switch = &mut self.switches[self.owner[output as usize] as usize];
+        let switch = &mut self.switches[self.links.nodes.switch(output)];
         let bit = 1 << (output - switch.base);
         if let (true, Some(reads)) = (switch.direct, &mut switch.channel_reads) {
             reads.outputs[usize::from(input)][usize::from(channel)] |= bit;
@@ -514,7 +538,7 @@ impl<P: Probe> Fabric<P> {
 
     /// `output` has read the message of a channel of the port `input`: it may still read another channel.
     pub(crate) fn channel_read_ended(&mut self, output: u32, input: u32, channel: u8) {
-        let switch = &mut self.switches[self.owner[output as usize] as usize];
+        let switch = &mut self.switches[self.links.nodes.switch(output)];
         let (n, bit) = ((input - switch.base) as usize, 1 << (output - switch.base));
         if let Some(reads) = &mut switch.channel_reads {
             reads.outputs[n][usize::from(channel)] &= !bit;
@@ -536,36 +560,21 @@ impl<P: Probe> Fabric<P> {
     /// Whether `port` may read a channel of input `lane` now: somebody more may, and nobody wants it who read
     /// it longer ago.
     fn may_read<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, port: u32, lane: u32, channel: usize) -> bool {
-        let switch = &self.switches[self.owner[port as usize] as usize];
+        let switch = &self.switches[self.links.nodes.switch(port)];
         let reads = switch.channel_reads.as_ref().expect("the inputs are read by channels");
         let (base, now) = (switch.base, cx.now());
         // A read that ends in this instant is over: whose event comes first must not decide.
         let ends = cx.key() >= EventKey::floor(now, class::DONE);
-        let on = |output: &u32| !ends || self.reads_on(base + output, channel, now);
+        let on = |output: &u32| !ends || self.links.reads_on(base + output, channel, now);
         let on = members(reads.outputs[lane as usize][channel]).filter(on).count();
         let Some(left @ 1..) = (reads.limit as usize).checked_sub(on) else { return false };
         let last = switch.reads_of[lane as usize].last[channel];
         // Turns are counted from the output after the one that read it last.
         let turn = |output: u32| (output as u8).wrapping_sub(last).wrapping_sub(1) % 64;
         let own = port - base;
-        let first = |&output: &u32| turn(output) < turn(own) && self.wants(base + output, lane, channel);
-        members(self.ports[(base + lane) as usize].tx.wanted).filter(first).count() < left
-    }
-
-    /// Whether `output` could start a message of this channel from input `lane`, now or at a border soon.
-    fn wants(&self, output: u32, lane: u32, channel: usize) -> bool {
-        let tx = &self.ports[output as usize].tx;
-        let waits = tx.mask[channel] >> lane & 1 == 1 && tx.clock.blocked() >> channel & 1 == 0;
-        waits && !self.interleaved(output).is_some_and(|messages| messages.has_begun(channel))
-    }
-
-    /// Whether `output` still reads a channel of an input after this instant.
-    fn reads_on(&self, output: u32, channel: usize, now: Time) -> bool {
-        let on_wire = self.interleaved(output).and_then(|messages| messages.on_wire);
-        let Some(sending) = on_wire.filter(|sending| usize::from(sending.channel) == channel) else {
-            return true;
-        };
-        self.ports[output as usize].tx.done.time() > now || self.missing(&sending, now.0) > 0
+        let first =
+            |&output: &u32| turn(output) < turn(own) && self.links.wants(base + output, lane, channel);
+        members(self.links.ports[(base + lane) as usize].tx.wanted).filter(first).count() < left
     }
 }
 

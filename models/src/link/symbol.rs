@@ -1,7 +1,7 @@
 //! Symbol granularity: the links on which more can happen than the closed form of `transmit` knows.
 //!
 //! Each end of such a link is a [`LinkPort`]: it decides which symbol leaves and what one that arrives means.
-//! The [`Wire`](crate::wire::Wire) decides when, exactly as in packet granularity, so both give the same
+//! The [`Wire`](crate::link::wire::Wire) decides when, exactly as in packet granularity, so both give the same
 //! times to the picosecond as long as nothing goes wrong. This module is what stands between them:
 //!
 //! - `drive` asks for a symbol at every place that the wire has, and commits packets to the wire;
@@ -30,12 +30,13 @@ mod receive;
 pub use check::WireChecked;
 pub(crate) use drive::Flight;
 
-use crate::clock::CHANNELS;
 use crate::config::{FabricConfig, FlowControl, SymbolicLink};
-use crate::fabric::Fabric;
-use crate::port::special;
-use crate::probe::Probe;
-use crate::stats::LinkStats;
+use crate::link::Links;
+use crate::link::port::special;
+use crate::observe::clock::CHANNELS;
+use crate::observe::probe::Probe;
+use crate::observe::stats::LinkStats;
+use crate::world::Fabric;
 pub(crate) use channels::VirtualChannels;
 use fault::Errors;
 use granularity::Logged;
@@ -44,48 +45,12 @@ use lp_serial::control_symbol::{ControlSymbol, Stype0};
 use lp_serial::cost::{SymbolSize, Watermarks};
 use lp_serial::link::{Channels, Config, Handover, LinkPort, PacketMeta, VcConfig};
 use sim_core::{Class, Duration, EventKey, TimerSlot};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 /// When the symbols of an instant are put together.
 const POLL: Class = Class::new(11);
 /// When errors strike.
 const STRIKE: Class = Class::new(12);
-
-/// What a `Kind::Link` event is, in its field. The target is the port that acts.
-pub(crate) mod step {
-    /// A place for a symbol on the wire of this port.
-    pub const POLL: u16 = 0;
-    /// A symbol reaches this port.
-    pub const SYMBOL: u16 = 1;
-    /// The input side of this port gets to it.
-    pub const CONTROL: u16 = 2;
-    /// The input side of this port gets to a packet.
-    pub const ARRIVE: u16 = 3;
-    /// A deadline of the link port.
-    pub const TIMER: u16 = 4;
-    /// A character sent from this port is damaged.
-    pub const ERROR: u16 = 5;
-    /// The input side of this port gets to a damaged character of the idle sequence.
-    pub const IDLE: u16 = 6;
-    /// A status that was lost is told again.
-    pub const TELL: u16 = 7;
-    /// A scheduled fault; the target is its number.
-    pub const FAULT: u16 = 8;
-    /// The link of this port runs in symbol granularity from now on.
-    pub const ENTER: u16 = 9;
-    /// On another medium than RapidIO: the neighbour has a place more on a channel.
-    pub const CREDIT: u16 = 10;
-    /// Where virtual channels share a link by micropackets: a transmission of this port was to end.
-    pub const LEFT: u16 = 11;
-    /// There, unfolded: a message is at the pins of this port.
-    pub const PINS: u16 = 12;
-    /// There: a message reaches the device of this port.
-    pub const REACH: u16 = 13;
-    /// There: a border of micropackets on the wire of this port.
-    pub const BORDER: u16 = 14;
-    /// restart-from-retry has left this port.
-    pub const RESUME: u16 = 15;
-}
 
 /// A packet that the fabric has handed to the link port and that the partner has not acknowledged.
 #[derive(Clone, Debug)]
@@ -209,42 +174,13 @@ pub(crate) struct End {
     pub(crate) stats: LinkStats,
 }
 
-/// Recovery time of packets, by packet: few have any.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Late(BTreeMap<u32, u64>);
-
-impl Late {
-    pub fn add(&mut self, packet: u32, ps: u64) {
-        if ps != 0 {
-            *self.0.entry(packet).or_default() += ps;
-        }
-    }
-
-    pub fn of(&self, packet: u32) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.get(&packet).copied().unwrap_or(0) }
-    }
-
-    pub fn forget(&mut self, packet: u32) {
-        if !self.0.is_empty() {
-            self.0.remove(&packet);
-        }
-    }
-
-    /// A multicast copy has been as late as the original.
-    pub fn copy(&mut self, from: u32, to: u32) {
-        if let Some(&ps) = self.0.get(&from) {
-            self.0.insert(to, ps);
-        }
-    }
-}
-
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// Gives symbolic links their ends, each link up and idle.
     pub(crate) fn set_up_links(&mut self) {
         let config = self.config.clone();
         for detail in &config.symbolic {
             let link = &config.links[detail.link as usize];
-            let index = |(device, port): (u32, u8)| self.first_port[device as usize] + u32::from(port);
+            let index = |(device, port): (u32, u8)| self.nodes.port((device, port));
             let ports = [index(link.a), index(link.b)];
             self.ends.resize_with(self.ports.len(), || None);
             let stores = ports.iter().all(|&port| {
@@ -289,11 +225,13 @@ impl<P: Probe> Fabric<P> {
             stats.recovery_ps = self.ports[port].tx.clock.recovery_total(now);
             stats.down_ps += end.down_since.map_or(0, |since| now - since);
             stats.failed = end.link.has_failed();
-            totals.push((device, (port as u32 - self.first_port[device as usize]) as u8, stats));
+            totals.push((device, self.nodes.number(device, port as u32), stats));
         }
         totals
     }
 }
+
+impl<P: Probe> Fabric<P> {}
 
 impl End {
     fn new(config: &FabricConfig, detail: &SymbolicLink, side: usize, lanes: u32, eager_at: u8) -> Self {

@@ -1,12 +1,13 @@
 //! What goes wrong: damaged characters, links that go down and come back, receivers that fall silent.
 
-use super::{STRIKE, step};
+use super::STRIKE;
 use crate::config::{Damage, FaultAction};
-use crate::event::{Cx, Kind, Payload, class};
-use crate::fabric::Fabric;
-use crate::port::{LinkTiming, Port};
-use crate::probe::Probe;
-use crate::wire::WireTiming;
+use crate::event::{Cx, LinkStep, Payload, class};
+use crate::link::Links;
+use crate::link::port::{LinkTiming, Port};
+use crate::link::wire::WireTiming;
+use crate::observe::probe::Probe;
+use crate::world::Fabric;
 use sim_core::{Event, EventList, Purpose, Stream};
 
 /// Damage on the way from one end.
@@ -113,7 +114,7 @@ impl Errors {
     }
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// First errors, and all scheduled faults.
     pub(crate) fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for port in 0..self.ends.len() as u32 {
@@ -121,76 +122,123 @@ impl<P: Probe> Fabric<P> {
                 continue;
             };
             let key = self.key(self.ports[port as usize].rx.device, at, STRIKE);
-            self.observers_pending += 1;
-            schedule(Event { key, target: port, payload: Payload::new(Kind::Link, step::ERROR, 0, 0) });
+            self.observe.pending += 1;
+            schedule(Event { key, target: port, payload: LinkStep::Error.pack() });
         }
         self.bootstrap_changes(schedule);
         for (n, fault) in self.config.clone().faults.iter().enumerate() {
-            let key = self.observer.make(fault.at, class::HOST);
-            let payload = Payload::new(Kind::Link, step::FAULT, 0, 0);
+            let key = self.observe.keys.make(fault.at, class::HOST);
+            let payload = LinkStep::Fault.pack();
             schedule(Event { key, target: n as u32, payload });
         }
     }
 
+    /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
+    /// each period until it is up.
+    pub(super) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let peer = self.ports[port as usize].rx.peer;
+        let partner = &self.end(peer).link;
+        if !(partner.is_up() || partner.is_down()) {
+            self.tell_again(cx, port);
+        }
+    }
+
+    /// A symbol of `port` was lost: what it told about buffers is told again, once, a period later.
+    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let end = self.end(port);
+        if std::mem::replace(&mut end.told_again, true) {
+            return;
+        }
+        let at = cx.now().0 + end.status_period;
+        let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
+        cx.post(key, port, LinkStep::Tell.pack());
+    }
+
+    /// The direction that leaves `port` has another number of lanes from now on.
+    fn change_width(&mut self, port: u32, from: u64, to: u64, now: u64) {
+        let rx = &self.ports[port as usize].rx;
+        let old = self.timings[rx.timing as usize];
+        let (num, den) = (old.char_num * from, old.char_den * to);
+        let common = gcd(num, den);
+        let (num, den) = (num / common, den / common);
+        let timing = LinkTiming {
+            char_num: num,
+            char_den: den,
+            wire: WireTiming {
+                symbol: (old.symbol_chars * num).div_ceil(den),
+                column: if to > 4 { to * num / den } else { 0 },
+            },
+            ..old
+        };
+        let number = self.timing_number(timing);
+        let both = &mut self.ports[port as usize];
+        (both.tx.timing, both.rx.timing) = (number, number);
+        self.cold[port as usize].carry = 0;
+        self.end(port).errors.rebase(now, (num, den));
+    }
+}
+
+impl<P: Probe> Fabric<P> {
     /// Something happens to a symbolic link.
     pub(crate) fn link_event<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         target: u32,
-        payload: Payload,
+        step: LinkStep,
     ) {
         // Errors alone do not keep a run going, and nobody waits for news of buffers.
-        if !matches!(payload.field(), step::ERROR | step::CREDIT) {
-            self.last_event = cx.now().0;
+        if !matches!(step, LinkStep::Error | LinkStep::Credit { .. }) {
+            self.links.observe.last_event = cx.now().0;
         }
-        match payload.field() {
-            step::POLL => self.poll(cx, target),
-            step::SYMBOL => self.symbol_arrives(cx, target),
-            step::CONTROL => self.control(cx, target),
-            step::ARRIVE => self.packet_arrives(cx, target, payload.packet(), payload.extra()),
-            step::TIMER => self.deadline(cx, target, payload.extra()),
-            step::ERROR => self.error(cx, target),
-            step::IDLE => self.idle_damage(cx, target),
-            step::ENTER => {
+        match step {
+            LinkStep::Poll => self.poll(cx, target),
+            LinkStep::Symbol => self.symbol_arrives(cx, target),
+            LinkStep::Control => self.control(cx, target),
+            LinkStep::Arrive { packet, behind } => self.packet_arrives(cx, target, packet, behind),
+            LinkStep::Timer { generation } => self.deadline(cx, target, generation),
+            LinkStep::Error => self.error(cx, target),
+            LinkStep::Idle => self.idle_damage(cx, target),
+            LinkStep::Enter => {
                 self.enter(cx, target);
-                for port in [target, self.ports[target as usize].rx.peer] {
-                    self.end(port).stay_until = cx.now().0 + 1;
+                for port in [target, self.links.ports[target as usize].rx.peer] {
+                    self.links.end(port).stay_until = cx.now().0 + 1;
                 }
             }
-            step::RESUME => self.after_link_port(cx, target, false),
-            step::CREDIT => self.credit_returned(cx, target, payload.extra()),
-            step::LEFT => self.message_ended(cx, target),
-            step::PINS => self.message_at_pins(cx, target, payload.packet(), payload.extra()),
-            step::REACH => self.message_reached(cx, target, payload.packet(), payload.extra()),
-            step::BORDER => self.border(cx, target),
-            step::TELL => {
+            LinkStep::Resume => self.after_link_port(cx, target, false),
+            LinkStep::Credit { channel } => self.credit_returned(cx, target, channel),
+            LinkStep::Left => self.message_ended(cx, target),
+            LinkStep::Pins { packet, behind } => self.links.message_at_pins(cx, target, packet, behind),
+            LinkStep::Reach { packet, behind } => self.message_reached(cx, target, packet, behind),
+            LinkStep::Border => self.border(cx, target),
+            LinkStep::Tell => {
                 self.count(cx, target, false);
-                let end = self.end(target);
+                let end = self.links.end(target);
                 end.told_again = false;
                 end.tell_all();
                 self.after_link_port(cx, target, false);
-                self.tell_until_up(cx, target);
+                self.links.tell_until_up(cx, target);
             }
-            _ => self.fault(cx, target),
+            LinkStep::Fault => self.fault(cx, target),
         }
     }
 
     /// A character that leaves `port` now is damaged: in a packet, in a symbol, or between them.
     fn error<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
         let now = cx.now().0;
-        self.observers_pending -= 1;
+        self.links.observe.pending -= 1;
         // Errors alone do not keep a run going.
-        if cx.pending() == self.observers_pending {
+        if cx.pending() == self.links.observe.pending {
             self.settle(cx, cx.key());
-            if self.is_idle(cx) && !self.whispers(now) {
+            if self.links.is_idle(cx) && !self.links.whispers(now) {
                 return;
             }
         }
         self.enter(cx, port);
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
-        let (peer, device) = (self.ports[port as usize].tx.peer, self.ports[port as usize].rx.device);
-        let end = self.end(port);
+        let (peer, device) =
+            (self.links.ports[port as usize].tx.peer, self.links.ports[port as usize].rx.device);
+        let end = self.links.end(port);
         end.errors.strike(now);
         let next = end.errors.strikes_at();
         let down = end.link.is_down();
@@ -221,53 +269,34 @@ impl<P: Probe> Fabric<P> {
         }
         end.suspect |= !down;
         if let Some(at) = next {
-            let key = self.key(device, at, STRIKE);
-            self.observers_pending += 1;
-            cx.post(key, port, Payload::new(Kind::Link, step::ERROR, 0, 0));
+            let key = self.links.key(device, at, STRIKE);
+            self.links.observe.pending += 1;
+            cx.post(key, port, LinkStep::Error.pack());
         }
         if idle {
-            let key = self.key(device, now + way, class::SYMBOL);
-            self.end(peer).idle_errors += 1;
-            cx.post(key, peer, Payload::new(Kind::Link, step::IDLE, 0, 0));
+            let key = self.links.key(device, now + way, class::SYMBOL);
+            self.links.end(peer).idle_errors += 1;
+            cx.post(key, peer, LinkStep::Idle.pack());
         }
-    }
-
-    /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
-    /// each period until it is up.
-    pub(super) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let peer = self.ports[port as usize].rx.peer;
-        let partner = &self.end(peer).link;
-        if !(partner.is_up() || partner.is_down()) {
-            self.tell_again(cx, port);
-        }
-    }
-
-    /// A symbol of `port` was lost: what it told about buffers is told again, once, a period later.
-    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let end = self.end(port);
-        if std::mem::replace(&mut end.told_again, true) {
-            return;
-        }
-        let at = cx.now().0 + end.status_period;
-        let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
-        cx.post(key, port, Payload::new(Kind::Link, step::TELL, 0, 0));
     }
 
     /// A scheduled fault.
     fn fault<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, number: u32) {
-        let fault = self.config.faults[number as usize];
-        let link = &self.config.links[fault.link as usize];
-        let ports = [link.a, link.b].map(|(device, port)| self.first_port[device as usize] + u32::from(port));
+        let fault = self.links.config.faults[number as usize];
+        let link = &self.links.config.links[fault.link as usize];
+        let ports = [link.a, link.b].map(|(device, port)| self.links.nodes.port((device, port)));
         match fault.action {
             FaultAction::Down => self.take_down(cx, ports),
             FaultAction::Up => self.bring_up(cx, ports),
-            FaultAction::Lanes(lanes) => ports.iter().for_each(|&port| self.end(port).lanes = Some(lanes)),
+            FaultAction::Lanes(lanes) => {
+                ports.iter().for_each(|&port| self.links.end(port).lanes = Some(lanes))
+            }
             FaultAction::Credits(side, told) => {
                 let port = ports[usize::from(side)];
-                self.end(port).mute = !told;
+                self.links.end(port).mute = !told;
                 self.count(cx, port, false);
                 if told {
-                    self.end(port).tell_all();
+                    self.links.end(port).tell_all();
                 }
                 self.after_link_port(cx, port, false);
             }
@@ -278,7 +307,7 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         for port in ports {
             self.make_up(cx, port, false);
-            let Fabric { ports, ends, timings, .. } = &mut *self;
+            let Links { ports, ends, timings, .. } = &mut self.links;
             let Port { tx, rx } = &mut ports[port as usize];
             let end = ends[port as usize].as_mut().expect("faults are for symbolic links");
             if end.link.is_down() {
@@ -304,7 +333,7 @@ impl<P: Probe> Fabric<P> {
             rx.wire.silence(now);
             (end.before, end.last) = (None, None);
             if lost {
-                self.message_lost(port);
+                self.links.message_lost(port);
             }
             self.link_lost(port);
         }
@@ -316,43 +345,20 @@ impl<P: Probe> Fabric<P> {
     fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [u32; 2]) {
         let now = cx.now().0;
         for port in ports {
-            let end = self.end(port);
+            let end = self.links.end(port);
             if !end.link.is_down() {
                 continue;
             }
             if let Some(lanes) = end.lanes.take() {
                 let before = std::mem::replace(&mut end.lanes_now, lanes);
-                self.change_width(port, u64::from(before), u64::from(lanes), now);
+                self.links.change_width(port, u64::from(before), u64::from(lanes), now);
             }
             self.count(cx, port, false);
-            let end = self.end(port);
+            let end = self.links.end(port);
             end.link.port_initialized();
             (end.calls, end.suspect) = (true, true);
-            self.arrange(cx, port);
+            self.links.arrange(cx, port);
         }
-    }
-
-    /// The direction that leaves `port` has another number of lanes from now on.
-    fn change_width(&mut self, port: u32, from: u64, to: u64, now: u64) {
-        let rx = &self.ports[port as usize].rx;
-        let old = self.timings[rx.timing as usize];
-        let (num, den) = (old.char_num * from, old.char_den * to);
-        let common = gcd(num, den);
-        let (num, den) = (num / common, den / common);
-        let timing = LinkTiming {
-            char_num: num,
-            char_den: den,
-            wire: WireTiming {
-                symbol: (old.symbol_chars * num).div_ceil(den),
-                column: if to > 4 { to * num / den } else { 0 },
-            },
-            ..old
-        };
-        let number = self.timing_number(timing);
-        let both = &mut self.ports[port as usize];
-        (both.tx.timing, both.rx.timing) = (number, number);
-        self.cold[port as usize].carry = 0;
-        self.end(port).errors.rebase(now, (num, den));
     }
 }
 

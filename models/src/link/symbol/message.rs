@@ -1,30 +1,14 @@
 //! stype2 messages on symbolic links: they are lost with their symbols, and told again after recovery.
 
-use crate::event::{Cx, Kind, Payload};
-use crate::fabric::Fabric;
-use crate::probe::Probe;
+use crate::event::{Cx, Happening, Payload};
+use crate::link::Links;
+use crate::observe::probe::Probe;
+use crate::world::Fabric;
 use lp_serial::Form;
 use sim_core::{EventKey, EventList};
 use voq_backpressure::Message;
 
-impl<P: Probe> Fabric<P> {
-    /// Whether a symbol leaves `port` now that can carry the message which was placed here. If the wire has
-    /// changed since, it gets another place.
-    pub(crate) fn has_place<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
-        let now = cx.now().0;
-        let end = self.end(port);
-        if !end.link.is_up() {
-            // Told when the link is up again.
-            self.ports[port as usize].tx.voq_pending = false;
-            return false;
-        }
-        let free = end.places.contains(&now) && end.polled <= now && end.message.is_none();
-        if !free {
-            self.place_message(cx, port);
-        }
-        free
-    }
-
+impl<P: Probe> Links<P> {
     /// The symbol of a message leaves now, sound or damaged.
     pub(super) fn send_message<L: EventList<Payload>>(
         &mut self,
@@ -37,7 +21,7 @@ impl<P: Probe> Fabric<P> {
             self.message_lost(port);
             self.schedule_refresh(cx, port);
         } else {
-            cx.post(key, self.ports[port as usize].tx.peer, Payload::new(Kind::Message, field, 0, 0));
+            cx.post(key, self.ports[port as usize].tx.peer, Happening::Message { field }.pack());
         }
     }
 
@@ -45,6 +29,25 @@ impl<P: Probe> Fabric<P> {
         let cold = &mut self.cold[port as usize];
         cold.messages_on_wire -= 1;
         cold.stats.voq_lost += 1;
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// Whether a symbol leaves `port` now that can carry the message which was placed here. If the wire has
+    /// changed since, it gets another place.
+    pub(crate) fn has_place<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
+        let now = cx.now().0;
+        let end = self.links.end(port);
+        if !end.link.is_up() {
+            // Told when the link is up again.
+            self.links.ports[port as usize].tx.voq_pending = false;
+            return false;
+        }
+        let free = end.places.contains(&now) && end.polled <= now && end.message.is_none();
+        if !free {
+            self.place_message(cx, port);
+        }
+        free
     }
 
     /// The output side of `port` has recovered from an error: what it had told may have been lost (Part 12
@@ -57,8 +60,8 @@ impl<P: Probe> Fabric<P> {
 
     /// The link of `port` is lost.
     pub(super) fn link_lost(&mut self, port: u32) {
-        if self.is_switch(port) {
-            let switch = &mut self.switches[self.owner[port as usize] as usize];
+        if self.links.nodes.is_switch(port) {
+            let switch = &mut self.switches[self.links.nodes.switch(port)];
             if let Some(originator) = &mut switch.originator {
                 originator.link_down((port - switch.base) as u16);
             }
@@ -68,14 +71,14 @@ impl<P: Probe> Fabric<P> {
     /// The link of `port` is initialised: its neighbour knows nothing, and what the neighbour had said is
     /// void.
     pub(super) fn link_initialised<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let form = self.end(port).link.config().form;
+        let form = self.links.end(port).link.config().form;
         if form == Form::Long {
             self.originate(cx, port, |originator, p| {
                 originator.link_up(p, form);
             });
         }
         let ports =
-            self.cold[port as usize].staging.as_ref().map_or(0, |staging| staging.queue_of_port.len());
+            self.links.cold[port as usize].staging.as_ref().map_or(0, |staging| staging.queue_of_port.len());
         for group in 0..ports.div_ceil(6) as u8 {
             let clear = Message::new(group, 0).expect("ports are below 192");
             self.obey(cx, port, clear.to_field());
@@ -88,10 +91,10 @@ impl<P: Probe> Fabric<P> {
         port: u32,
         what: impl FnOnce(&mut voq_backpressure::Originator, u16),
     ) {
-        if !self.is_switch(port) {
+        if !self.links.nodes.is_switch(port) {
             return;
         }
-        let switch = &mut self.switches[self.owner[port as usize] as usize];
+        let switch = &mut self.switches[self.links.nodes.switch(port)];
         let p = (port - switch.base) as u16;
         let Some(originator) = &mut switch.originator else { return };
         what(originator, p);

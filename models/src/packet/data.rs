@@ -1,6 +1,6 @@
 //! What travels: bytes or only their number, with a label that says whose it is.
 
-use crate::probe::Parts;
+use crate::observe::probe::Parts;
 use logical::engine::Divisible;
 use logical::wire::Payload;
 

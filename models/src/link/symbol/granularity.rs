@@ -9,12 +9,13 @@
 //! *Nothing that was posted is revoked.* Arrivals, deliveries and wakes on the way keep their keys; in symbol
 //! granularity they are taken for what they would be there.
 
-use super::{Air, End, Flying, Held, STRIKE, step};
-use crate::event::{Cx, Kind, Payload, class};
-use crate::fabric::Fabric;
-use crate::port::{CreditRecord, special};
-use crate::probe::Probe;
-use crate::symbol::Flight;
+use super::{Air, End, Flying, Held, STRIKE};
+use crate::event::{Cx, LinkStep, Payload, class};
+use crate::link::Links;
+use crate::link::port::{CreditRecord, special};
+use crate::link::symbol::Flight;
+use crate::observe::probe::Probe;
+use crate::world::Fabric;
 use lp_serial::control_symbol::{ControlSymbol, Stype0, Stype1};
 use lp_serial::cost::SymbolSize;
 use lp_serial::link::{FlowControl, Handover, LinkPort, PacketMeta, Unsent};
@@ -110,7 +111,7 @@ impl End {
     }
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Probe> Links<P> {
     /// A packet was committed in packet granularity to a wire that is watched.
     pub(super) fn note_packet(&mut self, now: u64, port: u32, packet: u32, flight: Flight) {
         let record = &self.packets[packet];
@@ -134,10 +135,10 @@ impl<P: Probe> Fabric<P> {
     pub(super) fn bootstrap_changes(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for fault in &self.config.clone().faults {
             let (device, port) = self.config.links[fault.link as usize].a;
-            let port = self.first_port[device as usize] + u32::from(port);
+            let port = self.nodes.port((device, port));
             if self.ends[port as usize].as_ref().is_some_and(|end| end.changes) {
                 let key = self.key(device, fault.at.0.saturating_sub(1), STRIKE);
-                schedule(Event { key, target: port, payload: Payload::new(Kind::Link, step::ENTER, 0, 0) });
+                schedule(Event { key, target: port, payload: LinkStep::Enter.pack() });
             }
         }
     }
@@ -150,40 +151,6 @@ impl<P: Probe> Fabric<P> {
             let way = timing.wire.symbol + timing.propagation;
             rx.special & special::WATCHED != 0 && end.as_ref().is_some_and(|end| end.speaks(now, way))
         })
-    }
-
-    /// The link of `port` runs in symbol granularity from now on; all symbols of this instant have left.
-    pub(super) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if self.ports[port as usize].rx.special & special::WATCHED == 0 {
-            return;
-        }
-        let ports = [port, self.ports[port as usize].rx.peer];
-        for port in ports {
-            if !self.is_switch(port) {
-                let e = !self.owner[port as usize] as usize;
-                self.materialise(cx, e, cx.now().0);
-                self.flush(cx, port, cx.key());
-            }
-        }
-        for port in ports {
-            self.consume(cx, port, cx.key());
-        }
-        let records = ports.map(|port| self.take_records(port));
-        let entered = ports.map(|port| self.take_log(cx, port));
-        for (side, port) in ports.into_iter().enumerate() {
-            let rx = &mut self.ports[port as usize].rx;
-            rx.special = rx.special & !special::WATCHED | special::SYMBOLS;
-            // What this end says is what the other one has records of.
-            self.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
-        }
-        for port in ports {
-            if self.is_switch(port) && self.ports[port as usize].tx.done > cx.key() {
-                self.post_done(cx, port);
-            }
-            self.count(cx, port, false);
-            self.sync(cx, port);
-            self.arrange(cx, port);
-        }
     }
 
     /// Records that `port` has not seen yet.
@@ -205,7 +172,7 @@ impl<P: Probe> Fabric<P> {
         let (outstanding, peer) = (usize::from(tx.outstanding), tx.peer);
         let posted = self.ports[peer as usize].rx.deliver_posted;
         for (key, packet) in self.cold[peer as usize].in_flight.split_off(usize::from(posted)) {
-            cx.post(key, peer, Payload::new(Kind::Link, step::ARRIVE, packet, 0));
+            cx.post(key, peer, LinkStep::Arrive { packet, behind: 0 }.pack());
         }
         let mut log = std::mem::take(&mut self.end(port).log);
         let acknowledged = log.len().checked_sub(outstanding).expect("what is outstanding was noted");
@@ -262,7 +229,7 @@ impl<P: Probe> Fabric<P> {
             }
             end.fly(record.key, start_of(record), stype0);
             if end.woken != Some(record.key) {
-                cx.post(record.key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+                cx.post(record.key, peer, LinkStep::Symbol.pack());
             }
         }
         end.due = due.iter().map(|record| record.key).collect();
@@ -303,7 +270,7 @@ impl<P: Probe> Fabric<P> {
                 let says = Stype0::Status { ack_id_status: expected_ack_id, buf_status: end.told };
                 let key = self.key(device, at + way, class::SYMBOL);
                 self.end(port).fly(key, at, says);
-                cx.post(key, peer, Payload::new(Kind::Link, step::SYMBOL, 0, 0));
+                cx.post(key, peer, LinkStep::Symbol.pack());
             }
             let flying = self.end(port).flying.back_mut().expect("a symbol is on the wire");
             (flying.starts, flying.ends) = (starts, ends);
@@ -327,6 +294,42 @@ impl<P: Probe> Fabric<P> {
             let rx = &mut self.ports[port as usize].rx;
             rx.special = rx.special & !special::SYMBOLS | special::WATCHED;
             self.end(port).log.clear();
+        }
+    }
+}
+
+impl<P: Probe> Fabric<P> {
+    /// The link of `port` runs in symbol granularity from now on; all symbols of this instant have left.
+    pub(super) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        if self.links.ports[port as usize].rx.special & special::WATCHED == 0 {
+            return;
+        }
+        let ports = [port, self.links.ports[port as usize].rx.peer];
+        for port in ports {
+            if !self.links.nodes.is_switch(port) {
+                let e = self.links.nodes.endpoint(port);
+                self.materialise(cx, e, cx.now().0);
+                self.flush(cx, port, cx.key());
+            }
+        }
+        for port in ports {
+            self.consume(cx, port, cx.key());
+        }
+        let records = ports.map(|port| self.links.take_records(port));
+        let entered = ports.map(|port| self.links.take_log(cx, port));
+        for (side, port) in ports.into_iter().enumerate() {
+            let rx = &mut self.links.ports[port as usize].rx;
+            rx.special = rx.special & !special::WATCHED | special::SYMBOLS;
+            // What this end says is what the other one has records of.
+            self.links.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
+        }
+        for port in ports {
+            if self.links.nodes.is_switch(port) && self.links.ports[port as usize].tx.done > cx.key() {
+                self.links.post_done(cx, port);
+            }
+            self.count(cx, port, false);
+            self.sync(cx, port);
+            self.links.arrange(cx, port);
         }
     }
 }

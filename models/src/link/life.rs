@@ -1,0 +1,171 @@
+//! The life of a packet: it is admitted, and in the end delivered or dropped. Whoever makes a packet or takes one
+//! out of the fabric does it here, so that counts, fingerprints and observers agree.
+
+use crate::config::{NO_OWNER, PacketSize};
+use crate::event::{Cx, Payload};
+use crate::link::Links;
+use crate::observe::mark;
+use crate::observe::probe::{Cause, Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Probe};
+use crate::packet::{MAINTENANCE, NIL, Packet};
+use sim_core::{EventList, Time};
+
+/// What is known of a packet when it is made.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Made {
+    pub destination: u32,
+    pub flow: u16,
+    pub priority: u8,
+    pub size: PacketSize,
+    pub sequence: u32,
+    pub origin: u16,
+}
+
+impl Made {
+    /// What observers of packets are told.
+    pub fn step(&self) -> PacketStep {
+        PacketStep::Created {
+            destination: self.destination & !MAINTENANCE,
+            flow: self.flow,
+            priority: self.priority,
+            payload: self.size.payload,
+            wire: self.size.wire,
+        }
+    }
+}
+
+/// Where a packet that is made stands.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Place {
+    /// Order among the packets of its device.
+    pub stamp: u32,
+    pub queue: u8,
+    pub next_hop: u8,
+    pub input: u8,
+}
+
+impl<P: Probe> Links<P> {
+    /// A packet made at `at` by `device`, to be sent through `port`. It is in no list yet.
+    #[inline(always)]
+    pub fn admit(&mut self, at: u64, device: u32, port: u32, made: Made, place: Place) -> u32 {
+        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let link_ps = timing.packet_ps(u64::from(made.size.wire), &mut 0);
+        self.observe.ledger.injected += 1;
+        self.observe.probe.offered(&Offered {
+            at: Time(at),
+            flow: made.flow,
+            source: device,
+            payload: u32::from(made.size.payload),
+            link_ps,
+        });
+        if P::FOLLOWS_PACKETS {
+            let id = PacketId { source: device, origin: made.origin, sequence: made.sequence };
+            self.observe.probe.packet(Time(at), id, &made.step());
+        }
+        self.packets.insert(Packet {
+            next: NIL,
+            destination: made.destination,
+            source: device,
+            share: NIL,
+            sequence: made.sequence,
+            link_ps: link_ps as u32,
+            stamp: place.stamp,
+            wire: made.size.wire,
+            payload: made.size.payload,
+            flow: made.flow,
+            origin: made.origin,
+            priority: made.priority,
+            queue: place.queue,
+            next_hop: place.next_hop,
+            input: place.input,
+            flags: 0,
+            port,
+            created: at,
+            left: 0,
+            parts: [0; 9],
+            snapshot: Default::default(),
+        })
+    }
+
+    /// What is known of a packet that arrives at `at`.
+    #[inline(always)]
+    pub fn delivery(&self, port: u32, packet: u32, at: Time) -> Delivery {
+        let record = &self.packets[packet];
+        let mut parts = record.parts();
+        parts[Cause::Recovery] = self.packets.late.of(packet);
+        Delivery {
+            at,
+            created: Time(record.created),
+            flow: record.flow,
+            priority: record.priority,
+            source: record.source,
+            destination: self.ports[port as usize].rx.device,
+            sequence: u64::from(record.sequence),
+            payload: u32::from(record.payload),
+            link_ps: u64::from(record.link_ps),
+            parts,
+        }
+    }
+
+    /// Delivers a packet. Nothing of its [`Delivery`] is written down unless somebody looks at it: put
+    /// together field by field and moved as a whole it cost 6 % of a hop.
+    pub fn deliver(&mut self, port: u32, packet: u32, at: Time) {
+        let record = &self.packets[packet];
+        let device = self.ports[port as usize].rx.device;
+        // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).
+        let owner = self.config.owners[usize::from(record.destination as u16)];
+        assert!(
+            owner == device || owner == NO_OWNER || record.destination & MAINTENANCE != 0,
+            "packet for id {} reached {}",
+            record.destination,
+            self.config.devices[device as usize].path
+        );
+        let total = record.parts.iter().sum::<u64>() + self.packets.late.of(packet);
+        if total != at.0 - record.created {
+            self.parts_disagree(port, packet, at);
+        }
+        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
+        self.observe.outcome.record(
+            mark::DELIVERED,
+            at,
+            u64::from(port),
+            id ^ u64::from(record.origin) << 52,
+        );
+        self.observe.ledger.delivered += 1;
+        let (name, delivery) = (record.id(), self.delivery(port, packet, at));
+        self.packets.late.forget(packet);
+        self.packets.remove(packet);
+        self.observe.probe.delivered(&delivery);
+        if P::FOLLOWS_PACKETS {
+            let parts = Some(delivery.parts);
+            self.observe.probe.packet(at, name, &PacketStep::Ended { device, parts });
+        }
+    }
+
+    #[cold]
+    fn parts_disagree(&self, port: u32, packet: u32, at: Time) -> ! {
+        panic!("the parts of a latency add up to it: {:?}", self.delivery(port, packet, at))
+    }
+
+    /// A packet is lost at the device of `port`, with what it carries.
+    pub fn drop_packet<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        packet: u32,
+        port: u32,
+        flow: u16,
+        reason: DropReason,
+    ) {
+        let device = self.ports[port as usize].rx.device;
+        let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
+        self.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
+        self.packets.unload(packet);
+        if P::FOLLOWS_PACKETS {
+            let name = self.packets[packet].id();
+            self.observe.probe.packet(cx.now(), name, &PacketStep::Ended { device, parts: None });
+        }
+        self.packets.remove(packet);
+        self.packets.late.forget(packet);
+        self.observe.ledger.dropped += 1;
+        self.observe.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
+    }
+}

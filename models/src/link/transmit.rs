@@ -1,0 +1,541 @@
+//! A transmitter: credits, choice of the next packet, start of a transmission, buffer releases.
+
+use crate::config::PRIORITIES;
+use crate::event::{Cx, Happening, Payload, class};
+use crate::link::Links;
+use crate::link::port::{Cold, CreditRecord, LinkTiming, Parked, Port, Tx, special};
+use crate::link::symbol::Flight;
+use crate::link::wire::Function;
+use crate::observe::clock::{CHANNELS, TransmitClock};
+use crate::observe::mark;
+use crate::observe::probe::{Cause, PacketStep, Probe};
+use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
+use sim_core::{Duration, EventKey, EventList, Time};
+use std::hint::select_unpredictable;
+
+/// A packet that may start now.
+///
+/// Eight octets, so that it travels in a register; `packet` is [`NIL`] when there is none.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Pick {
+    pub packet: u32,
+    /// Index into `parked`, or [`MAIN`] for the main list.
+    pub parked: u16,
+    pub priority: u8,
+    pub lane: u8,
+}
+
+/// The packet is in the main list of its lane.
+const MAIN: u16 = u16::MAX;
+
+impl Pick {
+    /// Nothing may start.
+    pub const NONE: Self = Pick { packet: NIL, parked: MAIN, priority: 0, lane: 0 };
+    /// In `parked`: the packet is in the list of a virtual channel, and `priority` is that channel.
+    pub const IN_CHANNEL: u16 = MAIN - 1;
+}
+
+/// What a transmission that has begun means to the device that it leaves.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Started {
+    pub flight: Flight,
+    /// [`special`] of the port.
+    pub special: u8,
+    pub input: u8,
+    pub share: u32,
+    pub origin: u16,
+    pub priority: u8,
+    pub queue: u8,
+}
+
+impl<P: Probe> Links<P> {
+    /// Makes the symbol that tells the neighbour of `port` about its buffers at `t`, and its record. Whether
+    /// they are so few that every release has to be told at once.
+    #[inline(always)]
+    pub fn place_status<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        t: u64,
+        acknowledged: u8,
+    ) -> bool {
+        let special = self.ports[port as usize].rx.special;
+        let Links { ports, cold, timings, keys, .. } = self;
+        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
+        let rx = &mut ports[port as usize].rx;
+        let timing = &timings[rx.timing as usize];
+        let slot = rx.wire.due(t, Function::Stype0, timing.wire);
+        rx.wire.status_riding += u32::from(slot.riding);
+        rx.status_standalone += u32::from(!slot.riding);
+        let at = slot.start + timing.wire.symbol + timing.propagation;
+        let (peer, device) = (rx.peer, rx.device);
+        let place = slot.start;
+        rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
+        let low = rx.advertised <= rx.eager_at;
+        let buffers = rx.advertised;
+        let key = keys[device as usize].make(Time(at), class::SYMBOL);
+        let upstream = &mut ports[peer as usize].tx;
+        // Records that are visible by now are applied: only those still on the wire are kept. Not while the
+        // sender is blocked: then they change its clock, and it may have creations to make up first.
+        if upstream.clock.blocked() == 0 {
+            let timing = &timings[upstream.timing as usize];
+            apply_visible(upstream, timing, cold, peer, cx.key());
+        }
+        upstream.push_record(cold, peer, CreditRecord { key, buffers, acknowledged });
+        if upstream.credit_waiting && !upstream.wake_posted && key > cx.key() {
+            upstream.wake_posted = true;
+            cx.post(key, peer, Happening::Wake.pack());
+        }
+        if special != 0 {
+            self.note_status(cx.now().0, port, place, acknowledged, buffers);
+        }
+        low
+    }
+
+    /// Commits `packet` to the wire of `port` now, and posts its arrival where the link has no event of its own
+    /// for it.
+    #[inline(always)]
+    pub fn commit_packet<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        is_switch: bool,
+    ) -> Started {
+        let (index, now) = (port as usize, cx.now().0);
+        // Slices in local variables: their places and lengths stay in registers across the stores below.
+        let Links { ports, cold, packets, timings, keys, observe, unfolded, .. } = self;
+        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
+        let Port { tx, rx: transmit } = &mut ports[index];
+        let timing = &timings[tx.timing as usize];
+        let record = &mut packets[packet];
+        let waited = close_wait(&tx.clock, record, now, is_switch);
+        tx.free -= 1;
+        tx.outstanding += 1;
+        tx.credit_waiting = false;
+        tx.clock.set_blocked(now, timing.blocked(tx.free, tx.outstanding));
+        let octets = u64::from(record.wire);
+        let length = match timing.char_den {
+            1 => (octets + timing.symbol_chars) * timing.char_num,
+            _ => timing.packet_ps(octets, &mut cold[index].carry),
+        };
+        let start = transmit.wire.start_packet(now, length, timing.wire);
+        let end = start + length;
+        tx.clock.transmit(now, end);
+        tx.packets_sent += 1;
+        tx.packet_ps += length;
+        let stored_until = match timing.header {
+            0 => length,
+            octets => ((octets + timing.symbol_chars) * timing.char_num / timing.char_den).min(length),
+        };
+        let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
+        record.parts[delay as usize] += start - now;
+        // Endpoints start packets of their own only.
+        record.left = if is_switch { record.left } else { start };
+        record.parts[Cause::Serialization as usize] += stored_until;
+        record.parts[Cause::Propagation as usize] += timing.propagation;
+        record.parts[Cause::Pipeline as usize] += timing.pipeline;
+        let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
+        let queue = record.queue;
+        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
+        observe.trajectory.record(mark::START, Time(start), u64::from(port), id);
+        observe.ledger.packet_hops += 1;
+        let keys = &mut keys[transmit.device as usize];
+        let arrival =
+            keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
+        tx.done = keys.make(Time(end), class::DONE);
+        debug_assert!(!tx.done_posted);
+        let peer = transmit.peer;
+        let special = transmit.special;
+        let flight = Flight { start, stored: stored_until, arrival, behind: (length - stored_until) as u32 };
+        if special & special::CARRIED != 0 {
+            // The link's own event takes the packet there.
+        } else if !timing.to_sink {
+            // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
+            let at = arrival.earlier(Duration(if *unfolded { timing.pipeline } else { 0 }));
+            let behind = (length - stored_until) as u32;
+            cx.post(
+                at,
+                peer,
+                Happening::Arrive { packet, destination: record.destination as u16, behind }.pack(),
+            );
+        } else {
+            let in_flight = &mut cold[peer as usize].in_flight;
+            in_flight.push_back((arrival, packet));
+            if *unfolded || timing.to_agent {
+                let key = in_flight[0].0;
+                let sink = &mut ports[peer as usize].rx;
+                if !sink.deliver_posted {
+                    sink.deliver_posted = true;
+                    cx.post(key, peer, Happening::Deliver.pack());
+                }
+            }
+        }
+        if let Some(waited) = waited {
+            self.note_waited(port, packet, input, waited);
+        }
+        Started { flight, special, input, share, origin, priority, queue }
+    }
+}
+
+impl<P: Probe> Links<P> {
+    #[inline(always)]
+    pub fn apply_records(&mut self, port: u32, key: EventKey) {
+        let tx = &mut self.ports[port as usize].tx;
+        let timing = &self.timings[tx.timing as usize];
+        apply_visible(tx, timing, &mut self.cold, port, key);
+    }
+
+    /// The transmitter is blocked on credit: makes sure that the next change wakes it.
+    pub fn await_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let tx = &mut self.ports[port as usize].tx;
+        tx.credit_waiting = true;
+        if tx.wake_posted {
+            return;
+        }
+        if let Some(record) = tx.first_record() {
+            tx.wake_posted = true;
+            cx.post(record.key, port, Happening::Wake.pack());
+            return;
+        }
+        let peer = tx.peer;
+        if let Some(&(key, _)) = self.cold[peer as usize].in_flight.front() {
+            let rx = &mut self.ports[peer as usize].rx;
+            if !rx.deliver_posted {
+                rx.deliver_posted = true;
+                cx.post(key, peer, Happening::Deliver.pack());
+            }
+        }
+    }
+
+    /// A status of a link that needs more than the closed form has its place on the wire.
+    #[cold]
+    pub fn note_status(&mut self, now: u64, port: u32, place: u64, acknowledged: u8, free: u8) {
+        let bits = self.ports[port as usize].rx.special;
+        if bits & special::WATCHED != 0 {
+            self.end(port).note_place(now, place);
+        }
+        if bits & special::CHECK != 0 {
+            self.check_status(port, acknowledged, free);
+        }
+    }
+
+    /// No idle output but those of `waiting_outputs` has a packet in this lane.
+    #[cfg(debug_assertions)]
+    pub fn check_stuck<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, base: u32, mut outputs: u64, lane: u32) {
+        while outputs != 0 {
+            let output = base + outputs.trailing_zeros();
+            outputs &= outputs - 1;
+            let busy = self.ports[output as usize].tx.done > cx.key();
+            assert!(busy || !self.lane_in_use(output, lane), "an idle output was not tried");
+        }
+    }
+
+    /// Whether `lane` is one of the [`eligible`](Self::eligible).
+    pub fn waits_in(&mut self, port: u32, priority: usize, lane: u32) -> bool {
+        let tx = &self.ports[port as usize].tx;
+        let listed = tx.mask[priority] >> lane & 1 == 1;
+        let cold = &self.cold[port as usize];
+        if lane < u32::from(tx.queue_lanes) {
+            return listed && cold.stopped_lanes >> lane & 1 == 0;
+        }
+        let apart = |queue: &Parked| !queue.stopped && queue.mask[priority] >> lane & 1 == 1;
+        let released = tx.parked_any && cold.parked.iter().any(apart);
+        released || listed && (!tx.parked_any || self.park_stopped(port, priority, lane))
+    }
+
+    #[inline(always)]
+    pub fn base_of(&self, port: u32) -> u32 {
+        self.nodes.first_port(self.ports[port as usize].rx.device)
+    }
+
+    pub fn lane_in_use(&self, output: u32, lane: u32) -> bool {
+        let tx = &self.ports[output as usize].tx;
+        let bit = 1u64 << lane;
+        let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
+        let apart = tx.parked_any || tx.clock.blocked() & CHANNELS != 0;
+        main & bit != 0 || apart && self.lane_in_use_apart(output, lane)
+    }
+
+    /// The same of what waits beside the main lists.
+    #[cold]
+    fn lane_in_use_apart(&self, output: u32, lane: u32) -> bool {
+        let parked = &self.cold[output as usize].parked;
+        parked.iter().any(|queue| queue.mask.iter().any(|mask| mask >> lane & 1 == 1))
+            || self.channels(output).is_some_and(|channels| channels.uses(lane))
+    }
+
+    /// Index of the main list of (output, priority, lane).
+    #[inline(always)]
+    fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
+        list_index(self.ports[port as usize].tx.lists, &self.cold, port, priority, lane)
+    }
+
+    /// Posts the end of the running transmission as an event, once.
+    #[inline]
+    pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        let tx = &mut self.ports[port as usize].tx;
+        if !tx.done_posted {
+            tx.done_posted = true;
+            cx.post(tx.done, port, Happening::Done.pack());
+        }
+    }
+
+    /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the
+    /// head of a main list move aside. The result may contain lanes whose input is busy.
+    #[inline(always)]
+    pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
+        let tx = &self.ports[port as usize].tx;
+        let mut lanes = tx.mask[priority];
+        if tx.queue_lanes != 0 {
+            lanes &= !self.cold[port as usize].stopped_lanes;
+        }
+        if !tx.parked_any {
+            return lanes;
+        }
+        // Lanes that are queues cannot hold another queue's packets.
+        let mut left = lanes >> tx.queue_lanes << tx.queue_lanes;
+        while left != 0 {
+            let lane = left.trailing_zeros();
+            left &= left - 1;
+            if !self.park_stopped(port, priority, lane) {
+                lanes &= !(1 << lane);
+            }
+        }
+        for parked in &self.cold[port as usize].parked {
+            if !parked.stopped {
+                lanes |= parked.mask[priority];
+            }
+        }
+        lanes
+    }
+
+    /// Moves packets of stopped queues from the head of a main list to their own lists; whether the main list
+    /// has a head left.
+    fn park_stopped(&mut self, port: u32, priority: usize, lane: u32) -> bool {
+        let tx = &mut self.ports[port as usize].tx;
+        let cold = &mut self.cold[port as usize];
+        let index = (tx.lists + priority as u32 * cold.stride + lane) as usize;
+        loop {
+            let head = self.lists[index].head;
+            if head == NIL {
+                tx.mask[priority] &= !(1 << lane);
+                return false;
+            }
+            let queue = self.packets[head].queue;
+            if queue == UNSTAGED {
+                return true;
+            }
+            match cold.parked.iter_mut().find(|p| p.queue == queue) {
+                Some(parked) if parked.stopped => {
+                    self.packets.pop_front(&mut self.lists[index]);
+                    let lanes = parked.lists.len() / PRIORITIES;
+                    self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], head);
+                    parked.mask[priority] |= 1 << lane;
+                    parked.count += 1;
+                }
+                _ => return true,
+            }
+        }
+    }
+
+    /// The oldest packet of a lane that no message stops: main list or released queue.
+    #[inline(always)]
+    pub fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
+        let tx = &self.ports[port as usize].tx;
+        let head = if tx.mask[priority] & (1 << lane) != 0 {
+            self.lists[self.list_of(port, priority, lane)].head
+        } else {
+            NIL
+        };
+        let mut best = Pick { packet: head, priority: priority as u8, lane: lane as u8, parked: MAIN };
+        if !tx.parked_any {
+            return best;
+        }
+        for (n, parked) in self.cold[port as usize].parked.iter().enumerate() {
+            if parked.stopped || parked.mask[priority] & (1 << lane) == 0 {
+                continue;
+            }
+            let lanes = parked.lists.len() / PRIORITIES;
+            let head = parked.lists[priority * lanes + lane as usize].head;
+            if best.packet == NIL || self.older(head, best.packet) {
+                best.packet = head;
+                best.parked = n as u16;
+            }
+        }
+        debug_assert_ne!(best.packet, NIL);
+        best
+    }
+
+    /// Arrival order at this device; stamps wrap.
+    #[inline]
+    fn older(&self, a: u32, b: u32) -> bool {
+        (self.packets[a].stamp.wrapping_sub(self.packets[b].stamp) as i32) < 0
+    }
+
+    /// Takes a picked packet out of its list.
+    #[inline(always)]
+    pub fn take(&mut self, port: u32, pick: Pick) {
+        let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
+        let tx = &mut self.ports[port as usize].tx;
+        if pick.parked == MAIN {
+            let index = list_index(tx.lists, &self.cold, port, priority, lane);
+            let list = &mut self.lists[index];
+            let packet = self.packets.pop_front(list);
+            let emptied = list.head == NIL;
+            tx.mask[priority] &= !(u64::from(emptied) << lane);
+            // The head is probably the next one, and long out of the first-level cache.
+            self.packets.prefetch(select_unpredictable(emptied, packet, list.head));
+        } else if pick.parked == Pick::IN_CHANNEL {
+            self.take_from_channel(port, pick);
+        } else {
+            let cold = &mut self.cold[port as usize];
+            let parked = &mut cold.parked[pick.parked as usize];
+            let lanes = parked.lists.len() / PRIORITIES;
+            let list = &mut parked.lists[priority * lanes + lane as usize];
+            self.packets.pop_front(list);
+            if list.head == NIL {
+                parked.mask[priority] &= !(1 << lane);
+            }
+            parked.count -= 1;
+            if parked.count == 0 && !parked.stopped {
+                let emptied = cold.parked.swap_remove(pick.parked as usize);
+                cold.spare.push(emptied);
+                tx.parked_any = !cold.parked.is_empty();
+            }
+        }
+        let tx = &mut self.ports[port as usize].tx;
+        tx.stored -= 1;
+        tx.waiting -= 1;
+    }
+
+    /// Puts a waiting packet behind the others of its lane at the output.
+    #[inline(always)]
+    pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
+        // Also packets of a stopped queue come here first, because older ones of that queue may still be in
+        // the list; they move aside when they reach its head, in their order.
+        let priority = self.packets[packet].priority as usize;
+        let index = self.list_of(port, priority, lane);
+        let tx = &mut self.ports[port as usize].tx;
+        put(tx, &mut self.packets, &mut self.lists[index], priority, lane, packet);
+    }
+
+    /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
+    #[inline(always)]
+    pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
+        wait_for(&self.ports[port as usize].tx.clock, &mut self.packets[packet], t, at_input);
+    }
+
+    /// Adds a packet's staged and head-of-line blocked time to the totals of its output and its input.
+    pub fn note_waited(&mut self, port: u32, packet: u32, input: u8, waited: Waited) {
+        self.packets.late.add(packet, waited.recovery);
+        self.cold[port as usize].stats.staged_ps += u128::from(waited.staged);
+        if waited.hol != 0 {
+            let input = self.base_of(port) + u32::from(input);
+            self.cold[input as usize].stats.hol_ps += u128::from(waited.hol);
+        }
+    }
+
+    pub fn tell_started(&mut self, port: u32, packet: u32, at: Time, until: Time) {
+        let device = self.ports[port as usize].rx.device;
+        let number = self.nodes.number(device, port);
+        let (id, mut parts) = (self.packets[packet].id(), self.packets[packet].parts());
+        parts[Cause::Recovery] = self.packets.late.of(packet);
+        self.observe.probe.packet(at, id, &PacketStep::Started { device, port: number, until, parts });
+    }
+}
+
+/// Index of the main list of (priority, lane) of the output `port`, whose first list is `first`.
+#[inline(always)]
+pub(crate) fn list_index(first: u32, cold: &[Cold], port: u32, priority: usize, lane: u32) -> usize {
+    // The stride lies apart: most packets have the lowest priority.
+    let above = if priority == 0 { 0 } else { priority as u32 * cold[port as usize].stride };
+    (first + lane + above) as usize
+}
+
+/// Puts a packet at the end of a main list of a transmitter.
+#[inline(always)]
+pub(crate) fn put(
+    tx: &mut Tx,
+    packets: &mut Packets,
+    list: &mut List,
+    priority: usize,
+    lane: u32,
+    packet: u32,
+) {
+    tx.stored += 1;
+    packets.push_back(list, packet);
+    tx.mask[priority] |= 1 << lane;
+}
+
+/// The packet begins to wait at `t` for the transmitter that keeps `clock`.
+#[inline(always)]
+pub(crate) fn wait_for(clock: &TransmitClock, record: &mut Packet, t: u64, at_input: bool) {
+    record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
+    record.snapshot = clock.snapshot(t, record.priority, record.queue, record.next_hop);
+}
+
+/// Applies the credit records of `port` that are visible at `key`.
+#[inline(always)]
+fn apply_visible(tx: &mut Tx, timing: &LinkTiming, cold: &mut [Cold], port: u32, key: EventKey) {
+    while tx.has_record(key) {
+        let record = tx.pop_record(cold, port);
+        tx.outstanding -= u16::from(record.acknowledged);
+        tx.free = i16::from(record.buffers) - tx.outstanding as i16;
+        let blocked = timing.blocked(tx.free, tx.outstanding);
+        tx.clock.set_blocked(record.key.time().0, blocked);
+    }
+}
+
+/// Staged and head-of-line blocked time of a wait that is over.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Waited {
+    pub staged: u64,
+    pub hol: u64,
+    pub recovery: u64,
+}
+
+/// Divides the time that a packet has waited for a transmitter among its causes. The totals of ports get
+/// what is returned.
+#[inline(always)]
+pub(crate) fn close_wait(
+    clock: &TransmitClock,
+    record: &mut Packet,
+    t: u64,
+    is_switch: bool,
+) -> Option<Waited> {
+    let flags = std::mem::take(&mut record.flags);
+    if flags & WAITING == 0 || t == record.snapshot.at {
+        return None;
+    }
+    let mut closed = clock.closed(&record.snapshot, t, record.priority, record.queue, record.next_hop);
+    let mut recovery = 0;
+    if clock.has_recovered() {
+        recovery = clock.recovery_between(record.snapshot.at, t);
+        closed.open -= recovery;
+    }
+    let parts = &mut record.parts;
+    // A multicast set has no single next-hop port: all its stopped time is its own.
+    let (staged, mut hol) = if record.queue >= MULTICAST_QUEUES && record.queue != UNSTAGED {
+        (closed.staged + closed.comingled, 0)
+    } else {
+        (closed.staged, closed.comingled)
+    };
+    parts[Cause::NoBuffer as usize] += closed.no_buffer;
+    if !is_switch {
+        parts[Cause::SourceQueue as usize] += closed.busy + closed.open;
+    } else {
+        parts[Cause::OutputContention as usize] += closed.busy;
+        if flags & AT_INPUT != 0 {
+            hol += closed.open;
+        } else {
+            parts[Cause::InputContention as usize] += closed.open;
+        }
+    }
+    if staged | hol | recovery == 0 {
+        return None;
+    }
+    parts[Cause::Staged as usize] += staged;
+    parts[Cause::HeadOfLine as usize] += hol;
+    Some(Waited { staged, hol, recovery })
+}
