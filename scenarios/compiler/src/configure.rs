@@ -8,7 +8,7 @@ use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::routing::{self, Tables};
 use crate::spec::*;
-use crate::topology::{Shape, shortened};
+use crate::topology::shortened;
 use crate::traffic;
 use models::config::{EnumerationConfig, NO_PORT, PortConfig, PortVoq, ProtocolConfig};
 use models::enumeration::{Outline, OutlineDevice, Plan, plan};
@@ -70,7 +70,7 @@ impl Compiler<'_> {
             return None;
         }
         let method = self.spec.routing.as_ref().and_then(|routing| routing.method);
-        let tree = matches!(self.graph.shape, Shape::FatTree(_));
+        let tree = self.spec.topology.method() == RoutingMethod::FatTree;
         let config = EnumerationConfig {
             host: host as u32,
             ids: traffic::id_size(self),

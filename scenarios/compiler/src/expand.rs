@@ -179,15 +179,7 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
         allow_deadlock: Some(false),
         ..RoutingSpec::default()
     }));
-    match &mut full.topology {
-        Topology::Mesh(grid) | Topology::Torus(grid) => {
-            grid.endpoints_per_switch.get_or_insert(1);
-        }
-        Topology::FatTree(tree) => {
-            tree.levels.get_or_insert(2);
-        }
-        _ => {}
-    }
+    full.topology.fill();
     full.overrides.get_or_insert_default();
     full.multicast.get_or_insert_default();
     full.faults.get_or_insert_default().lose_voq_symbols.get_or_insert_default();

@@ -35,6 +35,7 @@ pub mod presets;
 mod program;
 mod protocols;
 mod report;
+mod resolved;
 pub mod routing;
 mod session;
 pub mod source;

@@ -5,6 +5,7 @@ use crate::diagnostic::count;
 use crate::fabric;
 use crate::plan::{RunPlan, Variant, Warmup};
 use crate::presets;
+use crate::topology::TOPOLOGIES;
 use crate::transfer::{Clock, Slowest};
 use crate::units::{Ratio, time_text};
 use models::config::*;
@@ -317,15 +318,5 @@ pub fn list_devices() -> String {
 
 /// Kinds of topology, one a line.
 pub fn list_topologies() -> String {
-    let kinds = [
-        ("explicit", "devices and links one by one"),
-        ("single_switch", "one switch with an endpoint on each port"),
-        ("chain", "switches in a row, each with endpoints"),
-        ("star", "a hub, arms, endpoints at the arms"),
-        ("mesh", "2-D or 3-D grid, dimension-order routing"),
-        ("torus", "2-D or 3-D grid with closed rows, up*/down* routing"),
-        ("fat_tree", "folded Clos of 2 or 3 levels, by destination modulo over all up links"),
-        ("dragonfly", "groups with one link between any two, up*/down* routing"),
-    ];
-    kinds.iter().map(|(name, about)| format!("{name:<14} {about}\n")).collect()
+    TOPOLOGIES.iter().map(|(name, about)| format!("{name:<14} {about}\n")).collect()
 }

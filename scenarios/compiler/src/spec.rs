@@ -11,6 +11,11 @@ pub use linx::*;
 pub use session::*;
 pub use transfer::*;
 
+pub use crate::topology::{
+    ChainSpec, DragonflySpec, ExplicitDevice, ExplicitLink, ExplicitSpec, FatTreeSpec, GridSpec,
+    SingleSwitchSpec, StarSpec, Topology,
+};
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -625,145 +630,6 @@ pub enum VerdictKind {
     Shared,
     /// Each ingress port's own packets; each upstream device hears about its own.
     PerIngress,
-}
-
-/// Devices and links.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Topology {
-    /// Devices and links one by one.
-    Explicit(ExplicitSpec),
-    /// One switch `sw` with an endpoint `ep/<n>` on each port.
-    SingleSwitch(SingleSwitchSpec),
-    /// Switches in a row, each with endpoints.
-    Chain(ChainSpec),
-    /// A hub with arms; each arm is a switch with endpoints.
-    Star(StarSpec),
-    /// A grid of switches in 2 or 3 dimensions.
-    Mesh(GridSpec),
-    /// A grid whose rows close to rings.
-    Torus(GridSpec),
-    /// A folded Clos network of equal switches, 2 or 3 levels.
-    FatTree(FatTreeSpec),
-    /// Groups of switches, fully connected inside, one link between any two groups.
-    Dragonfly(DragonflySpec),
-}
-
-/// Devices and links one by one.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExplicitSpec {
-    /// Devices.
-    pub devices: Vec<ExplicitDevice>,
-    /// Links.
-    pub links: Vec<ExplicitLink>,
-}
-
-/// One device: a switch if `ports` is given, else an endpoint.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExplicitDevice {
-    /// Unique name.
-    pub name: String,
-    /// Ports of a switch; absent for an endpoint.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ports: Option<u32>,
-    /// Destination id of an endpoint (default: the lowest free one, in order).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<u32>,
-}
-
-/// One link between two ports.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExplicitLink {
-    /// One end: "device:port"; the port of an endpoint may be left out.
-    pub a: String,
-    /// The other end.
-    pub b: String,
-    /// Settings of this link that differ from the others'.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub set: Option<LinkSpec>,
-}
-
-/// One switch `sw` with an endpoint `ep/<n>` on each port n.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SingleSwitchSpec {
-    /// Ports, and so endpoints.
-    pub ports: u32,
-}
-
-/// Switches `sw/<n>` in a row. Ports 0.. lead to endpoints, then one to the left, then one to the right.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ChainSpec {
-    /// Switches.
-    pub switches: u32,
-    /// Endpoints at each.
-    pub endpoints_per_switch: u32,
-}
-
-/// A switch `hub` with arms `arm/<n>`. Port 0 of an arm leads to the hub, the others to its endpoints.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StarSpec {
-    /// Arms.
-    pub arms: u32,
-    /// Endpoints at each arm.
-    pub endpoints_per_arm: u32,
-}
-
-/// Switches `sw/<x>-<y>` (or `-<z>`). Ports 0.. lead to endpoints, then for each dimension one port to the
-/// lower and one to the higher neighbour.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GridSpec {
-    /// Switches in each dimension: two or three numbers.
-    pub size: Vec<u32>,
-    /// Endpoints at each switch (default 1).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub endpoints_per_switch: Option<u32>,
-}
-
-/// A folded Clos network of equal switches: `leaf/<n>` and `spine/<n>`; with 3 levels `leaf`, `middle` and
-/// `top`. Down ports come first.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FatTreeSpec {
-    /// Levels of switches: 2 (default) or 3.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub levels: Option<u32>,
-    /// Ports of every switch.
-    pub ports: u32,
-    /// Endpoints.
-    pub endpoints: u32,
-    /// Endpoints at each leaf (default: half of its ports).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub endpoints_per_leaf: Option<u32>,
-    /// Spines of a 2-level tree (default: as few as give every leaf as many up links as endpoints).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spines: Option<u32>,
-    /// Parallel links between a leaf and a spine (in a 3-level tree: between middle and top switches).
-    /// Default: as many as the ports allow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parallel: Option<u32>,
-}
-
-/// Groups of switches `g<i>/sw<j>`. Ports 0.. lead to endpoints, then to the other switches of the group,
-/// then to other groups.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DragonflySpec {
-    /// Groups.
-    pub groups: u32,
-    /// Switches in each group.
-    pub switches_per_group: u32,
-    /// Endpoints at each switch.
-    pub endpoints_per_switch: u32,
-    /// Links of each switch to other groups (default: as few as suffice).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub global_per_switch: Option<u32>,
 }
 
 /// How packets find their way.

@@ -4,10 +4,11 @@ use crate::compile::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{self, Fate};
 use crate::names;
+use crate::resolved::filled;
 use crate::routing;
 use crate::source::escape;
 use crate::spec::*;
-use crate::topology::{Shape, shortened};
+use crate::topology::shortened;
 use crate::traffic;
 use models::config::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -16,12 +17,9 @@ use std::sync::Arc;
 impl Compiler<'_> {
     pub(crate) fn routes(&mut self) -> Option<routing::Tables> {
         let spec = self.spec.routing.clone().unwrap_or_default();
-        let method = match (spec.method.unwrap_or(RoutingMethod::Auto), &self.graph.shape) {
-            (RoutingMethod::Auto, Shape::Plain) => RoutingMethod::Shortest,
-            (RoutingMethod::Auto, Shape::Grid { torus: false, .. }) => RoutingMethod::DimensionOrder,
-            (RoutingMethod::Auto, Shape::Grid { .. } | Shape::Dragonfly) => RoutingMethod::UpDown,
-            (RoutingMethod::Auto, Shape::FatTree(_)) => RoutingMethod::FatTree,
-            (method, _) => method,
+        let method = match filled(&spec.method) {
+            RoutingMethod::Auto => self.spec.topology.method(),
+            method => *method,
         };
         let mut root = (0..self.graph.nodes.len()).find(|&d| self.graph.is_switch(d)).unwrap_or(0);
         if let Some(name) = &spec.root {
