@@ -205,16 +205,16 @@ impl Compiler<'_> {
                 match &mut self.settings[device] {
                     Settings::Switch(base) => {
                         let Some(user) = &change.switch else { continue };
-                        *base = match &user.device {
-                            Some(name) => user.over(&presets::switch_settings(name)).over(base),
+                        *base = match user.device.as_deref().and_then(presets::switch) {
+                            Some(preset) => user.over(&preset.switch_settings()).over(base),
                             None => user.over(base),
                         };
                         self.origins[device] = format!("{pointer}/switch");
                     }
                     Settings::Endpoint(base) => {
                         let Some(user) = &change.endpoint else { continue };
-                        **base = match &user.device {
-                            Some(name) => user.over(&presets::endpoint_settings(name)).over(base),
+                        **base = match user.device.as_deref().and_then(presets::endpoint) {
+                            Some(preset) => user.over(&preset.endpoint_settings()).over(base),
                             None => user.over(base),
                         };
                         self.origins[device] = format!("{pointer}/endpoint");

@@ -193,20 +193,16 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
 
 /// User settings over what their preset says over `lower`.
 pub fn with_switch_preset(user: &SwitchSpec, lower: &SwitchSpec) -> SwitchSpec {
-    let preset = match (&user.device, &lower.device) {
-        (Some(name), _) | (None, Some(name)) => presets::switch_settings(name),
-        (None, None) => SwitchSpec::default(),
-    };
-    user.over(&preset).over(lower)
+    // A name that nobody knows is reported where it stands.
+    let preset = user.device.as_ref().or(lower.device.as_ref()).and_then(|name| presets::switch(name));
+    preset.map_or_else(|| user.clone(), |preset| user.over(&preset.switch_settings())).over(lower)
 }
 
 /// User settings over what their preset says over `lower`.
 pub fn with_endpoint_preset(user: &EndpointSpec, lower: &EndpointSpec) -> EndpointSpec {
-    let preset = match (&user.device, &lower.device) {
-        (Some(name), _) | (None, Some(name)) => presets::endpoint_settings(name),
-        (None, None) => EndpointSpec::default(),
-    };
-    user.over(&preset).over(lower)
+    // A name that nobody knows is reported where it stands.
+    let preset = user.device.as_ref().or(lower.device.as_ref()).and_then(|name| presets::endpoint(name));
+    preset.map_or_else(|| user.clone(), |preset| user.over(&preset.endpoint_settings())).over(lower)
 }
 
 fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) {
