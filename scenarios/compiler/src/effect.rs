@@ -5,6 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::program;
 use crate::protocols;
 use crate::spec::*;
+use models::config::Buffering;
 
 /// Fields of a flow that nothing would look at. Whether there are none.
 pub(crate) fn flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
@@ -75,9 +76,8 @@ pub(crate) fn addresses(flow: &FlowSpec) -> bool {
 }
 
 /// Settings of a switch.
-pub(crate) fn switch(c: &mut Compiler<'_>, origin: &str, settings: &SwitchSpec) {
-    let buffered = matches!(settings.buffering, Some(BufferingKind::Crosspoint | BufferingKind::Output));
-    if let Some(reads) = settings.reads_per_input.filter(|reads| buffered && *reads > 1) {
+pub(crate) fn switch(c: &mut Compiler<'_>, origin: &str, buffering: Buffering, reads: u8) {
+    if reads > 1 && buffering != Buffering::Direct {
         let message = format!(
             "{reads} reads of an input have no effect here: packets move on as soon as there is room behind \
              inputs"

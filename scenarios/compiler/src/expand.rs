@@ -6,6 +6,8 @@
 use crate::diagnostic::Diagnostic;
 use crate::presets;
 use crate::spec::*;
+use models::config::Medium;
+use std::sync::LazyLock;
 
 /// Reads a file that a scenario names, by that name.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
@@ -55,8 +57,8 @@ layer! {
     RoutingSpec { method, root, tables, allow_deadlock }
 }
 
-fn text(s: &str) -> Option<String> {
-    Some(s.to_owned())
+fn text<T: for<'a> From<&'a str>>(s: &str) -> Option<T> {
+    Some(s.into())
 }
 
 fn run_defaults() -> RunSpec {
@@ -69,15 +71,17 @@ fn run_defaults() -> RunSpec {
     }
 }
 
-fn link_defaults() -> LinkSpec {
-    LinkSpec {
+/// What a link has unless it is told otherwise.
+pub(crate) fn link_defaults(medium: Option<Medium>) -> LinkSpec {
+    let rapidio = LinkSpec {
         rate: text("6.25 Gbaud"),
         width: text("4x"),
         symbol: Some(SymbolKind::Auto),
         length: text("2 m"),
         phy_latency: text("30 ns"),
         ..LinkSpec::default()
-    }
+    };
+    crate::medium::defaults(medium, rapidio)
 }
 
 fn port_defaults() -> PortVoqSpec {
@@ -117,16 +121,16 @@ fn endpoint_defaults() -> EndpointSpec {
 }
 
 /// What a host does unless it is told otherwise. Written out only where flows use it.
-fn host_defaults() -> HostSpec {
-    let none = || Some(ServiceSpec::Fixed("0 ps".into()));
-    HostSpec {
-        rx_service: none(),
-        tx_service: none(),
+pub(crate) fn host_defaults() -> &'static HostSpec {
+    static DEFAULTS: LazyLock<HostSpec> = LazyLock::new(|| HostSpec {
+        rx_service: Some(ServiceSpec::Fixed("0 ps".into())),
+        tx_service: Some(ServiceSpec::Fixed("0 ps".into())),
         rx_queue: Some(1024),
-        protocol_clock: Some(Share::Number(1.into())),
+        protocol_clock: Some(Share::one()),
         response_timeout: text("auto"),
         retry_delay: text("0 ps"),
-    }
+    });
+    &DEFAULTS
 }
 
 fn voq_defaults() -> VoqSpec {
@@ -147,11 +151,7 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     full.shake.get_or_insert(0);
     full.run = Some(spec.run.clone().unwrap_or_default().over(&run_defaults()));
     let links = spec.links.clone().unwrap_or_default();
-    let lower = match crate::medium::named(links.medium) {
-        Some(medium) => crate::medium::defaults(medium, &link_defaults()),
-        None => link_defaults(),
-    };
-    full.links = Some(links.over(&lower));
+    full.links = Some(links.over(&link_defaults(crate::medium::named(links.medium))));
     full.switch = Some(with_switch_preset(&spec.switch.clone().unwrap_or_default(), &switch_defaults()));
     full.endpoint =
         Some(with_endpoint_preset(&spec.endpoint.clone().unwrap_or_default(), &endpoint_defaults()));
@@ -160,7 +160,7 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
             || spec.traffic.iter().any(crate::protocols::is_protocol)
             || crate::configure::setup(spec).is_some())
     {
-        endpoint.host = Some(endpoint.host.clone().unwrap_or_default().over(&host_defaults()));
+        endpoint.host = Some(endpoint.host.clone().unwrap_or_default().over(host_defaults()));
     }
     if let Some(endpoint) = &mut full.endpoint
         && (endpoint.linx.is_some() || spec.traffic.iter().any(|flow| flow.linx.is_some()))

@@ -26,6 +26,7 @@ pub mod expand;
 pub mod fabric;
 mod faults;
 pub mod goal;
+mod ids;
 mod linx;
 mod medium;
 pub mod names;

@@ -1,11 +1,12 @@
 //! Flows of LINX: every endpoint of `from` and `to` becomes a node.
 
-use crate::compile::{Compiler, Settings};
+use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::expand::Layer;
 use crate::protocols;
+use crate::resolved::filled;
 use crate::session::member;
 use crate::spec::*;
-use crate::units::picoseconds;
 use models::config::*;
 use models::linx_riocm::Options;
 use models::linx_riocm::fragment::Fragmentation;
@@ -20,8 +21,8 @@ const STREAM: u16 = 0xC000;
 /// Shares of lost frames are told in parts of this.
 const MILLION: u128 = 1_000_000;
 
-fn text(s: &str) -> Option<String> {
-    Some(s.to_owned())
+fn text(s: &str) -> Option<Quantity<Picoseconds>> {
+    Some(s.into())
 }
 
 /// What a node does unless it is told otherwise. Written out only where flows use it.
@@ -62,28 +63,32 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
 }
 
 /// Every time of a flow with its place.
-pub(crate) fn times(linx: &LinxSpec) -> Vec<(String, &String)> {
+pub(crate) fn times(linx: &LinxSpec) -> Vec<(String, &dyn Written)> {
     let own = [("at", &linx.at), ("offset", &linx.offset), ("spread", &linx.spread)];
-    let mut times: Vec<(String, &String)> =
-        own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()?))).collect();
+    let given =
+        own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()? as &dyn Written)));
+    let mut times: Vec<(String, &dyn Written)> = given.collect();
     for (i, fault) in linx.faults.iter().flatten().enumerate() {
         times.push((format!("faults/{i}/at"), &fault.at));
         times.push((format!("faults/{i}/for"), &fault.lasts));
         let more = [("every", &fault.every), ("spread", &fault.spread)];
         times.extend(
-            more.into_iter().filter_map(|(key, time)| Some((format!("faults/{i}/{key}"), time.as_ref()?))),
+            more.into_iter().filter_map(|(key, time)| {
+                Some((format!("faults/{i}/{key}"), time.as_ref()? as &dyn Written))
+            }),
         );
     }
     times
 }
 
 /// Every time of a node with its key.
-pub(crate) fn periods(node: &LinxNodeSpec) -> [(&'static str, Option<&String>); 3] {
-    [
-        ("request_period", node.request_period.as_ref()),
-        ("reconnect", node.reconnect.as_ref()),
-        ("reconnect_spread", node.reconnect_spread.as_ref()),
-    ]
+pub(crate) fn periods(node: &LinxNodeSpec) -> Vec<(String, &dyn Written)> {
+    let all = [
+        ("request_period", &node.request_period),
+        ("reconnect", &node.reconnect),
+        ("reconnect_spread", &node.reconnect_spread),
+    ];
+    all.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()? as &dyn Written))).collect()
 }
 
 /// Whether the settings of the flow go together.
@@ -113,14 +118,14 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     }
     for (i, fault) in linx.faults.iter().flatten().enumerate() {
         let key = format!("linx/faults/{i}");
-        if picoseconds(Some(&fault.lasts)) == 0 {
+        if fault.lasts.get() == 0 {
             mixed(&format!("{key}/for"), "what lasts no time is no fault", "for example \"1 s\"");
         }
-        let again = fault.every.as_ref().map(|every| picoseconds(Some(every)));
+        let again = fault.every.as_ref().map(Quantity::get);
         if again.is_none() && fault.times.is_some_and(|times| times > 1) {
             mixed(&key, "a fault that comes again needs \"every\"", "add \"every\"");
         }
-        let longest = picoseconds(Some(&fault.lasts)).saturating_add(picoseconds(fault.spread.as_ref()));
+        let longest = fault.lasts.get().saturating_add(filled(&fault.spread).get());
         if again.is_some_and(|every| every <= longest) {
             let help =
                 "\"every\" counts from beginning to beginning, and is more than \"for\" and \"spread\"";
@@ -155,7 +160,7 @@ fn shares(loss: &LinxLossSpec) -> [(&'static str, Option<&Share>); 3] {
 
 fn millionths(share: Option<&Share>) -> Result<u32, String> {
     let Some(share) = share else { return Ok(0) };
-    let value = crate::traffic::share_value(share)?;
+    let value = share.read()?;
     if value.above_one() {
         return Err(format!("a share of {value} is not possible"));
     }
@@ -181,10 +186,8 @@ pub(crate) fn frames(octets: u32, mtu: u16) -> Vec<u32> {
 
 /// What a node of a flow is set to.
 pub(crate) fn settings(c: &Compiler<'_>, device: usize) -> LinxNodeSpec {
-    match &c.settings[device] {
-        Settings::Endpoint(endpoint) => endpoint.linx.clone().unwrap_or_else(defaults),
-        _ => defaults(),
-    }
+    let own = c.devices[device].endpoint().and_then(|endpoint| endpoint.linx.clone());
+    own.unwrap_or_default().over(&defaults())
 }
 
 /// The nodes of a flow, by device. Nothing if something is wrong.
@@ -231,7 +234,7 @@ pub(crate) fn nodes(
     let positions: BTreeMap<usize, u64> = places.iter().map(|(device, _)| *device).zip(0..).collect();
     let loss = linx.loss.clone().unwrap_or_default();
     let loss = shares(&loss).map(|(_, share)| millionths(share).unwrap_or(0));
-    let (begin, offset) = (picoseconds(linx.at.as_ref()), picoseconds(linx.offset.as_ref()));
+    let (begin, offset) = (filled(&linx.at).get(), filled(&linx.offset).get());
     let mut nodes = BTreeMap::new();
     for (device, peers) in peers {
         let node = settings(c, device);
@@ -253,12 +256,12 @@ pub(crate) fn nodes(
             data_priorities: node.data_priorities.clone().unwrap_or_default(),
             mtu: node.mtu.unwrap_or(256),
             hb_tmo: node.hb_tmo.unwrap_or(0),
-            reconnect_after: picoseconds(node.reconnect.as_ref()),
-            reconnect_spread: picoseconds(node.reconnect_spread.as_ref()),
+            reconnect_after: filled(&node.reconnect).get(),
+            reconnect_spread: filled(&node.reconnect_spread).get(),
             options: options(c, device, &node),
             peers: peers.into_iter().map(|id| id as u16).collect(),
             connect_at: Time(begin.saturating_add(position.saturating_mul(offset))),
-            spread: Duration(picoseconds(linx.spread.as_ref())),
+            spread: Duration(filled(&linx.spread).get()),
             loss,
             faults: faults.get(&device).cloned().unwrap_or_default(),
             outages: Arc::clone(&outages),
@@ -283,7 +286,7 @@ fn options(c: &Compiler<'_>, device: usize, node: &LinxNodeSpec) -> Options {
         Some(LinxProfile::Standard) | None => Options::default(),
     };
     Options {
-        request_period: picoseconds(node.request_period.as_ref()),
+        request_period: filled(&node.request_period).get(),
         window: node.window.unwrap_or(64),
         fragmentation: match node.fragmentation {
             Some(FragmentationKind::Patch) => Fragmentation::Patch,
@@ -292,7 +295,7 @@ fn options(c: &Compiler<'_>, device: usize, node: &LinxNodeSpec) -> Options {
         jitter: match node.profile {
             Some(LinxProfile::LinxForLinux) => {
                 let path = format!("{}/linx jitter", c.graph.nodes[device].name);
-                let mut draws = Stream::new(c.spec.seed.unwrap_or(1), &path, Purpose::PHASE);
+                let mut draws = Stream::new(c.seed, &path, Purpose::PHASE);
                 let mut draw = || draws.below(2 * JITTER_MS) as i64 - JITTER_MS as i64;
                 (0..JITTERS).map(|_| draw() * MILLISECOND as i64).collect()
             }
@@ -304,7 +307,7 @@ fn options(c: &Compiler<'_>, device: usize, node: &LinxNodeSpec) -> Options {
 
 /// Whether the settings of a node are possible.
 fn check_node(c: &mut Compiler<'_>, device: usize, node: &LinxNodeSpec) {
-    let at = format!("{}/linx", c.origins[device]);
+    let at = format!("{}/linx", c.devices[device].origin);
     let name = c.graph.nodes[device].name.clone();
     if c.ids[device] > u32::from(u16::MAX) {
         let message = format!("\"{name}\" has an id of more than 16 bits");
@@ -323,7 +326,7 @@ fn check_node(c: &mut Compiler<'_>, device: usize, node: &LinxNodeSpec) {
         let finding = Diagnostic::error("SC008", format!("{at}/data_priorities"), message);
         c.once(finding.help("allowed: a list of 0, 1 and 2, for example [0]"));
     }
-    if picoseconds(node.request_period.as_ref()) == 0 {
+    if filled(&node.request_period).get() == 0 {
         let message = format!("\"{name}\" would send requests without a pause");
         c.once(
             Diagnostic::error("SC008", format!("{at}/request_period"), message).help("use a positive time"),
@@ -338,7 +341,7 @@ fn faults(
     linx: &LinxSpec,
     by_name: &BTreeMap<String, usize>,
 ) -> BTreeMap<usize, Vec<LinxFault>> {
-    let seed = c.spec.seed.unwrap_or(1);
+    let seed = c.seed;
     let names: Vec<&str> = by_name.keys().map(String::as_str).collect();
     let mut faults: BTreeMap<usize, Vec<LinxFault>> = BTreeMap::new();
     for (i, fault) in linx.faults.iter().flatten().enumerate() {
@@ -350,9 +353,10 @@ fn faults(
             LinxFaultKindSpec::LinkDown => LinxFaultKind::LinkDown,
             LinxFaultKindSpec::Crash => LinxFaultKind::Crash,
         };
-        let (begin, lasts) = (picoseconds(Some(&fault.at)), picoseconds(Some(&fault.lasts)));
-        let every = picoseconds(fault.every.as_ref());
-        let spread = picoseconds(fault.spread.as_ref());
+        let (begin, lasts) = (fault.at.get(), fault.lasts.get());
+        // A fault that comes once comes again never.
+        let every = fault.every.as_ref().map_or(0, Quantity::get);
+        let spread = filled(&fault.spread).get();
         match crate::names::select(fault.node.patterns(), &names) {
             Ok(hits) => {
                 let devices: BTreeSet<usize> = hits.into_iter().map(|hit| by_name[names[hit]]).collect();

@@ -1,14 +1,14 @@
 //! Flows of messages, streams and requests: what runs on the endpoints at both ends.
 
-use crate::compile::{Compiler, Settings};
+use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::resolved::{Host, filled};
 use crate::spec::*;
 use crate::traffic::{self, Sized};
 use crate::transfer::Clock;
-use crate::units::{self, Ratio};
+use crate::units::Ratio;
 use models::config::*;
 use models::lp_serial::cost::{AddressSize, PacketClass, SymbolSize, packet_bytes};
-use models::sim_core::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One end of a flow.
@@ -363,27 +363,16 @@ pub(crate) fn mtu(spec: &Spec) -> Mtu {
 const RESPONSE_TIMEOUT: u64 = 1_000_000_000;
 
 /// The software of an endpoint.
-pub(crate) fn host(c: &Compiler<'_>, device: usize) -> HostConfig {
-    let host = host_spec(c, device);
-    HostConfig {
-        rx_service: service(host.and_then(|host| host.rx_service.as_ref())),
-        tx_service: service(host.and_then(|host| host.tx_service.as_ref())),
-        rx_queue: host.and_then(|host| host.rx_queue).unwrap_or(1024),
-    }
-}
-
-fn host_spec<'a>(c: &'a Compiler<'_>, device: usize) -> Option<&'a HostSpec> {
-    match &c.settings[device] {
-        Settings::Endpoint(endpoint) => endpoint.host.as_ref(),
-        Settings::Switch(_) => None,
-    }
+///
+/// # Panics
+/// If the device is a switch.
+pub(crate) fn host<'a>(c: &'a Compiler<'_>, device: usize) -> &'a Host {
+    &c.devices[device].endpoint().expect("flows end at endpoints").host
 }
 
 /// The protocol clock of an endpoint; 1 if it is none, of which [`agents`] complains.
 pub(crate) fn ratio(c: &Compiler<'_>, device: usize) -> (u64, u64) {
-    let share = host_spec(c, device).and_then(|host| host.protocol_clock.as_ref());
-    let value = share.and_then(|share| traffic::share_value(share).ok()?.pair());
-    value.filter(|&(num, den)| num > 0 && den > 0).unwrap_or((1, 1))
+    *host(c, device).clock.as_ref().unwrap_or(&(1, 1))
 }
 
 /// An endpoint that is an interface of a host in one flow is nothing else in another: what comes through
@@ -437,26 +426,28 @@ pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfi
     let mut agents = Vec::new();
     for (device, mut parts) in by_device {
         parts.sort_by_key(|part| part.flow);
-        let Settings::Endpoint(endpoint) = &c.settings[device] else { continue };
-        let host = endpoint.host.clone().unwrap_or_default();
-        let at = format!("{}/host/protocol_clock", c.origins[device]);
+        if let Err(why) = &host(c, device).clock {
+            let at = format!("{}/host/protocol_clock", c.devices[device].origin);
+            let message = format!("a protocol clock that does not run: {why}");
+            let help = "allowed: a number (1000) or a fraction (\"1/3\") above 0";
+            c.once(Diagnostic::error("SC008", at, message).help(help));
+        }
+        let (host, clock) = (host(c, device), ratio(c, device));
         let idle3 =
             c.neighbours[device][0].is_some_and(|(link, _, _)| c.wires[link].symbol == SymbolSize::Idle3);
-        let time = |text: &Option<String>, or: u64| {
-            text.as_deref().and_then(|text| units::time(text).ok()).unwrap_or(or)
+        let response_timeout = match host.response_timeout {
+            Period::Time(time) => time,
+            Period::Auto | Period::Off => Clock(clock).protocol(RESPONSE_TIMEOUT).max(1),
         };
-        let clock = clock(c, at, host.protocol_clock.as_ref());
-        let ordinary = Clock(clock).protocol(RESPONSE_TIMEOUT).max(1);
-        let response_timeout = units::given(host.response_timeout.as_ref()).unwrap_or(ordinary);
         let config = AgentConfig {
             device: device as u32,
             id: c.ids[device],
             ids: traffic::id_size(c),
             idle3,
-            host: self::host(c, device),
+            host: host.config,
             clock,
             response_timeout,
-            retry_delay: time(&host.retry_delay, 0),
+            retry_delay: host.retry_delay,
             mtu,
             parts,
         };
@@ -491,36 +482,7 @@ fn protocol(spec: &FlowSpec, flow: u16) -> ProtocolConfig {
         Some(rpc) => ProtocolConfig::Rpc {
             carrier,
             answer: rpc.response.unwrap_or(8),
-            timeout: rpc.timeout.as_deref().and_then(|t| units::time(t).ok()).unwrap_or(100_000_000_000),
+            timeout: filled(&rpc.timeout).get(),
         },
-    }
-}
-
-pub(crate) fn service(spec: Option<&ServiceSpec>) -> ServiceTime {
-    let time = |text: &str| Duration(units::time(text).unwrap_or(0));
-    match spec {
-        None => ServiceTime::Fixed(Duration(0)),
-        Some(ServiceSpec::Fixed(text)) => ServiceTime::Fixed(time(text)),
-        Some(ServiceSpec::Random(ServiceKind::Exponential(mean))) => ServiceTime::Exponential(time(mean)),
-        Some(ServiceSpec::Random(ServiceKind::Uniform([low, high]))) => {
-            ServiceTime::Uniform(time(low), time(high))
-        }
-    }
-}
-
-fn clock(c: &mut Compiler<'_>, at: String, share: Option<&Share>) -> (u64, u64) {
-    let Some(share) = share else { return (1, 1) };
-    let value = traffic::share_value(share).and_then(|value| match value.pair() {
-        Some((num, den)) if num > 0 && den > 0 => Ok((num, den)),
-        _ => Err("it has to be positive, with at most 19 digits".into()),
-    });
-    match value {
-        Ok(ratio) => ratio,
-        Err(why) => {
-            let message = format!("a protocol clock that does not run: {why}");
-            let help = "allowed: a number (1000) or a fraction (\"1/3\") above 0";
-            c.once(Diagnostic::error("SC008", at, message).help(help));
-            (1, 1)
-        }
     }
 }

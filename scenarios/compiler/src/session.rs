@@ -1,11 +1,13 @@
 //! Flows of session management: every endpoint of `from` and `to` becomes a node.
 
-use crate::compile::{Compiler, Settings};
+use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::protocols::{self, service};
+use crate::expand::Layer;
+use crate::protocols;
+use crate::resolved::{filled, service};
 use crate::spec::*;
 use crate::topology::shortened;
-use crate::units::{self, picoseconds};
+use crate::units;
 use models::config::*;
 use models::session_management::conduit::Algorithm;
 use models::session_management::message::{Command, Mode};
@@ -18,8 +20,8 @@ use std::sync::Arc;
 /// ProtoID unless the scenario names another: the first of those that anybody may use.
 const PROTOCOL: u16 = 0x0200;
 
-fn text(s: &str) -> Option<String> {
-    Some(s.to_owned())
+fn text(s: &str) -> Option<Quantity<Picoseconds>> {
+    Some(s.into())
 }
 
 /// What a node does unless it is told otherwise. Written out only where flows use it.
@@ -72,15 +74,16 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
 }
 
 /// Every time of a flow with its place.
-pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &String)> {
+pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &dyn Written)> {
     let own = [
         ("at", &session.at),
         ("offset", &session.offset),
         ("spread", &session.spread),
         ("close_at", &session.close_at),
     ];
-    let mut times: Vec<(String, &String)> =
-        own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()?))).collect();
+    let given =
+        own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()? as &dyn Written)));
+    let mut times: Vec<(String, &dyn Written)> = given.collect();
     for (i, restart) in session.restarts.iter().flatten().enumerate() {
         times.push((format!("restarts/{i}/at"), &restart.at));
     }
@@ -99,7 +102,7 @@ pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &String)> {
 }
 
 /// Every time of a node with its key.
-pub(crate) fn periods(node: &SessionNodeSpec) -> [(&'static str, Option<&String>); 4] {
+pub(crate) fn periods(node: &SessionNodeSpec) -> [(&'static str, Option<&Quantity<Picoseconds>>); 4] {
     [
         ("retry", node.retry.as_ref()),
         ("timeout", node.timeout.as_ref()),
@@ -193,7 +196,7 @@ pub(crate) fn nodes(
         if found.node.refuses == Some(true) && member.peers.is_some() {
             let name = c.graph.nodes[member.device].name.clone();
             let message = format!("\"{name}\" opens what it refuses itself");
-            let place = format!("{}/session/refuses", c.origins[member.device]);
+            let place = format!("{}/session/refuses", c.devices[member.device].origin);
             c.out.push(Diagnostic::error("SC048", place, message).help("leave it out of from"));
         }
         directory.insert(c.ids[member.device] as u16, found.announcement);
@@ -215,9 +218,9 @@ pub(crate) fn nodes(
         },
         None => SessionProtocol::Plain(session.protocol.unwrap_or(PROTOCOL)),
     };
-    let begin = picoseconds(session.at.as_ref());
-    let offset = picoseconds(session.offset.as_ref());
-    let spread = Duration(picoseconds(session.spread.as_ref()));
+    let begin = filled(&session.at).get();
+    let offset = filled(&session.offset).get();
+    let spread = Duration(filled(&session.spread).get());
     let nodes = members.into_iter().map(|Member { device, peers, position }| {
         let Found { node, poll, .. } = &settings[&device];
         let name = &c.graph.nodes[device].name;
@@ -265,10 +268,10 @@ pub(crate) fn nodes(
             injections: injections.get(&device).cloned().unwrap_or_default(),
             // A script says itself who opens what when.
             creates: creates.filter(|_| session.script.is_none()),
-            close_at: closes.then(|| Time(picoseconds(session.close_at.as_ref()))),
+            close_at: session.close_at.as_ref().filter(|_| closes).map(|time| Time(time.get())),
             restarts: restarts.get(&device).cloned().unwrap_or_default(),
             consumer: node.consumer.as_ref().map(|consumer| Consumer {
-                service: service(Some(&consumer.service)),
+                service: service(&consumer.service),
                 stop_at: consumer.stop_at.unwrap_or(u32::MAX),
                 go_at: consumer.go_at.unwrap_or(0),
             }),
@@ -291,9 +294,8 @@ struct Found {
 }
 
 fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<Found> {
-    let Settings::Endpoint(endpoint) = &c.settings[device] else { return None };
-    let node = endpoint.session.clone().unwrap_or_else(defaults);
-    let at = format!("{}/session", c.origins[device]);
+    let node = c.devices[device].endpoint()?.session.clone().unwrap_or_default().over(&defaults());
+    let at = format!("{}/session", c.devices[device].origin);
     let name = c.graph.nodes[device].name.clone();
     let before = c.out.len();
     let (mailbox, stream, cos) =
@@ -314,7 +316,7 @@ fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<Found> {
     }
     let mut periods = [0; 4];
     for ((key, text), period) in self::periods(&node).into_iter().zip(&mut periods) {
-        let time = picoseconds(text);
+        let time = text.expect("a node has all its periods").get();
         let micros = time / 1_000_000;
         if !time.is_multiple_of(1_000_000) || micros == 0 || micros > u64::from(u32::MAX) {
             let message = format!("a period of {} cannot be announced", units::time_text(time));
@@ -381,7 +383,7 @@ fn faults(
             fate: match &fault.fate {
                 FateSpec::Lose => Fate::Lose,
                 FateSpec::Duplicate => Fate::Duplicate,
-                FateSpec::Delay(time) => Fate::Delay(Duration(picoseconds(Some(time)))),
+                FateSpec::Delay(time) => Fate::Delay(Duration(time.get())),
             },
         });
     }
@@ -418,7 +420,7 @@ fn injections(
             c.out.push(finding.help("allowed: 1 to 256 octets, two hexadecimal digits each"));
         }
         let (Some(from), Some(to), Some(octets)) = (from, to, octets) else { continue };
-        let time = Time(picoseconds(Some(&inject.at)));
+        let time = Time(inject.at.get());
         injections.entry(from).or_default().push((time, c.ids[to] as u16, octets));
     }
     injections
@@ -449,7 +451,7 @@ fn scripts(
             StepAction::Query(stream) => ScriptStep::Query { peer, stream: *stream },
             StepAction::Restart => ScriptStep::Restart,
         };
-        scripts.entry(node).or_default().push((Time(picoseconds(Some(&step.at))), action));
+        scripts.entry(node).or_default().push((Time(step.at.get()), action));
     }
     scripts
 }
@@ -468,7 +470,7 @@ fn restarts(
             Ok(hits) => {
                 let devices: BTreeSet<usize> = hits.into_iter().map(|hit| by_name[names[hit]]).collect();
                 for device in devices {
-                    restarts.entry(device).or_default().push(Time(picoseconds(Some(&restart.at))));
+                    restarts.entry(device).or_default().push(Time(restart.at.get()));
                 }
             }
             Err(pattern) => {

@@ -152,7 +152,7 @@ impl Compiler<'_> {
                 continue;
             };
             for (device, mask) in masks {
-                let limit = self.settings[device].preset().masks_max;
+                let limit = self.devices[device].preset.masks_max;
                 let DeviceModel::Switch(own) = &mut config.devices[device].model else { continue };
                 let index = own.routes.masks.len();
                 if index >= limit {

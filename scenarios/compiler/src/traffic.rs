@@ -9,6 +9,7 @@ use crate::names;
 use crate::plan::Offered;
 use crate::program::Program;
 use crate::protocols::{self, Placed};
+use crate::resolved::filled;
 use crate::session::{self, Member};
 use crate::spec::*;
 use crate::topology::{good_name, shortened};
@@ -335,7 +336,7 @@ impl Traffic<'_> {
             }
             ToPattern::Permutation(spec) => {
                 let devices = among(c, &format!("{at}/permutation/among"), spec.among.as_ref())?;
-                let seed = spec.seed.or(c.spec.seed).unwrap_or(1);
+                let seed = spec.seed.unwrap_or(c.seed);
                 match permutation(spec.kind, devices.len(), seed) {
                     Ok(map) => Some(mapped(c, sources, &devices, &map)),
                     Err(why) => {
@@ -523,7 +524,7 @@ impl Traffic<'_> {
                 let pointer = format!("{at}/bernoulli/load");
                 let load = load(c, &pointer, &spec.load)?;
                 let slot = match &spec.slot {
-                    Some(text) => units::time(text).ok()?.max(1),
+                    Some(slot) => slot.get().max(1),
                     None => u64::try_from(packet.num.div_ceil(packet.den)).ok()?,
                 };
                 let chance = load.times(Ratio::whole(u128::from(slot)))?.over(packet)?;
@@ -543,7 +544,7 @@ impl Traffic<'_> {
                     }
                     (None, Some(text)) => {
                         let pointer = format!("{at}/constant/interval");
-                        let interval = Ratio::whole(u128::from(units::time(text).ok()?));
+                        let interval = Ratio::whole(u128::from(text.get()));
                         let Some(load) = packet.over(interval).filter(|load| !load.above_one()) else {
                             let shortest = units::time_text(packet.rounded().unwrap_or(0));
                             let message = format!("\"{text}\" is shorter than a packet");
@@ -560,11 +561,10 @@ impl Traffic<'_> {
                     }
                 };
                 let interval = interval.pair()?;
-                let phase = match units::given(spec.phase.as_ref()) {
-                    Some(phase) => phase,
-                    None => {
-                        let seed = c.spec.seed.unwrap_or(1);
-                        Stream::new(seed, stream, Purpose::PHASE).below(interval.0.div_ceil(interval.1))
+                let phase = match filled(&spec.phase).get() {
+                    Period::Time(phase) => phase,
+                    Period::Auto | Period::Off => {
+                        Stream::new(c.seed, stream, Purpose::PHASE).below(interval.0.div_ceil(interval.1))
                     }
                 };
                 Some((Arrivals::Constant { interval, phase: Duration(phase) }, Some(load)))
@@ -572,7 +572,7 @@ impl Traffic<'_> {
             ArrivalSpec::OnOff(spec) => {
                 let pointer = format!("{at}/on_off/load");
                 let load = load(c, &pointer, &spec.load)?;
-                let (on, off) = (units::time(&spec.on).ok()?, units::time(&spec.off).ok()?);
+                let (on, off) = (spec.on.get(), spec.off.get());
                 if on == 0 {
                     let message = "a burst of no length carries nothing";
                     c.once(Diagnostic::error("SC008", format!("{at}/on_off/on"), message));
@@ -798,7 +798,7 @@ fn random_cycle(n: usize, seed: u64) -> Vec<usize> {
 
 /// Ratio of a share.
 fn ratio(c: &mut Compiler<'_>, at: &str, share: &Share) -> Option<Ratio> {
-    match share_value(share) {
+    match share.read() {
         Ok(value) => Some(value),
         Err(why) => {
             let help = "allowed: a number (0.3), a percentage (\"30 %\") or a fraction (\"1/3\")";
@@ -808,29 +808,12 @@ fn ratio(c: &mut Compiler<'_>, at: &str, share: &Share) -> Option<Ratio> {
     }
 }
 
-/// A share as an exact ratio: a JSON number counts by its shortest decimal text.
-pub(crate) fn share_value(share: &Share) -> Result<Ratio, String> {
-    match share {
-        Share::Number(number) => match number.as_f64() {
-            // Display of f64 is the shortest text that reads back as the same number, never with an exponent.
-            Some(value) if !number.is_u64() => units::share(&value.to_string()),
-            _ => units::share(&number.to_string()),
-        },
-        Share::Text(text) => units::share(text),
-    }
-}
-
 /// A load: more than 0, at most 1.
 fn load(c: &mut Compiler<'_>, at: &str, share: &Share) -> Option<Ratio> {
     // A negative number is a load out of range before it is a text that cannot be read.
-    let negative = matches!(share, Share::Number(number) if number.as_f64().is_some_and(|v| v < 0.0));
-    let value = if negative { Ratio::whole(0) } else { ratio(c, at, share)? };
-    let shown = match share {
-        Share::Number(number) => number.to_string(),
-        Share::Text(text) => text.clone(),
-    };
+    let value = if share.is_negative() { Ratio::whole(0) } else { ratio(c, at, share)? };
     if value.num == 0 || value.above_one() {
-        let message = format!("a load of {shown} cannot be offered");
+        let message = format!("a load of {share} cannot be offered");
         let help = "allowed: more than 0, at most 1 (the link is busy all the time)";
         c.once(Diagnostic::error("SC040", at, message).help(help));
         return None;
@@ -841,7 +824,7 @@ fn load(c: &mut Compiler<'_>, at: &str, share: &Share) -> Option<Ratio> {
     // What a program computed has 17 digits, of which the last ones say nothing.
     let parts = value.times(Ratio::whole(LOAD_PARTS)).and_then(Ratio::rounded).unwrap_or(0);
     if parts == 0 {
-        let message = format!("a load of {shown} is too small");
+        let message = format!("a load of {share} is too small");
         c.once(Diagnostic::error("SC040", at, message).help("allowed: at least 0.0000000001"));
         return None;
     }
@@ -850,10 +833,10 @@ fn load(c: &mut Compiler<'_>, at: &str, share: &Share) -> Option<Ratio> {
 
 /// Start and stop of a flow.
 fn window(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> (Time, Time) {
-    let time = |text: Option<&str>| text.and_then(|t| units::time(t).ok());
-    let until = time(c.spec.run.as_ref().and_then(|run| run.until.as_deref())).unwrap_or(0);
-    let start = time(flow.start.as_deref()).unwrap_or(0);
-    let stop = time(flow.stop.as_deref()).unwrap_or(until);
+    let until = c.run.until.0;
+    // Programs and Transfers say themselves when they start.
+    let start = flow.start.as_ref().map_or(0, Quantity::get);
+    let stop = flow.stop.as_ref().map_or(until, Quantity::get);
     if start >= stop {
         let (key, what) = if flow.stop.is_some() { ("stop", "stops") } else { ("start", "starts") };
         let message = format!(

@@ -5,9 +5,9 @@ use crate::diagnostic::Diagnostic;
 use crate::medium;
 use crate::program::Program;
 use crate::protocols;
+use crate::resolved::filled;
 use crate::spec::*;
 use crate::traffic;
-use crate::units;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::path::Roads;
@@ -27,8 +27,8 @@ const TIMEOUT_ROUND_TRIPS: u64 = 10;
 /// Most pairs whose round trips are computed.
 const PAIRS_MAX: usize = 4_096;
 
-fn text(s: &str) -> Option<String> {
-    Some(s.to_owned())
+fn text<U: Unit>(s: &str) -> Option<Quantity<U>> {
+    Some(s.into())
 }
 
 /// Fills in the defaults of such a flow.
@@ -58,16 +58,20 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     *st = filled;
 }
 
-/// Every time of a flow with its key and the words that may stand in its place.
-pub(crate) fn times(st: &StSpec) -> [(&'static str, Option<&String>, &'static [&'static str]); 6] {
-    [
-        ("op_timeout", st.op_timeout.as_ref(), &["auto"]),
-        ("missing_timeout", st.missing_timeout.as_ref(), &["auto", "off"]),
-        ("at", st.at.as_ref(), &[]),
-        ("offset", st.offset.as_ref(), &[]),
-        ("spread", st.spread.as_ref(), &[]),
-        ("delay", st.delay.as_ref(), &[]),
-    ]
+/// Every time of a flow with its key.
+pub(crate) fn times(st: &StSpec) -> Vec<(String, &dyn Written)> {
+    fn of<U: Unit>(time: &Option<Quantity<U>>) -> Option<&dyn Written> {
+        time.as_ref().map(|time| time as &dyn Written)
+    }
+    let all = [
+        ("op_timeout", of(&st.op_timeout)),
+        ("missing_timeout", of(&st.missing_timeout)),
+        ("at", of(&st.at)),
+        ("offset", of(&st.offset)),
+        ("spread", of(&st.spread)),
+        ("delay", of(&st.delay)),
+    ];
+    all.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time?))).collect()
 }
 
 /// Whether the settings of the flow go together.
@@ -125,7 +129,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         }
     }
     let delayed = st.delayed.as_ref().is_some_and(|shares| shares.control.is_some() || shares.data.is_some());
-    if delayed && units::picoseconds(st.delay.as_ref()) == 0 {
+    if delayed && st.delay.as_ref().map_or(0, Quantity::get) == 0 {
         mixed("st/delayed", "frames are late by no time", "add \"delay\", for example \"10 us\"");
     }
     let mut range = |key: &str, message: String, help: &str| {
@@ -160,14 +164,14 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         };
         range("st/stu", format!("STUs of {stu} octets are not possible"), &help);
     }
-    if units::given(st.op_timeout.as_ref()) == Some(0) {
+    if filled(&st.op_timeout).get() == Period::Time(0) {
         range(
             "st/op_timeout",
             "an Op_timeout of 0 is not possible".into(),
             "use \"auto\" or a positive time",
         );
     }
-    if units::given(st.missing_timeout.as_ref()) == Some(0) {
+    if filled(&st.missing_timeout).get() == Period::Time(0) {
         let help = "use \"auto\", \"off\" or a positive time";
         range("st/missing_timeout", "Blocks cannot be missing at once".into(), help);
     }
@@ -188,7 +192,7 @@ fn shares(st: &StSpec) -> [(&'static str, FrameShares); 3] {
 
 fn millionths(share: Option<&Share>) -> Result<u32, String> {
     let Some(share) = share else { return Ok(0) };
-    let value = traffic::share_value(share)?;
+    let value = share.read()?;
     if value.above_one() {
         return Err(format!("a share of {value} is not possible"));
     }
@@ -262,14 +266,14 @@ pub(crate) fn ends(
         way.between(software, software)
     });
     let scale = Scale { way, connections: most };
-    let (begin, offset) = (units::given(st.at.as_ref()), units::given(st.offset.as_ref()));
+    let (begin, offset) = (filled(&st.at).get(), filled(&st.offset).get());
     let alone = |device: usize| vec![device];
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| alone(device));
     let mut ends = BTreeMap::new();
     for device in hosts_of {
         let protocol = protocol(c, st, &job, &scale, device);
         let position = positions.get(&device).copied().unwrap_or(0);
-        let later = position.saturating_mul(offset.unwrap_or(0));
+        let later = position.saturating_mul(offset);
         let end = TransferConfig {
             node: c.ids[device] as u16,
             medium,
@@ -280,11 +284,11 @@ pub(crate) fn ends(
             protocol: Config { interfaces: interfaces(device).len() as u8, ..protocol },
             job,
             peers: peers.get(&device).into_iter().flatten().map(|&id| id as u16).collect(),
-            connect_at: Time(begin.unwrap_or(0).saturating_add(later)),
-            spread: Duration(units::picoseconds(st.spread.as_ref())),
+            connect_at: Time(begin.saturating_add(later)),
+            spread: Duration(filled(&st.spread).get()),
             receives: st.receives,
             faults: [faults(st, |shares| shares.control.as_ref()), faults(st, |shares| shares.data.as_ref())],
-            delay: Duration(units::picoseconds(st.delay.as_ref())),
+            delay: Duration(st.delay.as_ref().map_or(0, Quantity::get)),
             program: None,
             stream: format!("{}/{}/st", c.graph.nodes[device].name, flow.name),
             charted: st.chart == Some(true),
@@ -361,7 +365,7 @@ struct Scale {
 
 /// A host as slow as the slowest of these in everything, with as many places as any.
 fn patient(c: &Compiler<'_>, devices: &BTreeSet<usize>) -> Software {
-    let all = devices.iter().map(|&device| Software::longest(&protocols::host(c, device)));
+    let all = devices.iter().map(|&device| Software::longest(&protocols::host(c, device).config));
     all.fold(Software::default(), |a, b| Software {
         rx: a.rx.max(b.rx),
         tx: a.tx.max(b.tx),
@@ -385,11 +389,15 @@ fn protocol(c: &Compiler<'_>, st: &StSpec, job: &TransferJob, scale: &Scale, dev
     let queued = ends.saturating_mul(job.enabled().min(slots.into()));
     let contention = way.map_or(0, |way| way.contention(queued, enabled, block));
     let automatic = TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip).saturating_add(contention);
-    let op_timeout = units::given(st.op_timeout.as_ref()).unwrap_or_else(|| clock.protocol(automatic)).max(1);
+    let op_timeout = match filled(&st.op_timeout).get() {
+        Period::Time(time) => time,
+        Period::Auto | Period::Off => clock.protocol(automatic).max(1),
+    };
     let patience = way.map(|way| clock.protocol(way.patience(clock.fabric(op_timeout), enabled, block)));
-    let missing_timeout = match st.missing_timeout.as_deref() {
-        Some("off") => None,
-        text => Some(text.and_then(|text| units::time(text).ok()).or(patience).unwrap_or(op_timeout)),
+    let missing_timeout = match filled(&st.missing_timeout).get() {
+        Period::Off => None,
+        Period::Auto => Some(patience.unwrap_or(op_timeout)),
+        Period::Time(time) => Some(time),
     };
     let exponent = stu.trailing_zeros();
     let [_, (_, doubled), (_, delayed)] = shares(st);
