@@ -153,7 +153,7 @@ impl Compiler<'_> {
                 let finding = Diagnostic::error("SC069", at.clone(), message);
                 self.out.push(if help.is_empty() { finding } else { finding.help(help) });
             };
-            if crate::protocols::is_protocol(flow) {
+            if crate::flow::is_protocol(flow) {
                 refuse(
                     "protocols send in VC0: its requests and responses belong there".into(),
                     "leave it out",

@@ -46,7 +46,8 @@ pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
     }
 }
 
-struct Quantities<'a> {
+/// Where quantities are read, and the errors go.
+pub(crate) struct Quantities<'a> {
     out: &'a mut Vec<Diagnostic>,
     /// Links are of another medium than RapidIO unless they say what they are.
     media: bool,
@@ -58,12 +59,12 @@ impl Quantities<'_> {
     }
 
     /// The value of a quantity that is there and can be read.
-    fn value<U: Unit>(&mut self, at: &str, quantity: Option<&Quantity<U>>) -> Option<U::Value> {
+    pub(crate) fn value<U: Unit>(&mut self, at: &str, quantity: Option<&Quantity<U>>) -> Option<U::Value> {
         self.report(at, quantity?.read())
     }
 
     /// Quantities by their keys below `at`.
-    fn all(&mut self, at: &str, quantities: Vec<(String, &dyn Written)>) {
+    pub(crate) fn all(&mut self, at: &str, quantities: Vec<(String, &dyn Written)>) {
         for (key, quantity) in quantities {
             if let Some(why) = quantity.wrong() {
                 self.out.push(Diagnostic::error("SC007", format!("{at}/{key}"), why));
@@ -143,16 +144,8 @@ impl Quantities<'_> {
     fn endpoint(&mut self, at: &str, endpoint: Option<&EndpointSpec>) {
         let Some(endpoint) = endpoint else { return };
         self.preset(at, endpoint.device.as_ref(), presets::ENDPOINTS);
-        if let Some(linx) = &endpoint.linx {
-            self.all(&format!("{at}/linx"), crate::linx::periods(linx));
-        }
-        if let Some(session) = &endpoint.session {
-            let periods = crate::session::periods(session).into_iter();
-            let periods = periods.filter_map(|(key, period)| Some((key.to_owned(), period? as &dyn Written)));
-            self.all(&format!("{at}/session"), periods.collect());
-            if let Some(consumer) = &session.consumer {
-                self.service(&format!("{at}/session/consumer/service"), Some(&consumer.service));
-            }
+        for kind in crate::flow::KINDS {
+            kind.read_endpoint(self, at, endpoint);
         }
         let Some(host) = &endpoint.host else { return };
         let at = format!("{at}/host");
@@ -165,14 +158,14 @@ impl Quantities<'_> {
     }
 
     /// How long an answer may take.
-    fn patience(&mut self, at: String, none: bool) {
+    pub(crate) fn patience(&mut self, at: String, none: bool) {
         if none {
             let message = "nothing is answered in no time";
             self.out.push(Diagnostic::error("SC008", at, message).help("for example \"1 ms\""));
         }
     }
 
-    fn service(&mut self, at: &str, service: Option<&ServiceSpec>) {
+    pub(crate) fn service(&mut self, at: &str, service: Option<&ServiceSpec>) {
         match service {
             Some(ServiceSpec::Fixed(time)) => {
                 self.value(at, Some(time));
@@ -237,19 +230,8 @@ impl Quantities<'_> {
     fn flow(&mut self, at: &str, flow: &FlowSpec) {
         self.value(&format!("{at}/start"), flow.start.as_ref());
         self.value(&format!("{at}/stop"), flow.stop.as_ref());
-        if let Some(rpc) = &flow.rpc {
-            let at = format!("{at}/rpc/timeout");
-            let given = self.value(&at, rpc.timeout.as_ref());
-            self.patience(at, given == Some(0));
-        }
-        if let Some(linx) = &flow.linx {
-            self.all(&format!("{at}/linx"), crate::linx::times(linx));
-        }
-        if let Some(session) = &flow.session {
-            self.all(&format!("{at}/session"), crate::session::times(session));
-        }
-        if let Some(st) = &flow.st {
-            self.all(&format!("{at}/st"), crate::transfer::times(st));
+        for kind in crate::flow::KINDS {
+            kind.read(self, at, flow);
         }
         let at = format!("{at}/arrivals");
         let Some(arrivals) = &flow.arrivals else { return };

@@ -2,6 +2,7 @@
 
 use crate::configure::{self, Enumeration};
 use crate::diagnostic::Diagnostic;
+use crate::flow;
 use crate::medium;
 use crate::plan::{Labels, Variant};
 use crate::resolved::{Device, Kind, Run, Voq, Wire, filled};
@@ -9,7 +10,6 @@ use crate::routing;
 use crate::spec::*;
 use crate::tables;
 use crate::topology::{self, Graph, shortened};
-use crate::traffic;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::sim_core::Duration;
@@ -86,7 +86,7 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
     tables::next_hops(&mut config);
     let walk = c.follow(&config);
     let before = c.out.len();
-    let demand = traffic::compile(&mut c, &mut config, &walk);
+    let demand = flow::compile(&mut c, &mut config, &walk);
     if c.out.len() == before {
         c.lost(&config, &walk);
     }
@@ -221,7 +221,7 @@ impl Compiler<'_> {
     }
 
     /// Times of the run, labels, what to measure.
-    fn finish(&mut self, mut config: FabricConfig, demand: traffic::Demand, name: &str) -> Option<Variant> {
+    fn finish(&mut self, mut config: FabricConfig, demand: flow::Demand, name: &str) -> Option<Variant> {
         config.sample_every = self.run.sample_every;
         config.stall_after = match self.run.stall_after {
             Period::Off => None,

@@ -6,10 +6,10 @@
 
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::flow;
 use crate::routing::{self, Tables};
 use crate::spec::*;
 use crate::topology::shortened;
-use crate::traffic;
 use models::config::{EnumerationConfig, NO_PORT, PortConfig, PortVoq, ProtocolConfig};
 use models::enumeration::{Outline, OutlineDevice, Plan, plan};
 
@@ -73,7 +73,7 @@ impl Compiler<'_> {
         let tree = self.spec.topology.method() == RoutingMethod::FatTree;
         let config = EnumerationConfig {
             host: host as u32,
-            ids: traffic::id_size(self),
+            ids: flow::id_size(self),
             spread: method == Some(RoutingMethod::FatTree)
                 || tree && matches!(method, None | Some(RoutingMethod::Auto)),
             enables: enabled,

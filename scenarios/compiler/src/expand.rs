@@ -4,6 +4,7 @@
 //! file.
 
 use crate::diagnostic::Diagnostic;
+use crate::flow;
 use crate::presets;
 use crate::spec::*;
 use models::config::Medium;
@@ -157,21 +158,15 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
         Some(with_endpoint_preset(&spec.endpoint.clone().unwrap_or_default(), &endpoint_defaults()));
     if let Some(endpoint) = &mut full.endpoint
         && (endpoint.host.is_some()
-            || spec.traffic.iter().any(crate::protocols::is_protocol)
+            || spec.traffic.iter().any(flow::is_protocol)
             || crate::configure::setup(spec).is_some())
     {
         endpoint.host = Some(endpoint.host.clone().unwrap_or_default().over(host_defaults()));
     }
-    if let Some(endpoint) = &mut full.endpoint
-        && (endpoint.linx.is_some() || spec.traffic.iter().any(|flow| flow.linx.is_some()))
-    {
-        endpoint.linx = Some(endpoint.linx.clone().unwrap_or_default().over(&crate::linx::defaults()));
-    }
-    if let Some(endpoint) = &mut full.endpoint
-        && (endpoint.session.is_some() || spec.traffic.iter().any(|flow| flow.session.is_some()))
-    {
-        endpoint.session =
-            Some(endpoint.session.clone().unwrap_or_default().over(&crate::session::defaults()));
+    if let Some(endpoint) = &mut full.endpoint {
+        for kind in flow::KINDS {
+            kind.expand_endpoint(endpoint, spec.traffic.iter().any(|flow| kind.named(flow) > 0));
+        }
     }
     full.voq = Some(spec.voq.clone().unwrap_or_default().over(&voq_defaults()));
     full.routing = Some(spec.routing.clone().unwrap_or_default().over(&RoutingSpec {
@@ -206,26 +201,12 @@ pub fn with_endpoint_preset(user: &EndpointSpec, lower: &EndpointSpec) -> Endpoi
 }
 
 fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) {
-    if flow.linx.is_some() {
-        crate::linx::expand(flow);
-    } else if flow.session.is_some() {
-        crate::session::expand(flow);
-    } else if flow.st.is_some() {
-        crate::transfer::expand(flow);
-    } else if crate::protocols::is_protocol(flow) {
-        crate::protocols::expand(flow);
-    } else if !matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
-        flow.size.get_or_insert(SizeSpec::Fixed(default_payload(flow.packet)));
-        flow.packet.get_or_insert(PacketKind::Nwrite);
-        if crate::effect::addresses(flow) {
-            flow.address_bits.get_or_insert(34);
-        }
-    }
-    crate::program::expand(flow, index, read, out);
-    if crate::protocols::is_protocol(flow) || !matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
+    flow::kind(flow).expand(flow);
+    flow::expand_program(flow, index, read, out);
+    if flow::is_protocol(flow) || !matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
         flow.priority.get_or_insert(0);
     }
-    if flow.st.is_none() && crate::program::of(flow).is_none() {
+    if flow.st.is_none() && flow::program_of(flow).is_none() {
         flow.start.get_or_insert_with(|| "0 ps".into());
     }
     if let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &mut flow.to {
@@ -255,12 +236,5 @@ fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut 
             }
         }
         _ => {}
-    }
-}
-
-fn default_payload(packet: Option<PacketKind>) -> u32 {
-    match packet {
-        Some(PacketKind::Nread | PacketKind::Doorbell) => 0,
-        _ => 256,
     }
 }

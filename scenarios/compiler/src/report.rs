@@ -3,10 +3,10 @@
 use crate::check::loop_packets;
 use crate::diagnostic::count;
 use crate::fabric;
+use crate::flow::{Clock, Slowest};
 use crate::plan::{RunPlan, Variant, Warmup};
 use crate::presets;
 use crate::topology::TOPOLOGIES;
-use crate::transfer::{Clock, Slowest};
 use crate::units::{Ratio, time_text};
 use models::config::*;
 use models::transfer_rate::Bound;
@@ -251,7 +251,7 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
 
 /// What a flow of Scheduled Transfer comes to without competition.
 fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
-    let Slowest { way, end, clock, stripes, time, bound } = crate::transfer::slowest(config, flow)?;
+    let Slowest { way, end, clock, stripes, time, bound } = crate::flow::slowest(config, flow)?;
     let stripes = match stripes {
         1 => String::new(),
         n => format!(" on each of {n} stripes"),

@@ -3,13 +3,13 @@
 use crate::compile::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{self, Fate};
+use crate::flow;
 use crate::names;
 use crate::resolved::filled;
 use crate::routing;
 use crate::source::escape;
 use crate::spec::*;
 use crate::topology::shortened;
-use crate::traffic;
 use models::config::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -136,7 +136,7 @@ impl Compiler<'_> {
                 Err(pattern) => {
                     let finding = Diagnostic::error(
                         "SC023",
-                        traffic::element(&pointer, &group.members, &pattern),
+                        flow::element(&pointer, &group.members, &pattern),
                         no_match("endpoint", &pattern),
                     )
                     .help(format!("endpoints: {}", shortened(names.iter().copied())))

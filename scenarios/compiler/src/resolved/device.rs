@@ -4,11 +4,11 @@ use super::filled;
 use crate::compile::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::expand::{self, Layer};
+use crate::flow;
 use crate::names;
 use crate::presets::{self, Preset};
 use crate::spec::*;
 use crate::topology::shortened;
-use crate::traffic;
 use crate::units::Ratio;
 use models::config::{Arbitration, Buffering, HostConfig, InputQueueing, ServiceTime};
 use models::sim_core::Duration;
@@ -204,7 +204,7 @@ impl Compiler<'_> {
                 Err(pattern) => {
                     let finding = Diagnostic::error(
                         "SC011",
-                        traffic::element(&format!("{pointer}/devices"), patterns, &pattern),
+                        flow::element(&format!("{pointer}/devices"), patterns, &pattern),
                         no_match("device", &pattern),
                     )
                     .help(format!("devices: {}", shortened(names.iter().copied())))

@@ -1,12 +1,16 @@
 //! Flows of LINX: every endpoint of `from` and `to` becomes a node.
 
+use super::messages::{self, Carried};
+use super::program;
+use super::session::member;
+use super::{Cast, Kind, Sized, fits};
+use crate::check::Quantities;
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::expand::Layer;
-use crate::protocols;
 use crate::resolved::filled;
-use crate::session::member;
 use crate::spec::*;
+use crate::units::Ratio;
 use models::config::*;
 use models::linx_riocm::Options;
 use models::linx_riocm::fragment::Fragmentation;
@@ -20,6 +24,94 @@ use std::sync::Arc;
 const STREAM: u16 = 0xC000;
 /// Shares of lost frames are told in parts of this.
 const MILLION: u128 = 1_000_000;
+
+/// Flows of LINX.
+pub(super) struct Linx;
+
+impl Kind for Linx {
+    fn keys(&self) -> &'static [&'static str] {
+        &["linx"]
+    }
+
+    fn named(&self, flow: &FlowSpec) -> usize {
+        usize::from(flow.linx.is_some())
+    }
+
+    fn needs_arrivals(&self) -> bool {
+        false
+    }
+
+    fn expand(&self, flow: &mut FlowSpec) {
+        expand(flow);
+    }
+
+    fn program<'a>(&self, flow: &'a FlowSpec) -> Option<&'a ProgramSpec> {
+        flow.linx.as_ref()?.program.as_ref()
+    }
+
+    fn program_mut<'a>(&self, flow: &'a mut FlowSpec) -> Option<&'a mut ProgramSpec> {
+        flow.linx.as_mut()?.program.as_mut()
+    }
+
+    fn read(&self, quantities: &mut Quantities<'_>, at: &str, flow: &FlowSpec) {
+        if let Some(linx) = &flow.linx {
+            quantities.all(&format!("{at}/linx"), times(linx));
+        }
+    }
+
+    fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+        check(c, at, flow)
+    }
+
+    fn expand_endpoint(&self, endpoint: &mut EndpointSpec, used: bool) {
+        if used || endpoint.linx.is_some() {
+            endpoint.linx = Some(endpoint.linx.clone().unwrap_or_default().over(&defaults()));
+        }
+    }
+
+    fn read_endpoint(&self, quantities: &mut Quantities<'_>, at: &str, endpoint: &EndpointSpec) {
+        if let Some(linx) = &endpoint.linx {
+            quantities.all(&format!("{at}/linx"), periods(linx));
+        }
+    }
+
+    fn idle(&self, flow: &FlowSpec, idle: &mut dyn FnMut(&str, bool, &str, &str)) {
+        for (i, fault) in flow.linx.iter().flat_map(|linx| linx.faults.iter().flatten()).enumerate() {
+            let once = fault.every.is_some() && fault.times == Some(1);
+            let key = format!("linx/faults/{i}/every");
+            idle(&key, once, "the fault comes once", "add \"times\": how often it comes");
+        }
+    }
+
+    fn sizes(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> {
+        let allowed = |octets| (octets <= 65_535, "0 to 65535".to_owned());
+        super::mix(c, at, flow, &mut |c, pointer, octets| {
+            fits(c, pointer, "message", octets, allowed(octets))
+        })
+    }
+
+    fn mean_time(&self, c: &Compiler<'_>, source: usize, _: &FlowSpec, sizes: &[Sized]) -> Ratio {
+        let node = settings(c, source);
+        let kind = match filled(&node.carrier) {
+            CarrierKind::Stream => Carried::Stream { mtu: Mtu::MAX.octets() as u32 },
+            CarrierKind::Message => Carried::Message { segment: u32::from(*filled(&node.segment)) },
+        };
+        messages::mean_time(c, source, sizes, &|packet, octets| {
+            let frames = frames(octets, *filled(&node.mtu));
+            frames.into_iter().map(|octets| messages::chars(kind, octets, packet)).sum()
+        })
+    }
+
+    fn nodes(
+        &self,
+        c: &mut Compiler<'_>,
+        _: &FabricConfig,
+        flow: &FlowSpec,
+        cast: &Cast<'_>,
+    ) -> Option<BTreeMap<usize, ProtocolConfig>> {
+        nodes(c, cast.at, flow, cast.places, cast.devices)
+    }
+}
 
 fn text(s: &str) -> Option<Quantity<Picoseconds>> {
     Some(s.into())
@@ -48,7 +140,7 @@ pub(crate) fn defaults() -> LinxNodeSpec {
 
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
-    if crate::program::of(flow).is_none() {
+    if program::of(flow).is_none() {
         flow.size.get_or_insert(SizeSpec::Fixed(256));
     }
     let Some(linx) = &mut flow.linx else { return };
@@ -98,7 +190,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
-    if protocols::kinds(flow) > 1 {
+    if super::kinds(flow) > 1 {
         let help = "what carries frames is a setting of the endpoints: endpoint.linx.carrier";
         mixed("linx", "the flow makes LINX connections and sends something else", help);
     }
@@ -165,11 +257,6 @@ fn millionths(share: Option<&Share>) -> Result<u32, String> {
         return Err(format!("a share of {value} is not possible"));
     }
     Ok((value.num * MILLION / value.den) as u32)
-}
-
-/// Octets that a message may have.
-pub(crate) fn check_size(octets: u32) -> (bool, String) {
-    (octets <= 65_535, "0 to 65535".into())
 }
 
 /// Octets of the frames of a message.
@@ -373,7 +460,7 @@ fn faults(
                 }
             }
             Err(pattern) => {
-                member(c, crate::traffic::element(&at, &fault.node, &pattern), &pattern, by_name);
+                member(c, super::element(&at, &fault.node, &pattern), &pattern, by_name);
             }
         }
     }

@@ -1,13 +1,16 @@
 //! Flows of Scheduled Transfer: every endpoint of `from` and `to` becomes an end.
 
+use super::hosts as software;
+use super::messages;
+use super::program::Program;
+use super::{Cast, Hosts, Kind, Sized, id_size};
+use crate::check::Quantities;
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::medium;
-use crate::program::Program;
-use crate::protocols;
 use crate::resolved::filled;
 use crate::spec::*;
-use crate::traffic;
+use crate::units::Ratio;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::path::Roads;
@@ -26,6 +29,85 @@ const MILLION: u128 = 1_000_000;
 const TIMEOUT_ROUND_TRIPS: u64 = 10;
 /// Most pairs whose round trips are computed.
 const PAIRS_MAX: usize = 4_096;
+
+/// Flows of Scheduled Transfer.
+pub(super) struct Transfer;
+
+impl Kind for Transfer {
+    fn keys(&self) -> &'static [&'static str] {
+        &["st"]
+    }
+
+    fn named(&self, flow: &FlowSpec) -> usize {
+        usize::from(flow.st.is_some())
+    }
+
+    fn needs_arrivals(&self) -> bool {
+        false
+    }
+
+    fn expand(&self, flow: &mut FlowSpec) {
+        expand(flow);
+    }
+
+    fn program<'a>(&self, flow: &'a FlowSpec) -> Option<&'a ProgramSpec> {
+        flow.st.as_ref()?.program.as_ref()
+    }
+
+    fn program_mut<'a>(&self, flow: &'a mut FlowSpec) -> Option<&'a mut ProgramSpec> {
+        flow.st.as_mut()?.program.as_mut()
+    }
+
+    fn read(&self, quantities: &mut Quantities<'_>, at: &str, flow: &FlowSpec) {
+        if let Some(st) = &flow.st {
+            quantities.all(&format!("{at}/st"), times(st));
+        }
+    }
+
+    fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+        check(c, at, flow)
+    }
+
+    fn has_sources(&self) -> bool {
+        false
+    }
+
+    fn idle(&self, flow: &FlowSpec, idle: &mut dyn FnMut(&str, bool, &str, &str)) {
+        let why = "Transfers are asked for from st.at on, as many as st.count says";
+        let help = "use st.at, st.offset and st.count";
+        idle("start", flow.start.is_some(), why, help);
+        idle("stop", flow.stop.is_some(), why, help);
+    }
+
+    fn sizes(&self, _: &mut Compiler<'_>, _: &str, _: &FlowSpec) -> Option<Vec<Sized>> {
+        Some(super::none())
+    }
+
+    fn mean_time(&self, _: &Compiler<'_>, _: usize, _: &FlowSpec, _: &[Sized]) -> Ratio {
+        Ratio::whole(1)
+    }
+
+    fn hosts(
+        &self,
+        c: &mut Compiler<'_>,
+        at: &str,
+        flow: &FlowSpec,
+        places: &mut Vec<(usize, Destinations)>,
+        devices: &BTreeMap<u32, usize>,
+    ) -> Option<Hosts> {
+        hosts(c, at, flow, places, devices)
+    }
+
+    fn nodes(
+        &self,
+        c: &mut Compiler<'_>,
+        config: &FabricConfig,
+        flow: &FlowSpec,
+        cast: &Cast<'_>,
+    ) -> Option<BTreeMap<usize, ProtocolConfig>> {
+        ends(c, config, flow, cast)
+    }
+}
 
 fn text<U: Unit>(s: &str) -> Option<Quantity<U>> {
     Some(s.into())
@@ -81,7 +163,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
-    if protocols::kinds(flow) > 1 {
+    if super::kinds(flow) > 1 {
         let help = "one flow, one kind: Scheduled Transfer brings its own packets";
         mixed("st", "the flow makes Transfers and sends something else", help);
     }
@@ -209,10 +291,8 @@ fn faults(st: &StSpec, class: impl Fn(&FrameShares) -> Option<&Share>) -> Transf
 pub(crate) fn ends(
     c: &mut Compiler<'_>,
     config: &FabricConfig,
-    (at, index): (&str, u16),
     flow: &FlowSpec,
-    places: &[(usize, Destinations)],
-    (devices, hosts, program): (&BTreeMap<u32, usize>, &Hosts, Option<&Program>),
+    &Cast { at, index, places, devices, hosts, program, .. }: &Cast<'_>,
 ) -> Option<BTreeMap<usize, ProtocolConfig>> {
     let st = flow.st.as_ref()?;
     let mut peers: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
@@ -299,9 +379,6 @@ pub(crate) fn ends(
     Some(ends)
 }
 
-/// Interfaces of the hosts of a flow, by the device that is the first of each.
-pub(crate) type Hosts = BTreeMap<usize, Vec<usize>>;
-
 /// Joins endpoints to hosts: what is left are the first ones, which write to the first ones. `None` if
 /// something is wrong.
 pub(crate) fn hosts(
@@ -365,7 +442,7 @@ struct Scale {
 
 /// A host as slow as the slowest of these in everything, with as many places as any.
 fn patient(c: &Compiler<'_>, devices: &BTreeSet<usize>) -> Software {
-    let all = devices.iter().map(|&device| Software::longest(&protocols::host(c, device).config));
+    let all = devices.iter().map(|&device| Software::longest(&software::host(c, device).config));
     all.fold(Software::default(), |a, b| Software {
         rx: a.rx.max(b.rx),
         tx: a.tx.max(b.tx),
@@ -377,7 +454,7 @@ fn patient(c: &Compiler<'_>, devices: &BTreeSet<usize>) -> Software {
 /// that are not are as long in the fabric at every end, whatever its clock.
 fn protocol(c: &Compiler<'_>, st: &StSpec, job: &TransferJob, scale: &Scale, device: usize) -> Config {
     let stu = st.stu.unwrap_or(1_024);
-    let clock = Clock(protocols::ratio(c, device));
+    let clock = Clock(software::ratio(c, device));
     let way = scale.way.as_ref();
     let round_trip = way.map_or(0, TransferPath::round_trip);
     let slots = st.slots.unwrap_or(64);
@@ -429,7 +506,7 @@ fn longest(
     stu: u32,
 ) -> Option<TransferPath> {
     let roads = Roads::new(config);
-    let ids = traffic::id_size(c);
+    let ids = id_size(c);
     let owner = |id: u32| config.owners.get(id as usize).copied();
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| vec![device]);
     let ends = peers.iter().flat_map(|(&from, ids)| ids.iter().map(move |&id| (from, id)));
@@ -445,7 +522,7 @@ fn longest(
         let back = roads.path(owner(id)?, c.ids[from])?;
         Some(match medium::of(c, from) {
             Some(medium) => TransferPath::on_medium(there, back, stu, medium),
-            None => TransferPath::new(there, back, stu, crate::protocols::mtu(c.spec), ids, idle3),
+            None => TransferPath::new(there, back, stu, messages::mtu(c.spec), ids, idle3),
         })
     });
     ways.max_by_key(TransferPath::round_trip)

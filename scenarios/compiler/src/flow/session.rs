@@ -1,13 +1,16 @@
 //! Flows of session management: every endpoint of `from` and `to` becomes a node.
 
+use super::messages::Messages;
+use super::program;
+use super::{Cast, Kind, Sized, fits};
+use crate::check::Quantities;
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::expand::Layer;
-use crate::protocols;
 use crate::resolved::{filled, service};
 use crate::spec::*;
 use crate::topology::shortened;
-use crate::units;
+use crate::units::{self, Ratio};
 use models::config::*;
 use models::session_management::conduit::Algorithm;
 use models::session_management::message::{Command, Mode};
@@ -19,6 +22,81 @@ use std::sync::Arc;
 
 /// ProtoID unless the scenario names another: the first of those that anybody may use.
 const PROTOCOL: u16 = 0x0200;
+
+/// Flows of session management.
+pub(super) struct Session;
+
+impl Kind for Session {
+    fn keys(&self) -> &'static [&'static str] {
+        &["session"]
+    }
+
+    fn named(&self, flow: &FlowSpec) -> usize {
+        usize::from(flow.session.is_some())
+    }
+
+    fn needs_arrivals(&self) -> bool {
+        false
+    }
+
+    fn expand(&self, flow: &mut FlowSpec) {
+        expand(flow);
+    }
+
+    fn program<'a>(&self, flow: &'a FlowSpec) -> Option<&'a ProgramSpec> {
+        flow.session.as_ref()?.program.as_ref()
+    }
+
+    fn program_mut<'a>(&self, flow: &'a mut FlowSpec) -> Option<&'a mut ProgramSpec> {
+        flow.session.as_mut()?.program.as_mut()
+    }
+
+    fn read(&self, quantities: &mut Quantities<'_>, at: &str, flow: &FlowSpec) {
+        if let Some(session) = &flow.session {
+            quantities.all(&format!("{at}/session"), times(session));
+        }
+    }
+
+    fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+        check(c, at, flow)
+    }
+
+    fn expand_endpoint(&self, endpoint: &mut EndpointSpec, used: bool) {
+        if used || endpoint.session.is_some() {
+            endpoint.session = Some(endpoint.session.clone().unwrap_or_default().over(&defaults()));
+        }
+    }
+
+    fn read_endpoint(&self, quantities: &mut Quantities<'_>, at: &str, endpoint: &EndpointSpec) {
+        let Some(session) = &endpoint.session else { return };
+        let periods = periods(session).into_iter();
+        let periods = periods.filter_map(|(key, period)| Some((key.to_owned(), period? as &dyn Written)));
+        quantities.all(&format!("{at}/session"), periods.collect());
+        if let Some(consumer) = &session.consumer {
+            quantities.service(&format!("{at}/session/consumer/service"), Some(&consumer.service));
+        }
+    }
+
+    fn sizes(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> {
+        super::mix(c, at, flow, &mut |c, pointer, octets| {
+            fits(c, pointer, "PDU", octets, check_size(octets, flow))
+        })
+    }
+
+    fn mean_time(&self, c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes: &[Sized]) -> Ratio {
+        Messages.mean_time(c, source, flow, sizes)
+    }
+
+    fn nodes(
+        &self,
+        c: &mut Compiler<'_>,
+        _: &FabricConfig,
+        flow: &FlowSpec,
+        cast: &Cast<'_>,
+    ) -> Option<BTreeMap<usize, ProtocolConfig>> {
+        self::cast(c, cast.at, flow, cast.places, cast.ends)
+    }
+}
 
 fn text(s: &str) -> Option<Quantity<Picoseconds>> {
     Some(s.into())
@@ -52,7 +130,7 @@ pub(crate) fn defaults() -> SessionNodeSpec {
 
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
-    if crate::program::of(flow).is_none() {
+    if program::of(flow).is_none() {
         flow.size.get_or_insert(SizeSpec::Fixed(256));
     }
     let Some(session) = &mut flow.session else { return };
@@ -118,7 +196,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
-    if protocols::kinds(flow) > 1 {
+    if super::kinds(flow) > 1 {
         let help = "what carries messages and data is a setting of the endpoints: endpoint.session";
         mixed("session", "the flow opens conduits and sends something else", help);
     }
@@ -168,6 +246,34 @@ pub(crate) fn check_size(octets: u32, flow: &FlowSpec) -> (bool, String) {
     let mtu = flow.session.as_ref().and_then(|session| session.ethernet.as_ref()?.mtu);
     let most = mtu.map_or(65_535, u32::from);
     (octets > 0 && octets <= most, format!("1 to {most}"))
+}
+
+/// Nodes of session management, by device.
+fn cast(
+    c: &mut Compiler<'_>,
+    at: &str,
+    flow: &FlowSpec,
+    places: &[(usize, Destinations)],
+    ends: &BTreeSet<usize>,
+) -> Option<BTreeMap<usize, ProtocolConfig>> {
+    let all = |destinations: &Destinations| match destinations {
+        Destinations::Fixed(id) => Arc::new(vec![*id]),
+        Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => Arc::clone(ids),
+        _ => Arc::default(),
+    };
+    let openers = places.iter().zip(0..).map(|((device, destinations), position)| {
+        let own = c.ids[*device];
+        let mut peers = all(destinations);
+        if peers.contains(&own) {
+            Arc::make_mut(&mut peers).retain(|&peer| peer != own);
+        }
+        Member { device: *device, peers: Some(peers), position }
+    });
+    let others = ends.iter().map(|&device| Member { device, peers: None, position: 0 });
+    let members = openers.chain(others).collect();
+    let nodes = nodes(c, at, flow, members)?;
+    let node = |(device, node)| (device, ProtocolConfig::Session(Box::new(node)));
+    Some(nodes.into_iter().map(node).collect())
 }
 
 /// An endpoint that takes part, with the ids that it opens conduits to.
@@ -474,7 +580,7 @@ fn restarts(
                 }
             }
             Err(pattern) => {
-                member(c, crate::traffic::element(&at, &restart.node, &pattern), &pattern, by_name);
+                member(c, super::element(&at, &restart.node, &pattern), &pattern, by_name);
             }
         }
     }
