@@ -3,6 +3,7 @@
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::presets;
+use crate::resolved::filled;
 use crate::spec::*;
 use crate::topology::good_name;
 use crate::units;
@@ -23,8 +24,7 @@ pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
     }
     let media = spec.links.as_ref().is_some_and(|links| crate::medium::named(links.medium).is_some());
     let mut q = Quantities { out, media };
-    let run = spec.run.clone().unwrap_or_default();
-    q.run(&run);
+    q.run(filled(&spec.run));
     q.link("/links", spec.links.as_ref());
     q.switch("/switch", spec.switch.as_ref());
     q.endpoint("/endpoint", spec.endpoint.as_ref());

@@ -3,6 +3,7 @@
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::flow::{KINDS, is_protocol, program_of};
+use crate::resolved::filled;
 use crate::spec::*;
 use models::config::Buffering;
 
@@ -54,8 +55,7 @@ pub(crate) fn flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
 
 /// Whether the packets of a flow have an address whose width it sets.
 pub(crate) fn addresses(flow: &FlowSpec) -> bool {
-    let kind = flow.packet.unwrap_or(PacketKind::Nwrite);
-    let addressed = matches!(kind, PacketKind::Nwrite | PacketKind::Swrite | PacketKind::Nread);
+    let addressed = matches!(flow.packet, Some(PacketKind::Nwrite | PacketKind::Swrite | PacketKind::Nread));
     addressed && !is_protocol(flow)
 }
 
@@ -74,9 +74,9 @@ pub(crate) fn switch(c: &mut Compiler<'_>, origin: &str, buffering: Buffering, r
 /// Registers of the port of an endpoint.
 pub(crate) fn endpoint_port(c: &mut Compiler<'_>, pointer: &str, registers: &PortVoqSpec) {
     for (key, given) in [
-        ("gen_sup", registers.gen_sup == Some(true)),
-        ("part", registers.part == Some(false)),
-        ("xoff", registers.xoff == Some(true)),
+        ("gen_sup", *filled(&registers.gen_sup)),
+        ("part", !*filled(&registers.part)),
+        ("xoff", *filled(&registers.xoff)),
     ] {
         if given {
             let message = "this setting has no effect here: an endpoint reports no port, it takes what comes";

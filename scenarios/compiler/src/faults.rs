@@ -3,6 +3,7 @@
 use crate::compile::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::names;
+use crate::resolved::filled;
 use crate::spec::*;
 use crate::topology::shortened;
 use models::config::*;
@@ -37,7 +38,7 @@ impl Compiler<'_> {
                 detail.refuses |= wire.receiver;
             }
         }
-        let spec = self.spec.faults.clone().unwrap_or_default();
+        let spec = filled(&self.spec.faults).clone();
         self.bit_errors(&spec, config, &mut details);
         self.corrupt(&spec, &mut details);
         let mut faults = Vec::new();
@@ -82,7 +83,7 @@ impl Compiler<'_> {
     /// VoQ messages that are lost.
     pub(crate) fn losses(&mut self, config: &mut FabricConfig) {
         let spec = self.spec;
-        let losses = spec.faults.as_ref().and_then(|f| f.lose_voq_symbols.as_deref()).unwrap_or_default();
+        let losses = filled(&filled(&spec.faults).lose_voq_symbols);
         for (i, loss) in losses.iter().enumerate() {
             let pointer = format!("/faults/lose_voq_symbols/{i}");
             let Some(device) = self.graph.find(&loss.device) else {

@@ -330,7 +330,7 @@ impl Traffic<'_> {
                 stream,
                 priority: match flow.vc {
                     Some(vc @ 1..) => vc_priority(vc),
-                    _ => flow.priority.unwrap_or(0),
+                    _ => *filled(&flow.priority),
                 },
                 start,
                 stop,

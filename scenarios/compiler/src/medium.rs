@@ -183,14 +183,13 @@ pub(crate) fn check_flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, source
         1 => "there is one channel for everything",
         _ => "Control goes on virtual channel 0, Data on 1",
     };
-    for (key, given) in [("priority", flow.priority.unwrap_or(0) != 0), ("st/cos", st.cos.unwrap_or(0) != 0)]
-    {
+    for (key, given) in [("priority", *filled(&flow.priority) != 0), ("st/cos", *filled(&st.cos) != 0)] {
         if given {
             let message = format!("{name} knows no such thing");
             c.once(Diagnostic::error("SC080", format!("{at}/{key}"), message).help(channels));
         }
     }
-    let stu = st.stu.unwrap_or(1_024);
+    let stu = *filled(&st.stu);
     if stu > medium.stu_max() {
         let message = format!("{name} does not carry STUs of {stu} octets");
         let help = format!("allowed: powers of two from 256 to {}", medium.stu_max());

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 impl Compiler<'_> {
     pub(crate) fn routes(&mut self) -> Option<routing::Tables> {
-        let spec = self.spec.routing.clone().unwrap_or_default();
+        let spec = filled(&self.spec.routing);
         let method = match filled(&spec.method) {
             RoutingMethod::Auto => self.spec.topology.method(),
             method => *method,
@@ -209,7 +209,7 @@ impl Compiler<'_> {
     /// Follows every route: does everything arrive, can the fabric deadlock?
     pub(crate) fn follow(&mut self, config: &FabricConfig) -> fabric::Walk {
         let walk = fabric::walk(config);
-        let accepted = self.spec.routing.as_ref().and_then(|r| r.allow_deadlock) == Some(true);
+        let accepted = *filled(&filled(&self.spec.routing).allow_deadlock);
         let name = |device: u32| config.devices[device as usize].path.as_str();
         let mut found = Vec::new();
         if let Some(((id, _), Fate::Loop(cycle))) =

@@ -116,7 +116,7 @@ impl Compiler<'_> {
         // Links of other media have said that they know nothing of it.
         let enabled = self.voq_enabled() && self.wires.iter().all(|wire| wire.medium.is_none());
         let honours = |c: &Self, device: usize, port: u8| {
-            registers[device][usize::from(port)].0.rx_sup == Some(true)
+            *filled(&registers[device][usize::from(port)].0.rx_sup)
                 // Who has no queues to stop cannot honour a message (VOQ-2.2-8).
                 && (!enabled || c.devices[device].staging != Staging::None)
         };

@@ -320,7 +320,7 @@ pub(crate) fn nodes(
     let outages = Arc::new(away.filter(|(_, away)| !away.is_empty()).collect::<BTreeMap<_, _>>());
     let positions: BTreeMap<usize, u64> = places.iter().map(|(device, _)| *device).zip(0..).collect();
     let loss = linx.loss.clone().unwrap_or_default();
-    let loss = shares(&loss).map(|(_, share)| millionths(share).unwrap_or(0));
+    let loss = shares(&loss).map(|(_, share)| millionths(share).expect("shares were checked"));
     let (begin, offset) = (filled(&linx.at).get(), filled(&linx.offset).get());
     let mut nodes = BTreeMap::new();
     for (device, peers) in peers {
@@ -329,20 +329,17 @@ pub(crate) fn nodes(
         let position = positions.get(&device).copied().unwrap_or(0);
         let config = LinxConfig {
             node: c.ids[device] as u16,
-            carrier: match node.carrier {
-                Some(CarrierKind::Stream) => {
-                    Carrier::Stream { cos: node.cos.unwrap_or(0), stream_id: STREAM }
+            carrier: match filled(&node.carrier) {
+                CarrierKind::Stream => Carrier::Stream { cos: *filled(&node.cos), stream_id: STREAM },
+                CarrierKind::Message => {
+                    Carrier::Message { mailbox: *filled(&node.mailbox), segment: *filled(&node.segment) }
                 }
-                _ => Carrier::Message {
-                    mailbox: node.mailbox.unwrap_or(0),
-                    segment: node.segment.unwrap_or(256),
-                },
             },
-            connection_priority: node.connection_priority.unwrap_or(1),
-            heartbeat_priority: node.heartbeat_priority.unwrap_or(1),
-            data_priorities: node.data_priorities.clone().unwrap_or_default(),
-            mtu: node.mtu.unwrap_or(256),
-            hb_tmo: node.hb_tmo.unwrap_or(0),
+            connection_priority: *filled(&node.connection_priority),
+            heartbeat_priority: *filled(&node.heartbeat_priority),
+            data_priorities: filled(&node.data_priorities).clone(),
+            mtu: *filled(&node.mtu),
+            hb_tmo: *filled(&node.hb_tmo),
             reconnect_after: filled(&node.reconnect).get(),
             reconnect_spread: filled(&node.reconnect_spread).get(),
             options: options(c, device, &node),
@@ -354,7 +351,7 @@ pub(crate) fn nodes(
             outages: Arc::clone(&outages),
             reply: linx.reply.map(u32::from),
             program: None,
-            charted: linx.chart == Some(true),
+            charted: *filled(&linx.chart),
             stream: format!("{}/{}/linx", c.graph.nodes[device].name, flow.name),
         };
         nodes.insert(device, ProtocolConfig::Linx(Box::new(config)));
@@ -368,25 +365,25 @@ const JITTER_MS: u64 = 128;
 const JITTERS: usize = 251;
 
 fn options(c: &Compiler<'_>, device: usize, node: &LinxNodeSpec) -> Options {
-    let base = match node.profile {
-        Some(LinxProfile::LinxForLinux) => Options::linx_for_linux(),
-        Some(LinxProfile::Standard) | None => Options::default(),
+    let base = match filled(&node.profile) {
+        LinxProfile::LinxForLinux => Options::linx_for_linux(),
+        LinxProfile::Standard => Options::default(),
     };
     Options {
         request_period: filled(&node.request_period).get(),
-        window: node.window.unwrap_or(64),
-        fragmentation: match node.fragmentation {
-            Some(FragmentationKind::Patch) => Fragmentation::Patch,
-            Some(FragmentationKind::Simple) | None => Fragmentation::Simple,
+        window: *filled(&node.window),
+        fragmentation: match filled(&node.fragmentation) {
+            FragmentationKind::Patch => Fragmentation::Patch,
+            FragmentationKind::Simple => Fragmentation::Simple,
         },
-        jitter: match node.profile {
-            Some(LinxProfile::LinxForLinux) => {
+        jitter: match filled(&node.profile) {
+            LinxProfile::LinxForLinux => {
                 let path = format!("{}/linx jitter", c.graph.nodes[device].name);
                 let mut draws = Stream::new(c.seed, &path, Purpose::PHASE);
                 let mut draw = || draws.below(2 * JITTER_MS) as i64 - JITTER_MS as i64;
                 (0..JITTERS).map(|_| draw() * MILLISECOND as i64).collect()
             }
-            Some(LinxProfile::Standard) | None => Vec::new(),
+            LinxProfile::Standard => Vec::new(),
         },
         ..base
     }
@@ -400,14 +397,14 @@ fn check_node(c: &mut Compiler<'_>, device: usize, node: &LinxNodeSpec) {
         let message = format!("\"{name}\" has an id of more than 16 bits");
         c.once(Diagnostic::error("SC008", at.clone(), message).help("LINX knows 8 and 16 bits"));
     }
-    let (mtu, segment) = (node.mtu.unwrap_or(256), node.segment.unwrap_or(256));
+    let (mtu, segment) = (*filled(&node.mtu), *filled(&node.segment));
     let segments = if node.mailbox.is_some_and(|mailbox| mailbox > 3) { 1 } else { 16 };
     if node.carrier != Some(CarrierKind::Stream) && mtu > segments * segment {
         let message = format!("\"{name}\" cannot send frames of {mtu} octets");
         let help = format!("{segments} segments of {segment} octets hold {}", segments * segment);
         c.once(Diagnostic::error("SC008", format!("{at}/mtu"), message).help(help));
     }
-    let priorities = node.data_priorities.as_deref().unwrap_or_default();
+    let priorities = filled(&node.data_priorities);
     if priorities.is_empty() || priorities.iter().any(|&priority| priority > 2) {
         let message = format!("data frames of \"{name}\" cannot have these priorities");
         let finding = Diagnostic::error("SC008", format!("{at}/data_priorities"), message);
@@ -450,7 +447,7 @@ fn faults(
                 for device in devices {
                     let path = format!("{}/{}/faults/{i}", c.graph.nodes[device].name, flow.name);
                     let mut draws = Stream::new(seed, &path, Purpose::STALLS);
-                    let windows = (0..fault.times.unwrap_or(1)).map(|turn| {
+                    let windows = (0..*filled(&fault.times)).map(|turn| {
                         let later = if spread == 0 { 0 } else { draws.uniform_between(0, spread) };
                         let from =
                             begin.saturating_add(every.saturating_mul(turn.into())).saturating_add(later);

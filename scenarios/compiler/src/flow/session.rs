@@ -299,7 +299,7 @@ pub(crate) fn nodes(
     let mut settings = BTreeMap::new();
     for member in &members {
         let found = settings_of(c, member.device)?;
-        if found.node.refuses == Some(true) && member.peers.is_some() {
+        if *filled(&found.node.refuses) && member.peers.is_some() {
             let name = c.graph.nodes[member.device].name.clone();
             let message = format!("\"{name}\" opens what it refuses itself");
             let place = format!("{}/session/refuses", c.devices[member.device].origin);
@@ -319,10 +319,10 @@ pub(crate) fn nodes(
     }
     let protocol = match &session.ethernet {
         Some(ethernet) => SessionProtocol::Ethernet {
-            mtu: ethernet.mtu.unwrap_or(1500),
-            broadcast_every: ethernet.broadcast_every.unwrap_or(0),
+            mtu: *filled(&ethernet.mtu),
+            broadcast_every: *filled(&ethernet.broadcast_every),
         },
-        None => SessionProtocol::Plain(session.protocol.unwrap_or(PROTOCOL)),
+        None => SessionProtocol::Plain(*filled(&session.protocol)),
     };
     let begin = filled(&session.at).get();
     let offset = filled(&session.offset).get();
@@ -339,37 +339,39 @@ pub(crate) fn nodes(
         let closes = creates.is_some() && session.close_at.is_some();
         let config = SessionConfig {
             node: c.ids[device] as u16,
-            algorithm: match node.algorithm {
-                Some(AlgorithmKind::Literal) => Algorithm::Literal,
-                Some(AlgorithmKind::Minimal) => Algorithm::Minimal,
-                Some(AlgorithmKind::Corrected) | None => Algorithm::Corrected,
+            algorithm: match filled(&node.algorithm) {
+                AlgorithmKind::Literal => Algorithm::Literal,
+                AlgorithmKind::Minimal => Algorithm::Minimal,
+                AlgorithmKind::Corrected => Algorithm::Corrected,
             },
-            mode: if node.validation == Some(true) { Mode::Validation } else { Mode::NonValidation },
-            data: match node.data {
-                Some(CarrierKind::Stream) => SessionData::Stream,
-                _ => SessionData::Message(node.data_mailbox.or(node.mailbox).unwrap_or(0)),
+            mode: if *filled(&node.validation) { Mode::Validation } else { Mode::NonValidation },
+            data: match filled(&node.data) {
+                CarrierKind::Stream => SessionData::Stream,
+                CarrierKind::Message => {
+                    SessionData::Message(node.data_mailbox.unwrap_or(*filled(&node.mailbox)))
+                }
             },
             protocol,
-            cos: node.cos.unwrap_or(0),
-            segment: node.segment.unwrap_or(256),
-            priority: flow.priority.unwrap_or(0),
-            record_limit: node.record_limit.unwrap_or(1 << 16),
+            cos: *filled(&node.cos),
+            segment: *filled(&node.segment),
+            priority: *filled(&flow.priority),
+            record_limit: *filled(&node.record_limit),
             first_number: 0,
-            first_stream: node.first_stream.unwrap_or(0),
-            rts: node.rts.unwrap_or(true),
-            mute: node.mute.unwrap_or(false),
+            first_stream: *filled(&node.first_stream),
+            rts: *filled(&node.rts),
+            mute: *filled(&node.mute),
             directory: Arc::clone(&directory),
-            contacts: match node.contact {
-                Some(ContactKind::Registers) => ContactSource::Registers,
-                _ => ContactSource::Assumed,
+            contacts: match filled(&node.contact) {
+                ContactKind::Registers => ContactSource::Registers,
+                ContactKind::Assumed => ContactSource::Assumed,
             },
             poll: *poll,
             announces: c.host.is_some(),
-            asks_first: session.request == Some(true),
-            refuses: node.refuses == Some(true),
-            wanted: match session.opens {
-                Some(OpensKind::Stream) => Wanted::Streams,
-                _ => Wanted::Conduits,
+            asks_first: *filled(&session.request),
+            refuses: *filled(&node.refuses),
+            wanted: match filled(&session.opens) {
+                OpensKind::Stream => Wanted::Streams,
+                OpensKind::Conduit => Wanted::Conduits,
             },
             injections: injections.get(&device).cloned().unwrap_or_default(),
             // A script says itself who opens what when.
@@ -384,7 +386,7 @@ pub(crate) fn nodes(
             faults: faults.get(&device).cloned().unwrap_or_default(),
             script: session.script.is_some().then(|| scripts.get(&device).cloned().unwrap_or_default()),
             program: None,
-            charted: session.chart == Some(true),
+            charted: *filled(&session.chart),
         };
         (device, config)
     });
@@ -404,11 +406,10 @@ fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<Found> {
     let at = format!("{}/session", c.devices[device].origin);
     let name = c.graph.nodes[device].name.clone();
     let before = c.out.len();
-    let (mailbox, stream, cos) =
-        (node.mailbox.unwrap_or(0), node.stream.unwrap_or(0xDFFF), node.cos.unwrap_or(0));
-    let contact = match node.management {
-        Some(CarrierKind::Stream) => Contact::Stream { stream, cos },
-        _ => Contact::Mailbox(mailbox),
+    let (mailbox, stream, cos) = (*filled(&node.mailbox), *filled(&node.stream), *filled(&node.cos));
+    let contact = match filled(&node.management) {
+        CarrierKind::Stream => Contact::Stream { stream, cos },
+        CarrierKind::Message => Contact::Mailbox(mailbox),
     };
     if !contact.is_valid() {
         let message = format!("\"{name}\" cannot take management messages on stream {stream}");

@@ -229,7 +229,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     if let Some(bytes) = st.bytes.filter(|&bytes| bytes > longest.0) {
         range("st/bytes", format!("{bytes} octets do not go into one such operation"), longest.1);
     }
-    let block = st.block.unwrap_or(8_192);
+    let block = *filled(&st.block);
     if !block.is_power_of_two() || !(256..=1 << 30).contains(&block) {
         range(
             "st/block",
@@ -237,7 +237,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
             "allowed: 256 to 1073741824, powers of two",
         );
     }
-    let stu = st.stu.unwrap_or(1_024);
+    let stu = *filled(&st.stu);
     let carried = c.wires.iter().filter_map(|wire| wire.medium).map(|(medium, _)| medium.stu_max()).max();
     if !(stu.is_power_of_two() && (256..=carried.unwrap_or(1_024).max(1_024)).contains(&stu)) {
         let help = match carried.filter(|&most| most > 1_024) {
@@ -283,7 +283,8 @@ fn millionths(share: Option<&Share>) -> Result<u32, String> {
 
 /// What becomes of frames of a class.
 fn faults(st: &StSpec, class: impl Fn(&FrameShares) -> Option<&Share>) -> TransferFaults {
-    let [lost, doubled, delayed] = shares(st).map(|(_, shares)| millionths(class(&shares)).unwrap_or(0));
+    let [lost, doubled, delayed] =
+        shares(st).map(|(_, shares)| millionths(class(&shares)).expect("shares were checked"));
     TransferFaults { lost, doubled, delayed }
 }
 
@@ -320,27 +321,27 @@ pub(crate) fn ends(
         return None;
     }
     let job = TransferJob {
-        operation: match st.operation {
-            Some(TransferKind::Read) => Operation::Read,
-            Some(TransferKind::ReadBack) => Operation::ReadBack,
-            Some(TransferKind::Put) => Operation::Put,
-            Some(TransferKind::Get) => Operation::Get,
-            Some(TransferKind::FetchOp) => Operation::FetchOp,
-            Some(TransferKind::Write) | None => Operation::Write,
+        operation: match filled(&st.operation) {
+            TransferKind::Read => Operation::Read,
+            TransferKind::ReadBack => Operation::ReadBack,
+            TransferKind::Put => Operation::Put,
+            TransferKind::Get => Operation::Get,
+            TransferKind::FetchOp => Operation::FetchOp,
+            TransferKind::Write => Operation::Write,
         },
         bytes: st.bytes.unwrap_or_else(|| program.map_or(8, Program::longest_message)),
-        count: st.count.unwrap_or(1),
-        concurrent: st.concurrent.unwrap_or(1),
-        cts_req: st.window.unwrap_or(8),
-        blocksize: st.block.unwrap_or(8_192).trailing_zeros() as u16,
-        notify: st.notify == Some(true),
-        state_every: st.state_every.unwrap_or(0),
-        disconnect: st.disconnect != Some(false),
+        count: *filled(&st.count),
+        concurrent: *filled(&st.concurrent),
+        cts_req: *filled(&st.window),
+        blocksize: filled(&st.block).trailing_zeros() as u16,
+        notify: *filled(&st.notify),
+        state_every: *filled(&st.state_every),
+        disconnect: *filled(&st.disconnect),
     };
     let most = connections.values().copied().max().unwrap_or(1);
     let medium = places.first().and_then(|(device, _)| medium::of(c, *device));
     let hosts_of = connections.keys().chain(positions.keys()).copied().collect::<BTreeSet<usize>>();
-    let way = longest(c, config, (&peers, hosts), st.stu.unwrap_or(1_024));
+    let way = longest(c, config, (&peers, hosts), *filled(&st.stu));
     let way = way.map(|way| {
         let software = patient(c, &hosts_of);
         way.between(software, software)
@@ -358,8 +359,8 @@ pub(crate) fn ends(
             node: c.ids[device] as u16,
             medium,
             interfaces: interfaces(device).iter().map(|&device| c.ids[device] as u16).collect(),
-            priority: flow.priority.unwrap_or(0),
-            cos: st.cos.unwrap_or(0),
+            priority: *filled(&flow.priority),
+            cos: *filled(&st.cos),
             stream_id: STREAM + index,
             protocol: Config { interfaces: interfaces(device).len() as u8, ..protocol },
             job,
@@ -453,11 +454,11 @@ fn patient(c: &Compiler<'_>, devices: &BTreeSet<usize>) -> Software {
 /// Parameters of the protocol machine of an end. Times that are given are times of its protocol clock; those
 /// that are not are as long in the fabric at every end, whatever its clock.
 fn protocol(c: &Compiler<'_>, st: &StSpec, job: &TransferJob, scale: &Scale, device: usize) -> Config {
-    let stu = st.stu.unwrap_or(1_024);
+    let stu = *filled(&st.stu);
     let clock = Clock(software::ratio(c, device));
     let way = scale.way.as_ref();
     let round_trip = way.map_or(0, TransferPath::round_trip);
-    let slots = st.slots.unwrap_or(64);
+    let slots = *filled(&st.slots);
     let block = 1 << job.blocksize;
     // At both ends, Blocks of all their connections may be in front; and of each no more Control operations
     // than it has Slots.
@@ -480,10 +481,10 @@ fn protocol(c: &Compiler<'_>, st: &StSpec, job: &TransferJob, scale: &Scale, dev
     let [_, (_, doubled), (_, delayed)] = shares(st);
     let ordered = [doubled, delayed].iter().all(|shares| shares.control.is_none() && shares.data.is_none());
     let layer = medium::of(c, device).map_or(Layer::Ethernet, Medium::layer);
-    let checked = st.checksum != Some(false);
+    let checked = *filled(&st.checksum);
     Config {
         op_timeout,
-        max_retry: st.max_retry.unwrap_or(3),
+        max_retry: *filled(&st.max_retry),
         // A destination that lets others go first takes its time.
         pending_timeouts: 1_000_000,
         slots,

@@ -151,7 +151,7 @@ impl Compiler<'_> {
             }
         }
         let both_long = presets.iter().all(|(_, preset)| preset.long_symbols);
-        let wanted = settings.symbol.unwrap_or(SymbolKind::Auto);
+        let wanted = *filled(&settings.symbol);
         let at = format!("{pointer}/symbol");
         let symbol = if rate.is_64b67b() {
             if wanted != SymbolKind::Auto {
