@@ -3,7 +3,6 @@
 use crate::compile::Compiler;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::spec::*;
-use crate::units;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::sim_core::Duration;
@@ -65,21 +64,19 @@ impl Compiler<'_> {
             self.once(Diagnostic::error("SC069", format!("{pointer}/continuous"), message));
             return None;
         }
-        let refresh = match spec.refresh.as_deref() {
-            None | Some("default") => Some(REFRESH_CODE_GROUPS * lane_char_ps.0 / lane_char_ps.1),
-            Some("off") => None,
-            Some(text) => match units::time(text) {
-                Ok(0) => {
-                    let message = "a time of 0 is not possible here";
-                    self.once(Diagnostic::error("SC008", format!("{pointer}/refresh"), message));
-                    return None;
-                }
-                Ok(time) => Some(time),
-                Err(why) => {
-                    self.once(Diagnostic::error("SC007", format!("{pointer}/refresh"), why));
-                    return None;
-                }
-            },
+        let refresh = match spec.refresh.as_ref().map_or(Ok(Period::Auto), Quantity::read) {
+            Ok(Period::Auto) => Some(REFRESH_CODE_GROUPS * lane_char_ps.0 / lane_char_ps.1),
+            Ok(Period::Off) => None,
+            Ok(Period::Time(0)) => {
+                let message = "a time of 0 is not possible here";
+                self.once(Diagnostic::error("SC008", format!("{pointer}/refresh"), message));
+                return None;
+            }
+            Ok(Period::Time(time)) => Some(time),
+            Err(why) => {
+                self.once(Diagnostic::error("SC007", format!("{pointer}/refresh"), why));
+                return None;
+            }
         };
         let mut vcs = [VcConfig { buffers, ..VcConfig::default() }; 8];
         for (n, (vc, &share)) in vcs.iter_mut().zip(&shares).enumerate() {
@@ -138,7 +135,7 @@ impl Compiler<'_> {
         ];
         for (_, field, wanted) in rules.into_iter().filter(|rule| !rule.0) {
             let message = format!("\"{name}\" has links with virtual channels, which do not go with this");
-            let pointer = format!("{}/{field}", self.origins[device]);
+            let pointer = format!("{}/{field}", self.devices[device].origin);
             self.once(Diagnostic::error("SC069", pointer, message).help(format!("use {wanted} for it")));
         }
     }
@@ -156,7 +153,7 @@ impl Compiler<'_> {
                 let finding = Diagnostic::error("SC069", at.clone(), message);
                 self.out.push(if help.is_empty() { finding } else { finding.help(help) });
             };
-            if crate::protocols::is_protocol(flow) {
+            if crate::flow::is_protocol(flow) {
                 refuse(
                     "protocols send in VC0: its requests and responses belong there".into(),
                     "leave it out",

@@ -3,11 +3,16 @@
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::presets;
+use crate::resolved::filled;
 use crate::spec::*;
 use crate::topology::good_name;
 use crate::units;
 use models::config::*;
 use models::lp_serial::cost::LaneRate;
+
+/// The lane rates, for messages.
+pub(crate) const LANE_RATES: &str =
+    "allowed: 1.25, 2.5, 3.125, 5, 6.25 Gbaud (8b/10b), 10.3125, 12.5, 25.78125 Gbaud (64b/67b)";
 
 /// Reads every quantity of the file where it stands, so that an error names that place.
 pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
@@ -19,8 +24,7 @@ pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
     }
     let media = spec.links.as_ref().is_some_and(|links| crate::medium::named(links.medium).is_some());
     let mut q = Quantities { out, media };
-    let run = spec.run.clone().unwrap_or_default();
-    q.run(&run);
+    q.run(filled(&spec.run));
     q.link("/links", spec.links.as_ref());
     q.switch("/switch", spec.switch.as_ref());
     q.endpoint("/endpoint", spec.endpoint.as_ref());
@@ -42,43 +46,40 @@ pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
     }
 }
 
-struct Quantities<'a> {
+/// Where quantities are read, and the errors go.
+pub(crate) struct Quantities<'a> {
     out: &'a mut Vec<Diagnostic>,
     /// Links are of another medium than RapidIO unless they say what they are.
     media: bool,
 }
 
 impl Quantities<'_> {
-    fn report(&mut self, at: &str, result: Result<u64, String>) -> Option<u64> {
+    fn report<T>(&mut self, at: &str, result: Result<T, String>) -> Option<T> {
         result.map_err(|why| self.out.push(Diagnostic::error("SC007", at, why))).ok()
     }
 
-    fn time(&mut self, at: &str, text: Option<&String>) -> Option<u64> {
-        let text = text?;
-        self.report(at, units::time(text))
+    /// The value of a quantity that is there and can be read.
+    pub(crate) fn value<U: Unit>(&mut self, at: &str, quantity: Option<&Quantity<U>>) -> Option<U::Value> {
+        self.report(at, quantity?.read())
     }
 
-    /// A time, or one of some words.
-    fn time_or(&mut self, at: &str, text: Option<&String>, words: &[&str]) -> Option<u64> {
-        let text = text?;
-        if words.contains(&text.as_str()) {
-            return None;
+    /// Quantities by their keys below `at`.
+    pub(crate) fn all(&mut self, at: &str, quantities: Vec<(String, &dyn Written)>) {
+        for (key, quantity) in quantities {
+            if let Some(why) = quantity.wrong() {
+                self.out.push(Diagnostic::error("SC007", format!("{at}/{key}"), why));
+            }
         }
-        let result = units::time(text).map_err(|why| {
-            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-            format!("{why}, or is {}", words.join(" or "))
-        });
-        self.report(at, result)
     }
 
     fn run(&mut self, run: &RunSpec) {
-        let until = self.time("/run/until", run.until.as_ref());
+        let until = self.value("/run/until", run.until.as_ref());
         if until == Some(0) {
             let message = "a run of no length shows nothing";
             self.out.push(Diagnostic::error("SC008", "/run/until", message).help("for example \"1 ms\""));
         }
-        let warmup = self.time_or("/run/warmup", run.warmup.as_ref(), &["auto"]);
-        if let (Some(until), Some(warmup)) = (until.filter(|t| *t > 0), warmup)
+        let warmup = self.value("/run/warmup", run.warmup.as_ref());
+        if let (Some(until), Some(Period::Time(warmup))) = (until.filter(|t| *t > 0), warmup)
             && warmup >= until
         {
             let message = format!("the warm-up of {} leaves nothing of the run", units::time_text(warmup));
@@ -87,7 +88,7 @@ impl Quantities<'_> {
         }
         for (key, text) in [("sample_every", &run.sample_every), ("stall_after", &run.stall_after)] {
             let at = format!("/run/{key}");
-            if self.time_or(&at, text.as_ref(), &["auto", "off"]) == Some(0) {
+            if self.value(&at, text.as_ref()) == Some(Period::Time(0)) {
                 let message = "a time of 0 is not possible here";
                 self.out.push(Diagnostic::error("SC008", at, message).help("use \"off\" or a positive time"));
             }
@@ -98,26 +99,20 @@ impl Quantities<'_> {
         let Some(link) = link else { return };
         // Whether it is one of its medium is seen when all settings of a link are together.
         let other = self.media || link.medium.is_some();
-        let foreign = other || link.rate.as_ref().is_some_and(|text| text.ends_with("b/s"));
-        if let Some(text) = link.rate.as_ref().filter(|_| foreign) {
-            self.report(&format!("{at}/rate"), units::data_rate(text));
+        let foreign = other || link.rate.as_ref().is_some_and(|text| text.to_string().ends_with("b/s"));
+        if let Some(rate) = link.rate.as_ref().filter(|_| foreign) {
+            self.report(&format!("{at}/rate"), rate.get().data);
         } else if let Some(text) = &link.rate
-            && let Some(baud) = self.report(&format!("{at}/rate"), units::rate(text))
+            && let Some(baud) = self.report(&format!("{at}/rate"), text.get().lane)
             && !LaneRate::ALL.iter().any(|rate| rate.kbaud() * 1_000 == baud)
         {
-            let help =
-                "allowed: 1.25, 2.5, 3.125, 5, 6.25 Gbaud (8b/10b), 10.3125, 12.5, 25.78125 Gbaud (64b/67b)";
             let message = format!("\"{text}\" is not a lane rate of RapidIO");
-            self.out.push(Diagnostic::error("SC038", format!("{at}/rate"), message).help(help));
+            self.out.push(Diagnostic::error("SC038", format!("{at}/rate"), message).help(LANE_RATES));
         }
-        if let Some(text) = &link.width {
-            self.report(&format!("{at}/width"), units::width(text).map(u64::from));
-        }
-        if let Some(text) = &link.length {
-            self.report(&format!("{at}/length"), units::length(text));
-        }
-        self.time(&format!("{at}/phy_latency"), link.phy_latency.as_ref());
-        if self.time(&format!("{at}/timeout"), link.timeout.as_ref()) == Some(0) {
+        self.value(&format!("{at}/width"), link.width.as_ref());
+        self.value(&format!("{at}/length"), link.length.as_ref());
+        self.value(&format!("{at}/phy_latency"), link.phy_latency.as_ref());
+        if self.value(&format!("{at}/timeout"), link.timeout.as_ref()) == Some(0) {
             let message = "a time of 0 is not possible here";
             self.out.push(Diagnostic::error("SC008", format!("{at}/timeout"), message));
         }
@@ -138,9 +133,9 @@ impl Quantities<'_> {
     fn switch(&mut self, at: &str, switch: Option<&SwitchSpec>) {
         let Some(switch) = switch else { return };
         self.preset(at, switch.device.as_ref(), presets::SWITCHES);
-        self.time(&format!("{at}/pipeline"), switch.pipeline.as_ref());
+        self.value(&format!("{at}/pipeline"), switch.pipeline.as_ref());
         let slot = format!("{at}/slot");
-        if self.time_or(&slot, switch.slot.as_ref(), &["off"]) == Some(0) {
+        if self.value(&slot, switch.slot.as_ref()) == Some(Period::Time(0)) {
             let message = "a cell clock with a period of 0 does not tick";
             self.out.push(Diagnostic::error("SC008", slot, message).help("use \"off\" or a positive time"));
         }
@@ -149,48 +144,39 @@ impl Quantities<'_> {
     fn endpoint(&mut self, at: &str, endpoint: Option<&EndpointSpec>) {
         let Some(endpoint) = endpoint else { return };
         self.preset(at, endpoint.device.as_ref(), presets::ENDPOINTS);
-        if let Some(linx) = &endpoint.linx {
-            for (key, period) in crate::linx::periods(linx) {
-                self.time(&format!("{at}/linx/{key}"), period);
-            }
-        }
-        if let Some(session) = &endpoint.session {
-            for (key, period) in crate::session::periods(session) {
-                self.time(&format!("{at}/session/{key}"), period);
-            }
-            if let Some(consumer) = &session.consumer {
-                self.service(&format!("{at}/session/consumer/service"), Some(&consumer.service));
-            }
+        for kind in crate::flow::KINDS {
+            kind.read_endpoint(self, at, endpoint);
         }
         let Some(host) = &endpoint.host else { return };
         let at = format!("{at}/host");
         self.service(&format!("{at}/rx_service"), host.rx_service.as_ref());
         self.service(&format!("{at}/tx_service"), host.tx_service.as_ref());
-        self.time(&format!("{at}/retry_delay"), host.retry_delay.as_ref());
-        let given = host.response_timeout.as_ref().filter(|text| text.as_str() != "auto");
-        self.patience(format!("{at}/response_timeout"), given);
+        self.value(&format!("{at}/retry_delay"), host.retry_delay.as_ref());
+        let at = format!("{at}/response_timeout");
+        let given = self.value(&at, host.response_timeout.as_ref());
+        self.patience(at, given == Some(Period::Time(0)));
     }
 
     /// How long an answer may take.
-    fn patience(&mut self, at: String, timeout: Option<&String>) {
-        if self.time(&at, timeout) == Some(0) {
+    pub(crate) fn patience(&mut self, at: String, none: bool) {
+        if none {
             let message = "nothing is answered in no time";
             self.out.push(Diagnostic::error("SC008", at, message).help("for example \"1 ms\""));
         }
     }
 
-    fn service(&mut self, at: &str, service: Option<&ServiceSpec>) {
+    pub(crate) fn service(&mut self, at: &str, service: Option<&ServiceSpec>) {
         match service {
             Some(ServiceSpec::Fixed(time)) => {
-                self.time(at, Some(time));
+                self.value(at, Some(time));
             }
             Some(ServiceSpec::Random(ServiceKind::Exponential(mean))) => {
-                self.time(&format!("{at}/exponential"), Some(mean));
+                self.value(&format!("{at}/exponential"), Some(mean));
             }
             Some(ServiceSpec::Random(ServiceKind::Uniform([low, high]))) => {
                 let at = format!("{at}/uniform");
-                let low = self.time(&format!("{at}/0"), Some(low));
-                let high = self.time(&format!("{at}/1"), Some(high));
+                let low = self.value(&format!("{at}/0"), Some(low));
+                let high = self.value(&format!("{at}/1"), Some(high));
                 if let (Some(low), Some(high)) = (low, high)
                     && low > high
                 {
@@ -232,55 +218,40 @@ impl Quantities<'_> {
             let help = "0 <= off < on: the distance between them is what keeps messages few";
             self.out.push(Diagnostic::error("SC032", "/voq/thresholds", message).help(help));
         }
-        if self.time_or("/voq/refresh", voq.refresh.as_ref(), &["default", "off"]) == Some(0) {
+        if self.value("/voq/refresh", voq.refresh.as_ref()) == Some(Period::Time(0)) {
             let message = "a refresh period of 0 is not possible";
             self.out.push(
                 Diagnostic::error("SC008", "/voq/refresh", message).help("use \"off\" or a positive time"),
             );
         }
-        self.time("/voq/generation_delay", voq.generation_delay.as_ref());
+        self.value("/voq/generation_delay", voq.generation_delay.as_ref());
     }
 
     fn flow(&mut self, at: &str, flow: &FlowSpec) {
-        self.time(&format!("{at}/start"), flow.start.as_ref());
-        self.time(&format!("{at}/stop"), flow.stop.as_ref());
-        if let Some(rpc) = &flow.rpc {
-            self.patience(format!("{at}/rpc/timeout"), rpc.timeout.as_ref());
-        }
-        if let Some(linx) = &flow.linx {
-            for (key, time) in crate::linx::times(linx) {
-                self.time(&format!("{at}/linx/{key}"), Some(time));
-            }
-        }
-        if let Some(session) = &flow.session {
-            for (key, time) in crate::session::times(session) {
-                self.time(&format!("{at}/session/{key}"), Some(time));
-            }
-        }
-        if let Some(st) = &flow.st {
-            for (key, time, words) in crate::transfer::times(st) {
-                self.time_or(&format!("{at}/st/{key}"), time, words);
-            }
+        self.value(&format!("{at}/start"), flow.start.as_ref());
+        self.value(&format!("{at}/stop"), flow.stop.as_ref());
+        for kind in crate::flow::KINDS {
+            kind.read(self, at, flow);
         }
         let at = format!("{at}/arrivals");
         let Some(arrivals) = &flow.arrivals else { return };
         match arrivals {
             ArrivalSpec::Bernoulli(spec) => {
                 let at = format!("{at}/bernoulli/slot");
-                if self.time(&at, spec.slot.as_ref()) == Some(0) {
+                if self.value(&at, spec.slot.as_ref()) == Some(0) {
                     self.out.push(Diagnostic::error("SC008", at, "a slot of no length is not possible"));
                 }
             }
             ArrivalSpec::Constant(spec) => {
                 let interval = format!("{at}/constant/interval");
-                if self.time(&interval, spec.interval.as_ref()) == Some(0) {
+                if self.value(&interval, spec.interval.as_ref()) == Some(0) {
                     self.out.push(Diagnostic::error("SC008", interval, "an interval of 0 is not possible"));
                 }
-                self.time_or(&format!("{at}/constant/phase"), spec.phase.as_ref(), &["random"]);
+                self.value(&format!("{at}/constant/phase"), spec.phase.as_ref());
             }
             ArrivalSpec::OnOff(spec) => {
-                self.time(&format!("{at}/on_off/on"), Some(&spec.on));
-                self.time(&format!("{at}/on_off/off"), Some(&spec.off));
+                self.value(&format!("{at}/on_off/on"), Some(&spec.on));
+                self.value(&format!("{at}/on_off/off"), Some(&spec.off));
             }
             ArrivalSpec::Poisson(_) | ArrivalSpec::Saturated(_) | ArrivalSpec::Trace(_) => {}
         }

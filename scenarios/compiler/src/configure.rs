@@ -6,10 +6,11 @@
 
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::flow;
+use crate::resolved::filled;
 use crate::routing::{self, Tables};
 use crate::spec::*;
-use crate::topology::{Shape, shortened};
-use crate::traffic;
+use crate::topology::shortened;
 use models::config::{EnumerationConfig, NO_PORT, PortConfig, PortVoq, ProtocolConfig};
 use models::enumeration::{Outline, OutlineDevice, Plan, plan};
 
@@ -69,13 +70,12 @@ impl Compiler<'_> {
         if self.out.len() > before {
             return None;
         }
-        let method = self.spec.routing.as_ref().and_then(|routing| routing.method);
-        let tree = matches!(self.graph.shape, Shape::FatTree(_));
+        let method = *filled(&filled(&self.spec.routing).method);
+        let tree = self.spec.topology.method() == RoutingMethod::FatTree;
         let config = EnumerationConfig {
             host: host as u32,
-            ids: traffic::id_size(self),
-            spread: method == Some(RoutingMethod::FatTree)
-                || tree && matches!(method, None | Some(RoutingMethod::Auto)),
+            ids: flow::id_size(self),
+            spread: method == RoutingMethod::FatTree || tree && method == RoutingMethod::Auto,
             enables: enabled,
             host_hears: ports[host][0].voq.rx_sup,
         };
@@ -106,7 +106,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        Some(Enumeration { config, priority: setup.priority.unwrap_or(2), plan })
+        Some(Enumeration { config, priority: *filled(&setup.priority), plan })
     }
 
     /// The tables that the host will write.
@@ -139,7 +139,7 @@ impl Compiler<'_> {
             let message = "a host that sets the fabric up makes no multicast groups";
             refuse("/multicast".into(), message, "leave them out, or use \"configure\": \"builder\"");
         }
-        let routing = spec.routing.clone().unwrap_or_default();
+        let routing = filled(&spec.routing);
         let allowed = [RoutingMethod::Auto, RoutingMethod::Shortest, RoutingMethod::FatTree];
         if routing.method.is_some_and(|method| !allowed.contains(&method)) {
             let message = "the host knows another way only: fewest hops";

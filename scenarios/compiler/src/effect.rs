@@ -2,9 +2,10 @@
 
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::program;
-use crate::protocols;
+use crate::flow::{KINDS, is_protocol, program_of};
+use crate::resolved::filled;
 use crate::spec::*;
+use models::config::Buffering;
 
 /// Fields of a flow that nothing would look at. Whether there are none.
 pub(crate) fn flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
@@ -15,7 +16,7 @@ pub(crate) fn flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
             c.out.push(Diagnostic::error("SC051", format!("{at}/{key}"), message).help(help));
         }
     };
-    if matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) && !protocols::is_protocol(flow) {
+    if matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) && !is_protocol(flow) {
         let why = "a trace says it of each packet";
         for (key, given) in [
             ("from", flow.from.is_some()),
@@ -31,53 +32,36 @@ pub(crate) fn flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         let given = flow.address_bits.is_some();
         idle("address_bits", given, "the packets of this flow have no address that it sets", "leave it out");
     }
-    if let Some(rpc) = &flow.rpc {
-        let read = rpc.via == Some(RpcVia::Read);
-        idle("size", read && flow.size.is_some(), "a read carries nothing", "use rpc.response: what is read");
-        let write = rpc.via == Some(RpcVia::Write) && rpc.response.is_some();
-        idle("rpc/response", write, "a write is answered without data", "use \"size\": what is written");
+    for kind in KINDS.iter().filter(|kind| kind.named(flow) > 0) {
+        kind.idle(flow, &mut idle);
     }
-    let (why, help) = if flow.st.is_some() {
-        (
-            "Transfers are asked for from st.at on, as many as st.count says",
-            "use st.at, st.offset and st.count",
-        )
-    } else {
-        ("ranks send what and when the program says", "leave it out, or change the program")
-    };
-    if flow.st.is_some() || program::of(flow).is_some() {
+    let (why, help) = ("ranks send what and when the program says", "leave it out, or change the program");
+    if flow.st.is_none() && program_of(flow).is_some() {
         idle("start", flow.start.is_some(), why, help);
         idle("stop", flow.stop.is_some(), why, help);
     }
     // Of Scheduled Transfer they are errors already.
-    if flow.st.is_none() && program::of(flow).is_some() {
+    if flow.st.is_none() && program_of(flow).is_some() {
         idle("size", flow.size.is_some(), why, help);
         idle("limit", flow.limit.is_some(), why, help);
     }
-    if let Some((key, program)) = program::of(flow) {
+    if let Some((key, program)) = program_of(flow) {
         let given = program.octets.is_some() && program.collective.is_none();
         let key = format!("{key}/program/octets");
         idle(&key, given, "the program says how much it sends", "leave it out: it is of \"collective\"");
-    }
-    for (i, fault) in flow.linx.iter().flat_map(|linx| linx.faults.iter().flatten()).enumerate() {
-        let once = fault.every.is_some() && fault.times == Some(1);
-        let key = format!("linx/faults/{i}/every");
-        idle(&key, once, "the fault comes once", "add \"times\": how often it comes");
     }
     c.out.len() == before
 }
 
 /// Whether the packets of a flow have an address whose width it sets.
 pub(crate) fn addresses(flow: &FlowSpec) -> bool {
-    let kind = flow.packet.unwrap_or(PacketKind::Nwrite);
-    let addressed = matches!(kind, PacketKind::Nwrite | PacketKind::Swrite | PacketKind::Nread);
-    addressed && !protocols::is_protocol(flow)
+    let addressed = matches!(flow.packet, Some(PacketKind::Nwrite | PacketKind::Swrite | PacketKind::Nread));
+    addressed && !is_protocol(flow)
 }
 
 /// Settings of a switch.
-pub(crate) fn switch(c: &mut Compiler<'_>, origin: &str, settings: &SwitchSpec) {
-    let buffered = matches!(settings.buffering, Some(BufferingKind::Crosspoint | BufferingKind::Output));
-    if let Some(reads) = settings.reads_per_input.filter(|reads| buffered && *reads > 1) {
+pub(crate) fn switch(c: &mut Compiler<'_>, origin: &str, buffering: Buffering, reads: u8) {
+    if reads > 1 && buffering != Buffering::Direct {
         let message = format!(
             "{reads} reads of an input have no effect here: packets move on as soon as there is room behind \
              inputs"
@@ -90,9 +74,9 @@ pub(crate) fn switch(c: &mut Compiler<'_>, origin: &str, settings: &SwitchSpec) 
 /// Registers of the port of an endpoint.
 pub(crate) fn endpoint_port(c: &mut Compiler<'_>, pointer: &str, registers: &PortVoqSpec) {
     for (key, given) in [
-        ("gen_sup", registers.gen_sup == Some(true)),
-        ("part", registers.part == Some(false)),
-        ("xoff", registers.xoff == Some(true)),
+        ("gen_sup", *filled(&registers.gen_sup)),
+        ("part", !*filled(&registers.part)),
+        ("xoff", *filled(&registers.xoff)),
     ] {
         if given {
             let message = "this setting has no effect here: an endpoint reports no port, it takes what comes";

@@ -4,8 +4,11 @@
 //! file.
 
 use crate::diagnostic::Diagnostic;
+use crate::flow;
 use crate::presets;
 use crate::spec::*;
+use models::config::Medium;
+use std::sync::LazyLock;
 
 /// Reads a file that a scenario names, by that name.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
@@ -55,8 +58,8 @@ layer! {
     RoutingSpec { method, root, tables, allow_deadlock }
 }
 
-fn text(s: &str) -> Option<String> {
-    Some(s.to_owned())
+fn text<T: for<'a> From<&'a str>>(s: &str) -> Option<T> {
+    Some(s.into())
 }
 
 fn run_defaults() -> RunSpec {
@@ -69,15 +72,17 @@ fn run_defaults() -> RunSpec {
     }
 }
 
-fn link_defaults() -> LinkSpec {
-    LinkSpec {
+/// What a link has unless it is told otherwise.
+pub(crate) fn link_defaults(medium: Option<Medium>) -> LinkSpec {
+    let rapidio = LinkSpec {
         rate: text("6.25 Gbaud"),
         width: text("4x"),
         symbol: Some(SymbolKind::Auto),
         length: text("2 m"),
         phy_latency: text("30 ns"),
         ..LinkSpec::default()
-    }
+    };
+    crate::medium::defaults(medium, rapidio)
 }
 
 fn port_defaults() -> PortVoqSpec {
@@ -117,16 +122,16 @@ fn endpoint_defaults() -> EndpointSpec {
 }
 
 /// What a host does unless it is told otherwise. Written out only where flows use it.
-fn host_defaults() -> HostSpec {
-    let none = || Some(ServiceSpec::Fixed("0 ps".into()));
-    HostSpec {
-        rx_service: none(),
-        tx_service: none(),
+pub(crate) fn host_defaults() -> &'static HostSpec {
+    static DEFAULTS: LazyLock<HostSpec> = LazyLock::new(|| HostSpec {
+        rx_service: Some(ServiceSpec::Fixed("0 ps".into())),
+        tx_service: Some(ServiceSpec::Fixed("0 ps".into())),
         rx_queue: Some(1024),
-        protocol_clock: Some(Share::Number(1.into())),
+        protocol_clock: Some(Share::one()),
         response_timeout: text("auto"),
         retry_delay: text("0 ps"),
-    }
+    });
+    &DEFAULTS
 }
 
 fn voq_defaults() -> VoqSpec {
@@ -147,31 +152,21 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     full.shake.get_or_insert(0);
     full.run = Some(spec.run.clone().unwrap_or_default().over(&run_defaults()));
     let links = spec.links.clone().unwrap_or_default();
-    let lower = match crate::medium::named(links.medium) {
-        Some(medium) => crate::medium::defaults(medium, &link_defaults()),
-        None => link_defaults(),
-    };
-    full.links = Some(links.over(&lower));
+    full.links = Some(links.over(&link_defaults(crate::medium::named(links.medium))));
     full.switch = Some(with_switch_preset(&spec.switch.clone().unwrap_or_default(), &switch_defaults()));
     full.endpoint =
         Some(with_endpoint_preset(&spec.endpoint.clone().unwrap_or_default(), &endpoint_defaults()));
     if let Some(endpoint) = &mut full.endpoint
         && (endpoint.host.is_some()
-            || spec.traffic.iter().any(crate::protocols::is_protocol)
+            || spec.traffic.iter().any(flow::is_protocol)
             || crate::configure::setup(spec).is_some())
     {
-        endpoint.host = Some(endpoint.host.clone().unwrap_or_default().over(&host_defaults()));
+        endpoint.host = Some(endpoint.host.clone().unwrap_or_default().over(host_defaults()));
     }
-    if let Some(endpoint) = &mut full.endpoint
-        && (endpoint.linx.is_some() || spec.traffic.iter().any(|flow| flow.linx.is_some()))
-    {
-        endpoint.linx = Some(endpoint.linx.clone().unwrap_or_default().over(&crate::linx::defaults()));
-    }
-    if let Some(endpoint) = &mut full.endpoint
-        && (endpoint.session.is_some() || spec.traffic.iter().any(|flow| flow.session.is_some()))
-    {
-        endpoint.session =
-            Some(endpoint.session.clone().unwrap_or_default().over(&crate::session::defaults()));
+    if let Some(endpoint) = &mut full.endpoint {
+        for kind in flow::KINDS {
+            kind.expand_endpoint(endpoint, spec.traffic.iter().any(|flow| kind.named(flow) > 0));
+        }
     }
     full.voq = Some(spec.voq.clone().unwrap_or_default().over(&voq_defaults()));
     full.routing = Some(spec.routing.clone().unwrap_or_default().over(&RoutingSpec {
@@ -179,15 +174,7 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
         allow_deadlock: Some(false),
         ..RoutingSpec::default()
     }));
-    match &mut full.topology {
-        Topology::Mesh(grid) | Topology::Torus(grid) => {
-            grid.endpoints_per_switch.get_or_insert(1);
-        }
-        Topology::FatTree(tree) => {
-            tree.levels.get_or_insert(2);
-        }
-        _ => {}
-    }
+    full.topology.fill();
     full.overrides.get_or_insert_default();
     full.multicast.get_or_insert_default();
     full.faults.get_or_insert_default().lose_voq_symbols.get_or_insert_default();
@@ -201,43 +188,25 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
 
 /// User settings over what their preset says over `lower`.
 pub fn with_switch_preset(user: &SwitchSpec, lower: &SwitchSpec) -> SwitchSpec {
-    let preset = match (&user.device, &lower.device) {
-        (Some(name), _) | (None, Some(name)) => presets::switch_settings(name),
-        (None, None) => SwitchSpec::default(),
-    };
-    user.over(&preset).over(lower)
+    // A name that nobody knows is reported where it stands.
+    let preset = user.device.as_ref().or(lower.device.as_ref()).and_then(|name| presets::switch(name));
+    preset.map_or_else(|| user.clone(), |preset| user.over(&preset.switch_settings())).over(lower)
 }
 
 /// User settings over what their preset says over `lower`.
 pub fn with_endpoint_preset(user: &EndpointSpec, lower: &EndpointSpec) -> EndpointSpec {
-    let preset = match (&user.device, &lower.device) {
-        (Some(name), _) | (None, Some(name)) => presets::endpoint_settings(name),
-        (None, None) => EndpointSpec::default(),
-    };
-    user.over(&preset).over(lower)
+    // A name that nobody knows is reported where it stands.
+    let preset = user.device.as_ref().or(lower.device.as_ref()).and_then(|name| presets::endpoint(name));
+    preset.map_or_else(|| user.clone(), |preset| user.over(&preset.endpoint_settings())).over(lower)
 }
 
 fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) {
-    if flow.linx.is_some() {
-        crate::linx::expand(flow);
-    } else if flow.session.is_some() {
-        crate::session::expand(flow);
-    } else if flow.st.is_some() {
-        crate::transfer::expand(flow);
-    } else if crate::protocols::is_protocol(flow) {
-        crate::protocols::expand(flow);
-    } else if !matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
-        flow.size.get_or_insert(SizeSpec::Fixed(default_payload(flow.packet)));
-        flow.packet.get_or_insert(PacketKind::Nwrite);
-        if crate::effect::addresses(flow) {
-            flow.address_bits.get_or_insert(34);
-        }
-    }
-    crate::program::expand(flow, index, read, out);
-    if crate::protocols::is_protocol(flow) || !matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
+    flow::kind(flow).expand(flow);
+    flow::expand_program(flow, index, read, out);
+    if flow::is_protocol(flow) || !matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
         flow.priority.get_or_insert(0);
     }
-    if flow.st.is_none() && crate::program::of(flow).is_none() {
+    if flow.st.is_none() && flow::program_of(flow).is_none() {
         flow.start.get_or_insert_with(|| "0 ps".into());
     }
     if let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &mut flow.to {
@@ -267,12 +236,5 @@ fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut 
             }
         }
         _ => {}
-    }
-}
-
-fn default_payload(packet: Option<PacketKind>) -> u32 {
-    match packet {
-        Some(PacketKind::Nread | PacketKind::Doorbell) => 0,
-        _ => 256,
     }
 }

@@ -3,9 +3,9 @@
 use crate::compile::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::names;
+use crate::resolved::filled;
 use crate::spec::*;
 use crate::topology::shortened;
-use crate::units;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::sim_core::{Duration, Time};
@@ -38,7 +38,7 @@ impl Compiler<'_> {
                 detail.refuses |= wire.receiver;
             }
         }
-        let spec = self.spec.faults.clone().unwrap_or_default();
+        let spec = filled(&self.spec.faults).clone();
         self.bit_errors(&spec, config, &mut details);
         self.corrupt(&spec, &mut details);
         let mut faults = Vec::new();
@@ -76,6 +76,46 @@ impl Compiler<'_> {
                 throughout: wire.symbolic,
                 channels: wire.channels.clone().map(Box::new),
                 damage: detail.damage,
+            });
+        }
+    }
+
+    /// VoQ messages that are lost.
+    pub(crate) fn losses(&mut self, config: &mut FabricConfig) {
+        let spec = self.spec;
+        let losses = filled(&filled(&spec.faults).lose_voq_symbols);
+        for (i, loss) in losses.iter().enumerate() {
+            let pointer = format!("/faults/lose_voq_symbols/{i}");
+            let Some(device) = self.graph.find(&loss.device) else {
+                let names = self.device_names();
+                let message = format!("there is no device \"{}\"", loss.device);
+                let finding = Diagnostic::error("SC011", format!("{pointer}/device"), message)
+                    .help(format!("devices: {}", shortened(names.iter().copied())))
+                    .did_you_mean_name(&loss.device, names.iter().copied());
+                self.out.push(finding);
+                continue;
+            };
+            let Some(port) = config.devices[device].ports.get(loss.port as usize) else {
+                let message = format!("port {} of \"{}\" does not exist", loss.port, loss.device);
+                let help = format!("it has ports 0 to {}", self.graph.ports(device) - 1);
+                self.out.push(Diagnostic::error("SC012", format!("{pointer}/port"), message).help(help));
+                continue;
+            };
+            if !port.voq.gen_en && self.voq_enabled() {
+                let message = format!("\"{}\" sends no messages through port {}", loss.device, loss.port);
+                let help = "choose a port whose neighbour honours messages";
+                self.out.push(Diagnostic::error("SC063", pointer, message).help(help));
+                continue;
+            }
+            config.symbol_losses.push(SymbolLoss {
+                device: device as u32,
+                port: loss.port as u8,
+                kind: match loss.kind {
+                    LossKindSpec::Any => LossKind::Any,
+                    LossKindSpec::Xoff => LossKind::Xoff,
+                    LossKindSpec::Xon => LossKind::Xon,
+                },
+                nth: loss.nth,
             });
         }
     }
@@ -123,13 +163,13 @@ impl Compiler<'_> {
         found
     }
 
-    fn time_at(&mut self, text: &str, pointer: String) -> Option<u64> {
-        units::time(text).map_err(|why| self.out.push(Diagnostic::error("SC007", pointer, why))).ok()
+    fn time_at(&mut self, time: &Quantity<Picoseconds>, pointer: String) -> Option<u64> {
+        time.read().map_err(|why| self.out.push(Diagnostic::error("SC007", pointer, why))).ok()
     }
 
     /// A time that is not 0.
-    fn length_at(&mut self, text: &str, pointer: String) -> Option<u64> {
-        let time = self.time_at(text, pointer.clone())?;
+    fn length_at(&mut self, time: &Quantity<Picoseconds>, pointer: String) -> Option<u64> {
+        let time = self.time_at(time, pointer.clone())?;
         if time == 0 {
             self.out.push(Diagnostic::error("SC008", pointer, "a time of 0 is not possible here"));
             return None;
@@ -228,7 +268,7 @@ impl Compiler<'_> {
             let pointer = format!("/faults/lane_losses/{i}");
             let at = self.time_at(&loss.at, format!("{pointer}/at"));
             let retrain = self.length_at(&loss.retrain, format!("{pointer}/retrain"));
-            let width = units::width(loss.width.as_deref().unwrap_or("1x"));
+            let width = loss.width.as_ref().map_or(Ok(1), Quantity::read);
             let width = width
                 .map_err(|why| self.out.push(Diagnostic::error("SC007", format!("{pointer}/width"), why)))
                 .ok();
@@ -343,7 +383,7 @@ impl Compiler<'_> {
                         "\"{name}\" has {buffers} receive buffers, but a short control symbol tells of \
                          {SHORT_BUFFERS_MAX}"
                     );
-                    let pointer = format!("{}/input_buffers", self.origins[device as usize]);
+                    let pointer = format!("{}/input_buffers", self.devices[device as usize].origin);
                     let help = "use long control symbols, or fewer buffers";
                     let finding = Diagnostic::error("SC030", pointer, message).help(help);
                     if !self.out.iter().any(|known| known.code == "SC030" && known.pointer == finding.pointer)

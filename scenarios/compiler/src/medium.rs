@@ -1,11 +1,11 @@
 //! Links of other media than RapidIO.
 
-use crate::compile::{Compiler, Wire};
+use crate::compile::Compiler;
 use crate::configure;
 use crate::diagnostic::Diagnostic;
-use crate::expand::Layer;
+use crate::expand::{Layer, link_defaults};
+use crate::resolved::{Wire, filled};
 use crate::spec::*;
-use crate::units;
 use models::config::{FabricConfig, Medium, MediumLink};
 use models::lp_serial::cost::{LaneRate, SymbolSize, Width};
 
@@ -31,19 +31,21 @@ fn rate_text(medium: Medium, rate: u64) -> String {
     format!("{} {prefix}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// What a link of a medium has if the file says nothing else.
-pub(crate) fn defaults(medium: Medium, links: &LinkSpec) -> LinkSpec {
-    LinkSpec { rate: Some(rate_text(medium, medium.rates()[0])), width: None, symbol: None, ..links.clone() }
+/// What a link of a medium has if the file says nothing else, over what a link of RapidIO has.
+pub(crate) fn defaults(medium: Option<Medium>, rapidio: LinkSpec) -> LinkSpec {
+    let Some(medium) = medium else { return rapidio };
+    let rate = rate_text(medium, medium.rates()[0]);
+    LinkSpec { rate: Some(rate.as_str().into()), width: None, symbol: None, ..rapidio }
 }
 
 /// Settings of some links over those of all: the rate of another medium means nothing.
 pub(crate) fn over(own: &LinkSpec, lower: &LinkSpec) -> LinkSpec {
     let changes = own.medium.is_some() && named(own.medium) != named(lower.medium);
-    let LinkSpec { length, phy_latency, .. } = lower.clone();
-    match changes {
-        true => own.over(&LinkSpec { length, phy_latency, ..LinkSpec::default() }),
-        false => own.over(lower),
+    if !changes {
+        return own.over(lower);
     }
+    let LinkSpec { length, phy_latency, .. } = lower.clone();
+    own.over(&LinkSpec { length, phy_latency, ..link_defaults(named(own.medium)) })
 }
 
 /// The wire of a link of a medium.
@@ -56,20 +58,18 @@ pub(crate) fn wire(
     pointer: &str,
 ) -> Wire {
     let name = medium.name();
-    let rate = match &settings.rate {
-        None => medium.rates()[0],
-        Some(text) => match units::data_rate(text).ok().filter(|rate| medium.rates().contains(rate)) {
-            Some(rate) => rate,
-            None => {
-                let mut rates = medium.rates().to_vec();
-                rates.sort_unstable();
-                let rates: Vec<String> = rates.into_iter().map(|rate| rate_text(medium, rate)).collect();
-                let message = format!("\"{text}\" is not a rate of {name}");
-                let help = format!("allowed: {}", rates.join(", "));
-                c.once(Diagnostic::error("SC038", format!("{pointer}/rate"), message).help(help));
-                medium.rates()[0]
-            }
-        },
+    let text = filled(&settings.rate);
+    let rate = match text.get().data.ok().filter(|rate| medium.rates().contains(rate)) {
+        Some(rate) => rate,
+        None => {
+            let mut rates = medium.rates().to_vec();
+            rates.sort_unstable();
+            let rates: Vec<String> = rates.into_iter().map(|rate| rate_text(medium, rate)).collect();
+            let message = format!("\"{text}\" is not a rate of {name}");
+            let help = format!("allowed: {}", rates.join(", "));
+            c.once(Diagnostic::error("SC038", format!("{pointer}/rate"), message).help(help));
+            medium.rates()[0]
+        }
     };
     let foreign = [
         ("width", settings.width.is_some(), "lanes"),
@@ -90,7 +90,7 @@ pub(crate) fn wire(
         }
     }
     for device in ends {
-        let preset = c.settings[device].preset();
+        let preset = c.devices[device].preset;
         if preset.name != "generic" {
             let message = format!("a {} has no ports of {name}", preset.name);
             let help = "use \"device\": \"generic\"";
@@ -183,14 +183,13 @@ pub(crate) fn check_flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, source
         1 => "there is one channel for everything",
         _ => "Control goes on virtual channel 0, Data on 1",
     };
-    for (key, given) in [("priority", flow.priority.unwrap_or(0) != 0), ("st/cos", st.cos.unwrap_or(0) != 0)]
-    {
+    for (key, given) in [("priority", *filled(&flow.priority) != 0), ("st/cos", *filled(&st.cos) != 0)] {
         if given {
             let message = format!("{name} knows no such thing");
             c.once(Diagnostic::error("SC080", format!("{at}/{key}"), message).help(channels));
         }
     }
-    let stu = st.stu.unwrap_or(1_024);
+    let stu = *filled(&st.stu);
     if stu > medium.stu_max() {
         let message = format!("{name} does not carry STUs of {stu} octets");
         let help = format!("allowed: powers of two from 256 to {}", medium.stu_max());

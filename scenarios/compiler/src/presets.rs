@@ -1,5 +1,14 @@
 //! Device presets. They carry only values that vendors or the standard publish; everything else keeps the
 //! generic default, which is a choice of this project and no statement about the device.
+//!
+//! Each device is a file and its name in one of the lists below.
+
+mod cps_1616;
+mod cps_1848;
+mod generic;
+mod rxs2448;
+mod tsi578;
+mod tsi721;
 
 use crate::spec::{BufferingKind, EndpointSpec, InputKind, PortVoqSpec, SwitchSpec};
 
@@ -23,92 +32,47 @@ pub struct Preset {
     pub long_symbols: bool,
     /// Multicast masks.
     pub masks_max: usize,
+    /// Settings that it fixes.
+    pub fixed: Fixed,
+}
+
+/// Settings that a preset fixes.
+pub struct Fixed {
+    /// How packets wait at an input.
+    pub input: Option<InputKind>,
+    /// What stands between inputs and transmitters.
+    pub buffering: Option<BufferingKind>,
+    /// Packets that a buffer behind the inputs holds.
+    pub buffer_packets: Option<u16>,
+    /// Receive buffers of each port.
+    pub input_buffers: Option<u8>,
+    /// Watermarks.
+    pub watermarks: Option<[u8; 3]>,
+    /// GEN_SUP of all ports.
+    pub gen_sup: bool,
+    /// RX_SUP of all ports.
+    pub rx_sup: bool,
+}
+
+impl Fixed {
+    /// No public part implements Part 12; everything else is open.
+    const NOTHING: Self = Self {
+        input: None,
+        buffering: None,
+        buffer_packets: None,
+        input_buffers: None,
+        watermarks: None,
+        gen_sup: false,
+        rx_sup: false,
+    };
 }
 
 /// Presets of switches; the first is the default.
-pub const SWITCHES: &[Preset] = &[
-    Preset {
-        name: "generic",
-        about: "any rate, up to 64 ports, generates and honours VoQ messages",
-        ports_max: 64,
-        baud_max: u64::MAX,
-        lanes_max: 16,
-        lanes_all: u16::MAX,
-        lanes_least: 1,
-        long_symbols: true,
-        masks_max: 256,
-    },
-    Preset {
-        name: "CPS-1848",
-        about: "18 ports, 48 lanes to 6.25 Gbaud, VOQs, crosspoints, 40 multicast masks; buffers not public",
-        ports_max: 18,
-        baud_max: 6_250_000_000,
-        lanes_max: 4,
-        lanes_all: 48,
-        lanes_least: 1,
-        long_symbols: true,
-        masks_max: 40,
-    },
-    Preset {
-        name: "CPS-1616",
-        about: "16 ports, 16 lanes to 6.25 Gbaud, 40 multicast masks; buffers not public",
-        ports_max: 16,
-        baud_max: 6_250_000_000,
-        lanes_max: 4,
-        lanes_all: 16,
-        lanes_least: 1,
-        long_symbols: true,
-        masks_max: 40,
-    },
-    Preset {
-        name: "Tsi578",
-        about: "16 ports of 1x or 8 of 4x to 3.125 Gbaud, 8 packets in and out, 8 multicast masks",
-        ports_max: 16,
-        baud_max: 3_125_000_000,
-        lanes_max: 4,
-        lanes_all: 32,
-        lanes_least: 2,
-        long_symbols: false,
-        masks_max: 8,
-    },
-    Preset {
-        name: "RXS2448",
-        about: "24 ports, 48 lanes to 12.5 Gbaud, VOQs, crosspoints, 256 multicast masks; buffers not public",
-        ports_max: 24,
-        baud_max: 12_500_000_000,
-        lanes_max: 4,
-        lanes_all: 48,
-        lanes_least: 1,
-        long_symbols: true,
-        masks_max: 256,
-    },
-];
+pub const SWITCHES: &[Preset] =
+    &[generic::SWITCH, cps_1848::CPS_1848, cps_1616::CPS_1616, tsi578::TSI578, rxs2448::RXS2448];
 
 /// Presets of endpoints; the first is the default.
-pub const ENDPOINTS: &[Preset] = &[
-    Preset {
-        name: "generic",
-        about: "any rate, honours VoQ messages",
-        ports_max: 1,
-        baud_max: u64::MAX,
-        lanes_max: 16,
-        lanes_all: u16::MAX,
-        lanes_least: 1,
-        long_symbols: true,
-        masks_max: 0,
-    },
-    Preset {
-        name: "Tsi721",
-        about: "PCI Express bridge, 4x to 5 Gbaud, no VoQ backpressure",
-        ports_max: 1,
-        baud_max: 5_000_000_000,
-        lanes_max: 4,
-        lanes_all: 4,
-        lanes_least: 1,
-        long_symbols: true,
-        masks_max: 0,
-    },
-];
+pub const ENDPOINTS: &[Preset] = &[generic::ENDPOINT, tsi721::TSI721];
 
 /// Preset of a switch.
 pub fn switch(name: &str) -> Option<&'static Preset> {
@@ -120,37 +84,30 @@ pub fn endpoint(name: &str) -> Option<&'static Preset> {
     ENDPOINTS.iter().find(|preset| preset.name == name)
 }
 
-fn abilities(gen_sup: bool, rx_sup: bool) -> Option<PortVoqSpec> {
-    Some(PortVoqSpec { gen_sup: Some(gen_sup), rx_sup: Some(rx_sup), ..PortVoqSpec::default() })
-}
-
-/// Settings that a switch preset fixes.
-pub fn switch_settings(name: &str) -> SwitchSpec {
-    let crosspoints = SwitchSpec {
-        input: Some(InputKind::Voq),
-        buffering: Some(BufferingKind::Crosspoint),
-        // No public part implements Part 12.
-        voq: abilities(false, false),
-        ..SwitchSpec::default()
-    };
-    match name {
-        "CPS-1848" | "RXS2448" => crosspoints,
-        "CPS-1616" => SwitchSpec { voq: abilities(false, false), ..SwitchSpec::default() },
-        "Tsi578" => SwitchSpec {
-            input: Some(InputKind::Fifo),
-            buffering: Some(BufferingKind::Output),
-            buffer_packets: Some(8),
-            input_buffers: Some(8),
-            watermarks: Some([4, 3, 2]),
-            voq: abilities(false, false),
-            ..SwitchSpec::default()
-        },
-        _ => SwitchSpec { voq: abilities(true, true), ..SwitchSpec::default() },
+impl Preset {
+    fn abilities(&self) -> Option<PortVoqSpec> {
+        let Fixed { gen_sup, rx_sup, .. } = self.fixed;
+        Some(PortVoqSpec { gen_sup: Some(gen_sup), rx_sup: Some(rx_sup), ..PortVoqSpec::default() })
     }
-}
 
-/// Settings that an endpoint preset fixes.
-pub fn endpoint_settings(name: &str) -> EndpointSpec {
-    let honours = name != "Tsi721";
-    EndpointSpec { voq: abilities(false, honours), ..EndpointSpec::default() }
+    /// Settings of a switch that the preset fixes.
+    pub fn switch_settings(&self) -> SwitchSpec {
+        let Fixed { input, buffering, buffer_packets, input_buffers, watermarks, .. } = self.fixed;
+        let voq = self.abilities();
+        SwitchSpec {
+            input,
+            buffering,
+            buffer_packets,
+            input_buffers,
+            watermarks,
+            voq,
+            ..SwitchSpec::default()
+        }
+    }
+
+    /// Settings of an endpoint that the preset fixes.
+    pub fn endpoint_settings(&self) -> EndpointSpec {
+        let Fixed { input_buffers, watermarks, .. } = self.fixed;
+        EndpointSpec { input_buffers, watermarks, voq: self.abilities(), ..EndpointSpec::default() }
+    }
 }

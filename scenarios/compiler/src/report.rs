@@ -3,9 +3,10 @@
 use crate::check::loop_packets;
 use crate::diagnostic::count;
 use crate::fabric;
+use crate::flow::{Clock, Slowest};
 use crate::plan::{RunPlan, Variant, Warmup};
 use crate::presets;
-use crate::transfer::{Clock, Slowest};
+use crate::topology::TOPOLOGIES;
 use crate::units::{Ratio, time_text};
 use models::config::*;
 use models::transfer_rate::Bound;
@@ -250,7 +251,7 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
 
 /// What a flow of Scheduled Transfer comes to without competition.
 fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
-    let Slowest { way, end, clock, stripes, time, bound } = crate::transfer::slowest(config, flow)?;
+    let Slowest { way, end, clock, stripes, time, bound } = crate::flow::slowest(config, flow)?;
     let stripes = match stripes {
         1 => String::new(),
         n => format!(" on each of {n} stripes"),
@@ -317,15 +318,5 @@ pub fn list_devices() -> String {
 
 /// Kinds of topology, one a line.
 pub fn list_topologies() -> String {
-    let kinds = [
-        ("explicit", "devices and links one by one"),
-        ("single_switch", "one switch with an endpoint on each port"),
-        ("chain", "switches in a row, each with endpoints"),
-        ("star", "a hub, arms, endpoints at the arms"),
-        ("mesh", "2-D or 3-D grid, dimension-order routing"),
-        ("torus", "2-D or 3-D grid with closed rows, up*/down* routing"),
-        ("fat_tree", "folded Clos of 2 or 3 levels, by destination modulo over all up links"),
-        ("dragonfly", "groups with one link between any two, up*/down* routing"),
-    ];
-    kinds.iter().map(|(name, about)| format!("{name:<14} {about}\n")).collect()
+    TOPOLOGIES.iter().map(|(name, about)| format!("{name:<14} {about}\n")).collect()
 }

@@ -3,13 +3,20 @@
 
 mod channels;
 mod linx;
+mod quantity;
 mod session;
 mod transfer;
 
 pub use channels::*;
 pub use linx::*;
+pub use quantity::*;
 pub use session::*;
 pub use transfer::*;
+
+pub use crate::topology::{
+    ChainSpec, DragonflySpec, ExplicitDevice, ExplicitLink, ExplicitSpec, FatTreeSpec, GridSpec,
+    SingleSwitchSpec, StarSpec, Topology,
+};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -115,28 +122,6 @@ impl JsonSchema for Words {
     }
 }
 
-/// A share: a number (`0.3`), a percentage (`"30 %"`) or a fraction (`"1/3"`), read exactly.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Share {
-    /// A JSON number: its shortest decimal text is what counts.
-    Number(serde_json::Number),
-    /// Text.
-    Text(String),
-}
-
-impl JsonSchema for Share {
-    fn schema_name() -> Cow<'static, str> {
-        "Share".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A share: a number (0.3), a percentage (\"30 %\") or a fraction (\"1/3\").",
-            "type": ["number", "string"]
-        })
-    }
-}
-
 /// One pattern or a list of patterns for names of devices.
 ///
 /// `*` stands for any characters, `?` for one, `{2..5}` for the numbers 2 to 5; an entry that starts with `!`
@@ -215,17 +200,17 @@ fn id_bits_schema(_: &mut SchemaGenerator) -> Schema {
 pub struct RunSpec {
     /// End of the run (default "1 ms").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<String>,
+    pub until: Option<Quantity<Picoseconds>>,
     /// What to cut off at the beginning: "auto" (default; found by MSER-5) or a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub warmup: Option<String>,
+    pub warmup: Option<Quantity<AutoTime>>,
     /// Interval between observations of queues: "auto" (default: a thousandth of the run), "off" or a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sample_every: Option<String>,
+    pub sample_every: Option<Quantity<AutoOffTime>>,
     /// A packet that has not moved for this long is a stall: "auto" (default: 1 000 packet times and 4 round
     /// trips, at least 2 refresh periods), "off" or a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stall_after: Option<String>,
+    pub stall_after: Option<Quantity<AutoOffTime>>,
     /// What to do at the first stall (default report).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_stall: Option<OnStall>,
@@ -254,19 +239,19 @@ pub struct LinkSpec {
     /// "622.08 Mb/s" (default), "2.48832 Gb/s" (atm-lane); "1.0625" (default), "2.125", "4.25",
     /// "8.5 Gbaud" (fibre-channel).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<String>,
+    pub rate: Option<Quantity<Rate>>,
     /// Lanes: "1x", "2x", "4x", "8x", "16x". Default "4x".
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub width: Option<String>,
+    pub width: Option<Quantity<Lanes>>,
     /// Control symbol of an 8b/10b link (default: long where rate and devices allow it).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<SymbolKind>,
     /// Length of the cable or trace at 5 ns for each metre. Default "2 m".
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub length: Option<String>,
+    pub length: Option<Quantity<Length>>,
     /// Fixed one-way latency of both physical layers together. Default "30 ns".
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phy_latency: Option<String>,
+    pub phy_latency: Option<Quantity<Picoseconds>>,
     /// Who looks after the receive buffers (default transmitter). With `receiver` the link runs in symbol
     /// granularity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -278,7 +263,7 @@ pub struct LinkSpec {
     /// Time after which an answer of the neighbour counts as lost, in symbol granularity (default: 100 us,
     /// and at least what 128 packets and 4 round trips take).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<String>,
+    pub timeout: Option<Quantity<Picoseconds>>,
     /// Virtual channels beside VC0 (default none). With them the link runs in symbol granularity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vcs: Option<VcsSpec>,
@@ -365,7 +350,7 @@ pub struct SwitchSpec {
     pub iterations: Option<u8>,
     /// Cell clock: packets start only at its ticks, all outputs are matched at once: "off" (default), a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slot: Option<String>,
+    pub slot: Option<Quantity<OffTime>>,
     /// Packets that may leave one input buffer at the same time (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
@@ -375,7 +360,7 @@ pub struct SwitchSpec {
     pub forwarding: Option<ForwardingKind>,
     /// Latency from the deciding octet to eligibility at the output (default "100 ns").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pipeline: Option<String>,
+    pub pipeline: Option<Quantity<Picoseconds>>,
     /// Receive buffers of each port in packets of maximum size (default 16).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 61))]
@@ -493,10 +478,10 @@ pub struct HostSpec {
     /// A packet that is not answered for so long is lost, by the protocol clock (default "auto": 1 ms of the
     /// fabric, whatever the clock).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response_timeout: Option<String>,
+    pub response_timeout: Option<Quantity<ResponseTime>>,
     /// From a RETRY until the packet is sent again (default "0 ps"), by the protocol clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry_delay: Option<String>,
+    pub retry_delay: Option<Quantity<Picoseconds>>,
 }
 
 /// A service time: always the same ("500 ns"), or random.
@@ -504,7 +489,7 @@ pub struct HostSpec {
 #[serde(untagged)]
 pub enum ServiceSpec {
     /// Always the same.
-    Fixed(String),
+    Fixed(Quantity<Picoseconds>),
     /// Random.
     Random(ServiceKind),
 }
@@ -514,9 +499,9 @@ pub enum ServiceSpec {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ServiceKind {
     /// Exponential with this mean.
-    Exponential(String),
+    Exponential(Quantity<Picoseconds>),
     /// Uniform between two times.
-    Uniform([String; 2]),
+    Uniform([Quantity<Picoseconds>; 2]),
 }
 
 /// Part 12 abilities and registers of a port. Enables count only while `voq.enabled` is true.
@@ -587,10 +572,10 @@ pub struct VoqSpec {
     /// Period in which all states are repeated: "default" (16 x 1024 code-groups of the slowest link of the
     /// switch), "off" or a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refresh: Option<String>,
+    pub refresh: Option<Quantity<RefreshTime>>,
     /// Delay from a change of the verdict to the symbol being ready to send (default "20 ns").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub generation_delay: Option<String>,
+    pub generation_delay: Option<Quantity<Picoseconds>>,
 }
 
 /// Staging queues that a device keeps for each egress link, and which port of the neighbour uses which.
@@ -625,145 +610,6 @@ pub enum VerdictKind {
     Shared,
     /// Each ingress port's own packets; each upstream device hears about its own.
     PerIngress,
-}
-
-/// Devices and links.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Topology {
-    /// Devices and links one by one.
-    Explicit(ExplicitSpec),
-    /// One switch `sw` with an endpoint `ep/<n>` on each port.
-    SingleSwitch(SingleSwitchSpec),
-    /// Switches in a row, each with endpoints.
-    Chain(ChainSpec),
-    /// A hub with arms; each arm is a switch with endpoints.
-    Star(StarSpec),
-    /// A grid of switches in 2 or 3 dimensions.
-    Mesh(GridSpec),
-    /// A grid whose rows close to rings.
-    Torus(GridSpec),
-    /// A folded Clos network of equal switches, 2 or 3 levels.
-    FatTree(FatTreeSpec),
-    /// Groups of switches, fully connected inside, one link between any two groups.
-    Dragonfly(DragonflySpec),
-}
-
-/// Devices and links one by one.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExplicitSpec {
-    /// Devices.
-    pub devices: Vec<ExplicitDevice>,
-    /// Links.
-    pub links: Vec<ExplicitLink>,
-}
-
-/// One device: a switch if `ports` is given, else an endpoint.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExplicitDevice {
-    /// Unique name.
-    pub name: String,
-    /// Ports of a switch; absent for an endpoint.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ports: Option<u32>,
-    /// Destination id of an endpoint (default: the lowest free one, in order).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<u32>,
-}
-
-/// One link between two ports.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExplicitLink {
-    /// One end: "device:port"; the port of an endpoint may be left out.
-    pub a: String,
-    /// The other end.
-    pub b: String,
-    /// Settings of this link that differ from the others'.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub set: Option<LinkSpec>,
-}
-
-/// One switch `sw` with an endpoint `ep/<n>` on each port n.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SingleSwitchSpec {
-    /// Ports, and so endpoints.
-    pub ports: u32,
-}
-
-/// Switches `sw/<n>` in a row. Ports 0.. lead to endpoints, then one to the left, then one to the right.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ChainSpec {
-    /// Switches.
-    pub switches: u32,
-    /// Endpoints at each.
-    pub endpoints_per_switch: u32,
-}
-
-/// A switch `hub` with arms `arm/<n>`. Port 0 of an arm leads to the hub, the others to its endpoints.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StarSpec {
-    /// Arms.
-    pub arms: u32,
-    /// Endpoints at each arm.
-    pub endpoints_per_arm: u32,
-}
-
-/// Switches `sw/<x>-<y>` (or `-<z>`). Ports 0.. lead to endpoints, then for each dimension one port to the
-/// lower and one to the higher neighbour.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GridSpec {
-    /// Switches in each dimension: two or three numbers.
-    pub size: Vec<u32>,
-    /// Endpoints at each switch (default 1).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub endpoints_per_switch: Option<u32>,
-}
-
-/// A folded Clos network of equal switches: `leaf/<n>` and `spine/<n>`; with 3 levels `leaf`, `middle` and
-/// `top`. Down ports come first.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FatTreeSpec {
-    /// Levels of switches: 2 (default) or 3.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub levels: Option<u32>,
-    /// Ports of every switch.
-    pub ports: u32,
-    /// Endpoints.
-    pub endpoints: u32,
-    /// Endpoints at each leaf (default: half of its ports).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub endpoints_per_leaf: Option<u32>,
-    /// Spines of a 2-level tree (default: as few as give every leaf as many up links as endpoints).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spines: Option<u32>,
-    /// Parallel links between a leaf and a spine (in a 3-level tree: between middle and top switches).
-    /// Default: as many as the ports allow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parallel: Option<u32>,
-}
-
-/// Groups of switches `g<i>/sw<j>`. Ports 0.. lead to endpoints, then to the other switches of the group,
-/// then to other groups.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DragonflySpec {
-    /// Groups.
-    pub groups: u32,
-    /// Switches in each group.
-    pub switches_per_group: u32,
-    /// Endpoints at each switch.
-    pub endpoints_per_switch: u32,
-    /// Links of each switch to other groups (default: as few as suffice).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub global_per_switch: Option<u32>,
 }
 
 /// How packets find their way.
@@ -918,10 +764,10 @@ pub struct FlowSpec {
     pub vc: Option<u8>,
     /// First instant (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<String>,
+    pub start: Option<Quantity<Picoseconds>>,
     /// No packet is created from here on (default: the end of the run).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<String>,
+    pub stop: Option<Quantity<Picoseconds>>,
     /// Most packets of each source (default: no limit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
@@ -966,7 +812,7 @@ pub struct RpcSpec {
     pub response: Option<u32>,
     /// How long a client waits, by the protocol clock (default "100 ms").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<String>,
+    pub timeout: Option<Quantity<Picoseconds>>,
 }
 
 /// What carries requests and responses.
@@ -1130,7 +976,7 @@ pub struct BernoulliSpec {
     pub load: Share,
     /// Slot (default: the time of one packet, rounded up to a picosecond).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slot: Option<String>,
+    pub slot: Option<Quantity<Picoseconds>>,
 }
 
 /// Equal gaps: give `load` or `interval`.
@@ -1142,11 +988,11 @@ pub struct ConstantSpec {
     pub load: Option<Share>,
     /// Time between two packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<String>,
+    pub interval: Option<Quantity<Picoseconds>>,
     /// Time of the first packet after the start: "random" (default: anywhere below the interval, each
     /// source has its own) or a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase: Option<String>,
+    pub phase: Option<Quantity<RandomTime>>,
 }
 
 /// Bursts with exponential on- and off-periods.
@@ -1156,9 +1002,9 @@ pub struct OnOffSpec {
     /// Offered load of each source, averaged over bursts and pauses.
     pub load: Share,
     /// Mean burst.
-    pub on: String,
+    pub on: Quantity<Picoseconds>,
     /// Mean pause.
-    pub off: String,
+    pub off: Quantity<Picoseconds>,
 }
 
 /// As fast as the link takes them.
@@ -1308,13 +1154,13 @@ pub struct OutageSpec {
     /// Links: "device:port", or a device for all its links; patterns are allowed.
     pub link: String,
     /// When they go down.
-    pub at: String,
+    pub at: Quantity<Picoseconds>,
     /// For how long; without it for good.
     #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
-    pub lasts: Option<String>,
+    pub lasts: Option<Quantity<Picoseconds>>,
     /// Flapping: from one going down to the next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub every: Option<String>,
+    pub every: Option<Quantity<Picoseconds>>,
     /// Flapping: how often they go down (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -1328,12 +1174,12 @@ pub struct LaneLossSpec {
     /// Links: "device:port", or a device for all its links; patterns are allowed.
     pub link: String,
     /// When it goes down.
-    pub at: String,
+    pub at: Quantity<Picoseconds>,
     /// How long the lanes need to train again.
-    pub retrain: String,
+    pub retrain: Quantity<Picoseconds>,
     /// Width afterwards (default "1x").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub width: Option<String>,
+    pub width: Option<Quantity<Lanes>>,
 }
 
 /// A port that tells its neighbour no free buffers.
@@ -1345,10 +1191,10 @@ pub struct SilenceSpec {
     /// Port.
     pub port: u32,
     /// From when on.
-    pub at: String,
+    pub at: Quantity<Picoseconds>,
     /// For how long; without it for good.
     #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
-    pub lasts: Option<String>,
+    pub lasts: Option<Quantity<Picoseconds>>,
 }
 
 /// A device that dies.
@@ -1358,7 +1204,7 @@ pub struct DeathSpec {
     /// Device.
     pub device: String,
     /// When.
-    pub at: String,
+    pub at: Quantity<Picoseconds>,
 }
 
 /// One lost VoQ message.

@@ -3,25 +3,23 @@
 use crate::compile::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{self, Fate};
+use crate::flow;
 use crate::names;
+use crate::resolved::filled;
 use crate::routing;
 use crate::source::escape;
 use crate::spec::*;
-use crate::topology::{Shape, shortened};
-use crate::traffic;
+use crate::topology::shortened;
 use models::config::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 impl Compiler<'_> {
     pub(crate) fn routes(&mut self) -> Option<routing::Tables> {
-        let spec = self.spec.routing.clone().unwrap_or_default();
-        let method = match (spec.method.unwrap_or(RoutingMethod::Auto), &self.graph.shape) {
-            (RoutingMethod::Auto, Shape::Plain) => RoutingMethod::Shortest,
-            (RoutingMethod::Auto, Shape::Grid { torus: false, .. }) => RoutingMethod::DimensionOrder,
-            (RoutingMethod::Auto, Shape::Grid { .. } | Shape::Dragonfly) => RoutingMethod::UpDown,
-            (RoutingMethod::Auto, Shape::FatTree(_)) => RoutingMethod::FatTree,
-            (method, _) => method,
+        let spec = filled(&self.spec.routing);
+        let method = match filled(&spec.method) {
+            RoutingMethod::Auto => self.spec.topology.method(),
+            method => *method,
         };
         let mut root = (0..self.graph.nodes.len()).find(|&d| self.graph.is_switch(d)).unwrap_or(0);
         if let Some(name) = &spec.root {
@@ -138,7 +136,7 @@ impl Compiler<'_> {
                 Err(pattern) => {
                     let finding = Diagnostic::error(
                         "SC023",
-                        traffic::element(&pointer, &group.members, &pattern),
+                        flow::element(&pointer, &group.members, &pattern),
                         no_match("endpoint", &pattern),
                     )
                     .help(format!("endpoints: {}", shortened(names.iter().copied())))
@@ -154,7 +152,7 @@ impl Compiler<'_> {
                 continue;
             };
             for (device, mask) in masks {
-                let limit = self.settings[device].preset().masks_max;
+                let limit = self.devices[device].preset.masks_max;
                 let DeviceModel::Switch(own) = &mut config.devices[device].model else { continue };
                 let index = own.routes.masks.len();
                 if index >= limit {
@@ -211,7 +209,7 @@ impl Compiler<'_> {
     /// Follows every route: does everything arrive, can the fabric deadlock?
     pub(crate) fn follow(&mut self, config: &FabricConfig) -> fabric::Walk {
         let walk = fabric::walk(config);
-        let accepted = self.spec.routing.as_ref().and_then(|r| r.allow_deadlock) == Some(true);
+        let accepted = *filled(&filled(&self.spec.routing).allow_deadlock);
         let name = |device: u32| config.devices[device as usize].path.as_str();
         let mut found = Vec::new();
         if let Some(((id, _), Fate::Loop(cycle))) =

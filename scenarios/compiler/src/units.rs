@@ -128,16 +128,6 @@ fn scaled(text: &str, units: &[(&str, Ratio)], what: &str) -> Result<Ratio, Stri
 /// Longest time that a scenario may name: 10 000 s, far below the end of the 64-bit picosecond clock.
 const PICOSECONDS_MAX: u64 = 10_000_000_000_000_000;
 
-/// Time in picoseconds of a setting that has been checked; none if it is not there.
-pub(crate) fn given(text: Option<&String>) -> Option<u64> {
-    text.and_then(|text| time(text).ok())
-}
-
-/// [`given`], or 0.
-pub(crate) fn picoseconds(text: Option<&String>) -> u64 {
-    given(text).unwrap_or(0)
-}
-
 /// Time in picoseconds: `250 ms`, `113.6 ns`.
 pub fn time(text: &str) -> Result<u64, String> {
     let w = Ratio::whole;

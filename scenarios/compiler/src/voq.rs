@@ -1,28 +1,22 @@
 //! Part 12 settings: which port may and does send messages, who stages, when a port counts as congested.
 
-use crate::compile::{Compiler, Settings, no_match};
+use crate::compile::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::expand::Layer;
 use crate::names;
+use crate::resolved::{Device, Kind, filled};
 use crate::spec::*;
-use crate::units;
 use models::config::*;
 use models::lp_serial::cost::{SymbolSize, VC_REFRESH_MANDATORY_UNITS, VC_REFRESH_UNIT_CODE_GROUPS};
 use models::sim_core::Duration;
 
 impl Compiler<'_> {
-    pub(crate) fn voq_spec(&self) -> VoqSpec {
-        self.spec.voq.clone().unwrap_or_default()
-    }
-
     pub(crate) fn voq_enabled(&self) -> bool {
-        self.voq_spec().enabled == Some(true)
+        self.voq.enabled
     }
 
     /// Staging of every device.
     pub(crate) fn staging(&mut self) -> Vec<StagingConfig> {
-        let voq = self.voq_spec();
-        let common = voq.staging.clone().unwrap_or(Staging::PerPort);
         let mut all = Vec::new();
         for device in 0..self.graph.nodes.len() {
             if !self.voq_enabled() {
@@ -30,17 +24,12 @@ impl Compiler<'_> {
                 all.push(StagingConfig::None);
                 continue;
             }
-            let staging = self.settings[device].staging(&common).clone();
-            let own = match &self.settings[device] {
-                Settings::Switch(s) => s.staging.is_some(),
-                Settings::Endpoint(e) => e.staging.is_some(),
-            };
-            let pointer =
-                if own { format!("{}/staging", self.origins[device]) } else { "/voq/staging".to_owned() };
+            let Device { staging, staging_origin, kind, .. } = &self.devices[device];
+            let (staging, pointer) = (staging.clone(), staging_origin.clone());
             let name = self.graph.nodes[device].name.clone();
-            if let (Settings::Switch(s), true) = (&self.settings[device], staging != Staging::None)
-                && s.input == Some(InputKind::Fifo)
-                && s.buffering == Some(BufferingKind::Direct)
+            if let (Kind::Switch(s), true) = (kind, staging != Staging::None)
+                && s.input == InputQueueing::Fifo
+                && s.buffering == Buffering::Direct
             {
                 let message = format!(
                     "switch \"{name}\" cannot stage: its inputs are FIFOs without buffers behind them"
@@ -81,7 +70,7 @@ impl Compiler<'_> {
     fn registers(&mut self) -> Vec<Vec<(PortVoqSpec, String)>> {
         let mut all: Vec<Vec<(PortVoqSpec, String)>> = (0..self.graph.nodes.len())
             .map(|device| {
-                let one = (self.settings[device].voq(), format!("{}/voq", self.origins[device]));
+                let one = (self.devices[device].voq.clone(), format!("{}/voq", self.devices[device].origin));
                 vec![one; usize::from(self.graph.ports(device))]
             })
             .collect();
@@ -126,11 +115,10 @@ impl Compiler<'_> {
         let registers = self.registers();
         // Links of other media have said that they know nothing of it.
         let enabled = self.voq_enabled() && self.wires.iter().all(|wire| wire.medium.is_none());
-        let common = self.voq_spec().staging.unwrap_or(Staging::PerPort);
         let honours = |c: &Self, device: usize, port: u8| {
-            registers[device][usize::from(port)].0.rx_sup == Some(true)
+            *filled(&registers[device][usize::from(port)].0.rx_sup)
                 // Who has no queues to stop cannot honour a message (VOQ-2.2-8).
-                && (!enabled || *c.settings[device].staging(&common) != Staging::None)
+                && (!enabled || c.devices[device].staging != Staging::None)
         };
         let mut generating = false;
         let mut all = Vec::new();
@@ -140,7 +128,7 @@ impl Compiler<'_> {
                 if !self.graph.is_switch(device) {
                     crate::effect::endpoint_port(self, pointer, own);
                 }
-                let gen_sup = own.gen_sup == Some(true);
+                let gen_sup = *filled(&own.gen_sup);
                 let neighbour = self.neighbours[device][usize::from(port)];
                 let willing =
                     neighbour.is_some_and(|(_, other, other_port)| honours(self, other, other_port));
@@ -153,14 +141,14 @@ impl Compiler<'_> {
                 }
                 generating |= wants;
                 ports.push(PortConfig {
-                    buffers: self.settings[device].input_buffers(),
-                    watermarks: self.settings[device].watermarks(),
+                    buffers: self.devices[device].input_buffers,
+                    watermarks: self.devices[device].watermarks,
                     voq: PortVoq {
                         gen_sup,
                         rx_sup: honours(self, device, port),
                         gen_en: wants,
-                        part: enabled && own.part.unwrap_or(true) && self.graph.is_switch(device),
-                        xoff: enabled && own.xoff.unwrap_or(false),
+                        part: enabled && *filled(&own.part) && self.graph.is_switch(device),
+                        xoff: enabled && *filled(&own.xoff),
                     },
                 });
             }
@@ -221,7 +209,7 @@ impl Compiler<'_> {
 
     /// Warns of a threshold that the switch cannot reach.
     pub(crate) fn check_threshold(&mut self, device: usize, config: &SwitchConfig, detector: Detector) {
-        let inputs = u64::from(self.settings[device].input_buffers());
+        let inputs = u64::from(self.devices[device].input_buffers);
         let ports = u64::from(self.graph.ports(device));
         let sources = if detector.verdict == Verdict::Shared { ports } else { 1 };
         let behind = match config.buffering {
@@ -241,17 +229,17 @@ impl Compiler<'_> {
     }
 
     /// Refresh period of a switch: 16 x 1024 code-groups of its slowest link unless the file says otherwise.
-    pub(crate) fn refresh(&self, device: usize, text: Option<&str>) -> Option<Duration> {
-        match text {
-            Some("off") => None,
-            None | Some("default") => {
+    pub(crate) fn refresh(&self, device: usize) -> Option<Duration> {
+        match self.voq.refresh {
+            Period::Off => None,
+            Period::Auto => {
                 let links = self.neighbours[device].iter().flatten();
                 let slowest = links.map(|&(link, _, _)| self.wires[link].rate).min()?;
                 let one = slowest.lane_character_ps();
                 let groups = VC_REFRESH_MANDATORY_UNITS * VC_REFRESH_UNIT_CODE_GROUPS;
                 Some(Duration(u64::from(groups) * one.numerator / one.denominator))
             }
-            Some(text) => units::time(text).ok().map(Duration),
+            Period::Time(time) => Some(Duration(time)),
         }
     }
 }

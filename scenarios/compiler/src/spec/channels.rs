@@ -1,5 +1,6 @@
 //! Virtual channels of links.
 
+use super::{Quantity, StatusTime};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +33,7 @@ pub struct VcsSpec {
     /// Period in which VC_status of all channels is repeated: "default" (16 x 1024 code-groups), "off" or a
     /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refresh: Option<String>,
+    pub refresh: Option<Quantity<StatusTime>>,
 }
 
 fn count_schema(_: &mut SchemaGenerator) -> Schema {

@@ -1,6 +1,6 @@
 //! LINX connections in the scenario language.
 
-use super::{CarrierKind, Names, ProgramSpec, Share};
+use super::{CarrierKind, Names, Picoseconds, ProgramSpec, Quantity, Share};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,13 +45,13 @@ pub struct LinxNodeSpec {
     pub data_priorities: Option<Vec<u8>>,
     /// Time between two requests for a connection, by the protocol clock (default "200 ms").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_period: Option<String>,
+    pub request_period: Option<Quantity<Picoseconds>>,
     /// Time from the end of a connection to the next attempt, by the protocol clock (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reconnect: Option<String>,
+    pub reconnect: Option<Quantity<Picoseconds>>,
     /// Each time up to this much later, at random (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reconnect_spread: Option<String>,
+    pub reconnect_spread: Option<Quantity<Picoseconds>>,
     /// Frames that one may be ahead of the next in order before the connection is reset, 1 to 32767 (default
     /// 64).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,13 +93,13 @@ pub enum LinxProfile {
 pub struct LinxSpec {
     /// When the nodes begin to connect (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
+    pub at: Option<Quantity<Picoseconds>>,
     /// Each endpoint of `from` begins this much after the one before it (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<String>,
+    pub offset: Option<Quantity<Picoseconds>>,
     /// Each end of a connection begins up to this much later, at random (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spread: Option<String>,
+    pub spread: Option<Quantity<Picoseconds>>,
     /// What is sent is what a program sends: the endpoints of `from` are its ranks, in the order of their
     /// names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,16 +142,16 @@ pub struct LinxFaultSpec {
     /// What.
     pub kind: LinxFaultKindSpec,
     /// From when on.
-    pub at: String,
+    pub at: Quantity<Picoseconds>,
     /// For how long.
     #[serde(rename = "for")]
-    pub lasts: String,
+    pub lasts: Quantity<Picoseconds>,
     /// Again after so long, counted from beginning to beginning; goes with `times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub every: Option<String>,
+    pub every: Option<Quantity<Picoseconds>>,
     /// Each time up to this much later, at random and at each node for itself (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spread: Option<String>,
+    pub spread: Option<Quantity<Picoseconds>>,
     /// How often (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100000))]

@@ -1,6 +1,6 @@
 //! Session management in the scenario language.
 
-use super::{Names, ProgramSpec, ServiceSpec};
+use super::{Names, Picoseconds, ProgramSpec, Quantity, ServiceSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,13 +41,13 @@ pub struct SessionNodeSpec {
     pub segment: Option<u16>,
     /// REQUEST_RETRY_PERIOD that this node announces, by the protocol clock (default "250 ms").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry: Option<String>,
+    pub retry: Option<Quantity<Picoseconds>>,
     /// REQUEST_TIMEOUT_PERIOD that this node announces, by the protocol clock (default "1 s").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<String>,
+    pub timeout: Option<Quantity<Picoseconds>>,
     /// FLOW_CONTROL_XON_TIMEOUT_PERIOD that this node announces, by the protocol clock (default "1 s").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub xon_timeout: Option<String>,
+    pub xon_timeout: Option<Quantity<Picoseconds>>,
     /// Conduit records for one peer at most (default 65536): where the storm of the printed algorithm is
     /// stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ pub struct SessionNodeSpec {
     /// How long a node waits before it reads the registers again of one that is still initialising, by the
     /// protocol clock (default "1 s").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub poll: Option<String>,
+    pub poll: Option<Quantity<Picoseconds>>,
     /// The node offers no protocol: it refuses every OPEN (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refuses: Option<bool>,
@@ -145,16 +145,16 @@ pub struct SessionSpec {
     pub request: Option<bool>,
     /// When the endpoints of `from` open their conduits (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
+    pub at: Option<Quantity<Picoseconds>>,
     /// Each endpoint of `from` begins this much after the one before it (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<String>,
+    pub offset: Option<Quantity<Picoseconds>>,
     /// Each conduit is wanted up to this much later, at random (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spread: Option<String>,
+    pub spread: Option<Quantity<Picoseconds>>,
     /// When the endpoints of `from` close their conduits (default: never).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub close_at: Option<String>,
+    pub close_at: Option<Quantity<Picoseconds>>,
     /// What is sent is what a program sends, over conduits of its ranks, each with each that it talks to: the
     /// endpoints of `from` are its ranks, in the order of their names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -191,7 +191,7 @@ pub enum OpensKind {
 #[serde(deny_unknown_fields)]
 pub struct InjectSpec {
     /// When.
-    pub at: String,
+    pub at: Quantity<Picoseconds>,
     /// Endpoint that sends them.
     pub from: String,
     /// Endpoint that they go to.
@@ -221,7 +221,7 @@ pub struct RestartSpec {
     /// The nodes.
     pub node: Names,
     /// When.
-    pub at: String,
+    pub at: Quantity<Picoseconds>,
 }
 
 /// What becomes of one message.
@@ -270,7 +270,7 @@ pub enum FateSpec {
     /// It leaves twice.
     Duplicate,
     /// It leaves this much later, and others overtake it.
-    Delay(String),
+    Delay(Quantity<Picoseconds>),
 }
 
 /// What happens when, step by step.
@@ -290,7 +290,7 @@ pub struct ScriptSpec {
 #[serde(deny_unknown_fields)]
 pub struct StepSpec {
     /// When.
-    pub at: String,
+    pub at: Quantity<Picoseconds>,
     /// Endpoint at which something happens; of messages, the one that sends.
     pub node: String,
     /// The other end.

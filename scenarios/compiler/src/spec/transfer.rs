@@ -1,6 +1,6 @@
 //! Scheduled Transfer in the scenario language.
 
-use super::Share;
+use super::{AutoOffTime, AutoTime, Picoseconds, Quantity, Share};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,26 +63,26 @@ pub struct StSpec {
     /// Op_timeout, by the protocol clock (default "auto": 10 times the longest round trip of a pair, and
     /// the time that everything takes that may be in front of a Control operation).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub op_timeout: Option<String>,
+    pub op_timeout: Option<Quantity<AutoTime>>,
     /// Max_Retry: how often an operation is sent again (default 3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retry: Option<u32>,
     /// After how long without a Block a destination enables the missing ones again, by the protocol clock
     /// (default "auto": the Op_timeout, and the time that everything takes that may be enabled); or "off".
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing_timeout: Option<String>,
+    pub missing_timeout: Option<Quantity<AutoOffTime>>,
     /// Class of service of the stream (default 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cos: Option<u8>,
     /// When the endpoints connect (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
+    pub at: Option<Quantity<Picoseconds>>,
     /// Each endpoint of `from` connects this much after the one before it (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<String>,
+    pub offset: Option<Quantity<Picoseconds>>,
     /// Each connection is wanted up to this much later, at random (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spread: Option<String>,
+    pub spread: Option<Quantity<Picoseconds>>,
     /// Frames that are lost at the end of their way, at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<FrameShares>,
@@ -94,7 +94,7 @@ pub struct StSpec {
     pub delayed: Option<FrameShares>,
     /// The longest delay of frames that are late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<String>,
+    pub delay: Option<Quantity<Picoseconds>>,
     /// Endpoints that are interfaces of one host: Blocks are striped over them (default 1 and 1). Over other
     /// media than RapidIO.
     #[serde(default, skip_serializing_if = "Option::is_none")]

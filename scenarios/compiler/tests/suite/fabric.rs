@@ -212,7 +212,8 @@ fn large_three_level_tree_has_the_advertised_shape() {
 }
 
 fn edges(topology: &Value) -> String {
-    let spec = serde_json::from_value(topology.clone()).expect("a topology");
+    let mut spec: topology::Topology = serde_json::from_value(topology.clone()).expect("a topology");
+    spec.fill();
     let mut out = Vec::new();
     topology::build(&spec, &mut out).expect("it can be built").edge_list()
 }

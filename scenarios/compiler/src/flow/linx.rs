@@ -1,11 +1,16 @@
 //! Flows of LINX: every endpoint of `from` and `to` becomes a node.
 
-use crate::compile::{Compiler, Settings};
+use super::messages::{self, Carried};
+use super::program;
+use super::session::member;
+use super::{Cast, Kind, Sized, fits};
+use crate::check::Quantities;
+use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::protocols;
-use crate::session::member;
+use crate::expand::Layer;
+use crate::resolved::filled;
 use crate::spec::*;
-use crate::units::picoseconds;
+use crate::units::Ratio;
 use models::config::*;
 use models::linx_riocm::Options;
 use models::linx_riocm::fragment::Fragmentation;
@@ -20,8 +25,96 @@ const STREAM: u16 = 0xC000;
 /// Shares of lost frames are told in parts of this.
 const MILLION: u128 = 1_000_000;
 
-fn text(s: &str) -> Option<String> {
-    Some(s.to_owned())
+/// Flows of LINX.
+pub(super) struct Linx;
+
+impl Kind for Linx {
+    fn keys(&self) -> &'static [&'static str] {
+        &["linx"]
+    }
+
+    fn named(&self, flow: &FlowSpec) -> usize {
+        usize::from(flow.linx.is_some())
+    }
+
+    fn needs_arrivals(&self) -> bool {
+        false
+    }
+
+    fn expand(&self, flow: &mut FlowSpec) {
+        expand(flow);
+    }
+
+    fn program<'a>(&self, flow: &'a FlowSpec) -> Option<&'a ProgramSpec> {
+        flow.linx.as_ref()?.program.as_ref()
+    }
+
+    fn program_mut<'a>(&self, flow: &'a mut FlowSpec) -> Option<&'a mut ProgramSpec> {
+        flow.linx.as_mut()?.program.as_mut()
+    }
+
+    fn read(&self, quantities: &mut Quantities<'_>, at: &str, flow: &FlowSpec) {
+        if let Some(linx) = &flow.linx {
+            quantities.all(&format!("{at}/linx"), times(linx));
+        }
+    }
+
+    fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+        check(c, at, flow)
+    }
+
+    fn expand_endpoint(&self, endpoint: &mut EndpointSpec, used: bool) {
+        if used || endpoint.linx.is_some() {
+            endpoint.linx = Some(endpoint.linx.clone().unwrap_or_default().over(&defaults()));
+        }
+    }
+
+    fn read_endpoint(&self, quantities: &mut Quantities<'_>, at: &str, endpoint: &EndpointSpec) {
+        if let Some(linx) = &endpoint.linx {
+            quantities.all(&format!("{at}/linx"), periods(linx));
+        }
+    }
+
+    fn idle(&self, flow: &FlowSpec, idle: &mut dyn FnMut(&str, bool, &str, &str)) {
+        for (i, fault) in flow.linx.iter().flat_map(|linx| linx.faults.iter().flatten()).enumerate() {
+            let once = fault.every.is_some() && fault.times == Some(1);
+            let key = format!("linx/faults/{i}/every");
+            idle(&key, once, "the fault comes once", "add \"times\": how often it comes");
+        }
+    }
+
+    fn sizes(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> {
+        let allowed = |octets| (octets <= 65_535, "0 to 65535".to_owned());
+        super::mix(c, at, flow, &mut |c, pointer, octets| {
+            fits(c, pointer, "message", octets, allowed(octets))
+        })
+    }
+
+    fn mean_time(&self, c: &Compiler<'_>, source: usize, _: &FlowSpec, sizes: &[Sized]) -> Ratio {
+        let node = settings(c, source);
+        let kind = match filled(&node.carrier) {
+            CarrierKind::Stream => Carried::Stream { mtu: Mtu::MAX.octets() as u32 },
+            CarrierKind::Message => Carried::Message { segment: u32::from(*filled(&node.segment)) },
+        };
+        messages::mean_time(c, source, sizes, &|packet, octets| {
+            let frames = frames(octets, *filled(&node.mtu));
+            frames.into_iter().map(|octets| messages::chars(kind, octets, packet)).sum()
+        })
+    }
+
+    fn nodes(
+        &self,
+        c: &mut Compiler<'_>,
+        _: &FabricConfig,
+        flow: &FlowSpec,
+        cast: &Cast<'_>,
+    ) -> Option<BTreeMap<usize, ProtocolConfig>> {
+        nodes(c, cast.at, flow, cast.places, cast.devices)
+    }
+}
+
+fn text(s: &str) -> Option<Quantity<Picoseconds>> {
+    Some(s.into())
 }
 
 /// What a node does unless it is told otherwise. Written out only where flows use it.
@@ -47,7 +140,7 @@ pub(crate) fn defaults() -> LinxNodeSpec {
 
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
-    if crate::program::of(flow).is_none() {
+    if program::of(flow).is_none() {
         flow.size.get_or_insert(SizeSpec::Fixed(256));
     }
     let Some(linx) = &mut flow.linx else { return };
@@ -62,28 +155,32 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
 }
 
 /// Every time of a flow with its place.
-pub(crate) fn times(linx: &LinxSpec) -> Vec<(String, &String)> {
+pub(crate) fn times(linx: &LinxSpec) -> Vec<(String, &dyn Written)> {
     let own = [("at", &linx.at), ("offset", &linx.offset), ("spread", &linx.spread)];
-    let mut times: Vec<(String, &String)> =
-        own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()?))).collect();
+    let given =
+        own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()? as &dyn Written)));
+    let mut times: Vec<(String, &dyn Written)> = given.collect();
     for (i, fault) in linx.faults.iter().flatten().enumerate() {
         times.push((format!("faults/{i}/at"), &fault.at));
         times.push((format!("faults/{i}/for"), &fault.lasts));
         let more = [("every", &fault.every), ("spread", &fault.spread)];
         times.extend(
-            more.into_iter().filter_map(|(key, time)| Some((format!("faults/{i}/{key}"), time.as_ref()?))),
+            more.into_iter().filter_map(|(key, time)| {
+                Some((format!("faults/{i}/{key}"), time.as_ref()? as &dyn Written))
+            }),
         );
     }
     times
 }
 
 /// Every time of a node with its key.
-pub(crate) fn periods(node: &LinxNodeSpec) -> [(&'static str, Option<&String>); 3] {
-    [
-        ("request_period", node.request_period.as_ref()),
-        ("reconnect", node.reconnect.as_ref()),
-        ("reconnect_spread", node.reconnect_spread.as_ref()),
-    ]
+pub(crate) fn periods(node: &LinxNodeSpec) -> Vec<(String, &dyn Written)> {
+    let all = [
+        ("request_period", &node.request_period),
+        ("reconnect", &node.reconnect),
+        ("reconnect_spread", &node.reconnect_spread),
+    ];
+    all.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()? as &dyn Written))).collect()
 }
 
 /// Whether the settings of the flow go together.
@@ -93,7 +190,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
-    if protocols::kinds(flow) > 1 {
+    if super::kinds(flow) > 1 {
         let help = "what carries frames is a setting of the endpoints: endpoint.linx.carrier";
         mixed("linx", "the flow makes LINX connections and sends something else", help);
     }
@@ -113,14 +210,14 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     }
     for (i, fault) in linx.faults.iter().flatten().enumerate() {
         let key = format!("linx/faults/{i}");
-        if picoseconds(Some(&fault.lasts)) == 0 {
+        if fault.lasts.get() == 0 {
             mixed(&format!("{key}/for"), "what lasts no time is no fault", "for example \"1 s\"");
         }
-        let again = fault.every.as_ref().map(|every| picoseconds(Some(every)));
+        let again = fault.every.as_ref().map(Quantity::get);
         if again.is_none() && fault.times.is_some_and(|times| times > 1) {
             mixed(&key, "a fault that comes again needs \"every\"", "add \"every\"");
         }
-        let longest = picoseconds(Some(&fault.lasts)).saturating_add(picoseconds(fault.spread.as_ref()));
+        let longest = fault.lasts.get().saturating_add(filled(&fault.spread).get());
         if again.is_some_and(|every| every <= longest) {
             let help =
                 "\"every\" counts from beginning to beginning, and is more than \"for\" and \"spread\"";
@@ -155,16 +252,11 @@ fn shares(loss: &LinxLossSpec) -> [(&'static str, Option<&Share>); 3] {
 
 fn millionths(share: Option<&Share>) -> Result<u32, String> {
     let Some(share) = share else { return Ok(0) };
-    let value = crate::traffic::share_value(share)?;
+    let value = share.read()?;
     if value.above_one() {
         return Err(format!("a share of {value} is not possible"));
     }
     Ok((value.num * MILLION / value.den) as u32)
-}
-
-/// Octets that a message may have.
-pub(crate) fn check_size(octets: u32) -> (bool, String) {
-    (octets <= 65_535, "0 to 65535".into())
 }
 
 /// Octets of the frames of a message.
@@ -181,10 +273,8 @@ pub(crate) fn frames(octets: u32, mtu: u16) -> Vec<u32> {
 
 /// What a node of a flow is set to.
 pub(crate) fn settings(c: &Compiler<'_>, device: usize) -> LinxNodeSpec {
-    match &c.settings[device] {
-        Settings::Endpoint(endpoint) => endpoint.linx.clone().unwrap_or_else(defaults),
-        _ => defaults(),
-    }
+    let own = c.devices[device].endpoint().and_then(|endpoint| endpoint.linx.clone());
+    own.unwrap_or_default().over(&defaults())
 }
 
 /// The nodes of a flow, by device. Nothing if something is wrong.
@@ -230,8 +320,8 @@ pub(crate) fn nodes(
     let outages = Arc::new(away.filter(|(_, away)| !away.is_empty()).collect::<BTreeMap<_, _>>());
     let positions: BTreeMap<usize, u64> = places.iter().map(|(device, _)| *device).zip(0..).collect();
     let loss = linx.loss.clone().unwrap_or_default();
-    let loss = shares(&loss).map(|(_, share)| millionths(share).unwrap_or(0));
-    let (begin, offset) = (picoseconds(linx.at.as_ref()), picoseconds(linx.offset.as_ref()));
+    let loss = shares(&loss).map(|(_, share)| millionths(share).expect("shares were checked"));
+    let (begin, offset) = (filled(&linx.at).get(), filled(&linx.offset).get());
     let mut nodes = BTreeMap::new();
     for (device, peers) in peers {
         let node = settings(c, device);
@@ -239,32 +329,29 @@ pub(crate) fn nodes(
         let position = positions.get(&device).copied().unwrap_or(0);
         let config = LinxConfig {
             node: c.ids[device] as u16,
-            carrier: match node.carrier {
-                Some(CarrierKind::Stream) => {
-                    Carrier::Stream { cos: node.cos.unwrap_or(0), stream_id: STREAM }
+            carrier: match filled(&node.carrier) {
+                CarrierKind::Stream => Carrier::Stream { cos: *filled(&node.cos), stream_id: STREAM },
+                CarrierKind::Message => {
+                    Carrier::Message { mailbox: *filled(&node.mailbox), segment: *filled(&node.segment) }
                 }
-                _ => Carrier::Message {
-                    mailbox: node.mailbox.unwrap_or(0),
-                    segment: node.segment.unwrap_or(256),
-                },
             },
-            connection_priority: node.connection_priority.unwrap_or(1),
-            heartbeat_priority: node.heartbeat_priority.unwrap_or(1),
-            data_priorities: node.data_priorities.clone().unwrap_or_default(),
-            mtu: node.mtu.unwrap_or(256),
-            hb_tmo: node.hb_tmo.unwrap_or(0),
-            reconnect_after: picoseconds(node.reconnect.as_ref()),
-            reconnect_spread: picoseconds(node.reconnect_spread.as_ref()),
+            connection_priority: *filled(&node.connection_priority),
+            heartbeat_priority: *filled(&node.heartbeat_priority),
+            data_priorities: filled(&node.data_priorities).clone(),
+            mtu: *filled(&node.mtu),
+            hb_tmo: *filled(&node.hb_tmo),
+            reconnect_after: filled(&node.reconnect).get(),
+            reconnect_spread: filled(&node.reconnect_spread).get(),
             options: options(c, device, &node),
             peers: peers.into_iter().map(|id| id as u16).collect(),
             connect_at: Time(begin.saturating_add(position.saturating_mul(offset))),
-            spread: Duration(picoseconds(linx.spread.as_ref())),
+            spread: Duration(filled(&linx.spread).get()),
             loss,
             faults: faults.get(&device).cloned().unwrap_or_default(),
             outages: Arc::clone(&outages),
             reply: linx.reply.map(u32::from),
             program: None,
-            charted: linx.chart == Some(true),
+            charted: *filled(&linx.chart),
             stream: format!("{}/{}/linx", c.graph.nodes[device].name, flow.name),
         };
         nodes.insert(device, ProtocolConfig::Linx(Box::new(config)));
@@ -278,25 +365,25 @@ const JITTER_MS: u64 = 128;
 const JITTERS: usize = 251;
 
 fn options(c: &Compiler<'_>, device: usize, node: &LinxNodeSpec) -> Options {
-    let base = match node.profile {
-        Some(LinxProfile::LinxForLinux) => Options::linx_for_linux(),
-        Some(LinxProfile::Standard) | None => Options::default(),
+    let base = match filled(&node.profile) {
+        LinxProfile::LinxForLinux => Options::linx_for_linux(),
+        LinxProfile::Standard => Options::default(),
     };
     Options {
-        request_period: picoseconds(node.request_period.as_ref()),
-        window: node.window.unwrap_or(64),
-        fragmentation: match node.fragmentation {
-            Some(FragmentationKind::Patch) => Fragmentation::Patch,
-            Some(FragmentationKind::Simple) | None => Fragmentation::Simple,
+        request_period: filled(&node.request_period).get(),
+        window: *filled(&node.window),
+        fragmentation: match filled(&node.fragmentation) {
+            FragmentationKind::Patch => Fragmentation::Patch,
+            FragmentationKind::Simple => Fragmentation::Simple,
         },
-        jitter: match node.profile {
-            Some(LinxProfile::LinxForLinux) => {
+        jitter: match filled(&node.profile) {
+            LinxProfile::LinxForLinux => {
                 let path = format!("{}/linx jitter", c.graph.nodes[device].name);
-                let mut draws = Stream::new(c.spec.seed.unwrap_or(1), &path, Purpose::PHASE);
+                let mut draws = Stream::new(c.seed, &path, Purpose::PHASE);
                 let mut draw = || draws.below(2 * JITTER_MS) as i64 - JITTER_MS as i64;
                 (0..JITTERS).map(|_| draw() * MILLISECOND as i64).collect()
             }
-            Some(LinxProfile::Standard) | None => Vec::new(),
+            LinxProfile::Standard => Vec::new(),
         },
         ..base
     }
@@ -304,26 +391,26 @@ fn options(c: &Compiler<'_>, device: usize, node: &LinxNodeSpec) -> Options {
 
 /// Whether the settings of a node are possible.
 fn check_node(c: &mut Compiler<'_>, device: usize, node: &LinxNodeSpec) {
-    let at = format!("{}/linx", c.origins[device]);
+    let at = format!("{}/linx", c.devices[device].origin);
     let name = c.graph.nodes[device].name.clone();
     if c.ids[device] > u32::from(u16::MAX) {
         let message = format!("\"{name}\" has an id of more than 16 bits");
         c.once(Diagnostic::error("SC008", at.clone(), message).help("LINX knows 8 and 16 bits"));
     }
-    let (mtu, segment) = (node.mtu.unwrap_or(256), node.segment.unwrap_or(256));
+    let (mtu, segment) = (*filled(&node.mtu), *filled(&node.segment));
     let segments = if node.mailbox.is_some_and(|mailbox| mailbox > 3) { 1 } else { 16 };
     if node.carrier != Some(CarrierKind::Stream) && mtu > segments * segment {
         let message = format!("\"{name}\" cannot send frames of {mtu} octets");
         let help = format!("{segments} segments of {segment} octets hold {}", segments * segment);
         c.once(Diagnostic::error("SC008", format!("{at}/mtu"), message).help(help));
     }
-    let priorities = node.data_priorities.as_deref().unwrap_or_default();
+    let priorities = filled(&node.data_priorities);
     if priorities.is_empty() || priorities.iter().any(|&priority| priority > 2) {
         let message = format!("data frames of \"{name}\" cannot have these priorities");
         let finding = Diagnostic::error("SC008", format!("{at}/data_priorities"), message);
         c.once(finding.help("allowed: a list of 0, 1 and 2, for example [0]"));
     }
-    if picoseconds(node.request_period.as_ref()) == 0 {
+    if filled(&node.request_period).get() == 0 {
         let message = format!("\"{name}\" would send requests without a pause");
         c.once(
             Diagnostic::error("SC008", format!("{at}/request_period"), message).help("use a positive time"),
@@ -338,7 +425,7 @@ fn faults(
     linx: &LinxSpec,
     by_name: &BTreeMap<String, usize>,
 ) -> BTreeMap<usize, Vec<LinxFault>> {
-    let seed = c.spec.seed.unwrap_or(1);
+    let seed = c.seed;
     let names: Vec<&str> = by_name.keys().map(String::as_str).collect();
     let mut faults: BTreeMap<usize, Vec<LinxFault>> = BTreeMap::new();
     for (i, fault) in linx.faults.iter().flatten().enumerate() {
@@ -350,16 +437,17 @@ fn faults(
             LinxFaultKindSpec::LinkDown => LinxFaultKind::LinkDown,
             LinxFaultKindSpec::Crash => LinxFaultKind::Crash,
         };
-        let (begin, lasts) = (picoseconds(Some(&fault.at)), picoseconds(Some(&fault.lasts)));
-        let every = picoseconds(fault.every.as_ref());
-        let spread = picoseconds(fault.spread.as_ref());
+        let (begin, lasts) = (fault.at.get(), fault.lasts.get());
+        // A fault that comes once comes again never.
+        let every = fault.every.as_ref().map_or(0, Quantity::get);
+        let spread = filled(&fault.spread).get();
         match crate::names::select(fault.node.patterns(), &names) {
             Ok(hits) => {
                 let devices: BTreeSet<usize> = hits.into_iter().map(|hit| by_name[names[hit]]).collect();
                 for device in devices {
                     let path = format!("{}/{}/faults/{i}", c.graph.nodes[device].name, flow.name);
                     let mut draws = Stream::new(seed, &path, Purpose::STALLS);
-                    let windows = (0..fault.times.unwrap_or(1)).map(|turn| {
+                    let windows = (0..*filled(&fault.times)).map(|turn| {
                         let later = if spread == 0 { 0 } else { draws.uniform_between(0, spread) };
                         let from =
                             begin.saturating_add(every.saturating_mul(turn.into())).saturating_add(later);
@@ -369,7 +457,7 @@ fn faults(
                 }
             }
             Err(pattern) => {
-                member(c, crate::traffic::element(&at, &fault.node, &pattern), &pattern, by_name);
+                member(c, super::element(&at, &fault.node, &pattern), &pattern, by_name);
             }
         }
     }

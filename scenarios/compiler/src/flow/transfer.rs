@@ -1,13 +1,16 @@
 //! Flows of Scheduled Transfer: every endpoint of `from` and `to` becomes an end.
 
+use super::hosts as software;
+use super::messages;
+use super::program::Program;
+use super::{Cast, Hosts, Kind, Sized, id_size};
+use crate::check::Quantities;
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::medium;
-use crate::program::Program;
-use crate::protocols;
+use crate::resolved::filled;
 use crate::spec::*;
-use crate::traffic;
-use crate::units;
+use crate::units::Ratio;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::path::Roads;
@@ -27,8 +30,87 @@ const TIMEOUT_ROUND_TRIPS: u64 = 10;
 /// Most pairs whose round trips are computed.
 const PAIRS_MAX: usize = 4_096;
 
-fn text(s: &str) -> Option<String> {
-    Some(s.to_owned())
+/// Flows of Scheduled Transfer.
+pub(super) struct Transfer;
+
+impl Kind for Transfer {
+    fn keys(&self) -> &'static [&'static str] {
+        &["st"]
+    }
+
+    fn named(&self, flow: &FlowSpec) -> usize {
+        usize::from(flow.st.is_some())
+    }
+
+    fn needs_arrivals(&self) -> bool {
+        false
+    }
+
+    fn expand(&self, flow: &mut FlowSpec) {
+        expand(flow);
+    }
+
+    fn program<'a>(&self, flow: &'a FlowSpec) -> Option<&'a ProgramSpec> {
+        flow.st.as_ref()?.program.as_ref()
+    }
+
+    fn program_mut<'a>(&self, flow: &'a mut FlowSpec) -> Option<&'a mut ProgramSpec> {
+        flow.st.as_mut()?.program.as_mut()
+    }
+
+    fn read(&self, quantities: &mut Quantities<'_>, at: &str, flow: &FlowSpec) {
+        if let Some(st) = &flow.st {
+            quantities.all(&format!("{at}/st"), times(st));
+        }
+    }
+
+    fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+        check(c, at, flow)
+    }
+
+    fn has_sources(&self) -> bool {
+        false
+    }
+
+    fn idle(&self, flow: &FlowSpec, idle: &mut dyn FnMut(&str, bool, &str, &str)) {
+        let why = "Transfers are asked for from st.at on, as many as st.count says";
+        let help = "use st.at, st.offset and st.count";
+        idle("start", flow.start.is_some(), why, help);
+        idle("stop", flow.stop.is_some(), why, help);
+    }
+
+    fn sizes(&self, _: &mut Compiler<'_>, _: &str, _: &FlowSpec) -> Option<Vec<Sized>> {
+        Some(super::none())
+    }
+
+    fn mean_time(&self, _: &Compiler<'_>, _: usize, _: &FlowSpec, _: &[Sized]) -> Ratio {
+        Ratio::whole(1)
+    }
+
+    fn hosts(
+        &self,
+        c: &mut Compiler<'_>,
+        at: &str,
+        flow: &FlowSpec,
+        places: &mut Vec<(usize, Destinations)>,
+        devices: &BTreeMap<u32, usize>,
+    ) -> Option<Hosts> {
+        hosts(c, at, flow, places, devices)
+    }
+
+    fn nodes(
+        &self,
+        c: &mut Compiler<'_>,
+        config: &FabricConfig,
+        flow: &FlowSpec,
+        cast: &Cast<'_>,
+    ) -> Option<BTreeMap<usize, ProtocolConfig>> {
+        ends(c, config, flow, cast)
+    }
+}
+
+fn text<U: Unit>(s: &str) -> Option<Quantity<U>> {
+    Some(s.into())
 }
 
 /// Fills in the defaults of such a flow.
@@ -58,16 +140,20 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     *st = filled;
 }
 
-/// Every time of a flow with its key and the words that may stand in its place.
-pub(crate) fn times(st: &StSpec) -> [(&'static str, Option<&String>, &'static [&'static str]); 6] {
-    [
-        ("op_timeout", st.op_timeout.as_ref(), &["auto"]),
-        ("missing_timeout", st.missing_timeout.as_ref(), &["auto", "off"]),
-        ("at", st.at.as_ref(), &[]),
-        ("offset", st.offset.as_ref(), &[]),
-        ("spread", st.spread.as_ref(), &[]),
-        ("delay", st.delay.as_ref(), &[]),
-    ]
+/// Every time of a flow with its key.
+pub(crate) fn times(st: &StSpec) -> Vec<(String, &dyn Written)> {
+    fn of<U: Unit>(time: &Option<Quantity<U>>) -> Option<&dyn Written> {
+        time.as_ref().map(|time| time as &dyn Written)
+    }
+    let all = [
+        ("op_timeout", of(&st.op_timeout)),
+        ("missing_timeout", of(&st.missing_timeout)),
+        ("at", of(&st.at)),
+        ("offset", of(&st.offset)),
+        ("spread", of(&st.spread)),
+        ("delay", of(&st.delay)),
+    ];
+    all.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time?))).collect()
 }
 
 /// Whether the settings of the flow go together.
@@ -77,7 +163,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
-    if protocols::kinds(flow) > 1 {
+    if super::kinds(flow) > 1 {
         let help = "one flow, one kind: Scheduled Transfer brings its own packets";
         mixed("st", "the flow makes Transfers and sends something else", help);
     }
@@ -125,7 +211,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         }
     }
     let delayed = st.delayed.as_ref().is_some_and(|shares| shares.control.is_some() || shares.data.is_some());
-    if delayed && units::picoseconds(st.delay.as_ref()) == 0 {
+    if delayed && st.delay.as_ref().map_or(0, Quantity::get) == 0 {
         mixed("st/delayed", "frames are late by no time", "add \"delay\", for example \"10 us\"");
     }
     let mut range = |key: &str, message: String, help: &str| {
@@ -143,7 +229,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     if let Some(bytes) = st.bytes.filter(|&bytes| bytes > longest.0) {
         range("st/bytes", format!("{bytes} octets do not go into one such operation"), longest.1);
     }
-    let block = st.block.unwrap_or(8_192);
+    let block = *filled(&st.block);
     if !block.is_power_of_two() || !(256..=1 << 30).contains(&block) {
         range(
             "st/block",
@@ -151,7 +237,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
             "allowed: 256 to 1073741824, powers of two",
         );
     }
-    let stu = st.stu.unwrap_or(1_024);
+    let stu = *filled(&st.stu);
     let carried = c.wires.iter().filter_map(|wire| wire.medium).map(|(medium, _)| medium.stu_max()).max();
     if !(stu.is_power_of_two() && (256..=carried.unwrap_or(1_024).max(1_024)).contains(&stu)) {
         let help = match carried.filter(|&most| most > 1_024) {
@@ -160,14 +246,14 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         };
         range("st/stu", format!("STUs of {stu} octets are not possible"), &help);
     }
-    if units::given(st.op_timeout.as_ref()) == Some(0) {
+    if filled(&st.op_timeout).get() == Period::Time(0) {
         range(
             "st/op_timeout",
             "an Op_timeout of 0 is not possible".into(),
             "use \"auto\" or a positive time",
         );
     }
-    if units::given(st.missing_timeout.as_ref()) == Some(0) {
+    if filled(&st.missing_timeout).get() == Period::Time(0) {
         let help = "use \"auto\", \"off\" or a positive time";
         range("st/missing_timeout", "Blocks cannot be missing at once".into(), help);
     }
@@ -188,7 +274,7 @@ fn shares(st: &StSpec) -> [(&'static str, FrameShares); 3] {
 
 fn millionths(share: Option<&Share>) -> Result<u32, String> {
     let Some(share) = share else { return Ok(0) };
-    let value = traffic::share_value(share)?;
+    let value = share.read()?;
     if value.above_one() {
         return Err(format!("a share of {value} is not possible"));
     }
@@ -197,7 +283,8 @@ fn millionths(share: Option<&Share>) -> Result<u32, String> {
 
 /// What becomes of frames of a class.
 fn faults(st: &StSpec, class: impl Fn(&FrameShares) -> Option<&Share>) -> TransferFaults {
-    let [lost, doubled, delayed] = shares(st).map(|(_, shares)| millionths(class(&shares)).unwrap_or(0));
+    let [lost, doubled, delayed] =
+        shares(st).map(|(_, shares)| millionths(class(&shares)).expect("shares were checked"));
     TransferFaults { lost, doubled, delayed }
 }
 
@@ -205,10 +292,8 @@ fn faults(st: &StSpec, class: impl Fn(&FrameShares) -> Option<&Share>) -> Transf
 pub(crate) fn ends(
     c: &mut Compiler<'_>,
     config: &FabricConfig,
-    (at, index): (&str, u16),
     flow: &FlowSpec,
-    places: &[(usize, Destinations)],
-    (devices, hosts, program): (&BTreeMap<u32, usize>, &Hosts, Option<&Program>),
+    &Cast { at, index, places, devices, hosts, program, .. }: &Cast<'_>,
 ) -> Option<BTreeMap<usize, ProtocolConfig>> {
     let st = flow.st.as_ref()?;
     let mut peers: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
@@ -236,55 +321,55 @@ pub(crate) fn ends(
         return None;
     }
     let job = TransferJob {
-        operation: match st.operation {
-            Some(TransferKind::Read) => Operation::Read,
-            Some(TransferKind::ReadBack) => Operation::ReadBack,
-            Some(TransferKind::Put) => Operation::Put,
-            Some(TransferKind::Get) => Operation::Get,
-            Some(TransferKind::FetchOp) => Operation::FetchOp,
-            Some(TransferKind::Write) | None => Operation::Write,
+        operation: match filled(&st.operation) {
+            TransferKind::Read => Operation::Read,
+            TransferKind::ReadBack => Operation::ReadBack,
+            TransferKind::Put => Operation::Put,
+            TransferKind::Get => Operation::Get,
+            TransferKind::FetchOp => Operation::FetchOp,
+            TransferKind::Write => Operation::Write,
         },
         bytes: st.bytes.unwrap_or_else(|| program.map_or(8, Program::longest_message)),
-        count: st.count.unwrap_or(1),
-        concurrent: st.concurrent.unwrap_or(1),
-        cts_req: st.window.unwrap_or(8),
-        blocksize: st.block.unwrap_or(8_192).trailing_zeros() as u16,
-        notify: st.notify == Some(true),
-        state_every: st.state_every.unwrap_or(0),
-        disconnect: st.disconnect != Some(false),
+        count: *filled(&st.count),
+        concurrent: *filled(&st.concurrent),
+        cts_req: *filled(&st.window),
+        blocksize: filled(&st.block).trailing_zeros() as u16,
+        notify: *filled(&st.notify),
+        state_every: *filled(&st.state_every),
+        disconnect: *filled(&st.disconnect),
     };
     let most = connections.values().copied().max().unwrap_or(1);
     let medium = places.first().and_then(|(device, _)| medium::of(c, *device));
     let hosts_of = connections.keys().chain(positions.keys()).copied().collect::<BTreeSet<usize>>();
-    let way = longest(c, config, (&peers, hosts), st.stu.unwrap_or(1_024));
+    let way = longest(c, config, (&peers, hosts), *filled(&st.stu));
     let way = way.map(|way| {
         let software = patient(c, &hosts_of);
         way.between(software, software)
     });
     let scale = Scale { way, connections: most };
-    let (begin, offset) = (units::given(st.at.as_ref()), units::given(st.offset.as_ref()));
+    let (begin, offset) = (filled(&st.at).get(), filled(&st.offset).get());
     let alone = |device: usize| vec![device];
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| alone(device));
     let mut ends = BTreeMap::new();
     for device in hosts_of {
         let protocol = protocol(c, st, &job, &scale, device);
         let position = positions.get(&device).copied().unwrap_or(0);
-        let later = position.saturating_mul(offset.unwrap_or(0));
+        let later = position.saturating_mul(offset);
         let end = TransferConfig {
             node: c.ids[device] as u16,
             medium,
             interfaces: interfaces(device).iter().map(|&device| c.ids[device] as u16).collect(),
-            priority: flow.priority.unwrap_or(0),
-            cos: st.cos.unwrap_or(0),
+            priority: *filled(&flow.priority),
+            cos: *filled(&st.cos),
             stream_id: STREAM + index,
             protocol: Config { interfaces: interfaces(device).len() as u8, ..protocol },
             job,
             peers: peers.get(&device).into_iter().flatten().map(|&id| id as u16).collect(),
-            connect_at: Time(begin.unwrap_or(0).saturating_add(later)),
-            spread: Duration(units::picoseconds(st.spread.as_ref())),
+            connect_at: Time(begin.saturating_add(later)),
+            spread: Duration(filled(&st.spread).get()),
             receives: st.receives,
             faults: [faults(st, |shares| shares.control.as_ref()), faults(st, |shares| shares.data.as_ref())],
-            delay: Duration(units::picoseconds(st.delay.as_ref())),
+            delay: Duration(st.delay.as_ref().map_or(0, Quantity::get)),
             program: None,
             stream: format!("{}/{}/st", c.graph.nodes[device].name, flow.name),
             charted: st.chart == Some(true),
@@ -294,9 +379,6 @@ pub(crate) fn ends(
     }
     Some(ends)
 }
-
-/// Interfaces of the hosts of a flow, by the device that is the first of each.
-pub(crate) type Hosts = BTreeMap<usize, Vec<usize>>;
 
 /// Joins endpoints to hosts: what is left are the first ones, which write to the first ones. `None` if
 /// something is wrong.
@@ -361,7 +443,7 @@ struct Scale {
 
 /// A host as slow as the slowest of these in everything, with as many places as any.
 fn patient(c: &Compiler<'_>, devices: &BTreeSet<usize>) -> Software {
-    let all = devices.iter().map(|&device| Software::longest(&protocols::host(c, device)));
+    let all = devices.iter().map(|&device| Software::longest(&software::host(c, device).config));
     all.fold(Software::default(), |a, b| Software {
         rx: a.rx.max(b.rx),
         tx: a.tx.max(b.tx),
@@ -372,11 +454,11 @@ fn patient(c: &Compiler<'_>, devices: &BTreeSet<usize>) -> Software {
 /// Parameters of the protocol machine of an end. Times that are given are times of its protocol clock; those
 /// that are not are as long in the fabric at every end, whatever its clock.
 fn protocol(c: &Compiler<'_>, st: &StSpec, job: &TransferJob, scale: &Scale, device: usize) -> Config {
-    let stu = st.stu.unwrap_or(1_024);
-    let clock = Clock(protocols::ratio(c, device));
+    let stu = *filled(&st.stu);
+    let clock = Clock(software::ratio(c, device));
     let way = scale.way.as_ref();
     let round_trip = way.map_or(0, TransferPath::round_trip);
-    let slots = st.slots.unwrap_or(64);
+    let slots = *filled(&st.slots);
     let block = 1 << job.blocksize;
     // At both ends, Blocks of all their connections may be in front; and of each no more Control operations
     // than it has Slots.
@@ -385,20 +467,24 @@ fn protocol(c: &Compiler<'_>, st: &StSpec, job: &TransferJob, scale: &Scale, dev
     let queued = ends.saturating_mul(job.enabled().min(slots.into()));
     let contention = way.map_or(0, |way| way.contention(queued, enabled, block));
     let automatic = TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip).saturating_add(contention);
-    let op_timeout = units::given(st.op_timeout.as_ref()).unwrap_or_else(|| clock.protocol(automatic)).max(1);
+    let op_timeout = match filled(&st.op_timeout).get() {
+        Period::Time(time) => time,
+        Period::Auto | Period::Off => clock.protocol(automatic).max(1),
+    };
     let patience = way.map(|way| clock.protocol(way.patience(clock.fabric(op_timeout), enabled, block)));
-    let missing_timeout = match st.missing_timeout.as_deref() {
-        Some("off") => None,
-        text => Some(text.and_then(|text| units::time(text).ok()).or(patience).unwrap_or(op_timeout)),
+    let missing_timeout = match filled(&st.missing_timeout).get() {
+        Period::Off => None,
+        Period::Auto => Some(patience.unwrap_or(op_timeout)),
+        Period::Time(time) => Some(time),
     };
     let exponent = stu.trailing_zeros();
     let [_, (_, doubled), (_, delayed)] = shares(st);
     let ordered = [doubled, delayed].iter().all(|shares| shares.control.is_none() && shares.data.is_none());
     let layer = medium::of(c, device).map_or(Layer::Ethernet, Medium::layer);
-    let checked = st.checksum != Some(false);
+    let checked = *filled(&st.checksum);
     Config {
         op_timeout,
-        max_retry: st.max_retry.unwrap_or(3),
+        max_retry: *filled(&st.max_retry),
         // A destination that lets others go first takes its time.
         pending_timeouts: 1_000_000,
         slots,
@@ -421,7 +507,7 @@ fn longest(
     stu: u32,
 ) -> Option<TransferPath> {
     let roads = Roads::new(config);
-    let ids = traffic::id_size(c);
+    let ids = id_size(c);
     let owner = |id: u32| config.owners.get(id as usize).copied();
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| vec![device]);
     let ends = peers.iter().flat_map(|(&from, ids)| ids.iter().map(move |&id| (from, id)));
@@ -437,7 +523,7 @@ fn longest(
         let back = roads.path(owner(id)?, c.ids[from])?;
         Some(match medium::of(c, from) {
             Some(medium) => TransferPath::on_medium(there, back, stu, medium),
-            None => TransferPath::new(there, back, stu, crate::protocols::mtu(c.spec), ids, idle3),
+            None => TransferPath::new(there, back, stu, messages::mtu(c.spec), ids, idle3),
         })
     });
     ways.max_by_key(TransferPath::round_trip)

@@ -1,11 +1,16 @@
 //! Flows of session management: every endpoint of `from` and `to` becomes a node.
 
-use crate::compile::{Compiler, Settings};
+use super::messages::Messages;
+use super::program;
+use super::{Cast, Kind, Sized, fits};
+use crate::check::Quantities;
+use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::protocols::{self, service};
+use crate::expand::Layer;
+use crate::resolved::{filled, service};
 use crate::spec::*;
 use crate::topology::shortened;
-use crate::units::{self, picoseconds};
+use crate::units::{self, Ratio};
 use models::config::*;
 use models::session_management::conduit::Algorithm;
 use models::session_management::message::{Command, Mode};
@@ -18,8 +23,83 @@ use std::sync::Arc;
 /// ProtoID unless the scenario names another: the first of those that anybody may use.
 const PROTOCOL: u16 = 0x0200;
 
-fn text(s: &str) -> Option<String> {
-    Some(s.to_owned())
+/// Flows of session management.
+pub(super) struct Session;
+
+impl Kind for Session {
+    fn keys(&self) -> &'static [&'static str] {
+        &["session"]
+    }
+
+    fn named(&self, flow: &FlowSpec) -> usize {
+        usize::from(flow.session.is_some())
+    }
+
+    fn needs_arrivals(&self) -> bool {
+        false
+    }
+
+    fn expand(&self, flow: &mut FlowSpec) {
+        expand(flow);
+    }
+
+    fn program<'a>(&self, flow: &'a FlowSpec) -> Option<&'a ProgramSpec> {
+        flow.session.as_ref()?.program.as_ref()
+    }
+
+    fn program_mut<'a>(&self, flow: &'a mut FlowSpec) -> Option<&'a mut ProgramSpec> {
+        flow.session.as_mut()?.program.as_mut()
+    }
+
+    fn read(&self, quantities: &mut Quantities<'_>, at: &str, flow: &FlowSpec) {
+        if let Some(session) = &flow.session {
+            quantities.all(&format!("{at}/session"), times(session));
+        }
+    }
+
+    fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+        check(c, at, flow)
+    }
+
+    fn expand_endpoint(&self, endpoint: &mut EndpointSpec, used: bool) {
+        if used || endpoint.session.is_some() {
+            endpoint.session = Some(endpoint.session.clone().unwrap_or_default().over(&defaults()));
+        }
+    }
+
+    fn read_endpoint(&self, quantities: &mut Quantities<'_>, at: &str, endpoint: &EndpointSpec) {
+        let Some(session) = &endpoint.session else { return };
+        let periods = periods(session).into_iter();
+        let periods = periods.filter_map(|(key, period)| Some((key.to_owned(), period? as &dyn Written)));
+        quantities.all(&format!("{at}/session"), periods.collect());
+        if let Some(consumer) = &session.consumer {
+            quantities.service(&format!("{at}/session/consumer/service"), Some(&consumer.service));
+        }
+    }
+
+    fn sizes(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> {
+        super::mix(c, at, flow, &mut |c, pointer, octets| {
+            fits(c, pointer, "PDU", octets, check_size(octets, flow))
+        })
+    }
+
+    fn mean_time(&self, c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes: &[Sized]) -> Ratio {
+        Messages.mean_time(c, source, flow, sizes)
+    }
+
+    fn nodes(
+        &self,
+        c: &mut Compiler<'_>,
+        _: &FabricConfig,
+        flow: &FlowSpec,
+        cast: &Cast<'_>,
+    ) -> Option<BTreeMap<usize, ProtocolConfig>> {
+        self::cast(c, cast.at, flow, cast.places, cast.ends)
+    }
+}
+
+fn text(s: &str) -> Option<Quantity<Picoseconds>> {
+    Some(s.into())
 }
 
 /// What a node does unless it is told otherwise. Written out only where flows use it.
@@ -50,7 +130,7 @@ pub(crate) fn defaults() -> SessionNodeSpec {
 
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
-    if crate::program::of(flow).is_none() {
+    if program::of(flow).is_none() {
         flow.size.get_or_insert(SizeSpec::Fixed(256));
     }
     let Some(session) = &mut flow.session else { return };
@@ -72,15 +152,16 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
 }
 
 /// Every time of a flow with its place.
-pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &String)> {
+pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &dyn Written)> {
     let own = [
         ("at", &session.at),
         ("offset", &session.offset),
         ("spread", &session.spread),
         ("close_at", &session.close_at),
     ];
-    let mut times: Vec<(String, &String)> =
-        own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()?))).collect();
+    let given =
+        own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()? as &dyn Written)));
+    let mut times: Vec<(String, &dyn Written)> = given.collect();
     for (i, restart) in session.restarts.iter().flatten().enumerate() {
         times.push((format!("restarts/{i}/at"), &restart.at));
     }
@@ -99,7 +180,7 @@ pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &String)> {
 }
 
 /// Every time of a node with its key.
-pub(crate) fn periods(node: &SessionNodeSpec) -> [(&'static str, Option<&String>); 4] {
+pub(crate) fn periods(node: &SessionNodeSpec) -> [(&'static str, Option<&Quantity<Picoseconds>>); 4] {
     [
         ("retry", node.retry.as_ref()),
         ("timeout", node.timeout.as_ref()),
@@ -115,7 +196,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     let mut mixed = |key: &str, message: &str, help: &str| {
         c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
     };
-    if protocols::kinds(flow) > 1 {
+    if super::kinds(flow) > 1 {
         let help = "what carries messages and data is a setting of the endpoints: endpoint.session";
         mixed("session", "the flow opens conduits and sends something else", help);
     }
@@ -167,6 +248,34 @@ pub(crate) fn check_size(octets: u32, flow: &FlowSpec) -> (bool, String) {
     (octets > 0 && octets <= most, format!("1 to {most}"))
 }
 
+/// Nodes of session management, by device.
+fn cast(
+    c: &mut Compiler<'_>,
+    at: &str,
+    flow: &FlowSpec,
+    places: &[(usize, Destinations)],
+    ends: &BTreeSet<usize>,
+) -> Option<BTreeMap<usize, ProtocolConfig>> {
+    let all = |destinations: &Destinations| match destinations {
+        Destinations::Fixed(id) => Arc::new(vec![*id]),
+        Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => Arc::clone(ids),
+        _ => Arc::default(),
+    };
+    let openers = places.iter().zip(0..).map(|((device, destinations), position)| {
+        let own = c.ids[*device];
+        let mut peers = all(destinations);
+        if peers.contains(&own) {
+            Arc::make_mut(&mut peers).retain(|&peer| peer != own);
+        }
+        Member { device: *device, peers: Some(peers), position }
+    });
+    let others = ends.iter().map(|&device| Member { device, peers: None, position: 0 });
+    let members = openers.chain(others).collect();
+    let nodes = nodes(c, at, flow, members)?;
+    let node = |(device, node)| (device, ProtocolConfig::Session(Box::new(node)));
+    Some(nodes.into_iter().map(node).collect())
+}
+
 /// An endpoint that takes part, with the ids that it opens conduits to.
 pub(crate) struct Member {
     pub(crate) device: usize,
@@ -190,10 +299,10 @@ pub(crate) fn nodes(
     let mut settings = BTreeMap::new();
     for member in &members {
         let found = settings_of(c, member.device)?;
-        if found.node.refuses == Some(true) && member.peers.is_some() {
+        if *filled(&found.node.refuses) && member.peers.is_some() {
             let name = c.graph.nodes[member.device].name.clone();
             let message = format!("\"{name}\" opens what it refuses itself");
-            let place = format!("{}/session/refuses", c.origins[member.device]);
+            let place = format!("{}/session/refuses", c.devices[member.device].origin);
             c.out.push(Diagnostic::error("SC048", place, message).help("leave it out of from"));
         }
         directory.insert(c.ids[member.device] as u16, found.announcement);
@@ -210,14 +319,14 @@ pub(crate) fn nodes(
     }
     let protocol = match &session.ethernet {
         Some(ethernet) => SessionProtocol::Ethernet {
-            mtu: ethernet.mtu.unwrap_or(1500),
-            broadcast_every: ethernet.broadcast_every.unwrap_or(0),
+            mtu: *filled(&ethernet.mtu),
+            broadcast_every: *filled(&ethernet.broadcast_every),
         },
-        None => SessionProtocol::Plain(session.protocol.unwrap_or(PROTOCOL)),
+        None => SessionProtocol::Plain(*filled(&session.protocol)),
     };
-    let begin = picoseconds(session.at.as_ref());
-    let offset = picoseconds(session.offset.as_ref());
-    let spread = Duration(picoseconds(session.spread.as_ref()));
+    let begin = filled(&session.at).get();
+    let offset = filled(&session.offset).get();
+    let spread = Duration(filled(&session.spread).get());
     let nodes = members.into_iter().map(|Member { device, peers, position }| {
         let Found { node, poll, .. } = &settings[&device];
         let name = &c.graph.nodes[device].name;
@@ -230,52 +339,54 @@ pub(crate) fn nodes(
         let closes = creates.is_some() && session.close_at.is_some();
         let config = SessionConfig {
             node: c.ids[device] as u16,
-            algorithm: match node.algorithm {
-                Some(AlgorithmKind::Literal) => Algorithm::Literal,
-                Some(AlgorithmKind::Minimal) => Algorithm::Minimal,
-                Some(AlgorithmKind::Corrected) | None => Algorithm::Corrected,
+            algorithm: match filled(&node.algorithm) {
+                AlgorithmKind::Literal => Algorithm::Literal,
+                AlgorithmKind::Minimal => Algorithm::Minimal,
+                AlgorithmKind::Corrected => Algorithm::Corrected,
             },
-            mode: if node.validation == Some(true) { Mode::Validation } else { Mode::NonValidation },
-            data: match node.data {
-                Some(CarrierKind::Stream) => SessionData::Stream,
-                _ => SessionData::Message(node.data_mailbox.or(node.mailbox).unwrap_or(0)),
+            mode: if *filled(&node.validation) { Mode::Validation } else { Mode::NonValidation },
+            data: match filled(&node.data) {
+                CarrierKind::Stream => SessionData::Stream,
+                CarrierKind::Message => {
+                    SessionData::Message(node.data_mailbox.unwrap_or(*filled(&node.mailbox)))
+                }
             },
             protocol,
-            cos: node.cos.unwrap_or(0),
-            segment: node.segment.unwrap_or(256),
-            priority: flow.priority.unwrap_or(0),
-            record_limit: node.record_limit.unwrap_or(1 << 16),
+            cos: *filled(&node.cos),
+            segment: *filled(&node.segment),
+            priority: *filled(&flow.priority),
+            record_limit: *filled(&node.record_limit),
             first_number: 0,
-            first_stream: node.first_stream.unwrap_or(0),
-            rts: node.rts.unwrap_or(true),
-            mute: node.mute.unwrap_or(false),
+            first_stream: *filled(&node.first_stream),
+            rts: *filled(&node.rts),
+            mute: *filled(&node.mute),
             directory: Arc::clone(&directory),
-            contacts: match node.contact {
-                Some(ContactKind::Registers) => ContactSource::Registers,
-                _ => ContactSource::Assumed,
+            contacts: match filled(&node.contact) {
+                ContactKind::Registers => ContactSource::Registers,
+                ContactKind::Assumed => ContactSource::Assumed,
             },
             poll: *poll,
             announces: c.host.is_some(),
-            asks_first: session.request == Some(true),
-            refuses: node.refuses == Some(true),
-            wanted: match session.opens {
-                Some(OpensKind::Stream) => Wanted::Streams,
-                _ => Wanted::Conduits,
+            asks_first: *filled(&session.request),
+            refuses: *filled(&node.refuses),
+            wanted: match filled(&session.opens) {
+                OpensKind::Stream => Wanted::Streams,
+                OpensKind::Conduit => Wanted::Conduits,
             },
             injections: injections.get(&device).cloned().unwrap_or_default(),
             // A script says itself who opens what when.
             creates: creates.filter(|_| session.script.is_none()),
-            close_at: closes.then(|| Time(picoseconds(session.close_at.as_ref()))),
+            close_at: session.close_at.as_ref().filter(|_| closes).map(|time| Time(time.get())),
             restarts: restarts.get(&device).cloned().unwrap_or_default(),
             consumer: node.consumer.as_ref().map(|consumer| Consumer {
-                service: service(Some(&consumer.service)),
+                service: service(&consumer.service),
                 stop_at: consumer.stop_at.unwrap_or(u32::MAX),
                 go_at: consumer.go_at.unwrap_or(0),
             }),
             faults: faults.get(&device).cloned().unwrap_or_default(),
             script: session.script.is_some().then(|| scripts.get(&device).cloned().unwrap_or_default()),
             program: None,
-            charted: session.chart == Some(true),
+            charted: *filled(&session.chart),
         };
         (device, config)
     });
@@ -291,16 +402,14 @@ struct Found {
 }
 
 fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<Found> {
-    let Settings::Endpoint(endpoint) = &c.settings[device] else { return None };
-    let node = endpoint.session.clone().unwrap_or_else(defaults);
-    let at = format!("{}/session", c.origins[device]);
+    let node = c.devices[device].endpoint()?.session.clone().unwrap_or_default().over(&defaults());
+    let at = format!("{}/session", c.devices[device].origin);
     let name = c.graph.nodes[device].name.clone();
     let before = c.out.len();
-    let (mailbox, stream, cos) =
-        (node.mailbox.unwrap_or(0), node.stream.unwrap_or(0xDFFF), node.cos.unwrap_or(0));
-    let contact = match node.management {
-        Some(CarrierKind::Stream) => Contact::Stream { stream, cos },
-        _ => Contact::Mailbox(mailbox),
+    let (mailbox, stream, cos) = (*filled(&node.mailbox), *filled(&node.stream), *filled(&node.cos));
+    let contact = match filled(&node.management) {
+        CarrierKind::Stream => Contact::Stream { stream, cos },
+        CarrierKind::Message => Contact::Mailbox(mailbox),
     };
     if !contact.is_valid() {
         let message = format!("\"{name}\" cannot take management messages on stream {stream}");
@@ -314,7 +423,7 @@ fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<Found> {
     }
     let mut periods = [0; 4];
     for ((key, text), period) in self::periods(&node).into_iter().zip(&mut periods) {
-        let time = picoseconds(text);
+        let time = text.expect("a node has all its periods").get();
         let micros = time / 1_000_000;
         if !time.is_multiple_of(1_000_000) || micros == 0 || micros > u64::from(u32::MAX) {
             let message = format!("a period of {} cannot be announced", units::time_text(time));
@@ -381,7 +490,7 @@ fn faults(
             fate: match &fault.fate {
                 FateSpec::Lose => Fate::Lose,
                 FateSpec::Duplicate => Fate::Duplicate,
-                FateSpec::Delay(time) => Fate::Delay(Duration(picoseconds(Some(time)))),
+                FateSpec::Delay(time) => Fate::Delay(Duration(time.get())),
             },
         });
     }
@@ -418,7 +527,7 @@ fn injections(
             c.out.push(finding.help("allowed: 1 to 256 octets, two hexadecimal digits each"));
         }
         let (Some(from), Some(to), Some(octets)) = (from, to, octets) else { continue };
-        let time = Time(picoseconds(Some(&inject.at)));
+        let time = Time(inject.at.get());
         injections.entry(from).or_default().push((time, c.ids[to] as u16, octets));
     }
     injections
@@ -449,7 +558,7 @@ fn scripts(
             StepAction::Query(stream) => ScriptStep::Query { peer, stream: *stream },
             StepAction::Restart => ScriptStep::Restart,
         };
-        scripts.entry(node).or_default().push((Time(picoseconds(Some(&step.at))), action));
+        scripts.entry(node).or_default().push((Time(step.at.get()), action));
     }
     scripts
 }
@@ -468,11 +577,11 @@ fn restarts(
             Ok(hits) => {
                 let devices: BTreeSet<usize> = hits.into_iter().map(|hit| by_name[names[hit]]).collect();
                 for device in devices {
-                    restarts.entry(device).or_default().push(Time(picoseconds(Some(&restart.at))));
+                    restarts.entry(device).or_default().push(Time(restart.at.get()));
                 }
             }
             Err(pattern) => {
-                member(c, crate::traffic::element(&at, &restart.node, &pattern), &pattern, by_name);
+                member(c, super::element(&at, &restart.node, &pattern), &pattern, by_name);
             }
         }
     }

@@ -1,14 +1,18 @@
 //! Programs of flows: what the ranks do, whatever carries their messages.
 
+use super::KINDS;
 use crate::compile::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::expand::ReadFile;
+use crate::resolved::filled;
 use crate::spec::*;
 use models::config::*;
 use models::goal::{Action, Schedule, collective};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Octets of a collective operation.
+const VECTOR: u64 = 65_536;
 /// Octets of the longest message.
 const LONGEST: u64 = 1 << 30;
 /// Most operations of a rank.
@@ -16,22 +20,16 @@ const OPERATIONS: usize = 1 << 24;
 
 /// The program of a flow, with the key of what carries its messages.
 pub(crate) fn of(flow: &FlowSpec) -> Option<(&'static str, &ProgramSpec)> {
-    let st = flow.st.as_ref().and_then(|st| st.program.as_ref()).map(|program| ("st", program));
-    let session = flow.session.as_ref().and_then(|session| session.program.as_ref());
-    let linx = flow.linx.as_ref().and_then(|linx| linx.program.as_ref());
-    st.or(session.map(|program| ("session", program))).or(linx.map(|program| ("linx", program)))
+    KINDS.iter().find_map(|kind| Some((kind.keys()[0], kind.program(flow)?)))
 }
 
 /// Fills in the defaults of a program, and reads its file.
 pub(crate) fn expand(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) {
-    let st = flow.st.as_mut().and_then(|st| st.program.as_mut()).map(|program| ("st", program));
-    let session = flow.session.as_mut().and_then(|session| session.program.as_mut());
-    let linx = flow.linx.as_mut().and_then(|linx| linx.program.as_mut());
-    let all = [st, session.map(|program| ("session", program)), linx.map(|program| ("linx", program))];
-    for (key, program) in all.into_iter().flatten() {
+    for kind in KINDS {
+        let (key, Some(program)) = (kind.keys()[0], kind.program_mut(flow)) else { continue };
         program.eager.get_or_insert(65_536);
         if program.collective.is_some() {
-            program.octets.get_or_insert(65_536);
+            program.octets.get_or_insert(VECTOR);
         }
         let Some(file) = program.file.take() else { continue };
         match read(&file) {
@@ -114,7 +112,7 @@ impl Program {
             meet_once(c, &mut places);
         }
         let nodes = Arc::new(ranks.iter().map(|&device| c.ids[device] as u16).collect());
-        let eager = spec.eager.unwrap_or(u64::MAX);
+        let eager = *filled(&spec.eager);
         Some(Program { schedule: Arc::new(schedule), places, nodes, eager })
     }
 
@@ -168,7 +166,7 @@ fn schedule(c: &mut Compiler<'_>, at: &str, spec: &ProgramSpec, ranks: usize) ->
         None
     };
     let number = ranks as u32;
-    let octets = spec.octets.unwrap_or(65_536);
+    let octets = spec.octets.unwrap_or(VECTOR);
     let schedule = match (&spec.text, spec.collective) {
         (Some(lines), None) => match crate::goal::read(&lines.join("\n")) {
             Ok(schedule) => schedule,

@@ -1,0 +1,172 @@
+//! When packets are created.
+
+use crate::compile::Compiler;
+use crate::diagnostic::Diagnostic;
+use crate::resolved::filled;
+use crate::spec::*;
+use crate::units::{self, Ratio};
+use models::config::Arrivals;
+use models::sim_core::{Duration, Purpose, Stream, Time};
+
+/// A load with many digits counts in parts of this.
+const LOAD_PARTS: u128 = 10_000_000_000;
+
+/// Most bursts, in the mean, from one packet to the next.
+const BURSTS_MAX: u64 = 1_000;
+
+/// Arrival process of one source whose packets (or messages) take the link for `packet` ps in the mean,
+/// and its load if it has one.
+pub(super) fn arrivals(
+    c: &mut Compiler<'_>,
+    at: &str,
+    flow: &FlowSpec,
+    packet: Ratio,
+    stream: &str,
+) -> Option<(Arrivals, Option<Ratio>)> {
+    let at = format!("{at}/arrivals");
+    let Some(process) = &flow.arrivals else {
+        // Conduits without PDUs: the limit is 0.
+        return Some((Arrivals::Constant { interval: (1, 1), phase: Duration(0) }, None));
+    };
+    match process {
+        ArrivalSpec::Poisson(spec) => {
+            let load = load(c, &format!("{at}/poisson/load"), &spec.load)?;
+            let mean = packet.over(load).and_then(Ratio::rounded)?;
+            Some((Arrivals::Poisson { mean: Duration(mean.max(1)) }, Some(load)))
+        }
+        ArrivalSpec::Bernoulli(spec) => {
+            let pointer = format!("{at}/bernoulli/load");
+            let load = load(c, &pointer, &spec.load)?;
+            let slot = match &spec.slot {
+                Some(slot) => slot.get().max(1),
+                None => u64::try_from(packet.num.div_ceil(packet.den)).ok()?,
+            };
+            let chance = load.times(Ratio::whole(u128::from(slot)))?.over(packet)?;
+            if chance.above_one() {
+                let message = format!("a load of {load} needs more than one packet in a slot");
+                c.once(Diagnostic::error("SC040", pointer, message).help("make the slot shorter"));
+                return None;
+            }
+            let (numerator, denominator) = chance.pair()?;
+            Some((Arrivals::Bernoulli { slot: Duration(slot), numerator, denominator }, Some(load)))
+        }
+        ArrivalSpec::Constant(spec) => {
+            let (interval, load) = match (&spec.load, &spec.interval) {
+                (Some(share), None) => {
+                    let load = load(c, &format!("{at}/constant/load"), share)?;
+                    (packet.over(load)?, load)
+                }
+                (None, Some(text)) => {
+                    let pointer = format!("{at}/constant/interval");
+                    let interval = Ratio::whole(u128::from(text.get()));
+                    let Some(load) = packet.over(interval).filter(|load| !load.above_one()) else {
+                        let shortest = units::time_text(packet.rounded().unwrap_or(0));
+                        let message = format!("\"{text}\" is shorter than a packet");
+                        let help = format!("a packet takes {shortest} on this link");
+                        c.once(Diagnostic::error("SC040", pointer, message).help(help));
+                        return None;
+                    };
+                    (interval, load)
+                }
+                _ => {
+                    let message = "give \"load\" or \"interval\", and not both";
+                    c.once(Diagnostic::error("SC005", format!("{at}/constant"), message));
+                    return None;
+                }
+            };
+            let interval = interval.pair()?;
+            let phase = match filled(&spec.phase).get() {
+                Period::Time(phase) => phase,
+                Period::Auto | Period::Off => {
+                    Stream::new(c.seed, stream, Purpose::PHASE).below(interval.0.div_ceil(interval.1))
+                }
+            };
+            Some((Arrivals::Constant { interval, phase: Duration(phase) }, Some(load)))
+        }
+        ArrivalSpec::OnOff(spec) => {
+            let pointer = format!("{at}/on_off/load");
+            let load = load(c, &pointer, &spec.load)?;
+            let (on, off) = (spec.on.get(), spec.off.get());
+            if on == 0 {
+                let message = "a burst of no length carries nothing";
+                c.once(Diagnostic::error("SC008", format!("{at}/on_off/on"), message));
+                return None;
+            }
+            let whole = Ratio::whole(u128::from(on) + u128::from(off));
+            let peak = load.times(whole)?.over(Ratio::whole(u128::from(on)))?;
+            if peak.above_one() {
+                let message = format!("a load of {load} needs {peak} of the link within bursts");
+                let help = "lower the load, or make the bursts longer than the pauses";
+                c.once(Diagnostic::error("SC040", pointer, message).help(help));
+                return None;
+            }
+            let interval = packet.over(peak).and_then(Ratio::rounded)?;
+            if interval / BURSTS_MAX > on {
+                let message = format!("a packet needs the time of {} bursts", interval / on);
+                let help =
+                    format!("allowed: at most {BURSTS_MAX}; make the bursts longer, or use \"poisson\"");
+                c.once(Diagnostic::error("SC008", format!("{at}/on_off/on"), message).help(help));
+                return None;
+            }
+            let (on, off, interval) = (Duration(on), Duration(off), Duration(interval.max(1)));
+            Some((Arrivals::OnOff { on, off, interval }, Some(load)))
+        }
+        ArrivalSpec::Saturated(spec) => Some((Arrivals::Saturated { backlog: *filled(&spec.backlog) }, None)),
+        ArrivalSpec::Trace(_) => None,
+    }
+}
+
+/// Ratio of a share.
+pub(super) fn ratio(c: &mut Compiler<'_>, at: &str, share: &Share) -> Option<Ratio> {
+    match share.read() {
+        Ok(value) => Some(value),
+        Err(why) => {
+            let help = "allowed: a number (0.3), a percentage (\"30 %\") or a fraction (\"1/3\")";
+            c.once(Diagnostic::error("SC007", at, why).help(help));
+            None
+        }
+    }
+}
+
+/// A load: more than 0, at most 1.
+fn load(c: &mut Compiler<'_>, at: &str, share: &Share) -> Option<Ratio> {
+    // A negative number is a load out of range before it is a text that cannot be read.
+    let value = if share.is_negative() { Ratio::whole(0) } else { ratio(c, at, share)? };
+    if value.num == 0 || value.above_one() {
+        let message = format!("a load of {share} cannot be offered");
+        let help = "allowed: more than 0, at most 1 (the link is busy all the time)";
+        c.once(Diagnostic::error("SC040", at, message).help(help));
+        return None;
+    }
+    if value.num <= u128::from(u32::MAX) && value.den <= 1_000_000_000_000 {
+        return Some(value);
+    }
+    // What a program computed has 17 digits, of which the last ones say nothing.
+    let parts = value.times(Ratio::whole(LOAD_PARTS)).and_then(Ratio::rounded).unwrap_or(0);
+    if parts == 0 {
+        let message = format!("a load of {share} is too small");
+        c.once(Diagnostic::error("SC040", at, message).help("allowed: at least 0.0000000001"));
+        return None;
+    }
+    Some(Ratio::new(u128::from(parts), LOAD_PARTS))
+}
+
+/// Start and stop of a flow.
+pub(super) fn window(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> (Time, Time) {
+    let until = c.run.until.0;
+    // Programs and Transfers say themselves when they start.
+    let start = flow.start.as_ref().map_or(0, Quantity::get);
+    let stop = flow.stop.as_ref().map_or(until, Quantity::get);
+    if start >= stop {
+        let (key, what) = if flow.stop.is_some() { ("stop", "stops") } else { ("start", "starts") };
+        let message = format!(
+            "flow \"{}\" {what} too {}: it would run from {} to {}",
+            flow.name,
+            if key == "stop" { "early" } else { "late" },
+            units::time_text(start),
+            units::time_text(stop)
+        );
+        c.once(Diagnostic::error("SC050", format!("{at}/{key}"), message).help("start < stop <= run.until"));
+    }
+    (Time(start), Time(stop))
+}
