@@ -1,14 +1,11 @@
 //! What became of what was asked for, and the one rate of a flow.
 
-use crate::collect::{Bin, Extent};
+use crate::collect::Extent;
 use crate::estimate::Estimate;
 use crate::num::{gbps, ratio};
 use crate::run::{RunData, sources_of};
-use models::config::{Arrivals, Carrier, ProtocolConfig, SourceConfig};
-use models::probe::ProtocolFact;
-use models::stats::{
-    FlowLeft, FlowStats, LinxTotals, ProgramTotals, RankStats, SessionTotals, TransferTotals,
-};
+use models::config::{Arrivals, SourceConfig};
+use models::sim_core::Time;
 
 /// Completions below this share of what was asked for are saturation, if they are not just under way.
 const COMPLETED_SHARE: f64 = 0.99;
@@ -29,120 +26,71 @@ pub struct Books {
     /// Age of the oldest that is under way, picoseconds, if it is known.
     pub oldest_ps: Option<u64>,
     /// Mean number under way over the run (Little's law), by those that arrived.
-    mean: f64,
+    pub(crate) mean: f64,
     /// There is no end to what is asked for, or it is not asked for all at once.
-    paced: bool,
+    pub(crate) paced: bool,
 }
 
-/// What runs a flow.
-pub(crate) enum Transport<'a> {
+/// How the rate of a flow is told.
+#[derive(Copy, Clone, Debug)]
+pub(crate) enum Tempo {
+    /// Octets of packets: of a flow that ends from its first start to its last completion, else in the
+    /// measured time.
     Packets,
-    /// Messages, PDUs, doorbells, reads or writes, or with `answered` requests and responses.
-    Carrier(Carrier, &'a FlowStats, bool),
-    Session(&'a SessionTotals),
-    Linx(&'a LinxTotals),
-    Transfer(&'a TransferTotals),
-    Program(&'a ProgramTotals),
+    /// Likewise of messages or round trips; that many octets in the whole run.
+    Journeys { octets: u64 },
+    /// A protocol counts its octets itself: of a flow that ends over this span, else over the whole run.
+    Counted { octets: u64, span: Option<(Time, Time)> },
+    /// So many octets between two times, picoseconds.
+    Over { octets: u64, from: u64, to: u64 },
 }
 
-impl<'a> Transport<'a> {
-    pub fn of(run: &'a RunData, flow: usize) -> Self {
-        let outcome = &run.outcome;
-        let is = |index: u16| usize::from(index) == flow;
-        if let Some(totals) = outcome.transfers.iter().find(|totals| is(totals.flow)) {
-            return Transport::Transfer(totals);
-        }
-        if let Some(totals) = outcome.programs.iter().find(|totals| is(totals.flow)) {
-            return Transport::Program(totals);
-        }
-        if let Some(totals) = outcome.linx.iter().find(|totals| is(totals.flow)) {
-            return Transport::Linx(totals);
-        }
-        if let Some(totals) = outcome.sessions.iter().find(|totals| is(totals.flow)) {
-            return Transport::Session(totals);
-        }
-        let parts = run.config.agents.iter().flat_map(|agent| &agent.parts).filter(|part| is(part.flow));
-        let carried = parts.filter_map(|part| match &part.protocol {
-            ProtocolConfig::Workload { carrier } => Some((*carrier, false)),
-            ProtocolConfig::Rpc { carrier, .. } => Some((*carrier, true)),
-            _ => None,
-        });
-        match (carried.into_iter().next(), outcome.protocols.get(flow)) {
-            (Some((carrier, answered)), Some(stats)) => Transport::Carrier(carrier, stats, answered),
-            _ => Transport::Packets,
-        }
+/// What runs a flow says of it.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Account {
+    pub books: Books,
+    pub tempo: Tempo,
+    /// Payload rate of Scheduled Transfers, Gb/s: figures show it beside the goodput.
+    pub transfer_gbps: Option<f64>,
+}
+
+impl Account {
+    pub fn new(books: Books, tempo: Tempo) -> Self {
+        Self { books, tempo, transfer_gbps: None }
     }
+
+    /// Of packets that no protocol runs.
+    pub fn of_packets(run: &RunData, flow: usize) -> Self {
+        let left = run.outcome.left.get(flow).copied().unwrap_or_default();
+        let data = &run.collector.flows()[flow];
+        let arrived = data.bins.iter().map(|bin| bin.packets).sum();
+        let dropped = data.dropped.iter().sum();
+        // Copies of multicast packets are counted where they are: what was asked for is their sum.
+        let books = Books {
+            unit: "packets",
+            asked: arrived + dropped + left.packets,
+            arrived,
+            never: dropped,
+            under_way: left.packets,
+            oldest_ps: age(run, left.oldest_packet),
+            mean: mean(run, data.bins.iter().map(|bin| bin.latency_ps).sum()),
+            paced: false,
+        };
+        Self::new(books, Tempo::Packets)
+    }
+}
+
+/// How long ago this was when the run ended, picoseconds.
+pub(crate) fn age(run: &RunData, at: Option<Time>) -> Option<u64> {
+    at.map(|at| run.outcome.end.0.saturating_sub(at.0))
+}
+
+/// The mean number over the run of those whose times add up to `ps`.
+pub(crate) fn mean(run: &RunData, ps: u128) -> f64 {
+    ratio(ps, run.outcome.end.0.into())
 }
 
 impl Books {
-    pub(crate) fn new(run: &RunData, flow: usize, transport: &Transport<'_>) -> Self {
-        let left = run.outcome.left.get(flow).copied().unwrap_or_default();
-        let data = &run.collector.flows()[flow];
-        let end = run.outcome.end.0;
-        let latency = |bins: &[Bin]| bins.iter().map(|bin| bin.latency_ps).sum::<u128>();
-        let mean = |ps: u128| ratio(ps, end.into());
-        let age = |oldest: Option<models::sim_core::Time>| oldest.map(|at| end.saturating_sub(at.0));
-        match transport {
-            Transport::Packets => {
-                let arrived = data.bins.iter().map(|bin| bin.packets).sum();
-                let dropped = data.dropped.iter().sum();
-                // Copies of multicast packets are counted where they are: what was asked for is their sum.
-                Self {
-                    unit: "packets",
-                    asked: arrived + dropped + left.packets,
-                    arrived,
-                    never: dropped,
-                    under_way: left.packets,
-                    oldest_ps: age(left.oldest_packet),
-                    mean: mean(latency(&data.bins)),
-                    paced: false,
-                }
-            }
-            Transport::Carrier(carrier, stats, answered) => {
-                let journeys = if *answered { &data.round_trips } else { &data.messages };
-                let books = carried(*carrier, stats, *answered, &left);
-                Self {
-                    oldest_ps: age(left.oldest_message),
-                    mean: mean(journeys.as_deref().map_or(0, |journeys| latency(&journeys.bins))),
-                    paced: true,
-                    ..books
-                }
-            }
-            Transport::Session(totals) => {
-                let stats = &totals.stats;
-                let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
-                // A copy that the scenario makes of a PDU may arrive as well.
-                let asked = stats.pdus_sent - stats.broadcasts + copies + stats.data_doubled;
-                // Nobody is told of a PDU that was lost whole; but where nothing is under way any more,
-                // nothing will arrive.
-                let under_way = left.oldest_message.is_some() || left.packets + stats.data_held > 0;
-                let lost = match under_way {
-                    true => stats.pdus_lost,
-                    false => asked.saturating_sub(stats.pdus_delivered + stats.pdus_waiting),
-                };
-                Self {
-                    mean: mean(stats.pdu_ps),
-                    paced: true,
-                    ..balanced("PDUs", asked, stats.pdus_delivered, lost)
-                }
-            }
-            Transport::Linx(totals) => {
-                let stats = &totals.stats;
-                let never = stats.refused + totals.lost + totals.unseen + stats.missing;
-                Self {
-                    mean: mean(stats.message_ps.sum + stats.round_trips.sum),
-                    paced: true,
-                    ..balanced("messages", stats.messages, stats.delivered, never)
-                }
-            }
-            Transport::Transfer(totals) => {
-                let stats = &totals.stats;
-                balanced("Transfers", stats.wanted, stats.completed, stats.aborted.iter().sum())
-            }
-            Transport::Program(totals) => balanced("messages", totals.stats.wanted, totals.stats.received, 0),
-        }
-    }
-
     /// Those of all flows, where they count the same.
     pub(crate) fn sum(flows: impl Iterator<Item = Books>) -> Self {
         let sum = |sum: Books, flow: Books| Books {
@@ -171,33 +119,11 @@ impl Books {
     }
 }
 
-fn balanced(unit: &'static str, asked: u64, arrived: u64, never: u64) -> Books {
+/// What is neither in `arrived` nor in `never` is under way.
+pub(crate) fn balanced(unit: &'static str, asked: u64, arrived: u64, never: u64) -> Books {
     let missing = asked.saturating_sub(arrived);
     let never = never.min(missing);
     Books { unit, asked, arrived, never, under_way: missing - never, ..Books::default() }
-}
-
-/// Messages, PDUs, doorbells, reads and writes without anything above but answers.
-fn carried(carrier: Carrier, stats: &FlowStats, answered: bool, left: &FlowLeft) -> Books {
-    let fact = |fact: ProtocolFact| stats.facts[fact as usize];
-    let failed = fact(ProtocolFact::Failed);
-    if answered {
-        let never = failed + fact(ProtocolFact::TimedOut);
-        return balanced("requests", stats.asked, stats.round_trips, never);
-    }
-    match carrier {
-        Carrier::Message { .. } => balanced("messages", stats.asked, stats.delivered, failed),
-        Carrier::Doorbell { .. } => balanced("doorbells", stats.asked, stats.delivered, failed),
-        Carrier::Read | Carrier::Write => balanced("requests", stats.asked, stats.completed, failed),
-        Carrier::Stream { .. } => {
-            // Nobody is told of a PDU that was lost on its way; but where nothing waits, nothing will arrive.
-            let lost = match left.oldest_message {
-                Some(_) => failed + fact(ProtocolFact::Discarded),
-                None => u64::MAX,
-            };
-            balanced("PDUs", stats.asked, stats.delivered, lost)
-        }
-    }
 }
 
 /// Octets delivered once over the time in which they were.
@@ -232,74 +158,30 @@ fn ends(source: &SourceConfig, length: u64) -> bool {
     source.limit != u64::MAX || source.stop.0 < length || matches!(source.arrivals, Arrivals::Replay(_))
 }
 
-/// The last of all ranks, if all are done.
-pub(crate) fn program_end(ranks: &[RankStats]) -> Option<u64> {
-    ranks.iter().try_fold(0, |last: u64, rank| Some(last.max(rank.end?.0)))
-}
-
 /// The one rate of a flow. `packets`, `messages`: octets of the measured time over that time.
 pub(crate) fn rate(
     run: &RunData,
     flow: usize,
-    transport: &Transport<'_>,
+    tempo: Tempo,
     packets: Estimate,
     messages: Option<Estimate>,
 ) -> Rate {
     let length = run.collector.length().0;
-    let end = run.outcome.end.0;
     let data = &run.collector.flows()[flow];
     let mut sources = sources_of(&run.config, flow as u16).peekable();
     let finite = sources.peek().is_some() && sources.all(|source| ends(source, length));
-    // Of protocols that count their octets themselves, those that have no end are told for the whole run.
-    let counted = |octets: u64, span: Option<(models::sim_core::Time, models::sim_core::Time)>| match span {
-        Some((from, to)) if finite => Rate::over(octets, from.0, to.0),
-        _ => Rate::over(octets, 0, end),
-    };
-    let of_packets = |finite: bool| match finite {
-        true => Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), &[data.extent]),
-        false => Rate::measured(packets),
-    };
-    match transport {
-        Transport::Packets => of_packets(finite),
-        Transport::Carrier(_, stats, _) => {
-            let journeys: Vec<Extent> =
-                data.messages.iter().chain(&data.round_trips).map(|journeys| journeys.extent).collect();
-            match (messages, finite) {
-                (_, true) => Rate::of(stats.payload, &journeys),
-                (Some(messages), false) => Rate::measured(messages),
-                (None, false) => of_packets(false),
-            }
+    match (tempo, finite) {
+        (Tempo::Packets, true) => Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), &[data.extent]),
+        (Tempo::Packets, false) => Rate::measured(packets),
+        (Tempo::Journeys { octets }, true) => {
+            let journeys = data.messages.iter().chain(&data.round_trips);
+            Rate::of(octets, &journeys.map(|journeys| journeys.extent).collect::<Vec<Extent>>())
         }
-        Transport::Session(totals) => counted(totals.stats.octets_delivered, totals.stats.pdu_span),
-        Transport::Linx(totals) => counted(totals.stats.octets, totals.stats.message_span),
-        Transport::Program(totals) => {
-            Rate::over(totals.stats.octets, 0, program_end(&totals.ranks).unwrap_or(end))
-        }
-        Transport::Transfer(totals) => match transfer_span(totals, end) {
-            Some((from, to)) => Rate::over(totals.stats.verified_octets, from, to),
-            None => Rate::over(0, 0, end),
-        },
+        (Tempo::Journeys { .. }, false) => Rate::measured(messages.unwrap_or(packets)),
+        (Tempo::Counted { octets, span: Some((from, to)) }, true) => Rate::over(octets, from.0, to.0),
+        (Tempo::Counted { octets, .. }, _) => Rate::over(octets, 0, run.outcome.end.0),
+        (Tempo::Over { octets, from, to }, _) => Rate::over(octets, from, to),
     }
-}
-
-/// From the first beginning to the last completion of Transfers; of a program from the beginning of the run
-/// to the end of its last rank, as of programs over other transports.
-pub(crate) fn transfer_span(totals: &TransferTotals, end: u64) -> Option<(u64, u64)> {
-    let stats = &totals.stats;
-    let (first, last) = (stats.first_begun?.0, stats.last_done?.0);
-    let span = match totals.ranks.is_empty() {
-        true => (first, last),
-        false => (0, program_end(&totals.ranks).unwrap_or(end)),
-    };
-    (span.1 > span.0).then_some(span)
-}
-
-/// Verified octets over the time from the first beginning to the last completion, Gb/s; of a program over the
-/// time until its last rank is done, or the run is over.
-#[must_use]
-pub fn goodput_gbps(totals: &TransferTotals, end: u64) -> Option<f64> {
-    let (from, to) = transfer_span(totals, end)?;
-    Some(8_000.0 * totals.stats.verified_octets as f64 / (to - from) as f64)
 }
 
 /// What is known of the rate of a flow.

@@ -5,6 +5,7 @@
 
 use crate::axes::{GREY, INK, PAGE, WHITE, heading};
 use crate::num::time_text;
+use crate::protocol;
 use crate::report::VariantReport;
 use crate::scene::{Align, Scene, Type, text_width};
 use models::probe::{Signal, SignalKind};
@@ -95,12 +96,10 @@ impl Chart {
         let mut signals: Vec<&Signal> = report.run.collector.signals().iter().collect();
         signals.sort_by_key(|signal| signal.at);
         let devices = &report.run.config.devices;
-        let outcome = &report.run.outcome;
-        let sessions = outcome.sessions.iter().flat_map(|flow| &flow.by_node).map(|node| node.0);
-        let linx = outcome.linx.iter().flat_map(|flow| &flow.devices).copied();
         // Whoever told something is a node, too.
         let told = signals.iter().map(|signal| signal.device);
-        let nodes: BTreeSet<u32> = sessions.chain(linx).chain(told).collect();
+        let nodes = protocol::all(|protocol| protocol.nodes(&report.run.outcome));
+        let nodes: BTreeSet<u32> = nodes.into_iter().chain(told).collect();
         // In the order of ids.
         let owners = &report.run.config.owners;
         let mut columns: Vec<u32> = owners.iter().copied().filter(|owner| nodes.contains(owner)).collect();

@@ -1,6 +1,6 @@
 //! From the integers of a finished run to estimates: the one place where floats are born.
 
-use crate::books::{Books, FlowRate, Rate, Transport, goodput_gbps, rate, together};
+use crate::books::{Books, FlowRate, Rate, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, source_counts};
 use crate::estimate::{
     BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned,
@@ -8,6 +8,7 @@ use crate::estimate::{
 use crate::laws;
 use crate::num::clock_text;
 use crate::num::{gbps, ratio};
+use crate::protocol;
 use crate::run::{Role, RunData, Warmup, sources_of};
 use models::Outcome;
 use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER};
@@ -207,14 +208,12 @@ impl VariantReport {
                 Some(Box::new(gathered.report(flow.name.clone(), sources, &window, collector, None)))
             };
             report.protocol = run.outcome.protocols.get(index).copied().filter(|_| protocols[index]);
-            let transfers = run.outcome.transfers.iter().find(|totals| usize::from(totals.flow) == index);
-            report.transfer_gbps = transfers.and_then(|totals| goodput_gbps(totals, run.outcome.end.0));
             report.messages = of_journeys(&data.messages);
             report.round_trips = of_journeys(&data.round_trips);
-            let transport = Transport::of(&run, index);
-            report.books = Books::new(&run, index, &transport);
+            let account = protocol::account(&run, index);
+            (report.books, report.transfer_gbps) = (account.books, account.transfer_gbps);
             let messages = report.messages.as_ref().map(|messages| messages.goodput_gbps);
-            let rate = rate(&run, index, &transport, report.goodput_gbps, messages);
+            let rate = rate(&run, index, account.tempo, report.goodput_gbps, messages);
             octets += rate.octets;
             report.set_rate(&rate);
             report.saturated |= report.books.grows(run.outcome.end.0);
@@ -650,13 +649,8 @@ fn last_arrival(collector: &Collector, outcome: &Outcome) -> u64 {
         let at_hosts = flow.messages.iter().chain(&flow.round_trips).map(|journeys| journeys.extent);
         at_hosts.chain([flow.extent]).map(|extent| extent.last).chain([flow.last_drop])
     });
-    let sessions = outcome.sessions.iter().filter_map(|totals| Some(totals.stats.pdu_span?.1));
-    let linx = outcome.linx.iter().filter_map(|totals| Some(totals.stats.message_span?.1));
-    let transfers = outcome.transfers.iter().filter_map(|totals| totals.stats.last_done);
-    let ranks = outcome.transfers.iter().flat_map(|totals| &totals.ranks);
-    let ranks = ranks.chain(outcome.programs.iter().flat_map(|totals| &totals.ranks));
-    let ranks = ranks.filter_map(|rank| rank.end);
-    fabric.chain(sessions).chain(linx).chain(transfers).chain(ranks).map(|at| at.0).max().unwrap_or(0)
+    let protocols = protocol::PROTOCOLS.iter().filter_map(|protocol| protocol.last(outcome));
+    fabric.chain(protocols).map(|at| at.0).max().unwrap_or(0)
 }
 
 /// The window, not steady if the time that packets spend in the fabric, or messages on their way, still

@@ -7,7 +7,7 @@ use crate::chart::Chart;
 use crate::figures::{Caption, Figure, all};
 use crate::num::Num;
 use crate::report::VariantReport;
-use crate::series;
+use crate::series::{self, Series};
 use crate::summary::Summary;
 use serde::Serialize;
 use std::fs;
@@ -99,12 +99,6 @@ impl RunFolder {
         let mut files: Vec<(PathBuf, Vec<u8>)> = [
             ("resolved.json", resolved.to_string()),
             ("summary.json", Summary::new(name, reports).to_json()),
-            ("series/flows.csv", series::flows_csv(reports)),
-            ("series/fabric.csv", series::fabric_csv(reports)),
-            ("series/queues.csv", series::queues_csv(reports)),
-            ("series/latency_percentiles.csv", series::percentiles_csv(reports)),
-            ("series/links.csv", series::links_csv(reports)),
-            ("series/endpoints.csv", series::endpoints_csv(reports)),
             ("histograms.json", series::histograms_json(reports)),
             ("fingerprints.txt", fingerprints(reports)),
             ("perf.json", perf),
@@ -112,11 +106,8 @@ impl RunFolder {
         .into_iter()
         .map(|(name, text)| (PathBuf::from(name), text.into_bytes()))
         .collect();
-        if let Some(conduits) = series::conduits_csv(reports) {
-            files.push(("series/conduits.csv".into(), conduits.into_bytes()));
-        }
-        if let Some(heartbeats) = series::heartbeats_csv(reports) {
-            files.push(("series/heartbeats.csv".into(), heartbeats.into_bytes()));
+        for Series { name, text } in series::all(reports) {
+            files.push((format!("series/{name}").into(), text.into_bytes()));
         }
         for (variant, chart) in Chart::of_runs(&caption.scenario, reports) {
             files.push((format!("charts/{variant}.svg").into(), chart.to_svg().into_bytes()));

@@ -1,60 +1,105 @@
 //! CSV series and `histograms.json`: long tables, one observation a row, units in the column names.
 
-use crate::num::{Num, gbps, ratio};
-use crate::report::VariantReport;
-use crate::summary::linked_ports;
-use models::stats::GAP_PARTS;
-use std::fmt::Write;
+use crate::collect::{Bin, EndpointTotals, OfferedBin, SampleBin};
+use crate::csv::{Cell, Column, Get, csv, whole};
+use crate::num::{gbps, ratio};
+use crate::ports::variants;
+use crate::protocol::PROTOCOLS;
+use crate::report::{FlowReport, VariantReport};
+use crate::run::RunData;
+
+pub use crate::ports::links_csv;
 
 /// Ports in `queues.csv`, for each variant; `links.csv` has the high-water marks of all.
 pub const QUEUES_LISTED: usize = 64;
 
-/// A field of a CSV file: quoted iff it must be (RFC 4180).
-fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.into()
+/// A file of the folder `series`.
+pub struct Series {
+    /// Name of the file.
+    pub name: &'static str,
+    /// Its text.
+    pub text: String,
+}
+
+/// Every file of the folder `series`, of protocols as well, as far as there is something for it.
+pub fn all(reports: &[VariantReport]) -> Vec<Series> {
+    let runs: Vec<&RunData> = reports.iter().map(|report| &report.run).collect();
+    let always = [
+        ("flows.csv", flows_csv(reports)),
+        ("fabric.csv", fabric_csv(reports)),
+        ("queues.csv", queues_csv(reports)),
+        ("latency_percentiles.csv", percentiles_csv(reports)),
+        ("links.csv", links_csv(reports)),
+        ("endpoints.csv", endpoints_csv(reports)),
+    ];
+    let conduits = conduits_csv(reports).map(|text| ("conduits.csv", text));
+    let protocols = PROTOCOLS.iter().filter_map(|protocol| protocol.series(&runs));
+    let files = always.into_iter().chain(conduits).chain(protocols);
+    files.map(|(name, text)| Series { name, text }).collect()
+}
+
+type Columns<At, const N: usize> = [Column<Get<VariantReport, At>>; N];
+
+/// The beginning of a time bin, microseconds.
+fn start_us(report: &VariantReport, bin: usize) -> Cell {
+    Cell::Real(report.run.collector.bin_start(bin) as f64 / 1e6)
+}
+
+/// A mean; nothing, if there is nothing to divide by.
+fn mean(sum: u128, count: u64) -> f64 {
+    if count == 0 { f64::NAN } else { ratio(sum, count.into()) }
+}
+
+/// A flow in a time bin.
+struct FlowBin {
+    flow: usize,
+    bin: usize,
+}
+
+impl FlowBin {
+    fn delivered<'a>(&self, report: &'a VariantReport) -> &'a Bin {
+        &report.run.collector.flows()[self.flow].bins[self.bin]
+    }
+
+    fn offered<'a>(&self, report: &'a VariantReport) -> &'a OfferedBin {
+        &report.run.collector.flows()[self.flow].offered[self.bin]
+    }
+
+    /// Mean of a packet delivered, nanoseconds.
+    fn mean_ns(&self, report: &VariantReport, of: fn(&Bin) -> u128) -> Cell {
+        let bin = self.delivered(report);
+        Cell::Real(mean(of(bin), bin.packets) / 1e3)
     }
 }
 
-/// Appends one line. Writing to a `String` cannot fail.
-macro_rules! line {
-    ($out:expr, $($arg:tt)*) => { writeln!($out, $($arg)*).expect("a string takes any text") };
-}
+const FLOWS: Columns<FlowBin, 8> = [
+    Column::new("flow", "flow", |report, at| Cell::Text(report.flows[at.flow].name.clone())),
+    Column::new("time_us", "beginning of the time bin", |report, at| start_us(report, at.bin)),
+    Column::new("offered_gbps", "payload created", |report, at| {
+        Cell::Real(gbps(at.offered(report).payload, report.run.collector.bin_ps()))
+    }),
+    Column::new("goodput_gbps", "payload delivered", |report, at| {
+        Cell::Real(gbps(at.delivered(report).payload, report.run.collector.bin_ps()))
+    }),
+    Column::new("delivered_packets", "packets delivered", |report, at| whole(at.delivered(report).packets)),
+    Column::new("latency_mean_ns", "creation to last bit at the destination, mean", |report, at| {
+        at.mean_ns(report, |bin| bin.latency_ps)
+    }),
+    Column::new("network_latency_mean_ns", "likewise without the source queue", |report, at| {
+        at.mean_ns(report, |bin| bin.network_ps)
+    }),
+    Column::new("hol_blocked_mean_ns", "head-of-line blocking of a packet, mean", |report, at| {
+        at.mean_ns(report, |bin| bin.hol_ps.into())
+    }),
+];
 
 /// Throughput and mean latency of every flow over time.
 pub fn flows_csv(reports: &[VariantReport]) -> String {
-    let mut out = String::from(
-        "variant,flow,time_us,offered_gbps,goodput_gbps,delivered_packets,latency_mean_ns,\
-         network_latency_mean_ns,hol_blocked_mean_ns\n",
-    );
-    for report in reports {
-        let collector = &report.run.collector;
-        let bin_ps = collector.bin_ps();
-        for (flow, data) in report.flows.iter().zip(collector.flows()) {
-            for index in 0..report.window.to_bin {
-                let (bin, offered) = (&data.bins[index], &data.offered[index]);
-                let mean_ns = |sum: u128| {
-                    Num(if bin.packets == 0 { f64::NAN } else { ratio(sum, u128::from(bin.packets)) / 1e3 })
-                };
-                line!(
-                    out,
-                    "{},{},{},{},{},{},{},{},{}",
-                    field(&report.run.name),
-                    field(&flow.name),
-                    Num(collector.bin_start(index) as f64 / 1e6),
-                    Num(gbps(offered.payload, bin_ps)),
-                    Num(gbps(bin.payload, bin_ps)),
-                    bin.packets,
-                    mean_ns(bin.latency_ps),
-                    mean_ns(bin.network_ps),
-                    mean_ns(bin.hol_ps.into()),
-                );
-            }
-        }
-    }
-    out
+    csv(&FLOWS, variants(reports), |report| {
+        let flows = report.run.collector.flows().len().min(report.flows.len());
+        let bins = |flow| (0..report.window.to_bin).map(move |bin| FlowBin { flow, bin });
+        (0..flows).flat_map(bins).collect()
+    })
 }
 
 /// One past the last bin to write: those of the measured part, and later ones in which something happened
@@ -64,76 +109,95 @@ fn last_bin(report: &VariantReport, counts: &[[u64; 2]]) -> usize {
     report.window.to_bin.max(happened)
 }
 
+/// Mean of the samples in a bin.
+fn sampled(report: &VariantReport, bin: usize, of: fn(&SampleBin) -> u64) -> Cell {
+    let sample = &report.run.collector.samples()[bin];
+    Cell::Real(mean(of(sample).into(), sample.samples))
+}
+
+const FABRIC: Columns<usize, 7> = [
+    Column::new("time_us", "beginning of the time bin", |report, bin| start_us(report, *bin)),
+    Column::new("in_flight_packets", "packets in the fabric and at their sources, mean", |report, bin| {
+        sampled(report, *bin, |sample| sample.in_flight)
+    }),
+    Column::new("source_waiting_packets", "of these, waiting at their sources", |report, bin| {
+        sampled(report, *bin, |sample| sample.source_waiting)
+    }),
+    Column::new("switch_input_packets", "in the receive buffers of switches", |report, bin| {
+        sampled(report, *bin, |sample| sample.switch_input)
+    }),
+    Column::new("switch_waiting_packets", "waiting for transmitters of switches", |report, bin| {
+        sampled(report, *bin, |sample| sample.switch_waiting)
+    }),
+    Column::new("xoff_edges", "staging queues stopped", |report, bin| {
+        whole(report.run.collector.staging_edges()[*bin][0])
+    }),
+    Column::new("xon_edges", "staging queues released", |report, bin| {
+        whole(report.run.collector.staging_edges()[*bin][1])
+    }),
+];
+
 /// Fabric-wide queues and staging edges over time.
 pub fn fabric_csv(reports: &[VariantReport]) -> String {
-    let mut out = String::from(
-        "variant,time_us,in_flight_packets,source_waiting_packets,switch_input_packets,\
-         switch_waiting_packets,xoff_edges,xon_edges\n",
-    );
-    for report in reports {
-        let collector = &report.run.collector;
-        for index in 0..last_bin(report, collector.staging_edges()) {
-            let sample = &collector.samples()[index];
-            let mean = |sum: u64| {
-                Num(if sample.samples == 0 { f64::NAN } else { ratio(sum.into(), sample.samples.into()) })
-            };
-            let [xoff, xon] = collector.staging_edges()[index];
-            line!(
-                out,
-                "{},{},{},{},{},{},{xoff},{xon}",
-                field(&report.run.name),
-                Num(collector.bin_start(index) as f64 / 1e6),
-                mean(sample.in_flight),
-                mean(sample.source_waiting),
-                mean(sample.switch_input),
-                mean(sample.switch_waiting),
-            );
-        }
-    }
-    out
+    csv(&FABRIC, variants(reports), |report| {
+        (0..last_bin(report, report.run.collector.staging_edges())).collect()
+    })
 }
+
+/// Ends of conduits and connections in a time bin.
+struct Ends {
+    bin: usize,
+    opened: u64,
+    ended: u64,
+    open: i64,
+}
+
+const CONDUITS: Columns<Ends, 4> = [
+    Column::new("time_us", "beginning of the time bin", |report, at| start_us(report, at.bin)),
+    Column::new("opened_ends", "ends opened in it", |_, at| whole(at.opened)),
+    Column::new("ended_ends", "ends that ended in it", |_, at| whole(at.ended)),
+    Column::new("open_ends", "ends open when it is over", |_, at| whole(at.open)),
+];
 
 /// Ends of conduits and of connections (LINX, Scheduled Transfer) over time: opened and ended in a time bin,
 /// open at its end. Nothing without conduits.
 pub fn conduits_csv(reports: &[VariantReport]) -> Option<String> {
-    let mut out = String::from("variant,time_us,opened_ends,ended_ends,open_ends\n");
-    let mut some = false;
-    for report in reports {
-        let collector = &report.run.collector;
-        let (mut open, last) = (0, last_bin(report, collector.conduits()));
-        for (index, [opened, ended]) in collector.conduits().iter().enumerate().take(last) {
-            some = true;
+    let ends = |report: &VariantReport| -> Vec<Ends> {
+        let counts = report.run.collector.conduits();
+        let mut now = 0;
+        let mut at = |(bin, &[opened, ended]): (usize, &[u64; 2])| {
             // The printed algorithm says again and again that the same conduit is open.
-            open += *opened as i64 - *ended as i64;
-            let at = Num(collector.bin_start(index) as f64 / 1e6);
-            line!(out, "{},{at},{opened},{ended},{open}", field(&report.run.name));
-        }
-    }
-    some.then_some(out)
+            now += opened as i64 - ended as i64;
+            Ends { bin, opened, ended, open: now }
+        };
+        counts.iter().enumerate().take(last_bin(report, counts)).map(&mut at).collect()
+    };
+    let some = reports.iter().any(|report| !ends(report).is_empty());
+    some.then(|| csv(&CONDUITS, variants(reports), ends))
 }
 
-/// Times between heartbeats of LINX connections, in periods of them. Nothing without connections.
-pub fn heartbeats_csv(reports: &[VariantReport]) -> Option<String> {
-    let mut out = String::from("variant,flow,from_periods,heartbeats\n");
-    let mut some = false;
-    for report in reports {
-        for totals in &report.run.outcome.linx {
-            some = true;
-            let flow = field(&report.run.config.flows[usize::from(totals.flow)].name);
-            // The last class takes everything above it.
-            for (class, count) in totals.stats.gaps.iter().enumerate().filter(|(_, count)| **count > 0) {
-                let from = Num(class as f64 / GAP_PARTS as f64);
-                line!(out, "{},{flow},{from},{count}", field(&report.run.name));
-            }
-        }
-    }
-    some.then_some(out)
+/// Mean packets in the queues of a port in a time bin.
+struct Queue {
+    port: (u32, u8),
+    bin: usize,
+    input: f64,
+    waiting: f64,
 }
+
+const QUEUES: Columns<Queue, 4> = [
+    Column::new("port", "device and number of the port", |report, at| {
+        Cell::Text(report.port_name(at.port.0, at.port.1))
+    }),
+    Column::new("time_us", "beginning of the time bin", |report, at| start_us(report, at.bin)),
+    Column::new("input_packets", "packets in its receive buffers, mean", |_, at| Cell::Real(at.input)),
+    Column::new("waiting_packets", "packets waiting for its transmitter, mean", |_, at| {
+        Cell::Real(at.waiting)
+    }),
+];
 
 /// Occupancy of the queues of ports over time: of the fullest [`QUEUES_LISTED`] ports of each variant.
 pub fn queues_csv(reports: &[VariantReport]) -> String {
-    let mut out = String::from("variant,port,time_us,input_packets,waiting_packets\n");
-    for report in reports {
+    csv(&QUEUES, variants(reports), |report| {
         let collector = &report.run.collector;
         let mut fullest: Vec<(u64, (u32, u8))> = collector
             .ports()
@@ -144,130 +208,100 @@ pub fn queues_csv(reports: &[VariantReport]) -> String {
         fullest.sort_by_key(|&(sum, port)| (std::cmp::Reverse(sum), port));
         fullest.truncate(QUEUES_LISTED);
         fullest.sort_by_key(|&(_, port)| port);
-        for (_, port) in fullest {
-            let name = field(&report.port_name(port.0, port.1));
-            for index in 0..report.window.to_bin {
-                let samples = u128::from(collector.samples()[index].samples);
-                let Some((input, waiting)) = collector.queue(port, index).filter(|_| samples > 0) else {
-                    continue;
-                };
-                line!(
-                    out,
-                    "{},{name},{},{},{}",
-                    field(&report.run.name),
-                    Num(collector.bin_start(index) as f64 / 1e6),
-                    Num(ratio(input.into(), samples)),
-                    Num(ratio(waiting.into(), samples)),
-                );
-            }
-        }
-    }
-    out
+        let bins = |port: (u32, u8)| {
+            (0..report.window.to_bin).filter_map(move |bin| {
+                let samples = collector.samples()[bin].samples;
+                let (input, waiting) = collector.queue(port, bin).filter(|_| samples > 0)?;
+                let mean = |sum: u32| ratio(sum.into(), samples.into());
+                Some(Queue { port, bin, input: mean(input), waiting: mean(waiting) })
+            })
+        };
+        fullest.into_iter().flat_map(|(_, port)| bins(port)).collect()
+    })
 }
+
+/// A percentile of a flow, or of all flows.
+struct Percentile {
+    /// One past the last flow: all flows.
+    flow: usize,
+    percentile: &'static str,
+    latency_ps: u64,
+    network_ps: u64,
+}
+
+/// Flows, then all of them together.
+fn flows_and_all(report: &VariantReport) -> impl Iterator<Item = &FlowReport> {
+    report.flows.iter().chain([&report.overall])
+}
+
+const PERCENTILES: Columns<Percentile, 4> = [
+    Column::new("flow", "flow, or overall", |report, at| {
+        Cell::Text(report.flows.get(at.flow).unwrap_or(&report.overall).name.clone())
+    }),
+    Column::new("percentile", "so many of 100 packets took not longer", |_, at| {
+        Cell::Text(at.percentile.into())
+    }),
+    Column::new("latency_ns", "creation to last bit at the destination", |_, at| {
+        Cell::Real(at.latency_ps as f64 / 1e3)
+    }),
+    Column::new("network_latency_ns", "likewise without the source queue", |_, at| {
+        Cell::Real(at.network_ps as f64 / 1e3)
+    }),
+];
 
 /// Latency at many percentiles, per flow and overall.
 pub fn percentiles_csv(reports: &[VariantReport]) -> String {
-    const PERCENTILES: [&str; 19] = [
+    const LISTED: [&str; 19] = [
         "0", "1", "5", "10", "20", "25", "30", "40", "50", "60", "70", "75", "80", "90", "95", "99", "99.9",
         "99.99", "100",
     ];
-    let mut out = String::from("variant,flow,percentile,latency_ns,network_latency_ns\n");
-    for report in reports {
-        for flow in report.flows.iter().chain([&report.overall]) {
-            for percentile in PERCENTILES {
-                let q = percentile.parse::<f64>().expect("a constant") / 100.0;
-                let (Some(latency), Some(network)) =
-                    (flow.spread.latency.quantile(q), flow.spread.network.quantile(q))
-                else {
-                    continue;
-                };
-                line!(
-                    out,
-                    "{},{},{percentile},{},{}",
-                    field(&report.run.name),
-                    field(&flow.name),
-                    Num(latency as f64 / 1e3),
-                    Num(network as f64 / 1e3),
-                );
-            }
-        }
-    }
-    out
+    csv(&PERCENTILES, variants(reports), |report| {
+        let at = |(flow, told): (usize, &FlowReport), percentile: &'static str| {
+            let q = percentile.parse::<f64>().expect("a constant") / 100.0;
+            let (latency, network) = (told.spread.latency.quantile(q)?, told.spread.network.quantile(q)?);
+            Some(Percentile { flow, percentile, latency_ps: latency, network_ps: network })
+        };
+        let flows = flows_and_all(report).enumerate();
+        flows.flat_map(|flow| LISTED.into_iter().filter_map(move |listed| at(flow, listed))).collect()
+    })
 }
 
-/// Totals of every transmitter and receiver.
-pub fn links_csv(reports: &[VariantReport]) -> String {
-    let mut out = String::from(
-        "variant,port,packet_share,symbol_share,packets_sent,status_riding,status_standalone,voq_riding,\
-         voq_standalone,voq_received,voq_lost,voq_refreshes,xoff_edges,xon_edges,stopped_us,late_hol,hol_ps,\
-         staged_ps,input_high_water,output_high_water\n",
-    );
-    for report in reports {
-        let end = u128::from(report.active_ps());
-        for (device, port, stats) in linked_ports(report) {
-            line!(
-                out,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                field(&report.run.name),
-                field(&report.port_name(device, port)),
-                Num(ratio(stats.packet_ps.into(), end)),
-                Num(ratio(stats.symbol_ps.into(), end)),
-                stats.packets_sent,
-                stats.status_riding,
-                stats.status_standalone,
-                stats.voq_riding,
-                stats.voq_standalone,
-                stats.voq_received,
-                stats.voq_lost,
-                stats.voq_refreshes,
-                stats.xoff_edges,
-                stats.xon_edges,
-                Num(stats.stopped_ps as f64 / 1e6),
-                stats.late_hol,
-                stats.hol_ps,
-                stats.staged_ps,
-                stats.input_high_water,
-                stats.output_high_water,
-            );
-        }
-    }
-    out
+/// Octets, packets and times of an endpoint; by device.
+fn received(report: &VariantReport, device: usize, of: fn(&EndpointTotals) -> f64) -> Cell {
+    let total = &report.run.collector.endpoint_totals()[device];
+    Cell::Real(if total.delivered_packets > 0 { of(total) / 1e3 } else { f64::NAN })
 }
+
+const ENDPOINTS: Columns<usize, 7> = [
+    Column::new("endpoint", "device", |report, &device| {
+        Cell::Text(report.run.config.devices[device].path.clone())
+    }),
+    Column::new("offered_packets", "packets created here", |report, &device| {
+        whole(report.run.collector.endpoint_totals()[device].offered_packets)
+    }),
+    Column::new("offered_octets", "their payload", |report, &device| {
+        whole(report.run.collector.endpoint_totals()[device].offered_payload)
+    }),
+    Column::new("delivered_packets", "packets that arrived here", |report, &device| {
+        whole(report.run.collector.endpoint_totals()[device].delivered_packets)
+    }),
+    Column::new("delivered_octets", "their payload", |report, &device| {
+        whole(report.run.collector.endpoint_totals()[device].delivered_payload)
+    }),
+    Column::new("latency_mean_ns", "of packets that arrived here, mean", |report, &device| {
+        received(report, device, |total| ratio(total.latency_ps, total.delivered_packets.into()))
+    }),
+    Column::new("latency_max_ns", "likewise, maximum", |report, &device| {
+        received(report, device, |total| total.latency_ps_max as f64)
+    }),
+];
 
 /// Totals of every endpoint over the whole run.
 pub fn endpoints_csv(reports: &[VariantReport]) -> String {
-    let mut out = String::from(
-        "variant,endpoint,offered_packets,offered_octets,delivered_packets,delivered_octets,latency_mean_ns,\
-         latency_max_ns\n",
-    );
-    for report in reports {
-        let totals = report.run.collector.endpoint_totals();
-        for (index, (device, total)) in report.run.config.devices.iter().zip(totals).enumerate() {
-            if !report.run.collector.is_endpoint(index as u32) {
-                continue;
-            }
-            let received = total.delivered_packets > 0;
-            let mean = if received {
-                ratio(total.latency_ps, total.delivered_packets.into()) / 1e3
-            } else {
-                f64::NAN
-            };
-            let max = if received { total.latency_ps_max as f64 / 1e3 } else { f64::NAN };
-            line!(
-                out,
-                "{},{},{},{},{},{},{},{}",
-                field(&report.run.name),
-                field(&device.path),
-                total.offered_packets,
-                total.offered_payload,
-                total.delivered_packets,
-                total.delivered_payload,
-                Num(mean),
-                Num(max),
-            );
-        }
-    }
-    out
+    csv(&ENDPOINTS, variants(reports), |report| {
+        let devices = 0..report.run.config.devices.len();
+        devices.filter(|device| report.run.collector.is_endpoint(*device as u32)).collect()
+    })
 }
 
 /// Latency histograms of the measured part: `[largest picosecond of the bucket, packets]` pairs.
@@ -297,15 +331,4 @@ pub fn histograms_json(reports: &[VariantReport]) -> String {
     let mut text = serde_json::json!({ "unit": "ps", "variants": variants }).to_string();
     text.push('\n');
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_quoted_only_if_needed() {
-        assert_eq!(field("leaf/03:1"), "leaf/03:1");
-        assert_eq!(field("a,\"b\""), "\"a,\"\"b\"\"\"");
-    }
 }

@@ -6,21 +6,18 @@
 use crate::books::Books;
 use crate::enumeration::EnumerationSummary;
 use crate::estimate::Estimate;
-use crate::linx::LinxSummary;
 use crate::num::{Num, ratio};
-use crate::program::FlowProgramSummary;
+use crate::ports::Ports;
 use crate::report::{FlowReport, LatencyReport, VariantReport};
 use crate::run::Role;
-use crate::session::SessionSummary;
-use crate::transfer::TransferSummary;
+use crate::{links, protocol};
 use models::probe::Cause;
-use models::stats::{LinkStats, PortStats};
 use serde::Serialize;
 use serde::ser::SerializeMap;
-use std::collections::BTreeMap;
+use serde_json::{Map, Value};
 
-mod protocol;
-pub use protocol::{FactCounts, HostSummary, JourneySummary, ProtocolSummary};
+pub(crate) mod messages;
+pub use messages::{FactCounts, HostSummary, JourneySummary, ProtocolSummary};
 
 /// Version of the layout of `summary.json`.
 pub const FORMAT: u32 = 1;
@@ -74,23 +71,14 @@ pub struct VariantSummary {
     /// Endpoints that run protocols, over the whole run: of more than 64 those with the fullest queues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSummary>,
-    /// Connections of LINX, flow by flow, if there are any.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub linx: Vec<LinxSummary>,
-    /// Scheduled Transfers, flow by flow, if there are any.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub transfers: Vec<TransferSummary>,
-    /// Programs over sessions and LINX, flow by flow, if there are any.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub programs: Vec<FlowProgramSummary>,
-    /// Conduits of session management, flow by flow, if there are any.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub sessions: Vec<SessionSummary>,
-    /// Links, symbols and backpressure, over the whole run.
-    pub fabric: FabricSummary,
-    /// Links in symbol granularity, over the whole run, if there are any.
+    /// What protocols bring, each under its key, flow by flow: [`protocol::Protocol::summary`].
+    #[serde(flatten)]
+    pub protocols: Map<String, Value>,
+    /// Links, symbols and backpressure, over the whole run: `ports.rs`.
+    pub fabric: Value,
+    /// Links in symbol granularity, over the whole run, if there are any: `links.rs`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub links: Option<LinksSummary>,
+    pub links: Option<Value>,
     /// Head-of-line blocking by place, over the whole run.
     pub hol_blocking: HolSummary,
     /// Packet counts over the whole run.
@@ -203,91 +191,6 @@ impl BooksSummary {
     }
 }
 
-/// Links in symbol granularity: what went wrong, and what was done about it.
-#[derive(Clone, Debug, Serialize)]
-pub struct LinksSummary {
-    /// All ends together.
-    pub total: LinkSummary,
-    /// Each end at which anything is to be told, by port.
-    pub ends: BTreeMap<String, LinkSummary>,
-}
-
-/// Counts of one end of a link, or of all. Damage counts where it was sent, refusal where it arrived.
-#[derive(Clone, Debug, Serialize)]
-pub struct LinkSummary {
-    damaged_packets: u64,
-    damaged_symbols: u64,
-    damaged_idle: u64,
-    packet_retry: u64,
-    packet_not_accepted: u64,
-    recoveries: u64,
-    timeouts: u64,
-    cancelled: u64,
-    packets: u64,
-    repeated: u64,
-    repeated_us: Num,
-    recovery_us: Num,
-    downs: u64,
-    down_us: Num,
-    #[serde(skip_serializing_if = "is_zero")]
-    lost_no_room: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    lost_on_link: u64,
-    failed: u64,
-}
-
-/// Only continuous traffic is lost.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
-impl LinksSummary {
-    fn new(report: &VariantReport) -> Option<Self> {
-        let links = &report.run.outcome.links;
-        if links.is_empty() {
-            return None;
-        }
-        let mut total = LinkStats::default();
-        let (mut failed, mut ends) = (0, BTreeMap::new());
-        for (device, port, stats) in links {
-            failed += u64::from(stats.failed);
-            total.add(stats);
-            let quiet = LinkStats { packets: stats.packets, ..LinkStats::default() };
-            if *stats != quiet {
-                let end = LinkSummary::new(stats, stats.failed.into());
-                ends.insert(report.port_name(*device, *port), end);
-            }
-        }
-        Some(Self { total: LinkSummary::new(&total, failed), ends })
-    }
-}
-
-impl LinkSummary {
-    fn new(stats: &LinkStats, failed: u64) -> Self {
-        let us = |ps: u64| Num(ps as f64 / 1e6);
-        Self {
-            damaged_packets: stats.damaged_packets,
-            damaged_symbols: stats.damaged_symbols,
-            damaged_idle: stats.damaged_idle,
-            packet_retry: stats.retries,
-            packet_not_accepted: stats.not_accepted,
-            recoveries: stats.recoveries,
-            timeouts: stats.timeouts,
-            cancelled: stats.cancelled,
-            packets: stats.packets,
-            repeated: stats.repeated,
-            repeated_us: us(stats.repeated_ps),
-            recovery_us: us(stats.recovery_ps),
-            downs: stats.downs,
-            down_us: us(stats.down_ps),
-            lost_no_room: stats.lost_no_room,
-            lost_on_link: stats.lost_on_link,
-            failed,
-        }
-    }
-}
-
 /// A distribution of latencies.
 #[derive(Clone, Debug, Serialize)]
 pub struct LatencySummary {
@@ -379,57 +282,6 @@ impl FlowSummary {
     }
 }
 
-/// Totals over ports.
-#[derive(Clone, Debug, Serialize)]
-pub struct FabricSummary {
-    /// Share of the run, or of its part until all was done, in which transmitters carried packets, mean over
-    /// directions of links.
-    pub link_use_mean: Num,
-    /// Likewise, the busiest.
-    pub link_use_max: Num,
-    /// The busiest transmitter.
-    pub link_use_max_port: String,
-    /// Share of time in which transmitters carried symbols of their own, mean over directions of links.
-    pub symbol_use_mean: Num,
-    /// Packets that crossed a link.
-    pub packet_hops: u64,
-    /// Control symbols.
-    pub symbols: SymbolSummary,
-    /// Staging queues stopped.
-    pub xoff_edges: u64,
-    /// Staging queues released.
-    pub xon_edges: u64,
-    /// Time that staging queues were stopped, summed over queues.
-    pub stopped_us: Num,
-    /// Packets that blocked their input because the egress queue was full although its detector was on.
-    pub late_hol: u64,
-    /// Mean number of packets held by backpressure.
-    pub staged_mean_number: Num,
-    /// Most packets ever in the receive buffers of one port.
-    pub input_high_water: u32,
-    /// Most packets ever waiting for one transmitter of a switch.
-    pub switch_output_high_water: u32,
-}
-
-/// Control symbols sent in the whole run.
-#[derive(Copy, Clone, Debug, Default, Serialize)]
-pub struct SymbolSummary {
-    /// Acknowledgements and status that rode on a delimiter.
-    pub status_riding: u64,
-    /// Likewise with characters of their own.
-    pub status_standalone: u64,
-    /// VoQ messages that rode.
-    pub voq_riding: u64,
-    /// VoQ messages with a symbol of their own.
-    pub voq_standalone: u64,
-    /// VoQ messages received and applied.
-    pub voq_received: u64,
-    /// VoQ messages lost on purpose.
-    pub voq_lost: u64,
-    /// Refreshes of the whole state.
-    pub voq_refreshes: u64,
-}
-
 /// Head-of-line blocking by place.
 #[derive(Clone, Debug, Serialize)]
 pub struct HolSummary {
@@ -515,13 +367,10 @@ impl VariantSummary {
             overall: FlowSummary::new(&report.overall),
             flows: report.flows.iter().map(FlowSummary::new).collect(),
             hosts: HostSummary::all(report),
-            linx: LinxSummary::all(report),
-            transfers: TransferSummary::all(report),
-            programs: FlowProgramSummary::all(report),
-            sessions: SessionSummary::all(report),
-            links: LinksSummary::new(report),
-            fabric: fabric(report),
-            hol_blocking: hol(report),
+            protocols: protocol::summaries(&report.run),
+            links: links::summary(report),
+            fabric: Ports::new(report).summary(),
+            hol_blocking: HolSummary::new(report),
             conservation: ConservationSummary {
                 injected: outcome.injected,
                 replicated: outcome.replicated,
@@ -549,92 +398,35 @@ impl VariantSummary {
     }
 }
 
-/// Ports with a link, in device and port order; a port without one has no transmitter to speak of.
-pub(crate) fn linked_ports(report: &VariantReport) -> Vec<(u32, u8, PortStats)> {
-    let mut linked: Vec<(u32, u8)> =
-        report.run.config.links.iter().flat_map(|link| [link.a, link.b]).collect();
-    linked.sort_unstable();
-    let ports = report.run.outcome.ports.iter();
-    ports.filter(|(device, port, _)| linked.binary_search(&(*device, *port)).is_ok()).copied().collect()
-}
-
-fn fabric(report: &VariantReport) -> FabricSummary {
-    let outcome = &report.run.outcome;
-    let end = u128::from(report.active_ps());
-    let linked = linked_ports(report);
-    let capacity = end * linked.len() as u128;
-    let mut total = PortStats::default();
-    let mut symbols = SymbolSummary::default();
-    let (mut packet_ps, mut symbol_ps, mut stopped_ps) = (0u128, 0u128, 0u128);
-    let mut busiest: Option<&(u32, u8, PortStats)> = None;
-    for entry @ (device, _, stats) in &linked {
-        packet_ps += u128::from(stats.packet_ps);
-        symbol_ps += u128::from(stats.symbol_ps);
-        stopped_ps += u128::from(stats.stopped_ps);
-        symbols.status_riding += stats.status_riding;
-        symbols.status_standalone += stats.status_standalone;
-        symbols.voq_riding += stats.voq_riding;
-        symbols.voq_standalone += stats.voq_standalone;
-        symbols.voq_received += stats.voq_received;
-        symbols.voq_lost += stats.voq_lost;
-        symbols.voq_refreshes += stats.voq_refreshes;
-        total.xoff_edges += stats.xoff_edges;
-        total.xon_edges += stats.xon_edges;
-        total.late_hol += stats.late_hol;
-        total.staged_ps += stats.staged_ps;
-        total.input_high_water = total.input_high_water.max(stats.input_high_water);
-        if !report.run.collector.is_endpoint(*device) {
-            total.output_high_water = total.output_high_water.max(stats.output_high_water);
+impl HolSummary {
+    pub(crate) fn new(report: &VariantReport) -> Self {
+        let outcome = &report.run.outcome;
+        let end = u128::from(report.active_ps());
+        let place = |at: String, sum_ps: u128| HolPlace { at, sum_ps, mean_number: Num(ratio(sum_ps, end)) };
+        let devices = &report.run.config.devices;
+        let mut per_device = vec![0u128; devices.len()];
+        let mut ports: Vec<(u128, u32, u8)> = Vec::new();
+        for &(device, port, stats) in &outcome.ports {
+            per_device[device as usize] += stats.hol_ps;
+            if stats.hol_ps > 0 {
+                ports.push((stats.hol_ps, device, port));
+            }
         }
-        if busiest.is_none_or(|(_, _, best)| stats.packet_ps > best.packet_ps) {
-            busiest = Some(entry);
+        ports.sort_by_key(|&(hol_ps, device, port)| (std::cmp::Reverse(hol_ps), device, port));
+        Self {
+            mean_number: Num(ratio(per_device.iter().sum(), end)),
+            switches: devices
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| !report.run.collector.is_endpoint(*index as u32))
+                .map(|(index, device)| place(device.path.clone(), per_device[index]))
+                .collect(),
+            blocked_ports: ports.len(),
+            worst_ports: ports
+                .iter()
+                .take(HOL_PORTS_LISTED)
+                .map(|&(hol_ps, device, port)| place(report.port_name(device, port), hol_ps))
+                .collect(),
         }
-    }
-    FabricSummary {
-        link_use_mean: Num(ratio(packet_ps, capacity)),
-        link_use_max: Num(busiest.map_or(0.0, |(_, _, stats)| ratio(stats.packet_ps.into(), end))),
-        link_use_max_port: busiest
-            .map_or_else(String::new, |(device, port, _)| report.port_name(*device, *port)),
-        symbol_use_mean: Num(ratio(symbol_ps, capacity)),
-        packet_hops: outcome.packet_hops,
-        symbols,
-        xoff_edges: total.xoff_edges,
-        xon_edges: total.xon_edges,
-        stopped_us: Num(ratio(stopped_ps, 1_000_000)),
-        late_hol: total.late_hol,
-        staged_mean_number: Num(ratio(total.staged_ps, end)),
-        input_high_water: total.input_high_water,
-        switch_output_high_water: total.output_high_water,
-    }
-}
-
-fn hol(report: &VariantReport) -> HolSummary {
-    let outcome = &report.run.outcome;
-    let end = u128::from(report.active_ps());
-    let place = |at: String, sum_ps: u128| HolPlace { at, sum_ps, mean_number: Num(ratio(sum_ps, end)) };
-    let devices = &report.run.config.devices;
-    let mut per_device = vec![0u128; devices.len()];
-    let mut ports: Vec<(u128, u32, u8)> = Vec::new();
-    for &(device, port, stats) in &outcome.ports {
-        per_device[device as usize] += stats.hol_ps;
-        if stats.hol_ps > 0 {
-            ports.push((stats.hol_ps, device, port));
-        }
-    }
-    ports.sort_by_key(|&(hol_ps, device, port)| (std::cmp::Reverse(hol_ps), device, port));
-    HolSummary {
-        mean_number: Num(ratio(per_device.iter().sum(), end)),
-        switches: devices
-            .iter()
-            .enumerate()
-            .filter(|(index, _)| !report.run.collector.is_endpoint(*index as u32))
-            .map(|(index, device)| place(device.path.clone(), per_device[index]))
-            .collect(),
-        blocked_ports: ports.len(),
-        worst_ports: ports
-            .iter()
-            .take(HOL_PORTS_LISTED)
-            .map(|&(hol_ps, device, port)| place(report.port_name(device, port), hol_ps))
-            .collect(),
     }
 }

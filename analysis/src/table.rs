@@ -1,12 +1,14 @@
 //! The result of a run as text for a terminal.
 
 use crate::books::Books;
-use crate::num::{Num, change_text, count_text, ratio, three_digits, time_text};
-use crate::report::{FlowReport, LatencyReport, VariantReport, baselines, efficiency, retry_share};
+use crate::num::{change_text, count_text, ratio, three_digits, time_text};
+use crate::ports::Ports;
+use crate::report::{FlowReport, VariantReport, baselines};
 use crate::run::Role;
-use crate::summary::{HostSummary, VariantSummary};
-use models::probe::{Cause, ProtocolFact};
-use models::stats::LinkStats;
+use crate::summary::{VariantSummary, messages};
+use crate::{links, protocol};
+use models::probe::Cause;
+use models::stats::PortStats;
 use std::fmt::Write;
 
 /// Flows in a table; the rest is counted.
@@ -36,114 +38,74 @@ fn load_text(load: f64) -> String {
     format!("{:.1} %", 100.0 * load)
 }
 
-/// What became of what was asked for, and how fast: before the latencies of those that arrived.
-fn books(flow: &FlowReport) -> Vec<String> {
-    let Books { unit, asked, arrived, never, under_way, oldest_ps, .. } = flow.books;
-    let known = asked > 0 && !unit.is_empty();
-    let count = |count: u64| if known { count_text(count) } else { "-".into() };
-    let packets = unit == "packets" || !known;
-    vec![
-        // "closed loop" says it as well
-        if flow.saturated && !flow.closed_loop { format!("{} *", flow.title()) } else { flow.title() },
-        if packets { count(asked) } else { format!("{} {unit}", count(asked)) },
-        count(arrived),
-        count(never),
-        count(under_way),
-        time_text(oldest_ps.filter(|_| under_way > 0).map_or(f64::NAN, |ps| ps as f64)),
-        if flow.closed_loop { "closed loop".into() } else { load_text(flow.offered_load) },
-        load_text(flow.accepted_load.value),
-        format!("{} Gb/s", three_digits(flow.goodput_gbps.value)),
-    ]
+/// A column of a table of flows: its heading, and what stands there.
+struct Column {
+    title: &'static str,
+    cell: fn(&FlowReport) -> String,
 }
+
+const fn column(title: &'static str, cell: fn(&FlowReport) -> String) -> Column {
+    Column { title, cell }
+}
+
+/// A count of the books, if anything is known of them.
+fn kept(books: &Books, count: u64) -> String {
+    let known = books.asked > 0 && !books.unit.is_empty();
+    if known { count_text(count) } else { "-".into() }
+}
+
+/// What became of what was asked for, and how fast: before the latencies of those that arrived.
+const BOOKS: [Column; 9] = [
+    // "closed loop" says it as well
+    column("flow", |flow| {
+        if flow.saturated && !flow.closed_loop { format!("{} *", flow.title()) } else { flow.title() }
+    }),
+    column("asked", |flow| {
+        let (unit, asked) = (flow.books.unit, kept(&flow.books, flow.books.asked));
+        let plain = unit == "packets" || unit.is_empty() || flow.books.asked == 0;
+        if plain { asked } else { format!("{asked} {unit}") }
+    }),
+    column("arrived", |flow| kept(&flow.books, flow.books.arrived)),
+    column("never", |flow| kept(&flow.books, flow.books.never)),
+    column("under way", |flow| kept(&flow.books, flow.books.under_way)),
+    column("oldest", |flow| {
+        let oldest = flow.books.oldest_ps.filter(|_| flow.books.under_way > 0);
+        time_text(oldest.map_or(f64::NAN, |ps| ps as f64))
+    }),
+    column(
+        "offered",
+        |flow| {
+            if flow.closed_loop { "closed loop".into() } else { load_text(flow.offered_load) }
+        },
+    ),
+    column("accepted", |flow| load_text(flow.accepted_load.value)),
+    column("goodput", |flow| format!("{} Gb/s", three_digits(flow.goodput_gbps.value))),
+];
 
 /// Times of packets, and of how many.
-fn times(flow: &FlowReport) -> Vec<String> {
-    let hol = format!("{} ({:.0} %)", time_text(flow.hol_ps.value), 100.0 * flow.share(Cause::HeadOfLine));
-    vec![
-        flow.title(),
-        count_text(flow.delivered.packets),
-        time_text(flow.network.mean.value),
-        time_text(flow.network.p99.value),
-        time_text(flow.latency.mean.value),
-        time_text(flow.latency.p99.value),
-        time_text(flow.latency.max),
-        if flow.delivered.packets == 0 { "-".into() } else { hol },
-    ]
-}
-
-/// What protocols made of a flow, if they run it.
-fn protocol(flow: &FlowReport) -> Option<String> {
-    let stats = flow.protocol.as_ref()?;
-    let times = |what: &str, journeys: &FlowReport| {
-        let LatencyReport { mean, p99, max, .. } = journeys.latency;
-        format!(
-            "{what} {}, mean {}, p99 {}, max {}",
-            count_text(journeys.delivered.packets),
-            time_text(mean.value),
-            time_text(p99.value),
-            time_text(max)
-        )
-    };
-    let whole = match (&flow.round_trips, &flow.messages) {
-        (Some(trips), _) => times("round trips", trips),
-        (None, Some(messages)) => times("messages", messages),
-        (None, None) => "nothing arrived in the measured time".into(),
-    };
-    let mut text =
-        format!("{}: {whole}, {:.1} % of the link is payload", flow.name, 100.0 * efficiency(stats));
-    let retries = retry_share(stats);
-    if retries > 0.0 {
-        text += &format!(", {:.1} % answered by RETRY", 100.0 * retries);
-    }
-    for (fact, what) in [
-        (ProtocolFact::Discarded, "discarded"),
-        (ProtocolFact::Abandoned, "given up by receivers"),
-        (ProtocolFact::Failed, "failed"),
-        (ProtocolFact::TimedOut, "timed out"),
-    ] {
-        let count = stats.facts[fact as usize];
-        if count > 0 {
-            text += &format!(", {} {what}", count_text(count));
+const TIMES: [Column; 8] = [
+    column("times of", FlowReport::title),
+    column("packets", |flow| count_text(flow.delivered.packets)),
+    column("net mean", |flow| time_text(flow.network.mean.value)),
+    column("net p99", |flow| time_text(flow.network.p99.value)),
+    column("mean", |flow| time_text(flow.latency.mean.value)),
+    column("p99", |flow| time_text(flow.latency.p99.value)),
+    column("max", |flow| time_text(flow.latency.max)),
+    column("HOL blocked", |flow| match flow.delivered.packets {
+        0 => "-".into(),
+        _ => {
+            let share = 100.0 * flow.share(Cause::HeadOfLine);
+            format!("{} ({share:.0} %)", time_text(flow.hol_ps.value))
         }
-    }
-    Some(text)
-}
+    }),
+];
 
-/// The fullest queue of a host.
-fn hosts(hosts: &[HostSummary]) -> Option<String> {
-    let fullest = hosts.iter().reduce(|a, b| if b.rx_queue_mean.0 > a.rx_queue_mean.0 { b } else { a })?;
-    (fullest.rx_queue_mean.0 > 0.0).then(|| {
-        let HostSummary { device, rx_queue_mean: Num(mean), rx_queue_max, .. } = fullest;
-        format!("fullest host {device}: queue {} mean, {rx_queue_max} max", three_digits(*mean))
-    })
-}
-
-/// What went wrong on links in symbol granularity, in the whole run.
-fn links(report: &VariantReport) -> Option<String> {
-    let links = &report.run.outcome.links;
-    let mut total = LinkStats::default();
-    links.iter().for_each(|(.., stats)| total.add(stats));
-    if links.is_empty() || total == (LinkStats { packets: total.packets, ..LinkStats::default() }) {
-        return None;
-    }
-    let damaged = total.damaged_packets + total.damaged_symbols + total.damaged_idle;
-    let lost = match (total.lost_no_room, total.lost_on_link) {
-        (0, 0) => String::new(),
-        (room, link) => format!("; continuous traffic lost {room} without room, {link} by errors"),
-    };
-    Some(format!(
-        "links: {damaged} damaged ({} packets, {} symbols, {} idle), {} packet-retry, {} recoveries, \
-         {} timeouts, {} down; {} of {} packets repeated{lost}",
-        total.damaged_packets,
-        total.damaged_symbols,
-        total.damaged_idle,
-        total.retries,
-        total.recoveries,
-        total.timeouts,
-        total.downs,
-        total.repeated,
-        total.packets,
-    ))
+/// The table with these columns.
+fn table<'a>(columns: &[Column], flows: impl Iterator<Item = &'a FlowReport>) -> String {
+    let titles = columns.iter().map(|column| column.title.to_owned()).collect();
+    let cells = |flow| columns.iter().map(|column| (column.cell)(flow)).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(titles).chain(flows.map(cells)).collect();
+    aligned(&rows, "  ").trim_end().to_string()
 }
 
 /// The table of one variant.
@@ -158,17 +120,9 @@ pub fn variant(report: &VariantReport) -> String {
         let all = [&report.overall].into_iter().filter(|_| report.flows.len() != 1);
         report.flows.iter().take(FLOWS_LISTED).chain(all)
     };
-    let table = |titles: &[&str], cells: fn(&FlowReport) -> Vec<String>| {
-        let titles = titles.iter().map(|title| (*title).to_string()).collect();
-        let rows: Vec<Vec<String>> = std::iter::once(titles).chain(flows().map(cells)).collect();
-        aligned(&rows, "  ").trim_end().to_string()
-    };
-    let asked =
-        ["flow", "asked", "arrived", "never", "under way", "oldest", "offered", "accepted", "goodput"];
-    say(format_args!("{}", table(&asked, books)));
-    let timed = ["times of", "packets", "net mean", "net p99", "mean", "p99", "max", "HOL blocked"];
-    say(format_args!("{}", table(&timed, times)));
-    if let Some(line) = links(report) {
+    say(format_args!("{}", table(&BOOKS, flows())));
+    say(format_args!("{}", table(&TIMES, flows())));
+    if let Some(line) = links::line(report) {
         say(format_args!("  {line}"));
     }
     if report.flows.len() > FLOWS_LISTED {
@@ -185,53 +139,16 @@ pub fn variant(report: &VariantReport) -> String {
             rate.value, rate.half_width
         ));
     }
-    for line in report.flows.iter().take(FLOWS_LISTED).filter_map(protocol) {
+    for line in report.flows.iter().take(FLOWS_LISTED).filter_map(messages::line) {
         say(format_args!("  {line}"));
     }
-    if let Some(line) = hosts(&summary.hosts) {
+    if let Some(line) = messages::fullest(&summary.hosts) {
         say(format_args!("  {line}"));
     }
-    for lines in crate::linx::lines(report) {
+    for lines in protocol::all(|protocol| protocol.lines(&report.run)) {
         say(format_args!("{lines}"));
     }
-    for lines in crate::transfer::lines(report) {
-        say(format_args!("{lines}"));
-    }
-    for lines in crate::program::lines(report) {
-        say(format_args!("{lines}"));
-    }
-    for lines in crate::session::lines(report) {
-        say(format_args!("{lines}"));
-    }
-    let fabric = &summary.fabric;
-    let active = report.active_ps();
-    let over = (active != window.ps()).then(|| format!(", over all {}:", time_text(active as f64)));
-    say(format_args!(
-        "  links{} {:.1} % mean, {:.1} % max ({}), own symbols {:.2} %",
-        over.unwrap_or_default(),
-        100.0 * fabric.link_use_mean.0,
-        100.0 * fabric.link_use_max.0,
-        fabric.link_use_max_port,
-        100.0 * fabric.symbol_use_mean.0
-    ));
-    let messages = fabric.symbols.voq_riding + fabric.symbols.voq_standalone;
-    if messages > 0 || fabric.xoff_edges > 0 {
-        say(format_args!(
-            "  VoQ messages {} ({} rode), queues stopped {} times, released {} times, staged on average {} \
-             packets",
-            count_text(messages),
-            count_text(fabric.symbols.voq_riding),
-            count_text(fabric.xoff_edges),
-            count_text(fabric.xon_edges),
-            three_digits(fabric.staged_mean_number.0)
-        ));
-    }
-    if fabric.late_hol > 0 {
-        say(format_args!(
-            "  {} packets found the buffer of a congested output full and blocked their input",
-            count_text(fabric.late_hol)
-        ));
-    }
+    say_ports(report, &mut say);
     let kept = &summary.conservation;
     say(format_args!(
         "  packets {} created, {} copies, {} delivered, {} dropped, {} in flight",
@@ -259,6 +176,42 @@ pub fn variant(report: &VariantReport) -> String {
         say(format_args!("  BROKEN INVARIANT {law}"));
     }
     out
+}
+
+/// Links, VoQ messages and staging, over the whole run.
+fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>)) {
+    let ports = Ports::new(report);
+    let active = report.active_ps();
+    let (busiest, most) = ports.busiest();
+    let over = (active != report.window.ps()).then(|| format!(", over all {}:", time_text(active as f64)));
+    say(format_args!(
+        "  links{} {:.1} % mean, {:.1} % max ({}), own symbols {:.2} %",
+        over.unwrap_or_default(),
+        100.0 * ports.mean_share(|stats| stats.packet_ps.into()),
+        100.0 * most,
+        busiest,
+        100.0 * ports.mean_share(|stats| stats.symbol_ps.into())
+    ));
+    let count = |of: fn(&PortStats) -> u64| ports.sum(|stats| of(stats).into()) as u64;
+    let xoff_edges = count(|stats| stats.xoff_edges);
+    if ports.voq_messages() > 0 || xoff_edges > 0 {
+        say(format_args!(
+            "  VoQ messages {} ({} rode), queues stopped {} times, released {} times, staged on average {} \
+             packets",
+            count_text(ports.voq_messages()),
+            count_text(count(|stats| stats.voq_riding)),
+            count_text(xoff_edges),
+            count_text(count(|stats| stats.xon_edges)),
+            three_digits(ports.staged_mean_number())
+        ));
+    }
+    let late_hol = count(|stats| stats.late_hol);
+    if late_hol > 0 {
+        say(format_args!(
+            "  {} packets found the buffer of a congested output full and blocked their input",
+            count_text(late_hol)
+        ));
+    }
 }
 
 /// Plain sentences: what each variant changes against its baseline ([`baselines`]), or what limits the only
@@ -410,7 +363,7 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         let (a, b) = (three_digits(a), three_digits(b));
         text += &format!(", {} goodput {a} \u{2192} {b} Gb/s ({percent})", before.name);
     }
-    let (a, b) = (messages(first), messages(other));
+    let (a, b) = (message_rate(first), message_rate(other));
     if a > 0.0 && b > 0.0 && libm::fabs(change(a, b)) > 0.25 {
         let percent = percent(a, b);
         let (a, b) = (count_text(libm::round(a) as u64), count_text(libm::round(b) as u64));
@@ -419,12 +372,10 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     text
 }
 
-/// When all connections of LINX and all conduits were there, if the run has any.
+/// When all that protocols set up (connections, conduits) was there, if the run has any.
 fn all_up(report: &VariantReport) -> Option<String> {
-    let outcome = &report.run.outcome;
-    let linx = outcome.linx.iter().map(|totals| totals.all_up);
-    let up: Vec<_> = linx.chain(outcome.sessions.iter().map(|totals| totals.all_open)).collect();
-    let latest = up.iter().copied().collect::<Option<Vec<_>>>().map(|times| times.into_iter().max());
+    let up = protocol::all(|protocol| protocol.all_up(&report.run.outcome));
+    let latest = up.into_iter().collect::<Option<Vec<_>>>().map(|times| times.into_iter().max());
     match latest {
         None => Some("never".into()),
         Some(latest) => latest.map(|time| time_text(time.0 as f64)),
@@ -432,7 +383,7 @@ fn all_up(report: &VariantReport) -> Option<String> {
 }
 
 /// VoQ messages in a simulated millisecond.
-fn messages(report: &VariantReport) -> f64 {
+fn message_rate(report: &VariantReport) -> f64 {
     let ports = report.run.outcome.ports.iter();
     let sum: u64 = ports.map(|(_, _, stats)| stats.voq_riding + stats.voq_standalone).sum();
     ratio(u128::from(sum) * 1_000_000_000, report.active_ps().into())

@@ -3,7 +3,7 @@
 use crate::cli::{GoalArgs, RulesArg};
 use crate::console;
 use crate::status::Failure;
-use analysis::program;
+use analysis::protocol::program;
 use models::goal::Schedule;
 use models::goal::loggops::{Completion, LogGops, Rules, run};
 use models::sim_core::Duration;

@@ -1,26 +1,29 @@
 //! What is measured in a run of a sweep: one row for all flows together, one for each flow.
 
 use super::Mean;
-use crate::estimate::Estimate;
-use crate::linx::{LinxSummary, TimesSummary};
+pub use crate::metric::Kind;
+use crate::metric::{Row, yes};
 use crate::num::Num;
-use crate::report::{FlowReport, LatencyReport, VariantReport};
-use crate::session::{Ending, SessionSummary};
-use crate::summary::VariantSummary;
+use crate::ports::Ports;
+use crate::protocol::{self, PROTOCOLS};
+use crate::report::{FlowReport, VariantReport};
+use crate::summary::HolSummary;
 use models::probe::Cause;
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
-/// What a value is.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A whole number.
-    Count,
-    /// Any number.
-    Real,
-    /// 0 or 1.
-    Flag,
-    /// The largest of something: of several runs the largest of all, and not a mean of maxima.
-    Most,
+/// A column of measurements.
+pub type Metric = Row<Get>;
+
+/// How the value of a column is got.
+#[derive(Copy, Clone, Debug)]
+pub enum Get {
+    /// Of a flow, or of all flows together.
+    Flow(fn(&FlowReport) -> f64),
+    /// By a protocol, of a flow that it runs.
+    Protocol(protocol::Get),
+    /// Of the fabric: for `overall` only.
+    Run(fn(&VariantReport) -> f64),
 }
 
 impl Metric {
@@ -35,254 +38,283 @@ impl Metric {
             _ => mean,
         })
     }
+
+    /// Of a flow, or of all flows together; `None` where there is nothing to measure.
+    fn value(&self, report: &VariantReport, flow: Option<usize>) -> Option<f64> {
+        let value = match self.get {
+            Get::Flow(get) => get(flow.map_or(&report.overall, |flow| &report.flows[flow])),
+            Get::Protocol(get) => get(&report.run, flow),
+            Get::Run(get) => flow.is_none().then(|| get(report))?,
+        };
+        value.is_finite().then(|| Num(value).rounded())
+    }
 }
 
-/// A column of measurements.
-#[derive(Copy, Clone, Debug)]
-pub struct Metric {
-    /// Name, with the unit at the end where there is one.
-    pub name: &'static str,
-    /// Unit; empty for shares and counts.
-    pub unit: &'static str,
-    /// Kind.
-    pub kind: Kind,
-    /// What figures call it.
-    pub words: &'static str,
-    /// What it is.
-    pub about: &'static str,
+/// Mean time of a packet with this cause, nanoseconds.
+fn part(flow: &FlowReport, cause: Cause) -> f64 {
+    if flow.delivered.packets == 0 { f64::NAN } else { flow.mean_part_ps(cause) / 1e3 }
 }
 
-const fn real(name: &'static str, unit: &'static str, words: &'static str, about: &'static str) -> Metric {
-    Metric { name, unit, kind: Kind::Real, words, about }
-}
+/// Every metric, in the order of columns: those of flows, those of protocols, and those of the fabric, which
+/// exist for `overall` only.
+pub static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
+    let flows = FLOW_ROWS.iter().map(|row| row.with(Get::Flow(row.get)));
+    // Those of conduits came before those of LINX, and results are read by position.
+    let protocols = PROTOCOLS.iter().rev().flat_map(|protocol| protocol.columns());
+    let protocols = protocols.map(|row| row.with(Get::Protocol(row.get)));
+    let fabric = RUN_ROWS.iter().map(|row| row.with(Get::Run(row.get)));
+    flows.chain(protocols).chain(fabric).collect()
+});
 
-const fn most(name: &'static str, unit: &'static str, words: &'static str, about: &'static str) -> Metric {
-    Metric { name, unit, kind: Kind::Most, words, about }
-}
-
-const fn count(name: &'static str, words: &'static str, about: &'static str) -> Metric {
-    Metric { name, unit: "", kind: Kind::Count, words, about }
-}
-
-const fn flag(name: &'static str, words: &'static str, about: &'static str) -> Metric {
-    Metric { name, unit: "", kind: Kind::Flag, words, about }
-}
-
-/// Every metric, in the order of columns. Those from `link_use_mean` on exist for `overall` only.
-pub const METRICS: &[Metric] = &[
-    real("offered_load", "", "offered load", "share of injection link time offered, mean over sources"),
-    real("accepted_load", "", "accepted load", "share of injection link time delivered, mean over sources"),
-    real("per_slot", "", "packets per slot", "packets delivered for each source and tick of the cell clock"),
-    real(
+const FLOW_ROWS: &[Row<fn(&FlowReport) -> f64>] = &[
+    Row::real(
+        "offered_load",
+        "",
+        "offered load",
+        "share of injection link time offered, mean over sources",
+        |flow| flow.offered_load,
+    ),
+    Row::real(
+        "accepted_load",
+        "",
+        "accepted load",
+        "share of injection link time delivered, mean over sources",
+        |flow| flow.accepted_load.value,
+    ),
+    Row::real(
+        "per_slot",
+        "",
+        "packets per slot",
+        "packets delivered for each source and tick of the cell clock",
+        |flow| flow.per_slot.map_or(f64::NAN, |estimate| estimate.value),
+    ),
+    Row::real(
         "goodput_gbps",
         "Gb/s",
         "goodput",
         "octets delivered once, over the measured part; of a flow that ends from its first start to its last \
          completion",
+        |flow| flow.goodput_gbps.value,
     ),
-    real(
+    Row::real(
         "latency_mean_ns",
         "ns",
         "mean latency",
         "creation at the source to last bit at the destination, mean",
+        |flow| flow.latency.mean.value / 1e3,
     ),
-    real(
+    Row::real(
         "latency_p50_ns",
         "ns",
         "median latency",
         "creation at the source to last bit at the destination, median",
+        |flow| flow.latency.p50.value / 1e3,
     ),
-    real(
+    Row::real(
         "latency_p99_ns",
         "ns",
         "99th percentile of latency",
         "creation at the source to last bit at the destination, 99th percentile",
+        |flow| flow.latency.p99.value / 1e3,
     ),
-    real(
+    Row::real(
         "latency_p999_ns",
         "ns",
         "99.9th percentile of latency",
         "creation at the source to last bit at the destination, 99.9th percentile",
+        |flow| flow.latency.p999.value / 1e3,
     ),
-    most(
+    Row::most(
         "latency_max_ns",
         "ns",
         "maximum latency",
         "creation at the source to last bit at the destination, maximum",
+        |flow| flow.latency.max / 1e3,
     ),
-    real(
+    Row::real(
         "network_latency_mean_ns",
         "ns",
         "mean network latency",
         "time from the first bit on the injection link, mean",
+        |flow| flow.network.mean.value / 1e3,
     ),
-    real(
+    Row::real(
         "network_latency_p50_ns",
         "ns",
         "median network latency",
         "time from the first bit on the injection link, median",
+        |flow| flow.network.p50.value / 1e3,
     ),
-    real(
+    Row::real(
         "network_latency_p99_ns",
         "ns",
         "99th percentile of network latency",
         "time from the first bit on the injection link, 99th percentile",
+        |flow| flow.network.p99.value / 1e3,
     ),
-    real(
+    Row::real(
         "network_latency_p999_ns",
         "ns",
         "99.9th percentile of network latency",
         "time from the first bit on the injection link, 99.9th percentile",
+        |flow| flow.network.p999.value / 1e3,
     ),
-    most(
+    Row::most(
         "network_latency_max_ns",
         "ns",
         "maximum network latency",
         "time from the first bit on the injection link, maximum",
+        |flow| flow.network.max / 1e3,
     ),
-    real(
+    Row::real(
         "part_source_queue_ns",
         "ns",
         "time in the source queue",
         "mean time of a packet in the source queue",
+        |flow| part(flow, Cause::SourceQueue),
     ),
-    real(
+    Row::real(
         "part_serialization_ns",
         "ns",
         "serialization time",
         "mean time of a packet in transmission and store-and-forward",
+        |flow| part(flow, Cause::Serialization),
     ),
-    real("part_propagation_ns", "ns", "propagation time", "mean time of a packet on wires"),
-    real("part_pipeline_ns", "ns", "time in pipelines", "mean time of a packet in pipelines of switches"),
-    real(
+    Row::real("part_propagation_ns", "ns", "propagation time", "mean time of a packet on wires", |flow| {
+        part(flow, Cause::Propagation)
+    }),
+    Row::real(
+        "part_pipeline_ns",
+        "ns",
+        "time in pipelines",
+        "mean time of a packet in pipelines of switches",
+        |flow| part(flow, Cause::Pipeline),
+    ),
+    Row::real(
         "part_input_contention_ns",
         "ns",
         "input contention",
         "mean time of a packet behind others of its input",
+        |flow| part(flow, Cause::InputContention),
     ),
-    real(
+    Row::real(
         "part_output_contention_ns",
         "ns",
         "output contention",
         "mean time of a packet behind others for its output",
+        |flow| part(flow, Cause::OutputContention),
     ),
-    real(
+    Row::real(
         "part_hol_blocking_ns",
         "ns",
         "head-of-line blocking",
         "mean time of a packet behind packets for other outputs",
+        |flow| part(flow, Cause::HeadOfLine),
     ),
-    real(
+    Row::real(
         "part_staged_ns",
         "ns",
         "time held by backpressure",
         "mean time of a packet held by VoQ backpressure",
+        |flow| part(flow, Cause::Staged),
     ),
-    real(
+    Row::real(
         "part_no_buffer_ns",
         "ns",
         "time without a downstream buffer",
         "mean time of a packet without a buffer at the neighbour",
+        |flow| part(flow, Cause::NoBuffer),
     ),
-    real(
+    Row::real(
         "part_link_recovery_ns",
         "ns",
         "link retry and recovery",
         "mean time of a packet in retries and recovery of links",
+        |flow| part(flow, Cause::Recovery),
     ),
-    real("part_host_ns", "ns", "time in hosts", "mean time of a packet in hosts"),
-    real("part_protocol_ns", "ns", "time held by protocols", "mean time of a packet held by protocols"),
-    count("offered_packets", "packets offered", "packets created in the measured part"),
-    count("delivered_packets", "packets delivered", "packets delivered in the measured part"),
-    count("dropped_packets", "packets dropped", "packets dropped in the whole run"),
-    flag(
+    Row::real("part_host_ns", "ns", "time in hosts", "mean time of a packet in hosts", |flow| {
+        part(flow, Cause::Host)
+    }),
+    Row::real(
+        "part_protocol_ns",
+        "ns",
+        "time held by protocols",
+        "mean time of a packet held by protocols",
+        |flow| part(flow, Cause::Protocol),
+    ),
+    Row::count("offered_packets", "packets offered", "packets created in the measured part", |flow| {
+        flow.offered.packets as f64
+    }),
+    Row::count("delivered_packets", "packets delivered", "packets delivered in the measured part", |flow| {
+        flow.delivered.packets as f64
+    }),
+    Row::count("dropped_packets", "packets dropped", "packets dropped in the whole run", |flow| {
+        flow.dropped as f64
+    }),
+    Row::flag(
         "saturated",
         "saturated runs",
         "accepted is less than 99 % of offered, more is asked for than completes, or a source is a closed \
          loop",
+        |flow| yes(flow.saturated),
     ),
-    count("conduits", "conduits", "conduits of session management at the end"),
-    count("leaked_streams", "leaked streams", "streams at the end that are in no conduit"),
-    count("orphan_records", "orphan records", "complete records of conduits at the end without a partner"),
-    count("open_messages", "OPEN messages", "OPENs sent, repetitions included"),
-    real("all_open_us", "us", "time until all conduits are open", "when the last wanted conduit was open"),
-    flag("ended_storm", "runs that end in a storm", "the records of a peer reached their limit"),
-    flag("ended_duplicate", "runs with two conduits", "no storm, and two nodes have more than one conduit"),
-    flag("ended_half_open", "runs with half-open records", "none of these, and a record has an unknown side"),
-    flag("ended_orphan", "runs with orphan records", "none of these, and a complete record has no partner"),
-    flag("ended_leak", "runs that leak streams", "none of these, and a stream is in no conduit"),
-    flag("ended_one", "runs that end well", "every wanted conduit is there once, and nothing else"),
-    flag("ended_none", "runs without a conduit", "nothing is wrong, but not every wanted conduit is there"),
-    count("connections", "connections", "connections of LINX up at both ends at the end"),
-    count(
-        "false_timeouts",
-        "false timeouts",
-        "ends of connections that timed out although the peer was there",
-    ),
-    real(
-        "false_timeouts_per_connection_hour",
-        "",
-        "false timeouts per connection-hour",
-        "the same for each hour that a connection was up, by the protocol clock",
-    ),
-    real(
-        "detection_mean_us",
-        "us",
-        "time to notice that a peer is down",
-        "from the moment at which a peer went down to the end of a connection with it, mean",
-    ),
-    most(
-        "detection_max_us",
-        "us",
-        "longest time to notice that a peer is down",
-        "from the moment at which a peer went down to the end of a connection with it, maximum",
-    ),
-    real(
-        "reestablishment_mean_us",
-        "us",
-        "time to connect again",
-        "from the end of a connection, once both nodes were there again, to the next one, mean",
-    ),
-    real(
+];
+
+const RUN_ROWS: &[Row<fn(&VariantReport) -> f64>] = &[
+    Row::real(
         "link_use_mean",
         "",
         "link use, mean",
         "share of time in which transmitters carried packets, mean over directions",
+        |report| Ports::new(report).mean_share(|stats| stats.packet_ps.into()),
     ),
-    real(
+    Row::real(
         "link_use_max",
         "",
         "link use, busiest direction",
         "share of time in which the busiest transmitter carried packets",
+        |report| Ports::new(report).busiest().1,
     ),
-    real(
+    Row::real(
         "symbol_use_mean",
         "",
         "link use by symbols, mean",
         "share of time in which transmitters carried symbols of their own, mean over directions",
+        |report| Ports::new(report).mean_share(|stats| stats.symbol_ps.into()),
     ),
-    count("voq_messages", "VoQ messages", "VoQ messages sent"),
-    count("xoff_edges", "stops of staging queues", "staging queues stopped"),
-    count(
+    Row::count("voq_messages", "VoQ messages", "VoQ messages sent", |report| {
+        Ports::new(report).voq_messages() as f64
+    }),
+    Row::count("xoff_edges", "stops of staging queues", "staging queues stopped", |report| {
+        Ports::new(report).sum(|stats| stats.xoff_edges.into()) as f64
+    }),
+    Row::count(
         "late_hol",
         "packets late for the detector",
         "packets that blocked their input although the detector was on",
+        |report| Ports::new(report).sum(|stats| stats.late_hol.into()) as f64,
     ),
-    real(
+    Row::real(
         "staged_mean_number",
         "packets",
         "packets held by backpressure",
         "mean number of packets held by backpressure",
+        |report| Ports::new(report).staged_mean_number(),
     ),
-    real(
+    Row::real(
         "hol_mean_number",
         "packets",
         "packets blocked at the head of a line",
         "mean number of packets blocked at the head of a line",
+        |report| HolSummary::new(report).mean_number.0,
     ),
-    count("stalls", "stalls", "stalls that the watchdog found"),
-    flag("steady", "steady runs", "a steady state was found"),
-    real("warmup_us", "us", "warm-up", "time cut off at the beginning"),
+    Row::count("stalls", "stalls", "stalls that the watchdog found", |report| {
+        report.run.outcome.stalls.len() as f64
+    }),
+    Row::flag("steady", "steady runs", "a steady state was found", |report| yes(report.window.steady)),
+    Row::real("warmup_us", "us", "warm-up", "time cut off at the beginning", |report| {
+        report.window.from_ps as f64 / 1e6
+    }),
 ];
 
 /// Position of a metric.
@@ -302,98 +334,12 @@ pub struct ScopeRow {
 
 /// Everything that a sweep keeps of a run.
 pub fn measure(report: &VariantReport) -> Vec<ScopeRow> {
-    let summary = VariantSummary::new(report);
-    // One flow at most opens conduits, one at most has connections.
-    let mut overall = of_flow(&report.overall, summary.sessions.first(), summary.linx.first());
-    overall.scope = super::OVERALL.into();
-    let fabric = &summary.fabric;
-    let whole = [
-        fabric.link_use_mean.0,
-        fabric.link_use_max.0,
-        fabric.symbol_use_mean.0,
-        (fabric.symbols.voq_riding + fabric.symbols.voq_standalone) as f64,
-        fabric.xoff_edges as f64,
-        fabric.late_hol as f64,
-        fabric.staged_mean_number.0,
-        summary.hol_blocking.mean_number.0,
-        summary.stalls.len() as f64,
-        f64::from(u8::from(report.window.steady)),
-        report.window.from_ps as f64 / 1e6,
-    ];
-    overall.values.truncate(METRICS.len() - whole.len());
-    overall.values.extend(whole.into_iter().map(kept));
-    debug_assert_eq!(overall.values.len(), METRICS.len());
-    let flows = report.flows.iter().map(|flow| {
-        let conduits = summary.sessions.iter().find(|conduits| conduits.flow == flow.name);
-        let connections = summary.linx.iter().find(|connections| connections.flow == flow.name);
-        of_flow(flow, conduits, connections)
-    });
-    std::iter::once(overall).chain(flows).collect()
-}
-
-/// Rounded; `None` if it is not a number.
-fn kept(value: f64) -> Option<f64> {
-    value.is_finite().then(|| Num(value).rounded())
-}
-
-fn of_flow(
-    flow: &FlowReport,
-    conduits: Option<&SessionSummary>,
-    connections: Option<&LinxSummary>,
-) -> ScopeRow {
-    let ns = |estimate: &Estimate| estimate.value / 1e3;
-    let latency = |report: &LatencyReport| {
-        [ns(&report.mean), ns(&report.p50), ns(&report.p99), ns(&report.p999), report.max / 1e3]
+    let row = |scope: &str, flow| ScopeRow {
+        scope: scope.into(),
+        values: METRICS.iter().map(|metric| metric.value(report, flow)).collect(),
     };
-    let none = flow.delivered.packets == 0;
-    let mut values = vec![
-        flow.offered_load,
-        flow.accepted_load.value,
-        flow.per_slot.map_or(f64::NAN, |estimate| estimate.value),
-        flow.goodput_gbps.value,
-    ];
-    values.extend(latency(&flow.latency));
-    values.extend(latency(&flow.network));
-    values.extend(Cause::ALL.map(|cause| if none { f64::NAN } else { flow.mean_part_ps(cause) / 1e3 }));
-    values.push(flow.offered.packets as f64);
-    values.push(flow.delivered.packets as f64);
-    values.push(flow.dropped as f64);
-    values.push(f64::from(u8::from(flow.saturated)));
-    values.extend(of_conduits(conduits));
-    values.extend(of_connections(connections));
-    let mut values: Vec<Option<f64>> = values.into_iter().map(kept).collect();
-    values.resize(METRICS.len(), None);
-    ScopeRow { scope: flow.name.clone(), values }
-}
-
-fn of_conduits(conduits: Option<&SessionSummary>) -> Vec<f64> {
-    let figure = |of: fn(&SessionSummary) -> f64| conduits.map_or(f64::NAN, of);
-    let mut values = vec![
-        figure(|conduits| conduits.conduits as f64),
-        figure(|conduits| conduits.leaked_streams as f64),
-        figure(|conduits| conduits.orphans as f64),
-        figure(|conduits| conduits.messages.open as f64),
-        figure(|conduits| conduits.all_open_us.map_or(f64::NAN, |at| at.0)),
-    ];
-    values.extend(Ending::ALL.map(|ending| {
-        conduits.map_or(f64::NAN, |conduits| f64::from(u8::from(conduits.ending() == ending)))
-    }));
-    values
-}
-
-fn of_connections(connections: Option<&LinxSummary>) -> [f64; 6] {
-    let Some(connections) = connections else { return [f64::NAN; 6] };
-    let of = |times: &Option<TimesSummary>, what: fn(&TimesSummary) -> Num| {
-        times.as_ref().map_or(f64::NAN, |times| what(times).0)
-    };
-    [
-        connections.up as f64,
-        connections.false_timeouts as f64,
-        connections.false_timeouts_per_connection_hour.map_or(f64::NAN, |rate| rate.0),
-        of(&connections.detection, |times| times.mean_us),
-        of(&connections.detection, |times| times.max_us),
-        of(&connections.reestablishment, |times| times.mean_us),
-    ]
+    let flows = report.flows.iter().enumerate().map(|(index, flow)| row(&flow.name, Some(index)));
+    std::iter::once(row(super::OVERALL, None)).chain(flows).collect()
 }
 
 #[cfg(test)]
@@ -405,7 +351,7 @@ mod tests {
     fn names_are_unique_and_end_in_their_unit() {
         let names: BTreeSet<&str> = METRICS.iter().map(|metric| metric.name).collect();
         assert_eq!(names.len(), METRICS.len());
-        for metric in METRICS {
+        for metric in METRICS.iter() {
             let ending = match metric.unit {
                 "Gb/s" => "_gbps",
                 "ns" => "_ns",

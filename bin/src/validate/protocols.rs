@@ -149,7 +149,7 @@ pub(crate) fn blocks() -> Vec<Row> {
     let row = |window: u32| {
         let run = study(text, &window.to_string());
         let totals = &run.outcome.transfers[0];
-        let found = analysis::books::goodput_gbps(totals, run.outcome.end.0).unwrap_or(f64::NAN);
+        let found = analysis::protocol::transfer::goodput_gbps(totals, run.outcome.end.0).unwrap_or(f64::NAN);
         // The way of Data by hand: see `models::transfer_rate`, whose integers `riosim check` prints.
         let agents = &run.config.agents;
         let roads = models::path::Roads::new(&run.config);

@@ -1,7 +1,7 @@
 //! Studies of Scheduled Transfer.
 
 use super::{Study, near};
-use analysis::books::goodput_gbps;
+use analysis::protocol::transfer::goodput_gbps;
 use models::config::{AgentConfig, ProtocolConfig, TransferConfig};
 use models::path::Roads;
 use models::stats::{RankStats, TransferTotals};

@@ -1,10 +1,177 @@
-//! Connections of LINX: what a run came to, for `summary.json` and the terminal.
+//! Connections of LINX: what a run came to.
 
+use super::{Get, Protocol, counted, flow_name, json};
+use crate::books::{Account, Books, Tempo, balanced, mean};
+use crate::csv::{self, Cell, Column, csv, whole};
+use crate::metric::Row;
 use crate::num::{Num, count_text, time_text};
-use crate::report::VariantReport;
-use models::stats::{LinxEnd, LinxTotals, Times};
+use crate::run::RunData;
+use models::Outcome;
+use models::sim_core::Time;
+use models::stats::{GAP_PARTS, LinxEnd, LinxTotals, Times};
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write;
+
+/// The row of the table.
+pub(super) struct Linx;
+
+impl Protocol for Linx {
+    fn key(&self) -> &'static str {
+        "linx"
+    }
+
+    fn summary(&self, run: &RunData) -> Vec<Value> {
+        LinxSummary::all(run).into_iter().map(json).collect()
+    }
+
+    fn lines(&self, run: &RunData) -> Vec<String> {
+        LinxSummary::all(run).iter().map(LinxSummary::lines).collect()
+    }
+
+    fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
+        let totals = of_flow(run, Some(flow))?;
+        let stats = &totals.stats;
+        let never = stats.refused + totals.lost + totals.unseen + stats.missing;
+        let books = Books {
+            mean: mean(run, stats.message_ps.sum + stats.round_trips.sum),
+            paced: true,
+            ..balanced("messages", stats.messages, stats.delivered, never)
+        };
+        Some(Account::new(books, Tempo::Counted { octets: stats.octets, span: stats.message_span }))
+    }
+
+    fn broken(&self, outcome: &Outcome) -> Vec<String> {
+        let unsound = outcome.linx.iter().filter(|totals| {
+            let stats = &totals.stats;
+            stats.missing + stats.repeated + stats.unannounced + stats.corrupt > 0
+        });
+        let text = |totals: &LinxTotals| {
+            format!("LINX lost, repeated or changed messages unseen (flow {})", totals.flow)
+        };
+        unsound.map(text).collect()
+    }
+
+    fn last(&self, outcome: &Outcome) -> Option<Time> {
+        outcome.linx.iter().filter_map(|totals| Some(totals.stats.message_span?.1)).max()
+    }
+
+    fn columns(&self) -> &'static [Row<Get>] {
+        COLUMNS
+    }
+
+    fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
+        outcome.linx.iter().map(|totals| totals.all_up).collect()
+    }
+
+    fn nodes(&self, outcome: &Outcome) -> Vec<u32> {
+        outcome.linx.iter().flat_map(|totals| totals.devices.iter().copied()).collect()
+    }
+
+    /// Times between heartbeats, in periods of them.
+    fn series(&self, runs: &[&RunData]) -> Option<(&'static str, String)> {
+        let some = runs.iter().any(|run| !run.outcome.linx.is_empty());
+        let variants = runs.iter().map(|run| (run.name.as_str(), *run));
+        some.then(|| ("heartbeats.csv", csv(&HEARTBEATS, variants, gaps)))
+    }
+}
+
+fn of_flow(run: &RunData, flow: Option<usize>) -> Option<&LinxTotals> {
+    counted(&run.outcome.linx, flow, |totals| totals.flow)
+}
+
+/// A class of gaps between heartbeats: of these totals, which class, how many.
+struct Gap {
+    flow: u16,
+    class: usize,
+    count: u64,
+}
+
+/// Gaps by their class; the last takes everything above it.
+fn gaps(run: &RunData) -> Vec<Gap> {
+    let of = |totals: &LinxTotals| -> Vec<Gap> {
+        let classes = totals.stats.gaps.iter().enumerate().filter(|(_, count)| **count > 0);
+        classes.map(|(class, count)| Gap { flow: totals.flow, class, count: *count }).collect()
+    };
+    run.outcome.linx.iter().flat_map(of).collect()
+}
+
+const HEARTBEATS: [Column<csv::Get<RunData, Gap>>; 3] = [
+    Column::new("flow", "flow", |run, gap| Cell::Text(flow_name(run, gap.flow))),
+    Column::new("from_periods", "shortest gap of the class, in periods of heartbeats", |_, gap| {
+        Cell::Real(gap.class as f64 / GAP_PARTS as f64)
+    }),
+    Column::new("heartbeats", "heartbeats that came after such a gap", |_, gap| whole(gap.count)),
+];
+
+fn figure(run: &RunData, flow: Option<usize>, of: fn(&LinxTotals) -> f64) -> f64 {
+    of_flow(run, flow).map_or(f64::NAN, of)
+}
+
+/// Mean of some times, microseconds, if there are any.
+fn mean_us(times: &Times) -> f64 {
+    TimesSummary::new(times).map_or(f64::NAN, |times| times.mean_us.0)
+}
+
+/// Periods are told by the protocol clock: that of the first node stands for all.
+fn clock(run: &RunData) -> f64 {
+    let (num, den) = run.config.agents.first().map_or((1, 1), |agent| agent.clock);
+    num as f64 / den as f64
+}
+
+const COLUMNS: &[Row<Get>] = &[
+    Row::count(
+        "connections",
+        "connections",
+        "connections of LINX up at both ends at the end",
+        |run, flow| figure(run, flow, |totals| totals.up as f64),
+    ),
+    Row::count(
+        "false_timeouts",
+        "false timeouts",
+        "ends of connections that timed out although the peer was there",
+        |run, flow| figure(run, flow, |totals| totals.stats.false_timeouts as f64),
+    ),
+    Row::real(
+        "false_timeouts_per_connection_hour",
+        "",
+        "false timeouts per connection-hour",
+        "the same for each hour that a connection was up, by the protocol clock",
+        |run, flow| of_flow(run, flow).and_then(|totals| false_rate(totals, clock(run))).unwrap_or(f64::NAN),
+    ),
+    Row::real(
+        "detection_mean_us",
+        "us",
+        "time to notice that a peer is down",
+        "from the moment at which a peer went down to the end of a connection with it, mean",
+        |run, flow| figure(run, flow, |totals| mean_us(&totals.stats.detected)),
+    ),
+    Row::most(
+        "detection_max_us",
+        "us",
+        "longest time to notice that a peer is down",
+        "from the moment at which a peer went down to the end of a connection with it, maximum",
+        |run, flow| {
+            figure(run, flow, |totals| {
+                TimesSummary::new(&totals.stats.detected).map_or(f64::NAN, |times| times.max_us.0)
+            })
+        },
+    ),
+    Row::real(
+        "reestablishment_mean_us",
+        "us",
+        "time to connect again",
+        "from the end of a connection, once both nodes were there again, to the next one, mean",
+        |run, flow| figure(run, flow, |totals| mean_us(&totals.stats.reestablished)),
+    ),
+];
+
+/// False timeouts for each hour of a connection, by the protocol clock; `None`: no connection was up.
+fn false_rate(totals: &LinxTotals, clock: f64) -> Option<f64> {
+    // Both ends of a connection are up for as long as it is.
+    let hours = totals.stats.up_ps as f64 / 2.0 * clock / 3.6e15;
+    (hours > 0.0).then(|| totals.stats.false_timeouts as f64 / hours)
+}
 
 /// Connections of one flow, over the whole run.
 #[derive(Clone, Debug, Serialize)]
@@ -162,20 +329,15 @@ fn mean_ps(times: &Times) -> f64 {
 
 impl LinxSummary {
     /// Every flow of LINX of a run.
-    pub fn all(report: &VariantReport) -> Vec<Self> {
-        let config = &report.run.config;
-        let name = |flow: u16| config.flows[usize::from(flow)].name.clone();
-        // Periods are told by the protocol clock: that of the first node stands for all.
-        let (num, den) = config.agents.first().map_or((1, 1), |agent| agent.clock);
-        let clock = num as f64 / den as f64;
-        report.run.outcome.linx.iter().map(|totals| Self::new(name(totals.flow), totals, clock)).collect()
+    pub fn all(run: &RunData) -> Vec<Self> {
+        let clock = clock(run);
+        let all = run.outcome.linx.iter();
+        all.map(|totals| Self::new(flow_name(run, totals.flow), totals, clock)).collect()
     }
 
     fn new(flow: String, totals: &LinxTotals, clock: f64) -> Self {
         let stats = &totals.stats;
         let ended = |end: LinxEnd| stats.ended[end as usize];
-        // Both ends of a connection are up for as long as it is.
-        let hours = stats.up_ps as f64 / 2.0 * clock / 3.6e15;
         let frames = &stats.frames;
         Self {
             flow,
@@ -194,8 +356,7 @@ impl LinxSummary {
                 crash: ended(LinxEnd::Crash),
             },
             false_timeouts: stats.false_timeouts,
-            false_timeouts_per_connection_hour: (hours > 0.0)
-                .then(|| Num(stats.false_timeouts as f64 / hours)),
+            false_timeouts_per_connection_hour: false_rate(totals, clock).map(Num),
             flaps: stats.flaps,
             detection: TimesSummary::new(&stats.detected),
             reestablishment: TimesSummary::new(&stats.reestablished),
@@ -314,9 +475,4 @@ impl LinxSummary {
         }
         out
     }
-}
-
-/// What the terminal shows of connections.
-pub(crate) fn lines(report: &VariantReport) -> Vec<String> {
-    LinxSummary::all(report).iter().map(LinxSummary::lines).collect()
 }

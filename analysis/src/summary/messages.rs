@@ -1,8 +1,8 @@
 //! Flows of messages, streams and requests, and the hosts that they run on.
 
 use super::{Decomposition, EstimateSummary, LatencySummary};
-use crate::num::{Num, clock_text, ratio};
-use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
+use crate::num::{Num, clock_text, count_text, ratio, three_digits, time_text};
+use crate::report::{FlowReport, LatencyReport, VariantReport, efficiency, retry_share};
 use models::probe::ProtocolFact;
 use models::stats::FlowStats;
 use serde::Serialize;
@@ -164,4 +164,51 @@ impl HostSummary {
         }
         hosts
     }
+}
+
+/// What protocols made of a flow, if they run it, for a terminal.
+pub(crate) fn line(flow: &FlowReport) -> Option<String> {
+    let stats = flow.protocol.as_ref()?;
+    let times = |what: &str, journeys: &FlowReport| {
+        let LatencyReport { mean, p99, max, .. } = journeys.latency;
+        format!(
+            "{what} {}, mean {}, p99 {}, max {}",
+            count_text(journeys.delivered.packets),
+            time_text(mean.value),
+            time_text(p99.value),
+            time_text(max)
+        )
+    };
+    let whole = match (&flow.round_trips, &flow.messages) {
+        (Some(trips), _) => times("round trips", trips),
+        (None, Some(messages)) => times("messages", messages),
+        (None, None) => "nothing arrived in the measured time".into(),
+    };
+    let mut text =
+        format!("{}: {whole}, {:.1} % of the link is payload", flow.name, 100.0 * efficiency(stats));
+    let retries = retry_share(stats);
+    if retries > 0.0 {
+        text += &format!(", {:.1} % answered by RETRY", 100.0 * retries);
+    }
+    for (fact, what) in [
+        (ProtocolFact::Discarded, "discarded"),
+        (ProtocolFact::Abandoned, "given up by receivers"),
+        (ProtocolFact::Failed, "failed"),
+        (ProtocolFact::TimedOut, "timed out"),
+    ] {
+        let count = stats.facts[fact as usize];
+        if count > 0 {
+            text += &format!(", {} {what}", count_text(count));
+        }
+    }
+    Some(text)
+}
+
+/// The fullest queue of a host, for a terminal.
+pub(crate) fn fullest(hosts: &[HostSummary]) -> Option<String> {
+    let fullest = hosts.iter().reduce(|a, b| if b.rx_queue_mean.0 > a.rx_queue_mean.0 { b } else { a })?;
+    (fullest.rx_queue_mean.0 > 0.0).then(|| {
+        let HostSummary { device, rx_queue_mean: Num(mean), rx_queue_max, .. } = fullest;
+        format!("fullest host {device}: queue {} mean, {rx_queue_max} max", three_digits(*mean))
+    })
 }

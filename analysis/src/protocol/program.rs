@@ -1,12 +1,60 @@
-//! Programs (GOAL): what a run of one came to, for `summary.json` and the terminal.
+//! Programs (GOAL): what a run of one came to.
 
+use super::{Protocol, counted, flow_name, json};
+use crate::books::{Account, Tempo, balanced};
 use crate::num::{Num, count_text, time_text};
-use crate::report::VariantReport;
+use crate::run::RunData;
+use models::Outcome;
 use models::config::ProgramTransport;
 use models::goal::Schedule;
 use models::goal::loggops::Completion;
+use models::sim_core::Time;
 use models::stats::{ProgramTotals, RankStats};
 use serde::Serialize;
+use serde_json::Value;
+
+/// The row of the table: programs over sessions and LINX.
+pub(super) struct Program;
+
+impl Protocol for Program {
+    fn key(&self) -> &'static str {
+        "programs"
+    }
+
+    fn summary(&self, run: &RunData) -> Vec<Value> {
+        FlowProgramSummary::all(run).into_iter().map(json).collect()
+    }
+
+    fn lines(&self, run: &RunData) -> Vec<String> {
+        FlowProgramSummary::all(run).iter().map(FlowProgramSummary::lines).collect()
+    }
+
+    fn is_above(&self) -> bool {
+        true
+    }
+
+    fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
+        let totals = counted(&run.outcome.programs, Some(flow), |totals| totals.flow)?;
+        let to = program_end(&totals.ranks).unwrap_or(run.outcome.end.0);
+        let books = balanced("messages", totals.stats.wanted, totals.stats.received, 0);
+        Some(Account::new(books, Tempo::Over { octets: totals.stats.octets, from: 0, to }))
+    }
+
+    fn broken(&self, outcome: &Outcome) -> Vec<String> {
+        let wrong = outcome.programs.iter().filter(|totals| totals.stats.corrupt > 0);
+        wrong.map(|totals| format!("a program got octets that nobody sent (flow {})", totals.flow)).collect()
+    }
+
+    fn last(&self, outcome: &Outcome) -> Option<Time> {
+        let ranks = outcome.programs.iter().flat_map(|totals| &totals.ranks);
+        ranks.filter_map(|rank| rank.end).max()
+    }
+}
+
+/// The last of all ranks, if all are done.
+pub(super) fn program_end(ranks: &[RankStats]) -> Option<u64> {
+    ranks.iter().try_fold(0, |last: u64, rank| Some(last.max(rank.end?.0)))
+}
 
 /// Share of the time until the last rank is done in which rank `n` does not compute.
 fn communication(done: &Completion, n: usize) -> Option<f64> {
@@ -121,12 +169,11 @@ pub struct FlowProgramSummary {
 
 impl FlowProgramSummary {
     /// Every such flow of a run.
-    pub fn all(report: &VariantReport) -> Vec<Self> {
-        let config = &report.run.config;
+    pub fn all(run: &RunData) -> Vec<Self> {
         let one = |totals: &ProgramTotals| {
             let ProgramTotals { flow, transport, ranks, stats } = totals;
             Some(Self {
-                flow: config.flows[usize::from(*flow)].name.clone(),
+                flow: flow_name(run, *flow),
                 transport: match transport {
                     ProgramTransport::Session => "session",
                     ProgramTransport::Linx => "linx",
@@ -140,22 +187,19 @@ impl FlowProgramSummary {
                 program: ProgramSummary::new(ranks)?,
             })
         };
-        report.run.outcome.programs.iter().filter_map(one).collect()
+        run.outcome.programs.iter().filter_map(one).collect()
     }
-}
 
-/// What the terminal shows of programs over sessions and LINX.
-pub(crate) fn lines(report: &VariantReport) -> Vec<String> {
-    let line = |flow: FlowProgramSummary| {
+    /// For a terminal.
+    fn lines(&self) -> String {
         format!(
             "  {} ({}): {} of {} messages received, {} octets compared\n    {}",
-            flow.flow,
-            flow.transport,
-            count_text(flow.received),
-            count_text(flow.messages),
-            count_text(flow.octets),
-            flow.program.line()
+            self.flow,
+            self.transport,
+            count_text(self.received),
+            count_text(self.messages),
+            count_text(self.octets),
+            self.program.line()
         )
-    };
-    FlowProgramSummary::all(report).into_iter().map(line).collect()
+    }
 }

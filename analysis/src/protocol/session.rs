@@ -1,10 +1,153 @@
-//! Conduits of session management: what a run came to, for `summary.json` and the terminal.
+//! Conduits of session management: what a run came to.
 
+use super::{Get, Protocol, counted, flow_name, json};
+use crate::books::{Account, Books, Tempo, balanced, mean};
+use crate::metric::{Row, yes};
 use crate::num::{Num, count_text, time_text};
-use crate::report::VariantReport;
+use crate::run::RunData;
+use models::Outcome;
+use models::sim_core::Time;
 use models::stats::SessionTotals;
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write;
+
+/// The row of the table.
+pub(super) struct Session;
+
+impl Protocol for Session {
+    fn key(&self) -> &'static str {
+        "sessions"
+    }
+
+    fn summary(&self, run: &RunData) -> Vec<Value> {
+        SessionSummary::all(run).into_iter().map(json).collect()
+    }
+
+    fn lines(&self, run: &RunData) -> Vec<String> {
+        SessionSummary::all(run).iter().map(SessionSummary::lines).collect()
+    }
+
+    fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
+        let totals = of_flow(run, Some(flow))?;
+        let stats = &totals.stats;
+        let left = run.outcome.left.get(flow).copied().unwrap_or_default();
+        let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
+        // A copy that the scenario makes of a PDU may arrive as well.
+        let asked = stats.pdus_sent - stats.broadcasts + copies + stats.data_doubled;
+        // Nobody is told of a PDU that was lost whole; but where nothing is under way any more, nothing will
+        // arrive.
+        let under_way = left.oldest_message.is_some() || left.packets + stats.data_held > 0;
+        let lost = match under_way {
+            true => stats.pdus_lost,
+            false => asked.saturating_sub(stats.pdus_delivered + stats.pdus_waiting),
+        };
+        let books = Books {
+            mean: mean(run, stats.pdu_ps),
+            paced: true,
+            ..balanced("PDUs", asked, stats.pdus_delivered, lost)
+        };
+        Some(Account::new(books, Tempo::Counted { octets: stats.octets_delivered, span: stats.pdu_span }))
+    }
+
+    fn last(&self, outcome: &Outcome) -> Option<Time> {
+        outcome.sessions.iter().filter_map(|totals| Some(totals.stats.pdu_span?.1)).max()
+    }
+
+    fn columns(&self) -> &'static [Row<Get>] {
+        COLUMNS
+    }
+
+    fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
+        outcome.sessions.iter().map(|totals| totals.all_open).collect()
+    }
+
+    fn nodes(&self, outcome: &Outcome) -> Vec<u32> {
+        outcome.sessions.iter().flat_map(|totals| totals.by_node.iter().map(|node| node.0)).collect()
+    }
+}
+
+fn of_flow(run: &RunData, flow: Option<usize>) -> Option<&SessionTotals> {
+    counted(&run.outcome.sessions, flow, |totals| totals.flow)
+}
+
+fn figure(run: &RunData, flow: Option<usize>, of: fn(&SessionTotals) -> f64) -> f64 {
+    of_flow(run, flow).map_or(f64::NAN, of)
+}
+
+fn ended(run: &RunData, flow: Option<usize>, how: Ending) -> f64 {
+    of_flow(run, flow).map_or(f64::NAN, |totals| yes(Ending::of(totals) == how))
+}
+
+const COLUMNS: &[Row<Get>] = &[
+    Row::count("conduits", "conduits", "conduits of session management at the end", |run, flow| {
+        figure(run, flow, |totals| totals.pairs as f64)
+    }),
+    Row::count(
+        "leaked_streams",
+        "leaked streams",
+        "streams at the end that are in no conduit",
+        |run, flow| figure(run, flow, |totals| totals.leaked as f64),
+    ),
+    Row::count(
+        "orphan_records",
+        "orphan records",
+        "complete records of conduits at the end without a partner",
+        |run, flow| figure(run, flow, |totals| totals.orphans as f64),
+    ),
+    Row::count("open_messages", "OPEN messages", "OPENs sent, repetitions included", |run, flow| {
+        figure(run, flow, |totals| totals.stats.opens as f64)
+    }),
+    Row::real(
+        "all_open_us",
+        "us",
+        "time until all conduits are open",
+        "when the last wanted conduit was open",
+        |run, flow| figure(run, flow, |totals| totals.all_open.map_or(f64::NAN, |at| us(at.0).0)),
+    ),
+    Row::flag(
+        "ended_storm",
+        "runs that end in a storm",
+        "the records of a peer reached their limit",
+        |run, flow| ended(run, flow, Ending::Storm),
+    ),
+    Row::flag(
+        "ended_duplicate",
+        "runs with two conduits",
+        "no storm, and two nodes have more than one conduit",
+        |run, flow| ended(run, flow, Ending::Duplicate),
+    ),
+    Row::flag(
+        "ended_half_open",
+        "runs with half-open records",
+        "none of these, and a record has an unknown side",
+        |run, flow| ended(run, flow, Ending::HalfOpen),
+    ),
+    Row::flag(
+        "ended_orphan",
+        "runs with orphan records",
+        "none of these, and a complete record has no partner",
+        |run, flow| ended(run, flow, Ending::Orphan),
+    ),
+    Row::flag(
+        "ended_leak",
+        "runs that leak streams",
+        "none of these, and a stream is in no conduit",
+        |run, flow| ended(run, flow, Ending::Leak),
+    ),
+    Row::flag(
+        "ended_one",
+        "runs that end well",
+        "every wanted conduit is there once, and nothing else",
+        |run, flow| ended(run, flow, Ending::One),
+    ),
+    Row::flag(
+        "ended_none",
+        "runs without a conduit",
+        "nothing is wrong, but not every wanted conduit is there",
+        |run, flow| ended(run, flow, Ending::None),
+    ),
+];
 
 /// Conduits of one flow, over the whole run.
 #[derive(Clone, Debug, Serialize)]
@@ -61,7 +204,7 @@ pub struct SessionSummary {
 
 /// How the conduits of a flow end.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+enum Ending {
     /// The limit of records was reached.
     Storm,
     /// Two nodes have more than one conduit.
@@ -79,16 +222,18 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// All, in the order in which they are looked for.
-    pub(crate) const ALL: [Ending; 7] = [
-        Ending::Storm,
-        Ending::Duplicate,
-        Ending::HalfOpen,
-        Ending::Orphan,
-        Ending::Leak,
-        Ending::One,
-        Ending::None,
-    ];
+    /// How the conduits of a flow ended, in the classes of explorations: the first that applies.
+    fn of(totals: &SessionTotals) -> Self {
+        match totals {
+            _ if totals.stats.limited_at.is_some() => Ending::Storm,
+            _ if totals.duplicates > 0 => Ending::Duplicate,
+            _ if totals.half_open > 0 => Ending::HalfOpen,
+            _ if totals.orphans > 0 => Ending::Orphan,
+            _ if totals.leaked > 0 => Ending::Leak,
+            _ if totals.pairs == totals.expected => Ending::One,
+            _ => Ending::None,
+        }
+    }
 }
 
 /// Messages handed out by endpoints, by kind.
@@ -172,9 +317,9 @@ fn us(ps: u64) -> Num {
 
 impl SessionSummary {
     /// Every flow of session management of a run.
-    pub fn all(report: &VariantReport) -> Vec<Self> {
-        let name = |flow: u16| report.run.config.flows[usize::from(flow)].name.clone();
-        report.run.outcome.sessions.iter().map(|totals| Self::new(name(totals.flow), totals)).collect()
+    pub fn all(run: &RunData) -> Vec<Self> {
+        let all = run.outcome.sessions.iter();
+        all.map(|totals| Self::new(flow_name(run, totals.flow), totals)).collect()
     }
 
     fn new(flow: String, totals: &SessionTotals) -> Self {
@@ -235,19 +380,6 @@ impl SessionSummary {
                 delayed: stats.injected[2],
             },
             missed_steps: stats.missed_steps,
-        }
-    }
-
-    /// How the conduits of the flow ended, in the classes of explorations: the first that applies.
-    pub(crate) fn ending(&self) -> Ending {
-        match self {
-            _ if self.record_limit_us.is_some() => Ending::Storm,
-            _ if self.duplicates > 0 => Ending::Duplicate,
-            _ if self.half_open > 0 => Ending::HalfOpen,
-            _ if self.orphans > 0 => Ending::Orphan,
-            _ if self.leaked_streams > 0 => Ending::Leak,
-            _ if self.conduits == self.wanted => Ending::One,
-            _ => Ending::None,
         }
     }
 
@@ -329,9 +461,4 @@ impl SessionSummary {
         }
         out
     }
-}
-
-/// What the terminal shows of conduits.
-pub(crate) fn lines(report: &VariantReport) -> Vec<String> {
-    SessionSummary::all(report).iter().map(SessionSummary::lines).collect()
 }

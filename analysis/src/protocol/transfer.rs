@@ -1,12 +1,101 @@
-//! Scheduled Transfers: what a run came to, for `summary.json` and the terminal.
+//! Scheduled Transfers: what a run came to.
 
-use crate::laws::unsound;
+use super::program::{ProgramSummary, program_end};
+use super::{Protocol, counted, flow_name, json};
+use crate::books::{Account, Tempo, balanced};
 use crate::num::{Num, count_text, time_text};
-use crate::program::ProgramSummary;
-use crate::report::VariantReport;
+use crate::run::RunData;
+use models::Outcome;
+use models::sim_core::Time;
 use models::stats::{TransferEnd, TransferTotals};
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write;
+
+/// The row of the table.
+pub(super) struct Transfer;
+
+impl Protocol for Transfer {
+    fn key(&self) -> &'static str {
+        "transfers"
+    }
+
+    fn summary(&self, run: &RunData) -> Vec<Value> {
+        TransferSummary::all(run).into_iter().map(json).collect()
+    }
+
+    fn lines(&self, run: &RunData) -> Vec<String> {
+        TransferSummary::all(run).iter().map(TransferSummary::lines).collect()
+    }
+
+    fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
+        let totals = counted(&run.outcome.transfers, Some(flow), |totals| totals.flow)?;
+        let (stats, end) = (&totals.stats, run.outcome.end.0);
+        let books = balanced("Transfers", stats.wanted, stats.completed, stats.aborted.iter().sum());
+        let tempo = match span(totals, end) {
+            Some((from, to)) => Tempo::Over { octets: stats.verified_octets, from, to },
+            None => Tempo::Over { octets: 0, from: 0, to: end },
+        };
+        Some(Account { transfer_gbps: goodput_gbps(totals, end), ..Account::new(books, tempo) })
+    }
+
+    fn broken(&self, outcome: &Outcome) -> Vec<String> {
+        outcome.transfers.iter().flat_map(broken).collect()
+    }
+
+    fn last(&self, outcome: &Outcome) -> Option<Time> {
+        let done = outcome.transfers.iter().filter_map(|totals| totals.stats.last_done);
+        let ranks = outcome.transfers.iter().flat_map(|totals| &totals.ranks);
+        done.chain(ranks.filter_map(|rank| rank.end)).max()
+    }
+}
+
+/// Words or octets that Transfers lost or changed without telling.
+fn unsound(totals: &TransferTotals) -> u64 {
+    totals.stats.corrupt + totals.stats.stray_octets + totals.unverified + totals.repeated + totals.torn
+}
+
+/// Laws that the Transfers of a flow broke.
+fn broken(totals: &TransferTotals) -> Vec<String> {
+    let mut broken = Vec::new();
+    let stats = &totals.stats;
+    if unsound(totals) > 0 {
+        broken.push(format!("Scheduled Transfer lost or changed octets unseen (flow {})", totals.flow));
+    }
+    if let Some(what) = stats.broken {
+        broken.push(format!("Scheduled Transfer: {what} (flow {})", totals.flow));
+    }
+    // Section 2.4 of the requirements: if nothing is lost or overtaken, and nothing had to be said again,
+    // nothing is logged.
+    let again = stats.timeouts > 0 || stats.payload != stats.verified_octets + stats.read_back_octets;
+    if totals.clean && !again && stats.logged > 0 {
+        broken.push(format!(
+            "Scheduled Transfer logged {} errors although nothing went wrong (flow {})",
+            stats.logged, totals.flow
+        ));
+    }
+    broken
+}
+
+/// From the first beginning to the last completion of Transfers; of a program from the beginning of the run
+/// to the end of its last rank, as of programs over other transports.
+fn span(totals: &TransferTotals, end: u64) -> Option<(u64, u64)> {
+    let stats = &totals.stats;
+    let (first, last) = (stats.first_begun?.0, stats.last_done?.0);
+    let span = match totals.ranks.is_empty() {
+        true => (first, last),
+        false => (0, program_end(&totals.ranks).unwrap_or(end)),
+    };
+    (span.1 > span.0).then_some(span)
+}
+
+/// Verified octets over the time from the first beginning to the last completion, Gb/s; of a program over the
+/// time until its last rank is done, or the run is over.
+#[must_use]
+pub fn goodput_gbps(totals: &TransferTotals, end: u64) -> Option<f64> {
+    let (from, to) = span(totals, end)?;
+    Some(8_000.0 * totals.stats.verified_octets as f64 / (to - from) as f64)
+}
 
 /// Transfers of one flow, over the whole run.
 #[derive(Clone, Debug, Serialize)]
@@ -118,12 +207,9 @@ impl CompletionSummary {
 
 impl TransferSummary {
     /// Every flow of Scheduled Transfer of a run.
-    pub fn all(report: &VariantReport) -> Vec<Self> {
-        let config = &report.run.config;
-        let name = |flow: u16| config.flows[usize::from(flow)].name.clone();
-        let end = report.run.outcome.end.0;
-        let transfers = report.run.outcome.transfers.iter();
-        transfers.map(|totals| Self::new(name(totals.flow), totals, end)).collect()
+    pub fn all(run: &RunData) -> Vec<Self> {
+        let (all, end) = (run.outcome.transfers.iter(), run.outcome.end.0);
+        all.map(|totals| Self::new(flow_name(run, totals.flow), totals, end)).collect()
     }
 
     fn new(flow: String, totals: &TransferTotals, end: u64) -> Self {
@@ -154,7 +240,7 @@ impl TransferSummary {
             verified_octets: stats.verified_octets,
             read_back: (stats.read_back > 0).then_some(stats.read_back),
             unsound: unsound(totals),
-            goodput_gbps: crate::books::goodput_gbps(totals, end).map(Num),
+            goodput_gbps: goodput_gbps(totals, end).map(Num),
             completion: CompletionSummary::new(&stats.times),
             payload_ratio: verified
                 .filter(|_| stats.completed == stats.wanted)
@@ -226,9 +312,4 @@ impl TransferSummary {
         }
         out
     }
-}
-
-/// What the terminal shows of Transfers.
-pub(crate) fn lines(report: &VariantReport) -> Vec<String> {
-    TransferSummary::all(report).iter().map(TransferSummary::lines).collect()
 }

@@ -1,0 +1,142 @@
+//! Links in symbol granularity: what went wrong, and what was done about it. A row for each metric of an end;
+//! damage counts where it was sent, refusal where it arrived.
+
+use crate::num::Num;
+use crate::report::VariantReport;
+use models::stats::LinkStats;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// A metric of an end of a link; of all ends together their sum.
+struct LinkRow {
+    /// Key in `summary.json`; what ends in `_us` was counted in picoseconds.
+    key: &'static str,
+    get: fn(&LinkStats) -> u64,
+    /// Left out if it is 0.
+    quiet: bool,
+}
+
+const fn row(key: &'static str, get: fn(&LinkStats) -> u64) -> LinkRow {
+    LinkRow { key, get, quiet: false }
+}
+
+/// Only continuous traffic is lost.
+const fn quiet(key: &'static str, get: fn(&LinkStats) -> u64) -> LinkRow {
+    LinkRow { key, get, quiet: true }
+}
+
+static LINK_ROWS: [LinkRow; 17] = [
+    row("damaged_packets", |end| end.damaged_packets),
+    row("damaged_symbols", |end| end.damaged_symbols),
+    row("damaged_idle", |end| end.damaged_idle),
+    row("packet_retry", |end| end.retries),
+    row("packet_not_accepted", |end| end.not_accepted),
+    row("recoveries", |end| end.recoveries),
+    row("timeouts", |end| end.timeouts),
+    row("cancelled", |end| end.cancelled),
+    row("packets", |end| end.packets),
+    row("repeated", |end| end.repeated),
+    row("repeated_us", |end| end.repeated_ps),
+    row("recovery_us", |end| end.recovery_ps),
+    row("downs", |end| end.downs),
+    row("down_us", |end| end.down_ps),
+    quiet("lost_no_room", |end| end.lost_no_room),
+    quiet("lost_on_link", |end| end.lost_on_link),
+    row("failed", |end| end.failed.into()),
+];
+
+impl LinkRow {
+    fn entry<'a>(&self, ends: impl Iterator<Item = &'a LinkStats>) -> Option<(String, Value)> {
+        let sum: u64 = ends.map(self.get).sum();
+        let value = if self.key.ends_with("_us") { json!(Num(sum as f64 / 1e6)) } else { json!(sum) };
+        (sum > 0 || !self.quiet).then(|| (self.key.to_owned(), value))
+    }
+}
+
+/// Some ends together.
+fn entries<'a>(ends: impl Iterator<Item = &'a LinkStats> + Clone) -> Value {
+    let entries: Map<String, Value> = LINK_ROWS.iter().filter_map(|row| row.entry(ends.clone())).collect();
+    entries.into()
+}
+
+/// Nothing is to be told but packets.
+fn is_quiet(stats: &LinkStats) -> bool {
+    *stats == LinkStats { packets: stats.packets, ..LinkStats::default() }
+}
+
+/// The part `links` of `summary.json`, if there are such links: all ends together, and each end at which
+/// anything is to be told, by port.
+pub(crate) fn summary(report: &VariantReport) -> Option<Value> {
+    let links = &report.run.outcome.links;
+    let told = links.iter().filter(|(.., stats)| !is_quiet(stats));
+    let ends: BTreeMap<String, Value> = told
+        .map(|(device, port, stats)| (report.port_name(*device, *port), entries(std::iter::once(stats))))
+        .collect();
+    (!links.is_empty())
+        .then(|| json!({ "total": entries(links.iter().map(|(.., stats)| stats)), "ends": ends }))
+}
+
+/// What went wrong in the whole run, for a terminal.
+pub(crate) fn line(report: &VariantReport) -> Option<String> {
+    let links = &report.run.outcome.links;
+    let mut total = LinkStats::default();
+    links.iter().for_each(|(.., stats)| total.add(stats));
+    if links.is_empty() || is_quiet(&total) {
+        return None;
+    }
+    let LinkStats { damaged_packets, damaged_symbols, damaged_idle, retries, recoveries, .. } = total;
+    let LinkStats { timeouts, downs, repeated, packets, .. } = total;
+    let damaged = damaged_packets + damaged_symbols + damaged_idle;
+    let lost = match (total.lost_no_room, total.lost_on_link) {
+        (0, 0) => String::new(),
+        (room, link) => format!("; continuous traffic lost {room} without room, {link} by errors"),
+    };
+    Some(format!(
+        "links: {damaged} damaged ({damaged_packets} packets, {damaged_symbols} symbols, {damaged_idle} idle), \
+         {retries} packet-retry, {recoveries} recoveries, {timeouts} timeouts, {downs} down; {repeated} of \
+         {packets} packets repeated{lost}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Every end counts something different, so two keys with one getter, or a key twice, fail.
+    #[test]
+    fn every_key_is_a_metric_of_its_own() {
+        let end = LinkStats {
+            damaged_packets: 2,
+            damaged_symbols: 3,
+            damaged_idle: 5,
+            retries: 7,
+            not_accepted: 11,
+            absorbed: 13,
+            recoveries: 17,
+            timeouts: 19,
+            cancelled: 23,
+            repeated: 29,
+            repeated_ps: 31,
+            downs: 37,
+            down_ps: 41,
+            recovery_ps: 43,
+            packets: 47,
+            lost_no_room: 53,
+            lost_on_link: 59,
+            failed: true,
+        };
+        let keys: BTreeSet<&str> = LINK_ROWS.iter().map(|row| row.key).collect();
+        let values: BTreeSet<u64> = LINK_ROWS.iter().map(|row| (row.get)(&end)).collect();
+        assert_eq!((keys.len(), values.len()), (LINK_ROWS.len(), LINK_ROWS.len()));
+        let told = entries(std::iter::once(&end));
+        assert_eq!(
+            (&told["packet_retry"], &told["down_us"], &told["failed"]),
+            (&json!(7), &json!(41e-6), &json!(1))
+        );
+        // all that an end counts, but what made no difference
+        assert_eq!(format!("{end:?}").matches(": ").count(), LINK_ROWS.len() + 1);
+        let calm = entries(std::iter::once(&LinkStats::default()));
+        assert!(calm.get("lost_no_room").is_none() && calm.get("failed").is_some());
+    }
+}

@@ -1,0 +1,131 @@
+//! Protocols, as results know them: each in a file of its own, and a line of [`PROTOCOLS`].
+//!
+//! They speak of what the fabric and the collector counted, so reports, summaries, tables and sweeps ask
+//! them, and they ask none of these.
+
+use crate::books::Account;
+use crate::metric::Row;
+use crate::run::RunData;
+use models::Outcome;
+use models::sim_core::Time;
+use serde_json::{Map, Value};
+
+pub mod linx;
+mod messages;
+pub mod program;
+pub mod session;
+pub mod transfer;
+
+/// Every protocol, in the order of `summary.json` and of what a terminal shows.
+pub(crate) static PROTOCOLS: [&dyn Protocol; 5] =
+    [&linx::Linx, &transfer::Transfer, &program::Program, &session::Session, &messages::Messages];
+
+/// A value of a flow that a protocol runs; of all flows together that of the first such flow.
+pub(crate) type Get = fn(&RunData, Option<usize>) -> f64;
+
+/// What a protocol brings. What it does not have it leaves out.
+pub(crate) trait Protocol: Sync {
+    /// Its key in `summary.json`.
+    fn key(&self) -> &'static str;
+
+    /// Its part of `summary.json`: what each of its flows came to in the whole run.
+    fn summary(&self, _: &RunData) -> Vec<Value> {
+        Vec::new()
+    }
+
+    /// The same for a terminal: a text of one or more lines for each flow, indented.
+    fn lines(&self, _: &RunData) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Books and rate of a flow, if it runs the flow.
+    fn account(&self, _: &RunData, _: usize) -> Option<Account> {
+        None
+    }
+
+    /// It runs over other protocols, and the flow is its own: books and rate are those that it tells.
+    fn is_above(&self) -> bool {
+        false
+    }
+
+    /// Laws that the run broke, in words.
+    fn broken(&self, _: &Outcome) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// When the last of what it carries came to its end.
+    fn last(&self, _: &Outcome) -> Option<Time> {
+        None
+    }
+
+    /// Columns of sweeps.
+    fn columns(&self) -> &'static [Row<Get>] {
+        &[]
+    }
+
+    /// When all that each of its flows sets up was there; `None`: it never was.
+    fn all_up(&self, _: &Outcome) -> Vec<Option<Time>> {
+        Vec::new()
+    }
+
+    /// Devices that take part even if they have told nothing.
+    fn nodes(&self, _: &Outcome) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// A file of its own in the folder `series`, and its name, if any of these runs has something for it.
+    fn series(&self, _: &[&RunData]) -> Option<(&'static str, String)> {
+        None
+    }
+}
+
+/// The parts of `summary.json` that protocols bring.
+pub(crate) fn summaries(run: &RunData) -> Map<String, Value> {
+    let parts = PROTOCOLS.iter().map(|protocol| (protocol.key(), protocol.summary(run)));
+    let told = parts.filter(|(_, flows)| !flows.is_empty());
+    told.map(|(key, flows)| (key.to_owned(), flows.into())).collect()
+}
+
+/// Books and rate of a flow: of packets, if no protocol runs it.
+pub(crate) fn account(run: &RunData, flow: usize) -> Account {
+    let of = |above: bool| {
+        let mut protocols = PROTOCOLS.iter().filter(move |protocol| protocol.is_above() == above);
+        protocols.find_map(|protocol| protocol.account(run, flow))
+    };
+    of(true).or_else(|| of(false)).unwrap_or_else(|| Account::of_packets(run, flow))
+}
+
+/// What the protocols of a run say together.
+pub(crate) fn all<T>(of: impl Fn(&dyn Protocol) -> Vec<T>) -> Vec<T> {
+    PROTOCOLS.iter().flat_map(|protocol| of(*protocol)).collect()
+}
+
+/// What was counted of a flow; of all flows together of the first.
+pub(crate) fn counted<T>(totals: &[T], flow: Option<usize>, of: impl Fn(&T) -> u16) -> Option<&T> {
+    match flow {
+        Some(flow) => totals.iter().find(|totals| usize::from(of(totals)) == flow),
+        None => totals.first(),
+    }
+}
+
+/// Name of a flow.
+pub(crate) fn flow_name(run: &RunData, flow: u16) -> String {
+    run.config.flows[usize::from(flow)].name.clone()
+}
+
+/// A part of `summary.json` as JSON.
+pub(crate) fn json(part: impl serde::Serialize) -> Value {
+    serde_json::to_value(part).expect("string keys only, and numbers of 64 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PROTOCOLS;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_protocol_has_a_key_of_its_own() {
+        let keys: BTreeSet<&str> = PROTOCOLS.iter().map(|protocol| protocol.key()).collect();
+        assert_eq!(keys.len(), PROTOCOLS.len());
+    }
+}

@@ -1,0 +1,64 @@
+//! Messages, PDUs, doorbells, reads, writes and requests without a protocol of the mission above them: their
+//! books and rate. What was counted of them stands flow by flow in `summary/messages.rs`, for every protocol
+//! that uses them.
+
+use super::Protocol;
+use crate::books::{Account, Books, Tempo, age, balanced, mean};
+use crate::run::RunData;
+use models::config::{Carrier, ProtocolConfig};
+use models::probe::ProtocolFact;
+use models::stats::{FlowLeft, FlowStats};
+
+/// The row of the table.
+pub(super) struct Messages;
+
+impl Protocol for Messages {
+    fn key(&self) -> &'static str {
+        "messages"
+    }
+
+    fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
+        let parts = run.config.agents.iter().flat_map(|agent| &agent.parts);
+        let mut carried =
+            parts.filter(|part| usize::from(part.flow) == flow).filter_map(|part| match &part.protocol {
+                ProtocolConfig::Workload { carrier } => Some((*carrier, false)),
+                ProtocolConfig::Rpc { carrier, .. } => Some((*carrier, true)),
+                _ => None,
+            });
+        let (carrier, answered) = carried.next()?;
+        let stats = run.outcome.protocols.get(flow)?;
+        let left = run.outcome.left.get(flow).copied().unwrap_or_default();
+        let data = &run.collector.flows()[flow];
+        let journeys = if answered { &data.round_trips } else { &data.messages };
+        let times = journeys.iter().flat_map(|journeys| &journeys.bins).map(|bin| bin.latency_ps).sum();
+        let books = Books {
+            oldest_ps: age(run, left.oldest_message),
+            mean: mean(run, times),
+            paced: true,
+            ..books(carrier, stats, answered, &left)
+        };
+        Some(Account::new(books, Tempo::Journeys { octets: stats.payload }))
+    }
+}
+
+fn books(carrier: Carrier, stats: &FlowStats, answered: bool, left: &FlowLeft) -> Books {
+    let fact = |fact: ProtocolFact| stats.facts[fact as usize];
+    let failed = fact(ProtocolFact::Failed);
+    if answered {
+        let never = failed + fact(ProtocolFact::TimedOut);
+        return balanced("requests", stats.asked, stats.round_trips, never);
+    }
+    match carrier {
+        Carrier::Message { .. } => balanced("messages", stats.asked, stats.delivered, failed),
+        Carrier::Doorbell { .. } => balanced("doorbells", stats.asked, stats.delivered, failed),
+        Carrier::Read | Carrier::Write => balanced("requests", stats.asked, stats.completed, failed),
+        Carrier::Stream { .. } => {
+            // Nobody is told of a PDU that was lost on its way; but where nothing waits, nothing will arrive.
+            let lost = match left.oldest_message {
+                Some(_) => failed + fact(ProtocolFact::Discarded),
+                None => u64::MAX,
+            };
+            balanced("PDUs", stats.asked, stats.delivered, lost)
+        }
+    }
+}
