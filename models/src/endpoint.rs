@@ -7,6 +7,7 @@
 pub(crate) mod traffic;
 
 use crate::config::PRIORITIES;
+use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::link::life::{Made, Place};
 use crate::link::port::special;
@@ -16,6 +17,23 @@ use crate::packet::origin;
 use crate::packet::{UNSTAGED, sole_port};
 use crate::world::Fabric;
 use sim_core::{EventKey, EventList, Time};
+use std::sync::Arc;
+
+/// Everything about an endpoint that is not its port.
+#[derive(Clone, Debug)]
+pub(crate) struct Endpoint {
+    pub device: u32,
+    pub port: u32,
+    pub sources: Vec<Source>,
+    /// Earliest creation of any source.
+    pub next: u64,
+    pub create_posted: bool,
+    pub next_hop: Arc<Vec<u8>>,
+    /// Multicast ids: (id, pseudo queue, next-hop set).
+    pub multicast: Vec<(u32, u8, u64)>,
+    pub staged: bool,
+    pub stamp: u32,
+}
 
 impl<P: Probe> Fabric<P> {
     pub fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {

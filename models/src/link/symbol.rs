@@ -36,7 +36,6 @@ use crate::link::port::special;
 use crate::observe::clock::CHANNELS;
 use crate::observe::probe::Probe;
 use crate::observe::stats::LinkStats;
-use crate::world::Fabric;
 pub(crate) use channels::VirtualChannels;
 use fault::Errors;
 use granularity::Logged;
@@ -230,8 +229,6 @@ impl<P: Probe> Links<P> {
         totals
     }
 }
-
-impl<P: Probe> Fabric<P> {}
 
 impl End {
     fn new(config: &FabricConfig, detail: &SymbolicLink, side: usize, lanes: u32, eager_at: u8) -> Self {

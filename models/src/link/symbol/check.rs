@@ -4,14 +4,13 @@
 //! and a filler of its length. On 64b/67b links the parts that IDLE3 adds (link CRC, padding to 8) are not
 //! bytes here.
 
-use crate::agent::Cargo;
 use crate::config::IdSize;
 use crate::link::Links;
 use crate::observe::probe::Probe;
 use crate::packet;
+use crate::packet::Cargo;
 use crate::packet::MAINTENANCE;
 use crate::packet::origin;
-use crate::world::Fabric;
 use logical::wire::{Packet, Priority, Transport};
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};
@@ -129,8 +128,6 @@ impl<P: Probe> Links<P> {
         self.wire_checked.symbols += 1;
     }
 }
-
-impl<P: Probe> Fabric<P> {}
 
 /// Writes a packet of an agent, after it was read back. Its octets.
 fn write_cargo(
