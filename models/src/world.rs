@@ -1,9 +1,10 @@
 //! The world: devices, ports and packets in dense arenas, and what every event does to them.
 //!
-//! Reading order: [`Happening`] lists the events (`event.rs`); `switch.rs` says what an arriving packet does,
-//! `transmit.rs` how a transmitter chooses and starts a packet and how credits come back, `endpoint.rs`
-//! how packets are made and delivered, `voq.rs` how messages are made and obeyed, `stall.rs` how a
-//! stall is found.
+//! Reading order: `event.rs` lists what can happen ([`Happening`]), `packet.rs` what a packet is, `link.rs`
+//! and `link/transmit.rs` what a transmitter does with it, `switch.rs` what an arriving packet does,
+//! `endpoint.rs` how packets are made and delivered, `voq.rs` how messages are made and obeyed,
+//! `world/transmit.rs` how a transmitter chooses and starts a packet and how credits come back,
+//! `world/stall.rs` how a stall is found.
 //!
 //! Events per packet-hop: one arrival, and a drain only if somebody waits for the transmitter. The arrival is
 //! handled when the packet has passed the receiving device's pipeline, which is also the instant at which it

@@ -1,5 +1,5 @@
-//! The life of a packet: it is admitted, and in the end delivered or dropped. Whoever makes a packet or takes one
-//! out of the fabric does it here, so that counts, fingerprints and observers agree.
+//! The life of a packet: it is admitted, and in the end delivered or dropped. Whoever makes a packet or takes
+//! one out of the fabric does it here, so that counts, fingerprints and observers agree.
 
 use crate::config::{NO_OWNER, PacketSize};
 use crate::event::{Cx, Payload};

@@ -1,8 +1,8 @@
 //! Symbol granularity: the links on which more can happen than the closed form of `transmit` knows.
 //!
 //! Each end of such a link is a [`LinkPort`]: it decides which symbol leaves and what one that arrives means.
-//! The [`Wire`](crate::link::wire::Wire) decides when, exactly as in packet granularity, so both give the same
-//! times to the picosecond as long as nothing goes wrong. This module is what stands between them:
+//! The [`Wire`](crate::link::wire::Wire) decides when, exactly as in packet granularity, so both give the
+//! same times to the picosecond as long as nothing goes wrong. This module is what stands between them:
 //!
 //! - `drive` asks for a symbol at every place that the wire has, and commits packets to the wire;
 //! - `receive` takes symbols and packets in and keeps the fabric's view of the credit;
