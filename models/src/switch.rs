@@ -12,7 +12,6 @@ use crate::link::port::{NONE, Port, reading, special};
 use crate::link::transmit::{list_index, put, wait_for};
 use crate::observe::probe::{DropReason, Probe};
 use crate::packet::List;
-use crate::packet::MAINTENANCE;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED, sole_port};
 use crate::world::Fabric;
 use sim_core::{Duration, EventKey, EventList, Stream};
@@ -190,7 +189,7 @@ impl<P: Probe> Fabric<P> {
         let flow = record.flow;
         let hop = match switch.routes.get(record.destination as usize) {
             Some(hop) => *hop,
-            None if record.destination & MAINTENANCE != 0 => {
+            None if record.is_maintenance() => {
                 self.arrive_maintenance(cx, port, packet, extra);
                 return;
             }

@@ -9,7 +9,6 @@ use crate::link::Links;
 use crate::observe::probe::Probe;
 use crate::packet;
 use crate::packet::Cargo;
-use crate::packet::MAINTENANCE;
 use crate::packet::origin;
 use logical::wire::{Packet, Priority, Transport};
 use lp_serial::Form;
@@ -137,7 +136,7 @@ fn write_cargo(
     body: &mut [u8; BODY_MAX_BYTES],
 ) -> usize {
     let level = Priority::new(record.priority, false).expect("0 to 3");
-    let transport = Transport::new(level, ids, record.destination & !MAINTENANCE, cargo.source);
+    let transport = Transport::new(level, ids, record.destination_id(), cargo.source);
     let transport = transport.expect("the compiler gave ids that fit");
     let whole = Packet { transport, body: cargo.body.clone() };
     let length = whole.emit(body).expect("a packet of an agent fits");
