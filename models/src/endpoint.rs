@@ -7,15 +7,32 @@
 pub(crate) mod traffic;
 
 use crate::config::PRIORITIES;
+use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::link::life::{Made, Place};
 use crate::link::port::special;
 use crate::observe::probe::Probe;
-use crate::packet::MAINTENANCE;
 use crate::packet::origin;
 use crate::packet::{UNSTAGED, sole_port};
 use crate::world::Fabric;
 use sim_core::{EventKey, EventList, Time};
+use std::sync::Arc;
+
+/// Everything about an endpoint that is not its port.
+#[derive(Clone, Debug)]
+pub(crate) struct Endpoint {
+    pub device: u32,
+    pub port: u32,
+    pub sources: Vec<Source>,
+    /// Earliest creation of any source.
+    pub next: u64,
+    pub create_posted: bool,
+    pub next_hop: Arc<Vec<u8>>,
+    /// Multicast ids: (id, pseudo queue, next-hop set).
+    pub multicast: Vec<(u32, u8, u64)>,
+    pub staged: bool,
+    pub stamp: u32,
+}
 
 impl<P: Probe> Fabric<P> {
     pub fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
@@ -188,7 +205,7 @@ impl<P: Probe> Fabric<P> {
             // Credit changes up to the creation come first, later ones belong to the wait.
             let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);
             self.consume(cx, port, upto.min(cx.key()));
-            if usize::from(self.links.packets[packet].priority) >= PRIORITIES {
+            if self.links.packets[packet].is_in_channel() {
                 self.links.queue_in_channel(port, packet, at);
                 return;
             }
@@ -253,7 +270,7 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         at: Time,
     ) {
-        if self.links.packets[packet].origin >= origin::FRAME {
+        if self.links.packets[packet].is_of_agent() {
             self.hand_over(cx, port, packet, at);
         } else {
             self.links.deliver(port, packet, at);
@@ -263,7 +280,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Delivers a packet that an agent made, with what it carries.
     fn hand_over<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, at: Time) {
-        let id = self.links.packets[packet].destination & !MAINTENANCE;
+        let id = self.links.packets[packet].destination_id();
         let delivery = self.links.delivery(port, packet, at);
         self.links.deliver(port, packet, at);
         self.make_status(cx, port, at.0, 1);

@@ -5,7 +5,7 @@ pub(crate) mod data;
 
 pub(crate) use carried::{Cargo, Carried, Frame, Late};
 
-use crate::config::NO_PORT;
+use crate::config::{NO_PORT, PRIORITIES};
 use crate::observe::clock::Snapshot;
 use crate::observe::probe::{PacketId, Parts};
 use sim_core::prefetch;
@@ -75,6 +75,30 @@ pub(crate) struct Packet {
 impl Packet {
     pub fn id(&self) -> PacketId {
         PacketId { source: self.source, origin: self.origin, sequence: self.sequence }
+    }
+
+    /// The id that it goes to.
+    #[inline(always)]
+    pub fn destination_id(&self) -> u32 {
+        self.destination & !MAINTENANCE
+    }
+
+    /// It is of type 8: a request to a register, or its answer.
+    #[inline(always)]
+    pub fn is_maintenance(&self) -> bool {
+        self.destination & MAINTENANCE != 0
+    }
+
+    /// An agent or a register file made it, so it carries something.
+    #[inline(always)]
+    pub fn is_of_agent(&self) -> bool {
+        self.origin >= origin::FRAME
+    }
+
+    /// It is in a virtual channel, VC1 to VC8: its VCID stands above the four priorities.
+    #[inline(always)]
+    pub fn is_in_channel(&self) -> bool {
+        usize::from(self.priority) >= PRIORITIES
     }
 
     /// Where its time went so far.

@@ -2,18 +2,20 @@
 
 pub(crate) mod arbiter;
 
-use crate::config::PRIORITIES;
+use crate::config::{Arbitration, PRIORITIES};
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::Node;
 use crate::link::Links;
+use crate::link::interleave::ChannelReads;
 use crate::link::medium::Freed;
 use crate::link::port::{NONE, Port, reading, special};
 use crate::link::transmit::{list_index, put, wait_for};
 use crate::observe::probe::{DropReason, Probe};
-use crate::packet::MAINTENANCE;
+use crate::packet::List;
 use crate::packet::{MULTICAST_QUEUES, NIL, UNSTAGED, sole_port};
-use crate::world::{DROP, Fabric, MASK, all_taken};
-use sim_core::{Duration, EventKey, EventList};
+use crate::world::Fabric;
+use sim_core::{Duration, EventKey, EventList, Stream};
+use voq_backpressure::Originator;
 
 impl<P: Probe> Links<P> {
     /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
@@ -41,6 +43,116 @@ impl<P: Probe> Links<P> {
                 }
             },
         }
+    }
+}
+
+/// Route entry in two octets: egress port, [`MASK`]` | mask`, or [`DROP`]; next-hop port.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Hop {
+    pub egress: u8,
+    pub next_hop: u8,
+}
+pub(crate) const MASK: u8 = 0x80;
+pub(crate) const DROP: u8 = 0xFF;
+
+/// Everything about a switch that is not a port.
+#[derive(Clone, Debug)]
+pub(crate) struct Switch {
+    pub device: u32,
+    /// Index of port 0.
+    pub base: u32,
+    pub ports: u32,
+    /// First list of output 0.
+    pub lists: u32,
+    pub fifo: bool,
+    /// The transmitter reads the input buffers themselves.
+    pub direct: bool,
+    /// Packets that an output's lane (or the whole output) takes; only without `direct`.
+    pub depth: u32,
+    pub crosspoint: bool,
+    pub arbitration: Arbitration,
+    pub slot: u64,
+    pub reads: u32,
+    pub routes: Vec<Hop>,
+    pub masks: Vec<u64>,
+    pub mask_next_hops: Vec<Vec<u64>>,
+    /// Input lists before the outputs: FIFO `[priority][input]` or, per output, `[priority][output][input]`.
+    pub inputs: Vec<List>,
+    /// Inputs whose head wants the output, `[priority * ports + output]`; only with a depth.
+    pub heads: Vec<u64>,
+    /// Packets in each (output, lane) list by priority, only with a depth:
+    /// `[(priority*ports+output)*lanes+lane]`.
+    pub filled: Vec<u16>,
+    /// Inputs with all reads in use (may be stale).
+    pub reading: u64,
+    /// Who reads each input.
+    pub reads_of: Vec<Reads>,
+    /// Who reads each channel of each input, where channels share links by micropackets.
+    pub channel_reads: Option<Box<ChannelReads>>,
+    /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
+    pub waiting_outputs: u64,
+    /// All ones where outputs choose together (cell clock, iSLIP), so that `waiting_outputs` says nothing;
+    /// else 0.
+    pub choose_together: u64,
+    /// Packets exposed at the head of each FIFO input, by priority.
+    pub exposed: Vec<[u16; 4]>,
+    pub x_on: u32,
+    pub x_off: u32,
+    pub detect: bool,
+    pub per_ingress: bool,
+    /// Waiting packets by `[ingress * ports + egress]` (per ingress) or `[egress]`.
+    pub occupancy: Vec<u16>,
+    /// Congested egress ports, by ingress (per ingress) or one word.
+    pub raw: Vec<u64>,
+    pub originator: Option<Box<Originator>>,
+    pub generation_delay: u64,
+    pub stamp: u32,
+    pub rng: Option<Box<Stream>>,
+    pub tick_posted: bool,
+}
+
+/// Who reads an input, and who read it last.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Reads {
+    /// Outputs that read from it, one bit each (may be stale).
+    pub outputs: u64,
+    /// Output that read it last, by priority, and for virtual channels: the one after it is next when the
+    /// input can be read again (accept pointers of iSLIP).
+    pub last: [u8; PRIORITIES + 1],
+}
+
+/// Whether `outputs` are as many as may read at a time. One is the ordinary case, and to count bits is slow
+/// where the processor may not be asked to.
+#[inline(always)]
+pub(crate) fn all_taken(outputs: u64, reads: u32) -> bool {
+    if reads == 1 { outputs != 0 } else { outputs.count_ones() >= reads }
+}
+
+impl Switch {
+    /// Output `out` does not read `input` any more.
+    #[inline(always)]
+    pub fn read_ended(&mut self, input: u32, out: u32) {
+        let outputs = &mut self.reads_of[input as usize].outputs;
+        *outputs &= !(1 << out);
+        // Another may have begun in the instant in which this one ends.
+        let full = all_taken(*outputs, self.reads);
+        self.reading = self.reading & !(1 << input) | u64::from(full) << input;
+    }
+
+    /// Where a packet of `input` for `out` counts: (cell of `occupancy`, word of `raw`).
+    #[inline]
+    pub fn detector_of(&self, input: u32, out: u32) -> (usize, usize) {
+        if self.per_ingress {
+            ((input * self.ports + out) as usize, input as usize)
+        } else {
+            (out as usize, 0)
+        }
+    }
+
+    /// Inputs and outputs are matched together. Buffers behind the inputs decouple them: there each output
+    /// chooses for itself, round robin.
+    pub fn matches(&self) -> bool {
+        self.direct && matches!(self.arbitration, Arbitration::Islip { .. })
     }
 }
 
@@ -77,11 +189,11 @@ impl<P: Probe> Fabric<P> {
         let flow = record.flow;
         let hop = match switch.routes.get(record.destination as usize) {
             Some(hop) => *hop,
-            None if record.destination & MAINTENANCE != 0 => {
+            None if record.is_maintenance() => {
                 self.arrive_maintenance(cx, port, packet, extra);
                 return;
             }
-            None => crate::world::Hop { egress: DROP, next_hop: crate::config::NO_PORT },
+            None => Hop { egress: DROP, next_hop: crate::config::NO_PORT },
         };
         if extra != 0 {
             let faster = hop.egress & MASK == 0 && {

@@ -233,8 +233,8 @@ impl<P: Probe> Fabric<P> {
         let own = peer - neighbour.base;
         let mut found = Vec::new();
         for (id, hop) in neighbour.routes.iter().enumerate() {
-            if hop.egress & crate::world::MASK != 0 && hop.egress != crate::world::DROP {
-                let mask = neighbour.masks[(hop.egress & !crate::world::MASK) as usize];
+            if hop.egress & crate::switch::MASK != 0 && hop.egress != crate::switch::DROP {
+                let mask = neighbour.masks[(hop.egress & !crate::switch::MASK) as usize];
                 found.push((id as u32, mask & !(1u64 << own)));
             }
         }

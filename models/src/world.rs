@@ -1,9 +1,10 @@
 //! The world: devices, ports and packets in dense arenas, and what every event does to them.
 //!
-//! Reading order: [`Happening`] lists the events (`event.rs`); `switch.rs` says what an arriving packet does,
-//! `transmit.rs` how a transmitter chooses and starts a packet and how credits come back, `endpoint.rs`
-//! how packets are made and delivered, `staging.rs` how messages are made and obeyed, `stall.rs` how a
-//! stall is found.
+//! Reading order: `event.rs` lists what can happen ([`Happening`]), `packet.rs` what a packet is, `link.rs`
+//! and `link/transmit.rs` what a transmitter does with it, `switch.rs` what an arriving packet does,
+//! `endpoint.rs` how packets are made and delivered, `voq.rs` how messages are made and obeyed,
+//! `world/transmit.rs` how a transmitter chooses and starts a packet and how credits come back,
+//! `world/stall.rs` how a stall is found.
 //!
 //! Events per packet-hop: one arrival, and a drain only if somebody waits for the transmitter. The arrival is
 //! handled when the packet has passed the receiving device's pipeline, which is also the instant at which it
@@ -18,149 +19,23 @@ use crate::config::{
     Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
     StagingConfig, Verdict,
 };
+use crate::endpoint::Endpoint;
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::{Node, Owner};
 use crate::link::Links;
 use crate::link::credit::Lengths;
-use crate::link::interleave::ChannelReads;
 use crate::link::port::{Cold, LinkTiming, NO_INPUT, NONE, Port, Rx, Tx, UNSERVED, special};
 use crate::link::wire::{Wire, WireTiming};
 use crate::observe::probe::Probe;
 use crate::packet::List;
 use crate::registers::Registers;
 use crate::run::PipelineMode;
+use crate::switch::{DROP, Hop, MASK, Reads, Switch};
 use crate::voq;
 use crate::world::stall::Watchdog;
 use sim_core::{Class, Event, EventKey, EventList, Purpose, Stream, Time, World, prefetch};
 use std::sync::Arc;
-use voq_backpressure::Originator;
-
-/// Route entry in two octets: egress port, [`MASK`]` | mask`, or [`DROP`]; next-hop port.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Hop {
-    pub egress: u8,
-    pub next_hop: u8,
-}
-pub(crate) const MASK: u8 = 0x80;
-pub(crate) const DROP: u8 = 0xFF;
-
-/// Everything about a switch that is not a port.
-#[derive(Clone, Debug)]
-pub(crate) struct Switch {
-    pub device: u32,
-    /// Index of port 0.
-    pub base: u32,
-    pub ports: u32,
-    /// First list of output 0.
-    pub lists: u32,
-    pub fifo: bool,
-    /// The transmitter reads the input buffers themselves.
-    pub direct: bool,
-    /// Packets that an output's lane (or the whole output) takes; only without `direct`.
-    pub depth: u32,
-    pub crosspoint: bool,
-    pub arbitration: Arbitration,
-    pub slot: u64,
-    pub reads: u32,
-    pub routes: Vec<Hop>,
-    pub masks: Vec<u64>,
-    pub mask_next_hops: Vec<Vec<u64>>,
-    /// Input lists before the outputs: FIFO `[priority][input]` or, per output, `[priority][output][input]`.
-    pub inputs: Vec<List>,
-    /// Inputs whose head wants the output, `[priority * ports + output]`; only with a depth.
-    pub heads: Vec<u64>,
-    /// Packets in each (output, lane) list by priority, only with a depth:
-    /// `[(priority*ports+output)*lanes+lane]`.
-    pub filled: Vec<u16>,
-    /// Inputs with all reads in use (may be stale).
-    pub reading: u64,
-    /// Who reads each input.
-    pub reads_of: Vec<Reads>,
-    /// Who reads each channel of each input, where channels share links by micropackets.
-    pub channel_reads: Option<Box<ChannelReads>>,
-    /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
-    pub waiting_outputs: u64,
-    /// All ones where outputs choose together (cell clock, iSLIP), so that `waiting_outputs` says nothing;
-    /// else 0.
-    pub choose_together: u64,
-    /// Packets exposed at the head of each FIFO input, by priority.
-    pub exposed: Vec<[u16; 4]>,
-    pub x_on: u32,
-    pub x_off: u32,
-    pub detect: bool,
-    pub per_ingress: bool,
-    /// Waiting packets by `[ingress * ports + egress]` (per ingress) or `[egress]`.
-    pub occupancy: Vec<u16>,
-    /// Congested egress ports, by ingress (per ingress) or one word.
-    pub raw: Vec<u64>,
-    pub originator: Option<Box<Originator>>,
-    pub generation_delay: u64,
-    pub stamp: u32,
-    pub rng: Option<Box<Stream>>,
-    pub tick_posted: bool,
-}
-
-/// Who reads an input, and who read it last.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Reads {
-    /// Outputs that read from it, one bit each (may be stale).
-    pub outputs: u64,
-    /// Output that read it last, by priority, and for virtual channels: the one after it is next when the
-    /// input can be read again (accept pointers of iSLIP).
-    pub last: [u8; PRIORITIES + 1],
-}
-
-/// Whether `outputs` are as many as may read at a time. One is the ordinary case, and to count bits is slow
-/// where the processor may not be asked to.
-#[inline(always)]
-pub(crate) fn all_taken(outputs: u64, reads: u32) -> bool {
-    if reads == 1 { outputs != 0 } else { outputs.count_ones() >= reads }
-}
-
-impl Switch {
-    /// Output `out` does not read `input` any more.
-    #[inline(always)]
-    pub fn read_ended(&mut self, input: u32, out: u32) {
-        let outputs = &mut self.reads_of[input as usize].outputs;
-        *outputs &= !(1 << out);
-        // Another may have begun in the instant in which this one ends.
-        let full = all_taken(*outputs, self.reads);
-        self.reading = self.reading & !(1 << input) | u64::from(full) << input;
-    }
-
-    /// Where a packet of `input` for `out` counts: (cell of `occupancy`, word of `raw`).
-    #[inline]
-    pub fn detector_of(&self, input: u32, out: u32) -> (usize, usize) {
-        if self.per_ingress {
-            ((input * self.ports + out) as usize, input as usize)
-        } else {
-            (out as usize, 0)
-        }
-    }
-
-    /// Inputs and outputs are matched together. Buffers behind the inputs decouple them: there each output
-    /// chooses for itself, round robin.
-    pub fn matches(&self) -> bool {
-        self.direct && matches!(self.arbitration, Arbitration::Islip { .. })
-    }
-}
-
-/// Everything about an endpoint that is not its port.
-#[derive(Clone, Debug)]
-pub(crate) struct Endpoint {
-    pub device: u32,
-    pub port: u32,
-    pub sources: Vec<Source>,
-    /// Earliest creation of any source.
-    pub next: u64,
-    pub create_posted: bool,
-    pub next_hop: Arc<Vec<u8>>,
-    /// Multicast ids: (id, pseudo queue, next-hop set).
-    pub multicast: Vec<(u32, u8, u64)>,
-    pub staged: bool,
-    pub stamp: u32,
-}
 
 /// The world that the kernel runs: the parts, each above those that it is made of.
 pub(crate) struct Fabric<P> {

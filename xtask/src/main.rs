@@ -8,6 +8,7 @@ mod licences;
 mod mask;
 mod ran;
 mod requirements;
+mod rooms;
 mod tidy;
 
 use serde_json::Value;
@@ -16,7 +17,8 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo run -q -p xtask -- COMMAND
 
-edges       dependencies between the crates of the workspace, and what the lower ones must not depend on
+edges       dependencies between the crates of the workspace, what the lower ones must not depend on, and the
+            direction of the rooms of models
 figures     writes the figures of the pages for readers anew; --check only says which are stale, or by hand
 licences    licences of everything that is linked
 requirements
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let checked = match words[..] {
-        ["edges"] => metadata(&["--no-deps"]).and_then(|metadata| edges::check(&metadata)),
+        ["edges"] => edges(),
         ["figures"] => figures::check(&root(), true),
         ["figures", "--check"] => figures::check(&root(), false),
         ["licences"] => metadata(&["--locked"]).and_then(|metadata| licences::check(&metadata)),
@@ -67,6 +69,14 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Between crates, and between the rooms of `models`.
+fn edges() -> Checked {
+    let (mut found, crates) = edges::check(&metadata(&["--no-deps"])?)?;
+    let (more, rooms) = rooms::check(&root())?;
+    found.extend(more);
+    Ok((found, format!("{crates}\n{rooms}")))
 }
 
 /// Names of the files below `root` that git tracks and one of `patterns` matches; all, if there are none.

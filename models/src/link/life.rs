@@ -1,5 +1,5 @@
-//! The life of a packet: it is admitted, and in the end delivered or dropped. Whoever makes a packet or takes one
-//! out of the fabric does it here, so that counts, fingerprints and observers agree.
+//! The life of a packet: it is admitted, and in the end delivered or dropped. Whoever makes a packet or takes
+//! one out of the fabric does it here, so that counts, fingerprints and observers agree.
 
 use crate::config::{NO_OWNER, PacketSize};
 use crate::event::{Cx, Payload};
@@ -114,7 +114,7 @@ impl<P: Probe> Links<P> {
         // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).
         let owner = self.config.owners[usize::from(record.destination as u16)];
         assert!(
-            owner == device || owner == NO_OWNER || record.destination & MAINTENANCE != 0,
+            owner == device || owner == NO_OWNER || record.is_maintenance(),
             "packet for id {} reached {}",
             record.destination,
             self.config.devices[device as usize].path

@@ -4,9 +4,9 @@
 //! left on each channel ([`Channels`]), and a freed place comes back as an event, one propagation later. So
 //! nothing here is on the way of packets of RapidIO: their transmitters never look.
 //!
-//! The receiving device tells every release ([`crate::link::port::Rx::eager_at`] is above all counts); endpoints
-//! have no buffers of their own, so the place that a frame takes there is free as soon as it has arrived.
-//! Where nobody waits for room (Ethernet) a frame that finds none is dropped.
+//! The receiving device tells every release ([`crate::link::port::Rx::eager_at`] is above all counts);
+//! endpoints have no buffers of their own, so the place that a frame takes there is free as soon as it has
+//! arrived. Where nobody waits for room (Ethernet) a frame that finds none is dropped.
 
 use crate::agent::protocol::{Conveyance, Send};
 use crate::config::{DeviceModel, EndpointConfig, Medium, PacketSize, ProtocolConfig};

@@ -1,8 +1,8 @@
 //! Symbol granularity: the links on which more can happen than the closed form of `transmit` knows.
 //!
 //! Each end of such a link is a [`LinkPort`]: it decides which symbol leaves and what one that arrives means.
-//! The [`Wire`](crate::link::wire::Wire) decides when, exactly as in packet granularity, so both give the same
-//! times to the picosecond as long as nothing goes wrong. This module is what stands between them:
+//! The [`Wire`](crate::link::wire::Wire) decides when, exactly as in packet granularity, so both give the
+//! same times to the picosecond as long as nothing goes wrong. This module is what stands between them:
 //!
 //! - `drive` asks for a symbol at every place that the wire has, and commits packets to the wire;
 //! - `receive` takes symbols and packets in and keeps the fabric's view of the credit;
@@ -36,7 +36,6 @@ use crate::link::port::special;
 use crate::observe::clock::CHANNELS;
 use crate::observe::probe::Probe;
 use crate::observe::stats::LinkStats;
-use crate::world::Fabric;
 pub(crate) use channels::VirtualChannels;
 use fault::Errors;
 use granularity::Logged;
@@ -230,8 +229,6 @@ impl<P: Probe> Links<P> {
         totals
     }
 }
-
-impl<P: Probe> Fabric<P> {}
 
 impl End {
     fn new(config: &FabricConfig, detail: &SymbolicLink, side: usize, lanes: u32, eager_at: u8) -> Self {

@@ -92,8 +92,8 @@ impl<P: Probe> Links<P> {
         low
     }
 
-    /// Commits `packet` to the wire of `port` now, and posts its arrival where the link has no event of its own
-    /// for it.
+    /// Commits `packet` to the wire of `port` now, and posts its arrival where the link has no event of its
+    /// own for it.
     #[inline(always)]
     pub fn commit_packet<L: EventList<Payload>>(
         &mut self,

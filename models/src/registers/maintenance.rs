@@ -24,7 +24,8 @@ use crate::packet::{MAINTENANCE, origin};
 use crate::packet::{NIL, UNSTAGED};
 use crate::registers::enumeration::{EnumerationReport, Outline, report};
 use crate::registers::{Effect, Space};
-use crate::world::{DROP, Fabric, Hop, MASK};
+use crate::switch::{DROP, Hop, MASK};
+use crate::world::Fabric;
 use logical::wire::maintenance::{HOP_COUNT_MAX, Maintenance, Operation};
 use logical::wire::{Body, Packet as WirePacket, Payload as _, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
@@ -95,7 +96,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     fn forward<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, port: u32, packet: u32) {
-        let id = self.links.packets[packet].destination & !MAINTENANCE;
+        let id = self.links.packets[packet].destination_id();
         let switch = &self.switches[s];
         let egress = switch.routes.get(id as usize).map_or(DROP, |hop| hop.egress);
         if egress & MASK != 0 {
@@ -122,7 +123,7 @@ impl<P: Probe> Fabric<P> {
         let (device, base) = (self.switches[s].device, self.switches[s].base);
         let cargo = *self.links.packets.cargoes.take(packet).expect("a type 8 packet has a body");
         let delivery = self.links.delivery(port, packet, now);
-        let id = self.links.packets[packet].destination & !MAINTENANCE;
+        let id = self.links.packets[packet].destination_id();
         self.links.deliver(port, packet, now);
         let via = (port - base) as u8;
         let Some(answer) = self.serve(cx, device, via, cargo, id, &delivery) else { return };

@@ -30,8 +30,8 @@ struct Match {
 }
 
 impl<P: Probe> Fabric<P> {
-    /// A member of `set` by the policy of a switch; an endpoint serves its queues in turn. `pointer` is who was served last, `stamp` when the first packet of a member arrived in the
-    /// switch.
+    /// A member of `set` by the policy of a switch; an endpoint serves its queues in turn. `pointer` is who
+    /// was served last, `stamp` when the first packet of a member arrived in the switch.
     #[inline(always)]
     pub fn choose(&mut self, owner: Node, set: u64, pointer: u8, stamp: impl Fn(&Self, u32) -> u32) -> u32 {
         let Node::Switch(s) = owner else { return next_after(set, pointer) };

@@ -275,7 +275,7 @@ impl<P: Probe> Fabric<P> {
         let head = format!(
             "packet {} of flow {flow:?} to id {} waits in {device} for port {number}",
             record.sequence,
-            record.destination & !crate::packet::MAINTENANCE
+            record.destination_id()
         );
         let why = match view.reason(packet) {
             Reason::Moving => "which is at work".to_string(),

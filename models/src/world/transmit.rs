@@ -1,5 +1,5 @@
-//! A transmitter asks the device that it belongs to: who may go next, whose input can be read, and what follows
-//! when a transmission begins or ends.
+//! A transmitter asks the device that it belongs to: who may go next, whose input can be read, and what
+//! follows when a transmission begins or ends.
 
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Payload, class};

@@ -4,14 +4,12 @@
 //! and a filler of its length. On 64b/67b links the parts that IDLE3 adds (link CRC, padding to 8) are not
 //! bytes here.
 
-use crate::agent::Cargo;
 use crate::config::IdSize;
 use crate::link::Links;
 use crate::observe::probe::Probe;
 use crate::packet;
-use crate::packet::MAINTENANCE;
+use crate::packet::Cargo;
 use crate::packet::origin;
-use crate::world::Fabric;
 use logical::wire::{Packet, Priority, Transport};
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};
@@ -130,8 +128,6 @@ impl<P: Probe> Links<P> {
     }
 }
 
-impl<P: Probe> Fabric<P> {}
-
 /// Writes a packet of an agent, after it was read back. Its octets.
 fn write_cargo(
     record: &packet::Packet,
@@ -140,7 +136,7 @@ fn write_cargo(
     body: &mut [u8; BODY_MAX_BYTES],
 ) -> usize {
     let level = Priority::new(record.priority, false).expect("0 to 3");
-    let transport = Transport::new(level, ids, record.destination & !MAINTENANCE, cargo.source);
+    let transport = Transport::new(level, ids, record.destination_id(), cargo.source);
     let transport = transport.expect("the compiler gave ids that fit");
     let whole = Packet { transport, body: cargo.body.clone() };
     let length = whole.emit(body).expect("a packet of an agent fits");
