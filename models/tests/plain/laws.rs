@@ -4,7 +4,7 @@ use crate::generate::Case;
 use crate::record::{self, Record};
 use crate::{compare, explain};
 use models::config::*;
-use models::lp_serial::link::FlowControl;
+use models::lp_serial::link::{Channels, FlowControl, Traffic, VcConfig};
 use models::probe::{Cause, DropReason};
 use sim_core::{Duration, Time};
 use std::sync::Arc;
@@ -283,4 +283,101 @@ fn channels_take_turns_by_octets() {
     let turns = [0, 0, 1, 1, 1, 1, 0, 1, 1, 0, 1, 1];
     let expected: Vec<(u64, u16)> = (0..).map(|n| n * T).zip(turns).collect();
     assert_eq!(starts[..turns.len()], expected);
+}
+
+/// What there is on an end of a link, by [`Record::link`].
+fn link_totals(case: &Case, device: u32) -> [u64; 10] {
+    let records = record::fast(&case.config, case.until);
+    let of = |record: &Record| match *record {
+        Record::Link { device: d, port: 0, totals, .. } if d == device => Some(totals),
+        _ => None,
+    };
+    records.iter().find_map(of).expect("it is a link that refuses")
+}
+
+/// From the arrival of packet-not-accepted to that of link-response: link-request goes through the pipeline.
+const ANSWER: u64 = S + L + PIPELINE + S + L;
+/// From a start of a packet that is refused to the next.
+const ROUND: u64 = T + L + PIPELINE + S + L + ANSWER;
+
+/// Part 6 §5.13.2.6, F-141 to F-147: with channels a packet without room costs packet-not-accepted,
+/// link-request, link-response, and comes again. The one buffer of VC1 is in use until the slow link has
+/// carried the first packet.
+#[test]
+fn a_refusal_in_a_channel_costs_a_recovery() {
+    let vcs = [VcConfig { buffers: 1, ..VcConfig::default() }; 8];
+    let vc = vc_priority(1);
+    let case = with_channels(&[(0, vc), (0, vc)], FlowControl::Receiver, Channels::One, vcs);
+    let [first, second] = times(&case)[..] else { panic!("two packets arrive") };
+    let arrives = |refusals: u64| T + refusals * ROUND + T + L + PIPELINE;
+    let free = T + L + PIPELINE + 10 * T;
+    assert!(arrives(2) < free && free < arrives(3));
+    assert_eq!(first, (0, free + L));
+    assert_eq!(second, (T, arrives(3) + 10 * T + L));
+    let parts = record::fast(&case.config, case.until).into_iter().find_map(|record| match record {
+        Record::Delivered { sequence: 1, parts, .. } => Some(parts),
+        _ => None,
+    });
+    assert_eq!(parts.expect("it arrives")[Cause::Recovery], 3 * ROUND);
+    // Sent: two packets, one of them three times more; the link recovered whenever it did not send.
+    assert_eq!(link_totals(&case, 0), [0, 0, 3, 2, 3 * T, 3 * ANSWER, 0, 3, 0, 0]);
+    assert_eq!(link_totals(&case, 2), [0, 0, 0, 0, 0, 0, 3, 0, 0, 0]);
+}
+
+/// F-141, F-145: continuous traffic that comes while the input is stopped is taken, and not sent again; what
+/// finds no room is lost. VC1 has a buffer and is reliable, VC8 is neither.
+#[test]
+fn continuous_traffic_goes_on_while_the_input_is_stopped() {
+    let mut vcs = [VcConfig { buffers: 1, ..VcConfig::default() }; 8];
+    vcs[1].traffic = Traffic::Continuous;
+    let (reliable, continuous) = (vc_priority(1), vc_priority(8));
+    // The second is refused at 2 T + L + PIPELINE, and the two after it have been sent by then.
+    let packets = [(0, reliable), (0, reliable), (T, continuous), (2 * T, continuous)];
+    let case = with_channels(&packets, FlowControl::Receiver, Channels::Two, vcs);
+    let records = record::fast(&case.config, case.until);
+    if let Err(found) = compare(&case) {
+        panic!("{}", explain(&case, &found));
+    }
+    let retry = 2 * T + L + PIPELINE + S + L;
+    assert!(4 * T > retry && 3 * T < retry, "the last one is cut");
+    let starts: Vec<u64> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Started { at, device: 0, .. } => Some(at),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(starts, [0, T, 2 * T, 3 * T]);
+    // The third is taken at once and waits behind the first; the last one, again, finds its buffer in use.
+    let delivered: Vec<u64> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Delivered { sequence, .. } => Some(sequence),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(delivered, [0, 2, 1]);
+    let lost = record::reason(DropReason::NoRoom);
+    let is_lost =
+        |record: &&Record| matches!(record, Record::Dropped { device: 2, reason, .. } if *reason == lost);
+    assert_eq!(records.iter().filter(is_lost).count(), 1);
+    let [_, cancelled, repeated, .., lost_on_link] = link_totals(&case, 0);
+    let [.., not_accepted, _, lost_no_room, _] = link_totals(&case, 2);
+    assert_eq!((cancelled, lost_on_link, lost_no_room), (1, 0, 1));
+    assert!(not_accepted > 1);
+    // Each time the second, and once the last.
+    assert_eq!(repeated, not_accepted + 1);
+}
+
+/// docs/scenarios.md: "without `vc0_share` VC0 goes before all other channels", also before those that
+/// have to repeat. A packet of VC0 is created at the instant at which link-response arrives.
+#[test]
+fn vc0_goes_before_what_a_channel_repeats() {
+    let vcs = [VcConfig { buffers: 1, ..VcConfig::default() }; 8];
+    let vc = vc_priority(1);
+    let goes_on = T + ROUND;
+    let packets = [(0, vc), (0, vc), (goes_on, 0)];
+    let case = with_channels(&packets, FlowControl::Receiver, Channels::One, vcs);
+    let [_, second, third] = times(&case)[..] else { panic!("three packets arrive") };
+    assert_eq!((second.0, third.0), (T, goes_on));
 }

@@ -38,8 +38,8 @@ fn quietly<X>(what: impl FnOnce() -> X) -> Result<X, String> {
     })
 }
 
-/// How many records are equal, or the first difference.
-pub fn compare(case: &Case) -> Result<usize, Difference> {
+/// What both runs tell, or the first difference.
+pub fn compare(case: &Case) -> Result<Vec<Record>, Difference> {
     let panicked = |who: &str, text: String| Difference {
         at: case.until,
         fast: Vec::new(),
@@ -49,7 +49,7 @@ pub fn compare(case: &Case) -> Result<usize, Difference> {
     let fast = quietly(|| record::fast(&case.config, case.until)).map_err(|text| panicked("fast", text))?;
     let plain = quietly(|| plain::run(&case.config, case.until)).map_err(|text| panicked("plain", text))?;
     if fast == plain {
-        return Ok(fast.len());
+        return Ok(fast);
     }
     let equal = fast.iter().zip(&plain).take_while(|(a, b)| a == b).count();
     let first = |records: &[Record]| records.get(equal).map_or(case.until, Record::at);
@@ -134,12 +134,15 @@ fn fast_and_plain_agree() {
         }
     };
     let keep_going = number("RIOSIM_PLAIN_ALL").is_some();
-    let (mut records, mut failed) = (0, Vec::new());
+    let (mut records, mut refusals, mut failed) = (0, 0, Vec::new());
     let mut first = None;
     for &number in &numbers {
         let case = case(number);
         match compare(&case) {
-            Ok(equal) => records += equal,
+            Ok(equal) => {
+                records += equal.len();
+                refusals += u64::from(equal.iter().any(Record::refuses_in_channels));
+            }
             Err(found) => {
                 failed.push(number);
                 if keep_going {
@@ -159,7 +162,8 @@ fn fast_and_plain_agree() {
     if let Some(first) = first {
         panic!("{first}\n{} of {} fabrics differ: {failed:?}", failed.len(), numbers.len());
     }
-    println!("{} fabrics, {records} records alike", numbers.len());
+    println!("{} fabrics, {records} records alike; {refusals} with refusals in channels", numbers.len());
+    assert!(refusals > 0 || (numbers.len() as u64) < FIXED, "nothing was refused in channels");
 }
 
 /// Every value of every option is drawn in the default run, or is on the list of what is left out.

@@ -13,6 +13,8 @@ pub const TIMES: [usize; 5] = [1, 2, 12, 14, 15];
 /// Time for which queues were stopped, and packets late for the detector of their output.
 pub const STOPPED: usize = 12;
 pub const LATE_HOL: usize = 13;
+/// Among the totals of an end of a link: packet-not-accepted sent.
+pub const NOT_ACCEPTED: usize = 6;
 
 /// Something that happened.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -39,7 +41,7 @@ pub enum Record {
     /// It was dropped.
     Dropped { at: u64, flow: u16, device: u32, reason: u8 },
     /// Totals of an end of a link on which packets can be repeated.
-    Link { at: u64, device: u32, port: u8, totals: [u64; 6] },
+    Link { at: u64, device: u32, port: u8, totals: [u64; 10] },
     /// Totals of a port at the end.
     Totals { at: u64, device: u32, port: u8, totals: [u64; 18] },
 }
@@ -86,8 +88,16 @@ impl Record {
     /// Totals of an end of a link.
     pub fn link(at: u64, device: u32, port: u8, stats: &LinkStats) -> Record {
         let LinkStats { retries, cancelled, repeated, repeated_ps, recovery_ps, packets, .. } = *stats;
-        let totals = [retries, cancelled, repeated, packets, repeated_ps, recovery_ps];
+        let LinkStats { not_accepted, recoveries, lost_no_room, lost_on_link, .. } = *stats;
+        let errors = [not_accepted, recoveries, lost_no_room, lost_on_link];
+        let [a, b, c, e] = errors;
+        let totals = [retries, cancelled, repeated, packets, repeated_ps, recovery_ps, a, b, c, e];
         Record::Link { at, device, port, totals }
+    }
+
+    /// packet-not-accepted was sent.
+    pub fn refuses_in_channels(&self) -> bool {
+        matches!(self, Record::Link { totals, .. } if totals[NOT_ACCEPTED] > 0)
     }
 
     /// Any order will do, as long as it is one, and time goes first.
@@ -97,8 +107,9 @@ impl Record {
             Record::Totals { at, device, port, totals } => {
                 (at, 5, [device.into(), port.into(), 0, 0, 0, 0, 0, 0, 0], totals)
             }
-            Record::Link { at, device, port, totals: [a, b, c, d, e, f] } => {
-                (at, 6, [device.into(), port.into(), a, b, c, d, e, f, 0], [0; 18])
+            Record::Link { at, device, port, totals } => {
+                let all = std::array::from_fn(|n| totals.get(n).copied().unwrap_or(0));
+                (at, 6, [device.into(), port.into(), 0, 0, 0, 0, 0, 0, 0], all)
             }
             Record::Created { at, id, destination, flow, priority, payload, wire } => {
                 let words = [destination.into(), flow.into(), priority.into(), payload.into(), wire.into()];
@@ -225,8 +236,8 @@ pub fn fast(config: &FabricConfig, until: u64) -> Vec<Record> {
     for (device, port, stats) in &outcome.links {
         let at = (*device, *port);
         let link = config.links.iter().position(|link| link.a == at || link.b == at);
-        let retries = |link: &SymbolicLink| link.flow == FlowControl::Receiver && link.channels.is_none();
-        if config.symbolic.iter().any(|symbolic| Some(symbolic.link as usize) == link && retries(symbolic)) {
+        let refuses = |link: &SymbolicLink| link.flow == FlowControl::Receiver;
+        if config.symbolic.iter().any(|symbolic| Some(symbolic.link as usize) == link && refuses(symbolic)) {
             records.push(Record::link(until, *device, *port, stats));
         }
     }

@@ -1,8 +1,8 @@
-//! Virtual channels VC1 to VC8 of a link, F-130 to F-137.
+//! Virtual channels VC1 to VC8 of a link, F-130 to F-137, F-140.
 
 use super::{Name, Port, World};
 use models::config::*;
-use models::lp_serial::link::FlowControl;
+use models::lp_serial::link::{FlowControl, Traffic};
 
 /// What a unit of share is worth in a round, octets.
 const QUANTUM: u64 = 280;
@@ -13,8 +13,10 @@ pub const KINDS: usize = PRIORITIES + 8;
 pub struct Vcs {
     /// Buffers of each, at both ends.
     buffers: Vec<i64>,
-    /// The sender sends without credit, and what finds no room is lost.
+    /// The sender sends without credit, and what finds no room is lost or refused.
     pub blind: bool,
+    /// Channels of continuous traffic.
+    continuous: Vec<bool>,
     /// Sender, F-42.
     free: Vec<i64>,
     outstanding: Vec<i64>,
@@ -23,9 +25,7 @@ pub struct Vcs {
     pub advertised: Vec<i64>,
     pub last_status: Vec<Option<(usize, u64)>>,
     /// F-134.
-    shares: Vec<u64>,
-    deficit: Vec<u64>,
-    turn: usize,
+    turns: Turns,
     /// F-136.
     refresh: Option<u64>,
     refresh_due: u64,
@@ -33,23 +33,71 @@ pub struct Vcs {
     pub taking_in: Option<usize>,
 }
 
+/// F-134: whose turn it is among VC0 and the channels.
+#[derive(Clone)]
+pub struct Turns {
+    shares: Vec<u64>,
+    deficit: Vec<u64>,
+    turn: usize,
+}
+
+impl Turns {
+    pub fn new(config: &ChannelsConfig) -> Turns {
+        let active = &config.vcs[..usize::from(config.channels.count())];
+        let own = active.iter().map(|vc| vc.share.into());
+        let shares: Vec<u64> = std::iter::once(config.vc0_share.unwrap_or(0).into()).chain(own).collect();
+        Turns { deficit: shares.iter().map(|share| share * QUANTUM).collect(), shares, turn: 0 }
+    }
+
+    /// VC0 and the channels.
+    pub fn count(&self) -> usize {
+        self.shares.len()
+    }
+
+    /// VC0 goes before all channels.
+    pub fn vc0_is_first(&self) -> bool {
+        self.shares[0] == 0
+    }
+
+    /// Whose turn it is if these have so many octets to send.
+    pub fn choose(&mut self, octets: &[Option<u64>]) -> Option<usize> {
+        if octets.iter().all(Option::is_none) {
+            return None;
+        }
+        if self.vc0_is_first() && octets[0].is_some() {
+            return Some(0);
+        }
+        while octets[self.turn].is_none_or(|octets| octets > self.deficit[self.turn]) {
+            if octets[self.turn].is_none() {
+                self.deficit[self.turn] = 0;
+            }
+            self.turn = (self.turn + 1) % self.shares.len();
+            self.deficit[self.turn] += self.shares[self.turn] * QUANTUM;
+        }
+        Some(self.turn)
+    }
+
+    /// A packet of the channel takes so many octets.
+    pub fn take(&mut self, channel: usize, octets: u64) {
+        self.deficit[channel] = self.deficit[channel].saturating_sub(octets);
+    }
+}
+
 impl Vcs {
     pub fn new(config: &ChannelsConfig, flow: FlowControl) -> Vcs {
         let active = &config.vcs[..usize::from(config.channels.count())];
         let buffers: Vec<i64> = std::iter::once(0).chain(active.iter().map(|vc| vc.buffers.into())).collect();
-        let own = active.iter().map(|vc| vc.share.into());
-        let shares: Vec<u64> = std::iter::once(config.vc0_share.unwrap_or(0).into()).chain(own).collect();
+        let continuous = active.iter().map(|vc| vc.traffic == Traffic::Continuous);
         let count = buffers.len();
         Vcs {
             blind: flow == FlowControl::Receiver,
+            continuous: std::iter::once(false).chain(continuous).collect(),
             free: buffers.clone(),
             outstanding: vec![0; count],
             occupied: vec![0; count],
             advertised: buffers.clone(),
             last_status: vec![None; count],
-            deficit: shares.iter().map(|share| share * QUANTUM).collect(),
-            shares,
-            turn: 0,
+            turns: Turns::new(config),
             refresh: config.refresh.map(|period| period.0),
             refresh_due: config.refresh.map_or(u64::MAX, |period| period.0),
             taking_in: None,
@@ -76,27 +124,19 @@ impl Vcs {
     fn says(&self, channel: usize) -> i64 {
         self.buffers[channel] - self.occupied[channel]
     }
-
-    /// F-134: whose turn it is among the channels with so many octets to send.
-    pub fn choose(&mut self, octets: &[Option<u64>]) -> Option<usize> {
-        if octets.iter().all(Option::is_none) {
-            return None;
-        }
-        if self.shares[0] == 0 && octets[0].is_some() {
-            return Some(0);
-        }
-        while octets[self.turn].is_none_or(|octets| octets > self.deficit[self.turn]) {
-            if octets[self.turn].is_none() {
-                self.deficit[self.turn] = 0;
-            }
-            self.turn = (self.turn + 1) % self.shares.len();
-            self.deficit[self.turn] += self.shares[self.turn] * QUANTUM;
-        }
-        Some(self.turn)
-    }
 }
 
 impl Port {
+    /// F-130: a packet is of continuous traffic on the link of this port.
+    pub fn is_continuous(&self, priority: usize) -> bool {
+        self.channels.as_ref().is_some_and(|channels| channels.continuous[channels.of(priority)])
+    }
+
+    /// F-140: a channel has a free buffer.
+    pub fn channel_has_room(&self, channel: usize) -> bool {
+        self.channels.as_ref().is_none_or(|channels| channels.says(channel) >= 1)
+    }
+
     /// The channel of a packet on the link of this port, 0 for VC0.
     pub fn channel(&self, priority: usize) -> usize {
         self.channels.as_ref().map_or(0, |channels| channels.of(priority))
@@ -173,26 +213,34 @@ impl Port {
         let Some(channels) = &mut self.channels else { return };
         if !chosen {
             let alone = (0..=channels.count()).map(|other| (other == channel).then_some(octets));
-            channels.choose(&alone.collect::<Vec<_>>());
+            channels.turns.choose(&alone.collect::<Vec<_>>());
         }
-        channels.deficit[channel] = channels.deficit[channel].saturating_sub(octets);
+        channels.turns.take(channel, octets);
     }
 }
 
 impl World<'_> {
-    /// F-133: a packet of continuous traffic finds no room where nobody waits for credit.
+    /// A packet is taken in. F-133: whether it is one of continuous traffic without room, where nobody waits
+    /// for credit.
     pub fn loses(&mut self, d: usize, p: usize, name: Name) -> bool {
-        let channel = self.devices[d].ports[p].channel(self.packets[name].priority);
-        let Some(channels) = &mut self.port(d, p).channels else { return false };
-        channels.taking_in = Some(channel);
-        channel > 0 && channels.blind && channels.says(channel) < 1
+        let priority = self.packets[name].priority;
+        let stopped = self.devices[d].ports[p].is_error_stopped();
+        let port = self.port(d, p);
+        let channel = port.channel(priority);
+        let continuous = port.is_continuous(priority);
+        let Some(channels) = &mut port.channels else { return false };
+        // F-141: nothing is told of what comes while the input is stopped.
+        channels.taking_in = (!stopped).then_some(channel);
+        let lost = continuous && channels.blind && channels.says(channel) < 1;
+        port.link.lost_no_room += u64::from(lost);
+        lost
     }
 
     /// F-134: whose turn it is at a port, if these are the heads of VC0 and of its channels.
     pub fn whose_turn(&mut self, d: usize, p: usize, heads: &[Option<Name>]) -> Option<usize> {
         let octets: Vec<_> = heads.iter().map(|head| Some(u64::from(self.packets[(*head)?].wire))).collect();
         match &mut self.port(d, p).channels {
-            Some(channels) => channels.choose(&octets),
+            Some(channels) => channels.turns.choose(&octets),
             None => octets[0].map(|_| 0),
         }
     }

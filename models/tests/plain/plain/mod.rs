@@ -10,7 +10,7 @@ mod voq;
 mod wire;
 
 use crate::record::{self, Record};
-use channels::Vcs;
+use channels::{Turns, Vcs};
 use endpoint::Endpoint;
 use models::config::*;
 use models::lp_serial::link::FlowControl;
@@ -141,8 +141,7 @@ impl Port {
     /// F-42, F-101.
     fn has_credit(&self, priority: usize) -> bool {
         match (&self.retry, &self.channels) {
-            (Some(retry), _) => retry.may_send(priority, self.window),
-            (_, Some(channels)) if channels.blind => self.outstanding < self.window,
+            (Some(retry), _) => retry.may_send(self.kind(priority), self.window),
             (_, Some(_)) if priority >= PRIORITIES => self.channel_has_credit(self.channel(priority)),
             _ => self.outstanding < self.window && self.free >= self.watermarks[priority],
         }
@@ -191,9 +190,14 @@ enum Event {
     Done {
         number: usize,
     },
-    /// packet-retry arrives at the sender; restart-from-retry has passed the pipeline of the receiver, F-101.
+    /// packet-retry arrives at the sender, or packet-not-accepted; restart-from-retry has passed the pipeline
+    /// of the receiver, or link-request, F-101, F-142.
     Retry,
     Restart,
+    /// link-response arrives at the sender, F-145.
+    Response {
+        accepted: u64,
+    },
     /// A symbol or a packet begins, F-124; restart-from-retry has left, F-125.
     Begin,
     Resume,
@@ -298,7 +302,10 @@ impl<'a> World<'a> {
                     eager_at: eager_at(config, d, p),
                     last_status: None,
                     reads: 0,
-                    retry: (receiver && channels.is_none()).then(|| Retry::new(own.watermarks)),
+                    retry: receiver.then(|| {
+                        let vcs = symbolic.and_then(|link| link.channels.as_deref());
+                        Retry::new(own.watermarks, vcs.map(Turns::new))
+                    }),
                     channels,
                     staging: Staging::new(config, d, p, link.long_symbols, (peer as usize, back as usize)),
                     originator: Originator::new(config, d, p, link.long_symbols),
@@ -401,6 +408,7 @@ impl<'a> World<'a> {
             Event::Done { number } => self.done(d, p, number),
             Event::Retry => self.retried(d, p),
             Event::Restart => self.restarted(d, p),
+            Event::Response { accepted } => self.responded(d, p, accepted),
             Event::Begin => self.begin_on_wire(d, p),
             Event::Resume => self.resume(d, p),
             Event::Match => self.matching_time(d),
@@ -476,6 +484,9 @@ impl<'a> World<'a> {
     fn tell_of(&mut self, d: usize, p: usize, channel: usize, accepted: i64) {
         let now = self.now;
         let port = self.port(d, p);
+        if let Some(retry) = &mut port.retry {
+            retry.took(accepted);
+        }
         let buffers = port.advertise(channel);
         let wire::Due { begins, rides } = port.wire.due(Function::Status, now);
         *(if rides { &mut port.stats.status_riding } else { &mut port.stats.status_standalone }) += 1;
@@ -497,7 +508,7 @@ impl<'a> World<'a> {
         let (now, channel) = (self.now, self.buffers[buffer].channel);
         let port = self.port(d, p);
         *port.occupied(channel) -= 1;
-        let blind = port.retry.is_some() || port.channels.as_ref().is_some_and(|channels| channels.blind);
+        let blind = port.retry.is_some();
         let eager_at = port.eager_at;
         let (advertised, last) = port.last_told(channel);
         if !told || *advertised > eager_at || blind {

@@ -1,6 +1,7 @@
 //! Flow control by the receiver, F-120 to F-126: what it has no room for it refuses, and the sender sends it
-//! again.
+//! again. With channels, F-140 to F-147: the same, by link-request and link-response.
 
+use super::channels::{KINDS, Turns, Vcs};
 use super::wire::{Due, Function};
 use super::{Event, Name, Port, World, class};
 use models::config::PRIORITIES;
@@ -16,13 +17,23 @@ pub struct Retry {
     stopped: bool,
     /// As a sender: what has begun and is not accepted yet, in this order.
     unaccepted: VecDeque<Name>,
-    /// F-122: what has to begin, or begin again; a packet that is committed as well.
-    waiting: [VecDeque<Name>; PRIORITIES],
+    /// F-122: what has to begin, or begin again; a packet that is committed as well. Channels have their
+    /// places beyond the priorities.
+    waiting: [VecDeque<Name>; KINDS],
+    /// F-146, with channels.
+    turns: Option<Turns>,
+    /// How many packets were accepted here; how many the other end has accepted, for all that is known.
+    taken: u64,
+    acknowledged: u64,
+    /// F-142: link-response is awaited; the packet that link-request has cut.
+    error_stopped: bool,
+    cut: Option<Name>,
     /// The packet that is committed and has not begun.
     committed: Option<Transmission>,
     /// The last one that began, and the time of its end.
     on_wire: Option<Transmission>,
-    /// restart-from-retry has to leave; up to the end of its symbol nothing may follow.
+    /// restart-from-retry has to leave, or link-request; up to the end of its symbol nothing may follow, or up
+    /// to the answer.
     restart_due: bool,
     silent: bool,
     /// A symbol has left before this instant.
@@ -42,12 +53,17 @@ struct Transmission {
 }
 
 impl Retry {
-    pub fn new([w0, w1, w2]: [u8; 3]) -> Retry {
+    pub fn new([w0, w1, w2]: [u8; 3], turns: Option<Turns>) -> Retry {
         Retry {
             needed: [w0.into(), w1.into(), w2.into(), 1],
             stopped: false,
             unaccepted: VecDeque::new(),
             waiting: Default::default(),
+            turns,
+            taken: 0,
+            acknowledged: 0,
+            error_stopped: false,
+            cut: None,
             committed: None,
             on_wire: None,
             restart_due: false,
@@ -61,10 +77,15 @@ impl Retry {
         self.recovering.is_some()
     }
 
-    /// F-125: the ackIDs and the state of the output let a new packet of this priority go.
-    pub fn may_send(&self, priority: usize, window: i64) -> bool {
-        let from = if self.is_recovering() { priority } else { 0 };
-        let ahead: usize = self.waiting[from..].iter().map(VecDeque::len).sum();
+    /// F-125, F-146: the ackIDs and the state of the output let a new packet of this kind go: a priority, or
+    /// a channel beyond them.
+    pub fn may_send(&self, kind: usize, window: i64) -> bool {
+        let passes = self.turns.as_ref().is_none_or(|turns| kind < PRIORITIES && turns.vc0_is_first());
+        let ahead = match (self.is_recovering(), passes) {
+            (false, _) | (true, false) => 0..KINDS,
+            (true, true) => kind..PRIORITIES,
+        };
+        let ahead: usize = self.waiting[ahead].iter().map(VecDeque::len).sum();
         let sent = self.unaccepted.len() as i64;
         if self.is_recovering() {
             !self.silent && ahead == 0 && sent < window
@@ -73,13 +94,36 @@ impl Retry {
         }
     }
 
-    pub fn accepted(&mut self, packets: i64) {
-        self.unaccepted.drain(..packets as usize);
+    /// A status that accepts so many packets becomes due.
+    pub fn took(&mut self, packets: i64) {
+        self.taken += packets as u64;
     }
 
-    /// The packet that begins next.
-    fn first(&mut self) -> Option<&mut VecDeque<Name>> {
-        self.waiting.iter_mut().rev().find(|queue| !queue.is_empty())
+    /// F-121, F-142: a status came.
+    pub fn accepted(&mut self, packets: i64) {
+        if !self.error_stopped {
+            self.accept_more(packets as u64);
+        }
+    }
+
+    fn accept_more(&mut self, packets: u64) {
+        self.acknowledged += packets;
+        self.unaccepted.drain(..packets as usize);
+    }
+}
+
+impl Port {
+    /// F-141.
+    pub fn is_error_stopped(&self) -> bool {
+        self.channels.is_some() && self.retry.as_ref().is_some_and(|retry| retry.stopped)
+    }
+
+    /// F-120, F-140: there is room for a packet.
+    fn has_room(&self, priority: usize) -> bool {
+        match (self.channel(priority), &self.retry) {
+            (0, Some(retry)) => self.buffers - self.occupied >= retry.needed[priority],
+            (channel, _) => self.channel_has_room(channel),
+        }
     }
 }
 
@@ -88,22 +132,39 @@ impl World<'_> {
     pub fn refuses(&mut self, d: usize, p: usize, name: Name) -> bool {
         let (now, priority) = (self.now, self.packets[name].priority);
         let port = &mut self.devices[d].ports[p];
+        let (room, continuous) = (port.has_room(priority), port.is_continuous(priority));
         let Some(retry) = &mut port.retry else { return false };
-        if retry.stopped || port.buffers - port.occupied >= retry.needed[priority] {
-            return retry.stopped;
+        if continuous || retry.stopped || room {
+            return !continuous && retry.stopped;
         }
         retry.stopped = true;
-        port.link.retries += 1;
-        let Due { begins, rides } = port.wire.due(Function::Status, now);
-        *(if rides { &mut port.stats.status_riding } else { &mut port.stats.status_standalone }) += 1;
-        let (peer, arrives) = (port.peer, begins + port.wire.symbol() + port.propagation);
-        self.post_to(d, peer, arrives, class::SYMBOL, Event::Retry);
+        *(if retry.turns.is_some() { &mut port.link.not_accepted } else { &mut port.link.retries }) += 1;
+        self.answer(d, p, now, Event::Retry);
         true
     }
 
-    /// F-123: restart-from-retry has passed the pipeline.
+    /// An stype0 function becomes due that is no status.
+    fn answer(&mut self, d: usize, p: usize, now: u64, event: Event) {
+        let port = self.port(d, p);
+        let Due { begins, rides } = port.wire.due(Function::Status, now);
+        *(if rides { &mut port.stats.status_riding } else { &mut port.stats.status_standalone }) += 1;
+        let (peer, arrives) = (port.peer, begins + port.wire.symbol() + port.propagation);
+        self.post_to(d, peer, arrives, class::SYMBOL, event);
+        self.ask_wire(d, p);
+    }
+
+    /// F-123, F-144: restart-from-retry has passed the pipeline, or link-request.
     pub fn restarted(&mut self, d: usize, p: usize) {
-        self.retry(d, p).stopped = false;
+        let now = self.now;
+        let retry = self.retry(d, p);
+        retry.stopped = false;
+        if retry.turns.is_some() {
+            let accepted = retry.taken;
+            self.answer(d, p, now, Event::Response { accepted });
+            for channel in 0..=self.port(d, p).channels.as_ref().map_or(0, Vcs::count) {
+                self.tell_of(d, p, channel, 0);
+            }
+        }
     }
 
     /// F-126: totals of a link on which packets may be refused.
@@ -119,14 +180,14 @@ impl World<'_> {
 
     /// F-124: a packet is committed to such a link.
     pub fn committed(&mut self, d: usize, o: usize, packet: Name, number: usize, (start, end): (u64, u64)) {
-        let priority = self.packets[packet].priority;
+        let kind = self.devices[d].ports[o].kind(self.packets[packet].priority);
         let retry = self.retry(d, o);
-        retry.waiting[priority].push_back(packet);
+        retry.waiting[kind].push_back(packet);
         retry.committed = Some(Transmission { packet, number, start, end, again: false });
         self.post(d, o, start, class::POLL, Event::Begin);
     }
 
-    /// F-122: packet-retry arrives at the sender.
+    /// F-122, F-142: packet-retry arrives at the sender, or packet-not-accepted.
     pub fn retried(&mut self, d: usize, p: usize) {
         if self.port(d, p).waits_for_credit && !self.is_switch(d) {
             self.create_all(d);
@@ -134,8 +195,12 @@ impl World<'_> {
         let now = self.now;
         let Port { retry, wire, stats, link, .. } = &mut self.devices[d].ports[p];
         let retry = retry.as_mut().expect("the receiver looks after the buffers");
-        for name in retry.unaccepted.drain(..).rev() {
-            retry.waiting[self.packets[name].priority].push_front(name);
+        if retry.turns.is_some() {
+            retry.error_stopped = true;
+        } else {
+            for name in retry.unaccepted.drain(..).rev() {
+                retry.waiting[self.packets[name].priority].push_front(name);
+            }
         }
         (retry.restart_due, retry.silent) = (true, true);
         retry.recovering.get_or_insert(now);
@@ -163,7 +228,7 @@ impl World<'_> {
         let (peer, way) = (port.peer, port.wire.symbol() + port.propagation);
         let mut heap = std::mem::take(&mut self.heap).into_vec();
         for std::cmp::Reverse(entry) in &mut heap {
-            let moves = matches!(entry.event, Event::Status { .. } | Event::Retry);
+            let moves = matches!(entry.event, Event::Status { .. } | Event::Retry | Event::Response { .. });
             if moves && (entry.device, entry.port) == peer && entry.key.time().0 >= from + way {
                 entry.key = match to < from {
                     true => entry.key.earlier(sim_core::Duration(from - to)),
@@ -197,52 +262,107 @@ impl World<'_> {
         }
         let committed = retry.committed.take_if(|committed| committed.start == now);
         let next = port.wire.next_start(now);
+        let error_stopped = retry.error_stopped;
         if retry.restart_due {
             if port.wire.next_symbol(now) == Some(now) {
                 self.restart(d, p, committed);
             }
             return;
         }
+        if error_stopped {
+            if let Some(committed) = committed {
+                self.take_back(d, p, committed);
+                self.go_on(d, p);
+            }
+            return;
+        }
+        let may_begin = retry.committed.is_none() && next == now && (retry.unaccepted.len() as i64) < window;
         if let Some(committed) = committed {
-            let first = retry.first().and_then(VecDeque::pop_front).expect("it waits itself");
+            let first = self.next_to_begin(d, p).expect("it waits itself");
             if first == committed.packet {
+                let retry = self.retry(d, p);
                 retry.unaccepted.push_back(first);
                 retry.on_wire = Some(committed);
                 self.packets[first].begun = true;
             } else {
                 self.begin_again(d, p, first, Some(committed));
             }
-        } else if retry.committed.is_none() && next == now && (retry.unaccepted.len() as i64) < window {
-            let Some(queue) = retry.first() else { return };
-            let first = queue.pop_front().expect("it is not empty");
+        } else if may_begin {
+            let Some(first) = self.next_to_begin(d, p) else { return };
             self.begin_again(d, p, first, None);
         }
         self.go_on(d, p);
     }
 
-    /// F-123: restart-from-retry leaves now. `committed`: with what was to be the start of this packet.
+    /// F-124, F-146: the packet that begins now does not wait any more.
+    fn next_to_begin(&mut self, d: usize, p: usize) -> Option<Name> {
+        let retry = self.devices[d].ports[p].retry.as_mut().expect("the receiver looks after the buffers");
+        let in_vc0 = (0..PRIORITIES).rev().find(|&priority| !retry.waiting[priority].is_empty());
+        let Some(turns) = &mut retry.turns else { return retry.waiting[in_vc0?].pop_front() };
+        let octets =
+            |kind: usize| retry.waiting[kind].front().map(|&name| u64::from(self.packets[name].wire));
+        let demand: Vec<Option<u64>> =
+            std::iter::once(in_vc0.and_then(octets)).chain((PRIORITIES..KINDS).map(octets)).collect();
+        let channel = turns.choose(&demand[..turns.count()])?;
+        turns.take(channel, demand[channel].expect("it is its turn"));
+        let kind = if channel == 0 { in_vc0? } else { PRIORITIES + channel - 1 };
+        retry.waiting[kind].pop_front()
+    }
+
+    /// F-123, F-143: restart-from-retry leaves now, or link-request. `committed`: with what was to be the start
+    /// of this packet.
     fn restart(&mut self, d: usize, p: usize, committed: Option<Transmission>) {
         let now = self.now;
-        let Port { retry, wire, stats, link, propagation, peer, .. } = &mut self.devices[d].ports[p];
+        let Port { retry, wire, link, propagation, peer, .. } = &mut self.devices[d].ports[p];
         let retry = retry.as_mut().expect("the receiver looks after the buffers");
         retry.restart_due = false;
         if let Some(sending) = retry.on_wire.take_if(|sending| sending.end == now) {
             link.cancelled += 1;
+            retry.cut = Some(sending.packet);
             self.void.insert(sending.number);
         }
+        let awaits_answer = retry.error_stopped;
         let (symbol, peer, arrives) = (wire.symbol(), *peer, now + wire.symbol() + *propagation);
         if let Some(committed) = committed {
-            stats.packet_ps -= committed.end - now;
-            wire.take_back(now + symbol);
-            self.void.insert(committed.number);
-            self.move_symbols(d, p, committed.end, now + symbol);
+            self.take_back(d, p, committed);
         }
         self.post_to(d, peer, arrives + self.pipeline(peer.0), class::SYMBOL, Event::Restart);
-        self.post(d, p, now + symbol, class::SYMBOL, Event::Resume);
+        if !awaits_answer {
+            self.post(d, p, now + symbol, class::SYMBOL, Event::Resume);
+        }
         self.go_on(d, p);
     }
 
-    /// F-125: restart-from-retry has left.
+    /// F-123: a packet that was to begin now does not.
+    fn take_back(&mut self, d: usize, p: usize, committed: Transmission) {
+        let port = &mut self.devices[d].ports[p];
+        port.stats.packet_ps -= committed.end - self.now;
+        let next = self.now + port.wire.symbol();
+        port.wire.take_back(next);
+        self.void.insert(committed.number);
+        self.move_symbols(d, p, committed.end, next);
+    }
+
+    /// F-145: link-response arrives at the sender.
+    pub fn responded(&mut self, d: usize, p: usize, accepted: u64) {
+        let port = &mut self.devices[d].ports[p];
+        port.link.recoveries += 1;
+        let mut retry = port.retry.take().expect("the receiver looks after the buffers");
+        retry.accept_more(accepted - retry.acknowledged);
+        retry.error_stopped = false;
+        let cut = retry.cut.take();
+        for name in retry.unaccepted.drain(..).rev() {
+            let priority = self.packets[name].priority;
+            if !port.is_continuous(priority) || cut == Some(name) {
+                retry.waiting[port.kind(priority)].push_front(name);
+            }
+        }
+        port.retry = Some(retry);
+        self.resume(d, p);
+        self.ask_wire(d, p);
+    }
+
+    /// F-125, F-145: restart-from-retry has left, or link-response has come.
     pub fn resume(&mut self, d: usize, p: usize) {
         self.retry(d, p).silent = false;
         if self.is_switch(d) {
@@ -318,7 +438,8 @@ impl World<'_> {
         let retry = port.retry.as_mut().expect("the receiver looks after the buffers");
         retry.left = now + 1;
         let waiting: usize = retry.waiting.iter().map(VecDeque::len).sum();
-        if waiting == usize::from(retry.committed.is_some())
+        if !retry.error_stopped
+            && waiting == usize::from(retry.committed.is_some())
             && let Some(since) = retry.recovering.take()
         {
             port.link.recovery_ps += now - since;
@@ -331,7 +452,8 @@ impl World<'_> {
         let now = self.now;
         let port = &self.devices[d].ports[p];
         let Some(retry) = &port.retry else { return };
-        if retry.is_recovering() && !retry.restart_due && retry.committed.is_none() {
+        let goes_on = !retry.restart_due && !retry.error_stopped;
+        if retry.is_recovering() && goes_on && retry.committed.is_none() {
             let polled = self.key >= sim_core::EventKey::floor(sim_core::Time(now), class::POLL);
             let at = port.wire.next_start(now + u64::from(polled));
             self.post(d, p, at, class::POLL, Event::Begin);

@@ -78,7 +78,7 @@ pub enum Reception {
         /// Whose buffer it is.
         channel: u8,
     },
-    /// A CT packet without room: acknowledged and lost.
+    /// A sound CT packet without room: lost. It is acknowledged, but for the error-stopped state.
     Lost,
     /// Not taken: damaged, or out of order, or refused, or the input side is stopped.
     Discarded,

@@ -26,11 +26,14 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         let room = self.has_room(channel, meta.prio);
         if self.input == InputState::ErrorStopped {
             // ackIDs mean nothing until the link-response, and a CT packet will not be sent again.
-            if continuous && checked.is_ok() && room {
-                self.buffers[usize::from(channel)].take();
-                return Reception::Accepted { channel };
+            if !continuous || checked.is_err() {
+                return Reception::Discarded;
             }
-            return Reception::Discarded;
+            if !room {
+                return Reception::Lost;
+            }
+            self.buffers[usize::from(channel)].take();
+            return Reception::Accepted { channel };
         }
         let cause = match checked {
             Err(cause) => Some(cause),

@@ -100,12 +100,17 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         self.multicast = self.multicast.saturating_add(1);
     }
 
-    /// Whether a packet like this, submitted now, would be the next to start, as soon as a packet may start.
-    /// With it an owner that chooses late (a switch with its own queues) keeps the port's own queue empty.
+    /// Whether a packet like this, submitted now, would be the next to start, as soon as a packet may start:
+    /// for sure, so beside waiting packets of channels that take turns with it the answer is no. With it an
+    /// owner that chooses late (a switch with its own queues) keeps the port's own queue empty.
     #[must_use]
     pub fn would_start(&self, meta: PacketMeta) -> bool {
         let queue = self.queue_of(meta);
-        let ahead = if queue < CLASSES { queue..self.waiting.len() } else { 0..self.waiting.len() };
+        let ahead = match self.config.vc0_share {
+            None if queue < CLASSES => queue..CLASSES,
+            _ if queue < CLASSES => queue..self.waiting.len(),
+            _ => 0..self.waiting.len(),
+        };
         self.may_start()
             && self.has_credit(self.config.channel(meta), meta.prio)
             && self.waiting[ahead].iter().all(|waiting| waiting.is_empty())

@@ -159,7 +159,7 @@ fn continuous_traffic_is_taken_as_it_comes() {
     assert_eq!(bench.packet(ct, 18, Err(Cause::PacketCrc)), Reception::Discarded);
     assert_eq!(bench.packet(meta(3), 0, Ok(())), Reception::Discarded);
     assert_eq!(bench.packet(ct, 18, Ok(())), Reception::Accepted { channel: 1 });
-    assert_eq!(bench.packet(ct, 18, Ok(())), Reception::Discarded, "no room");
+    assert_eq!(bench.packet(ct, 18, Ok(())), Reception::Lost, "no room");
     assert_eq!(bench.due(), [], "silently");
     assert_eq!(bench.0.expected_ack_id(), 0);
     bench.hear1(REQUEST);
@@ -266,6 +266,15 @@ fn an_owner_that_chooses_late_is_told_what_would_start() {
     assert_eq!(starts(&bench), [false, false, true, true]);
     bench.hear(pna(Cause::General), NOP);
     assert_eq!(starts(&bench), [false; 4]);
+    // VC0 goes before what waits in other channels, if it has no share.
+    for (vc0_share, first) in [(None, true), (Some(1), false)] {
+        let config = Config { flow: FlowControl::Receiver, vc0_share, ..vcs(1, VcConfig::default()) };
+        let mut bench = Bench::up(config, 63);
+        let vc1 = PacketMeta { vc: true, ..meta(0) };
+        assert!(bench.0.would_start(vc1) && bench.0.would_start(meta(0)));
+        bench.0.submit(0, vc1).unwrap();
+        assert_eq!((bench.0.would_start(vc1), bench.0.would_start(meta(0))), (false, first));
+    }
 }
 
 /// What is outstanding in a channel are the packets sent and not acknowledged, and credit is what is told
