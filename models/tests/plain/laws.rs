@@ -381,3 +381,72 @@ fn vc0_goes_before_what_a_channel_repeats() {
     let [_, second, third] = times(&case)[..] else { panic!("three packets arrive") };
     assert_eq!((second.0, third.0), (T, goes_on));
 }
+
+/// F-123, F-143: a status that waits for the end of a packet that then does not begin moves up, and leaves behind
+/// link-request; what comes after it does not wait.
+///
+/// VC1 sends `A1` and `A2` to the slow endpoint; `A2` is refused while a packet `B1` goes the other way, so that
+/// packet-not-accepted rides on the end of `B1`. Half a symbol after `B1` is in, `C` is committed behind
+/// the status for `B1`, and VC_status is due: that of the first channel rides on the start of `C`, that
+/// of the second waits for its end. At the start of `C` packet-not-accepted is there.
+#[test]
+fn a_status_behind_a_packet_that_does_not_begin_moves_up() {
+    let vcs = [VcConfig { buffers: 1, ..VcConfig::default() }; 8];
+    let way = L + PIPELINE;
+    // The end of `B1`, at the switch and at the endpoint.
+    let ends = T / 2 + T + way + T;
+    let arrives = ends + L;
+    let vc = vc_priority(1);
+    let packets = [(0, vc), (0, vc), (arrives + S / 2, vc)];
+    let mut case = with_channels(&packets, FlowControl::Receiver, Channels::Two, vcs);
+    let config = &mut case.config;
+    // `B1` to `B4` come from a third endpoint, the last three short.
+    let mut third = config.devices[0].clone();
+    third.path = "e3".into();
+    let DeviceModel::Endpoint(endpoint) = &mut third.model else { panic!("an endpoint") };
+    endpoint.ids = vec![2];
+    config.devices.push(third);
+    let port = config.devices[2].ports[0].clone();
+    config.devices[2].ports.push(port);
+    let DeviceModel::Switch(switch) = &mut config.devices[2].model else { panic!("a switch") };
+    switch.routes.entries.push(Route { egress: Egress::Port(2), next_hop: NO_PORT });
+    config.links.push(LinkConfig { a: (3, 0), b: (2, 2), ..config.links[0].clone() });
+    (config.id_space, config.owners) = (3, vec![0, 1, 3]);
+    let mut link = config.symbolic[0].clone();
+    link.link = 2;
+    config.symbolic.push(link);
+    // The first commitments after this are those of `C`, and of `B2`.
+    for link in &mut config.symbolic {
+        let channels = link.channels.as_mut().expect("all links have channels");
+        channels.refresh = (link.link == 0).then_some(Duration(arrives - S));
+    }
+    let short = PacketSize { payload: 8, wire: 28 };
+    let length = (28 + 8) * CHAR;
+    let packet = |size| ReplayPacket { at: Time(T / 2), destination: 0, size, priority: 3 };
+    let long = packet(PacketSize { payload: 256, wire: 276 });
+    let all = vec![long, packet(short), packet(short), packet(short)];
+    config.sources.push(SourceConfig {
+        endpoint: 3,
+        stream: "e3".into(),
+        arrivals: Arrivals::Replay(Arc::new(all)),
+        ..config.sources[0].clone()
+    });
+    // The switch may have two packets on their way: each but the first two waits for a status.
+    config.links[0].ack_window = 2;
+    if let Err(found) = compare(&case) {
+        panic!("{}", explain(&case, &found));
+    }
+    let records = record::fast(&case.config, case.until);
+    let delivered: Vec<u64> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Delivered { at, destination: 0, .. } => Some(at),
+            _ => None,
+        })
+        .collect();
+    // A packet and its status.
+    let round = length + L + S + L;
+    let (second, third, fourth) = (ends, arrives + S + L, ends + round);
+    assert!(fourth >= third + length, "what waits is the window, not the link");
+    assert_eq!(delivered, [ends, second + length, third + length, fourth + length].map(|at| at + L));
+}

@@ -344,7 +344,11 @@ impl<P: Probe> Fabric<P> {
                 let next = now + timing.wire.symbol;
                 rx.wire.retract(next, end.before);
                 tx.packet_ps -= until - now;
-                end.places.remove(&until);
+                let behind = Time(until + timing.wire.symbol + timing.propagation);
+                if end.due.iter().all(|key| key.time() != behind) {
+                    // Nothing waits for its end: no symbol is left there.
+                    end.places.remove(&until);
+                }
                 end.shift(until, next);
                 end.last = end.before;
             }
