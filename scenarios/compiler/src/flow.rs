@@ -382,8 +382,8 @@ fn none() -> Vec<Sized> {
     vec![(1, PacketSize { payload: 0, wire: 0 })]
 }
 
-/// Sizes of a flow with hosts, with their weights, each of which `check` has allowed: the wire has nothing to say
-/// about them.
+/// Sizes of a flow with hosts, with their weights, each of which `check` has allowed: the wire has nothing
+/// to say about them.
 fn mix(
     c: &mut Compiler<'_>,
     at: &str,

@@ -1,7 +1,6 @@
 //! A scenario with nothing left open: typed, complete, with the places of its settings for errors.
 //!
-//! The only defaults are those that `expand` and the kinds of flows write out. Nobody behind this module sees a
-//! text with a unit, or a setting that may be missing.
+//! The only defaults are those that `expand` and the kinds of flows write out; [`filled`] takes them.
 
 mod device;
 mod link;

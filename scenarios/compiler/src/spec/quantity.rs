@@ -1,5 +1,5 @@
-//! Quantities as the file writes them, read once: the text for whoever writes the scenario out again, the value
-//! for everybody else.
+//! Quantities as the file writes them, read once: the text for whoever writes the scenario out again, the
+//! value for everybody else.
 
 use crate::units::{self, Ratio};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -19,8 +19,8 @@ pub trait Unit {
     fn read(text: &str) -> Result<Self::Value, String>;
 }
 
-/// A quantity with its unit. That its text can be read is checked by `check::quantities` before anybody asks for
-/// the value, because only there the place of an error is known.
+/// A quantity with its unit. That its text can be read is checked by `check::quantities` before anybody asks
+/// for the value, because only there the place of an error is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity<U: Unit> {
     text: String,
