@@ -334,50 +334,52 @@ impl<'a> Given<'a> {
             return Ok(Attribute(self.exactly("octets")?));
         }
         let name = self.text("attribute")?;
-        Ok(match name {
-            "VENDOR" => Attribute::vendor(self.exactly("value")?),
-            "PROTOCOL_NAME" => Attribute::protocol_name(self.exactly("value")?),
-            "DATA_OFFSET_VENDOR" => Attribute::data_offset_vendor(self.exactly("value")?),
-            "MAC_ADDRESS" => Attribute::mac_address(self.exactly("value")?),
-            "CONVEYANCE" => {
+        let Some(kind) = ATTRIBUTES.into_iter().find(|kind| kind.name() == name) else {
+            let hint = did_you_mean(name, ATTRIBUTES.iter().map(|kind| kind.name()));
+            let problem = format!("{name:?} found;{hint} an attribute without a name needs octets");
+            return Err(CodecError::new(self.at("attribute"), problem));
+        };
+        Ok(match kind {
+            Kind::Vendor => Attribute::vendor(self.exactly("value")?),
+            Kind::ProtocolName => Attribute::protocol_name(self.exactly("value")?),
+            Kind::DataOffsetVendor => Attribute::data_offset_vendor(self.exactly("value")?),
+            Kind::MacAddress => Attribute::mac_address(self.exactly("value")?),
+            Kind::Conveyance => {
                 Attribute::conveyance(Conveyance { channel: self.u16("channel")?, info: self.u32("info")? })
             }
-            "MTU" => Attribute::mtu(self.u16("value")?),
-            "DATA_OFFSET" => Attribute::data_offset(self.u8("Offset")?, self.exactly("Vendor")?),
-            "REQUEST_RETRY_PERIOD" => Attribute::retry_period(self.u32("value")?),
-            "REQUEST_TIMEOUT_PERIOD" => Attribute::timeout_period(self.u32("value")?),
-            "FLOW_CONTROL_XON_TIMEOUT_PERIOD" => Attribute::xon_timeout_period(self.u32("value")?),
-            "OPEN_MESSAGE_NUMBER" => Attribute::message_number(self.u32("value")?),
-            "CONDUIT_STREAM" => Attribute::conduit_stream(self.u16("transmit")?, self.u16("receive")?),
-            "DATA_HEADER_FORMAT" => {
+            Kind::Mtu => Attribute::mtu(self.u16("value")?),
+            Kind::DataOffset => Attribute::data_offset(self.u8("Offset")?, self.exactly("Vendor")?),
+            Kind::RetryPeriod => Attribute::retry_period(self.u32("value")?),
+            Kind::TimeoutPeriod => Attribute::timeout_period(self.u32("value")?),
+            Kind::XonTimeoutPeriod => Attribute::xon_timeout_period(self.u32("value")?),
+            Kind::MessageNumber => Attribute::message_number(self.u32("value")?),
+            Kind::ConduitStream => Attribute::conduit_stream(self.u16("transmit")?, self.u16("receive")?),
+            Kind::DataHeaderFormat => {
                 let (specific, format) = (self.u8("impl")?, self.u8("format")?);
                 let mut attribute = Attribute::data_header_format(HeaderFormat::Data);
                 attribute.0[6..].copy_from_slice(&[specific, format]);
                 attribute
             }
-            other => {
-                let hint = did_you_mean(other, ATTRIBUTES.iter().copied());
-                let problem = format!("{other:?} found;{hint} an attribute without a name needs octets");
-                return Err(CodecError::new(self.at("attribute"), problem));
-            }
+            Kind::VendorRange | Kind::Reserved => unreachable!("they have no name of their own"),
         })
     }
 }
 
-const ATTRIBUTES: [&str; 13] = [
-    "VENDOR",
-    "PROTOCOL_NAME",
-    "DATA_OFFSET_VENDOR",
-    "CONVEYANCE",
-    "MTU",
-    "MAC_ADDRESS",
-    "DATA_OFFSET",
-    "REQUEST_RETRY_PERIOD",
-    "REQUEST_TIMEOUT_PERIOD",
-    "FLOW_CONTROL_XON_TIMEOUT_PERIOD",
-    "OPEN_MESSAGE_NUMBER",
-    "CONDUIT_STREAM",
-    "DATA_HEADER_FORMAT",
+/// Those that have a name.
+const ATTRIBUTES: [Kind; 13] = [
+    Kind::Vendor,
+    Kind::ProtocolName,
+    Kind::DataOffsetVendor,
+    Kind::Conveyance,
+    Kind::Mtu,
+    Kind::MacAddress,
+    Kind::DataOffset,
+    Kind::RetryPeriod,
+    Kind::TimeoutPeriod,
+    Kind::XonTimeoutPeriod,
+    Kind::MessageNumber,
+    Kind::ConduitStream,
+    Kind::DataHeaderFormat,
 ];
 
 /// A JSON number, or text such as "0x1f".

@@ -1,0 +1,148 @@
+//! Every metric has one row, and every row gets what its name says.
+
+use super::synthetic::{WITH, run};
+use analysis::sweep::{METRICS, OVERALL, ScopeRow, measure, metric};
+use analysis::{RunData, VariantReport, series};
+use models::config::DeviceModel;
+use models::sim_core::{Duration, Time};
+use models::stats::{LinxTotals, SessionTotals, Times};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A run in which there is something to tell for every row, and nothing twice.
+fn told() -> RunData {
+    let mut data = run(WITH);
+    for device in &mut Arc::make_mut(&mut data.config).devices {
+        if let DeviceModel::Switch(switch) = &mut device.model {
+            switch.slot = Some(Duration(100_000));
+        }
+    }
+    let times = |ps: u64| Times { count: 2, sum: 4 * u128::from(ps), min: ps, max: 3 * ps };
+    let mut sessions =
+        SessionTotals { flow: 0, nodes: 4, expected: 9, pairs: 5, leaked: 2, ..Default::default() };
+    (sessions.orphans, sessions.half_open, sessions.all_open) = (3, 0, Some(Time(7_000_000)));
+    sessions.stats.opens = 11;
+    let mut linx = LinxTotals { flow: 1, nodes: 3, wanted: 17, up: 13, ..Default::default() };
+    linx.stats.false_timeouts = 19;
+    linx.stats.up_ps = 2 * 3_600 * 1_000_000_000_000;
+    linx.stats.gaps = vec![0, 23];
+    (linx.stats.detected, linx.stats.reestablished) = (times(1_000_000), times(10_000_000));
+    (data.outcome.sessions, data.outcome.linx) = (vec![sessions], vec![linx]);
+    data
+}
+
+fn value(rows: &[ScopeRow], scope: &str, name: &str) -> Option<f64> {
+    rows.iter().find(|row| row.scope == scope).unwrap().values[metric(name).unwrap()]
+}
+
+/// A row without a getter, or with one that gets nothing, fails; so does a name that two rows have.
+#[test]
+fn every_column_of_a_sweep_has_one_row_that_gets_something() {
+    let rows = measure(&VariantReport::new(told()));
+    let names: BTreeSet<&str> = METRICS.iter().map(|metric| metric.name).collect();
+    assert_eq!((names.len(), METRICS.len()), (59, 59));
+    for (index, metric) in METRICS.iter().enumerate() {
+        assert!(rows[0].values[index].is_some(), "{}", metric.name);
+    }
+    assert!(rows.iter().all(|row| row.values.len() == METRICS.len()));
+}
+
+#[test]
+fn a_column_of_a_protocol_tells_of_the_flow_that_the_protocol_runs() {
+    let rows = measure(&VariantReport::new(told()));
+    for (name, right) in [
+        ("conduits", 5.0),
+        ("leaked_streams", 2.0),
+        ("orphan_records", 3.0),
+        ("open_messages", 11.0),
+        ("all_open_us", 7.0),
+        ("ended_orphan", 1.0),
+        ("ended_leak", 0.0),
+        ("ended_one", 0.0),
+    ] {
+        assert_eq!(value(&rows, OVERALL, name), Some(right), "{name}");
+        assert_eq!(value(&rows, "victim", name), Some(right), "{name}");
+        assert_eq!(value(&rows, "hot", name), None, "{name}");
+    }
+    for (name, right) in [
+        ("connections", 13.0),
+        ("false_timeouts", 19.0),
+        ("false_timeouts_per_connection_hour", 19.0),
+        ("detection_mean_us", 2.0),
+        ("detection_max_us", 3.0),
+        ("reestablishment_mean_us", 20.0),
+    ] {
+        assert_eq!(value(&rows, OVERALL, name), Some(right), "{name}");
+        assert_eq!(value(&rows, "hot", name), Some(right), "{name}");
+        assert_eq!(value(&rows, "victim", name), None, "{name}");
+    }
+    // of the fabric, not of a flow
+    assert_eq!((value(&rows, OVERALL, "steady"), value(&rows, "hot", "steady")), (Some(1.0), None));
+}
+
+/// Sorted by their first line: what stands in the files, and that nothing stands there twice or never.
+#[test]
+fn every_column_of_a_series_has_a_name_of_its_own_and_is_filled() {
+    let reports = [VariantReport::new(told())];
+    let files = series::all(&reports);
+    let names: Vec<&str> = files.iter().map(|file| file.name).collect();
+    assert_eq!(names.len(), names.iter().collect::<BTreeSet<_>>().len());
+    assert!(names.contains(&"heartbeats.csv"), "{names:?}");
+    for file in &files {
+        let mut lines = file.text.lines().map(|line| line.split(',').collect::<Vec<&str>>());
+        let head = lines.next().unwrap();
+        assert_eq!(head.len(), head.iter().collect::<BTreeSet<_>>().len(), "{}", file.name);
+        let cells: Vec<Vec<&str>> = lines.collect();
+        for (column, name) in head.iter().enumerate() {
+            let filled = cells.iter().any(|line| !line[column].is_empty());
+            assert!(filled || cells.is_empty(), "{}: {name}", file.name);
+        }
+    }
+    let heartbeats = &files.iter().find(|file| file.name == "heartbeats.csv").unwrap().text;
+    assert_eq!(heartbeats, "variant,flow,from_periods,heartbeats\nVoQ backpressure,hot,0.03125,23\n");
+}
+
+/// Modules of the crate, and those that each uses: of its text up to its tests.
+fn uses() -> BTreeMap<String, BTreeSet<String>> {
+    fn read(folder: &Path, module: Option<&str>, found: &mut BTreeMap<String, BTreeSet<String>>) {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let stem = entry.file_stem().unwrap().to_str().unwrap().to_owned();
+            let module = module.unwrap_or(&stem);
+            if entry.is_dir() {
+                read(&entry, Some(module), found);
+            } else {
+                let text = std::fs::read_to_string(&entry).unwrap();
+                let text = text.split("#[cfg(test)]").next().unwrap();
+                let words = text.split("crate::").skip(1).flat_map(|rest| match rest.strip_prefix('{') {
+                    Some(list) => list.split('}').next().unwrap().split(", ").collect(),
+                    None => vec![rest],
+                });
+                let name = |word: &str| {
+                    word.split(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned)
+                };
+                found.entry(module.to_owned()).or_default().extend(words.filter_map(name));
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), None, &mut found);
+    found.remove("lib");
+    let modules: BTreeSet<String> = found.keys().cloned().collect();
+    found.iter_mut().for_each(|(module, uses)| uses.retain(|used| used != module && modules.contains(used)));
+    found
+}
+
+/// What is collected, then reports, then what shows them: no module asks one that asks it.
+#[test]
+fn no_circle_among_the_modules() {
+    let mut left = uses();
+    assert!(left["summary"].contains("report") && left["table"].contains("protocol"), "{left:?}");
+    while let Some(lowest) = left.iter().find(|(_, uses)| uses.is_empty()).map(|(module, _)| module.clone()) {
+        left.remove(&lowest);
+        for uses in left.values_mut() {
+            uses.remove(&lowest);
+        }
+    }
+    assert!(left.is_empty(), "in a circle, or above one: {left:?}");
+}
