@@ -66,7 +66,12 @@ pub static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
     flows.chain(protocols).chain(fabric).collect()
 });
 
-const FLOW_ROWS: &[Row<fn(&FlowReport) -> f64>] = &[
+/// A column of a flow.
+type FlowRow = Row<fn(&FlowReport) -> f64>;
+/// A column of a run.
+type RunRow = Row<fn(&VariantReport) -> f64>;
+
+const FLOW_ROWS: &[FlowRow] = &[
     Row::real(
         "offered_load",
         "",
@@ -260,7 +265,7 @@ const FLOW_ROWS: &[Row<fn(&FlowReport) -> f64>] = &[
     ),
 ];
 
-const RUN_ROWS: &[Row<fn(&VariantReport) -> f64>] = &[
+const RUN_ROWS: &[RunRow] = &[
     Row::real(
         "link_use_mean",
         "",

@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 const VECTORS: &str = include_str!("vectors.jsonl");
 
 /// Operations and frames of Scheduled Transfer, the vectors of its crate.
-const ST_OPERATIONS: &str = include_str!("../../../protocols/scheduled-transfer/tests/golden/operations.txt");
-const ST_FRAMES: &str = include_str!("../../../protocols/scheduled-transfer/tests/golden/frames.txt");
+const ST_OPERATIONS: &str =
+    include_str!("../../../protocols/scheduled-transfer/tests/suite/golden/operations.txt");
+const ST_FRAMES: &str = include_str!("../../../protocols/scheduled-transfer/tests/suite/golden/frames.txt");
 
 fn vectors(kind: &str) -> Vec<Map<String, Value>> {
     let rows: Vec<Map<String, Value>> =

@@ -60,6 +60,7 @@ const LAWS: [(&str, &str); 42] = [
     ("voq-headroom", "ceil(D / T) + 1 places for each upstream device; ceil((D + 2 T) / T) below"),
     ("voq-lost-xon", "the latency without loss and the time to the next refresh, at most"),
     ("voq-shared-threshold", "c2 rho / sum of all rho"),
+    ("voq-radius", "1/3 of the hot link for three, 1 - 1/3 for who leaves at the next switch"),
     ("voq-unequal-neighbours", "0, 1 - 0.6, and 1/2 with a verdict for each"),
 ];
 

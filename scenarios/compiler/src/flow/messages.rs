@@ -262,13 +262,16 @@ pub(super) fn chars(kind: Carried, octets: u32, packet: &dyn Fn(PacketClass, u32
     }
 }
 
+/// Characters of a packet of a class with so much payload, with its delimiter.
+type Packet<'a> = &'a dyn Fn(PacketClass, u32) -> u128;
+
 /// Mean time that a message with all delimiters keeps the injection link busy, in picoseconds, exactly; its
 /// responses go the other way. `whole` gives its characters on the link.
 pub(super) fn mean_time(
     c: &Compiler<'_>,
     source: usize,
     sizes: &[Sized],
-    whole: &dyn Fn(&dyn Fn(PacketClass, u32) -> u128, u32) -> u128,
+    whole: &dyn Fn(Packet<'_>, u32) -> u128,
 ) -> Ratio {
     let Some((link, _, _)) = c.neighbours[source][0] else { return Ratio::whole(1) };
     let wire = &c.wires[link];
