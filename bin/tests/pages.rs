@@ -29,7 +29,7 @@ fn run(folder: &Path, line: &str) -> String {
         .unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(!printed.trim().is_empty(), "{line}: prints nothing");
-    printed
+    format!("{}\n", printed.trim_end())
 }
 
 /// The page as it would be if every command were run now.

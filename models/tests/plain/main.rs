@@ -4,7 +4,9 @@
 //! agree on each creation, start, delivery with its causes, drop and staging edge, to the picosecond.
 //!
 //! - `RIOSIM_PLAIN_SEED=17` runs the fabric number 17 alone, and tells more about a difference.
-//! - `RIOSIM_PLAIN_COUNT=100000` runs so many fabrics, `RIOSIM_PLAIN_FROM=5000` from that number on.
+//! - `RIOSIM_PLAIN_COUNT=100000` runs so many fabrics, `RIOSIM_PLAIN_FROM=5000` from that number on,
+//!   `RIOSIM_PLAIN_ALL=1` goes on after a difference.
+//! - `RIOSIM_PLAIN_REFUSALS=1` draws packets that are refused in channels, too, which is left out otherwise.
 #![allow(missing_docs)]
 
 mod generate;
@@ -163,7 +165,6 @@ fn fast_and_plain_agree() {
         panic!("{first}\n{} of {} fabrics differ: {failed:?}", failed.len(), numbers.len());
     }
     println!("{} fabrics, {records} records alike; {refusals} with refusals in channels", numbers.len());
-    assert!(refusals > 0 || (numbers.len() as u64) < FIXED, "nothing was refused in channels");
 }
 
 /// Every value of every option is drawn in the default run, or is on the list of what is left out.
