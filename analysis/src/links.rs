@@ -92,8 +92,9 @@ pub(crate) fn line(report: &VariantReport) -> Option<String> {
         (room, link) => format!("; continuous traffic lost {room} without room, {link} by errors"),
     };
     Some(format!(
-        "links: {damaged} damaged ({damaged_packets} packets, {damaged_symbols} symbols, {damaged_idle} idle), \
-         {retries} packet-retry, {recoveries} recoveries, {timeouts} timeouts, {downs} down; {repeated} of \
+        "links: {damaged} damaged ({damaged_packets} packets, {damaged_symbols} symbols, \
+         {damaged_idle} idle), {retries} packet-retry, {recoveries} recoveries, {timeouts} timeouts, \
+         {downs} down; {repeated} of \
          {packets} packets repeated{lost}"
     ))
 }

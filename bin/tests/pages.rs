@@ -1,8 +1,9 @@
-//! The commands of the pages that teach: each is run, in the order of its page, and prints what the page says.
+//! The commands of the pages that teach: each is run, in the order of its page, and prints what the page
+//! says.
 //!
-//! On such a page a block ` ```json FILE ` is a file, ` ```json add:FILE ` adds its fields to one, and of a block
-//! ` ```console ` each line `$ COMMAND` is run by a shell; what follows it is what it prints. `BLESS=1` writes what is
-//! printed into the page.
+//! On such a page a block ` ```json FILE ` is a file, ` ```json add:FILE ` adds its fields to one, and of
+//! a block ` ```console ` each line `$ COMMAND` is run by a shell; what follows it is what it prints.
+//! `BLESS=1` writes what is printed into the page.
 #![cfg(unix)]
 #![allow(missing_docs)]
 

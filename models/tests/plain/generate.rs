@@ -25,8 +25,8 @@ pub struct Case {
 pub const EXCLUDED: &[(&str, &str, &str)] = &[(
     "refusals in channels",
     "some",
-    "F-140 to F-147 say what happens, and laws hold it, but in about one of twenty such fabrics plain and fast still \
-     differ (RIOSIM_PLAIN_REFUSALS=1 draws them)",
+    "F-140 to F-147 say what happens, and laws hold it, but plain and fast still differ in about one \
+     of twenty such fabrics (RIOSIM_PLAIN_REFUSALS=1 draws them)",
 )];
 
 /// Packets are refused in channels, too: for who looks for the reason of what still differs.

@@ -382,13 +382,13 @@ fn vc0_goes_before_what_a_channel_repeats() {
     assert_eq!((second.0, third.0), (T, goes_on));
 }
 
-/// F-123, F-143: a status that waits for the end of a packet that then does not begin moves up, and leaves behind
-/// link-request; what comes after it does not wait.
+/// F-123, F-143: a status that waits for the end of a packet that then does not begin moves up, and
+/// leaves behind link-request; what comes after it does not wait.
 ///
-/// VC1 sends `A1` and `A2` to the slow endpoint; `A2` is refused while a packet `B1` goes the other way, so that
-/// packet-not-accepted rides on the end of `B1`. Half a symbol after `B1` is in, `C` is committed behind
-/// the status for `B1`, and VC_status is due: that of the first channel rides on the start of `C`, that
-/// of the second waits for its end. At the start of `C` packet-not-accepted is there.
+/// VC1 sends `A1` and `A2` to the slow endpoint; `A2` is refused while a packet `B1` goes the other way,
+/// so that packet-not-accepted rides on the end of `B1`. Half a symbol after `B1` is in, `C` is committed
+/// behind the status for `B1`, and VC_status is due: that of the first channel rides on the start of `C`,
+/// that of the second waits for its end. At the start of `C` packet-not-accepted is there.
 #[test]
 fn a_status_behind_a_packet_that_does_not_begin_moves_up() {
     let vcs = [VcConfig { buffers: 1, ..VcConfig::default() }; 8];

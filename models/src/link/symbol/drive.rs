@@ -344,8 +344,8 @@ impl<P: Probe> Fabric<P> {
                 let next = now + timing.wire.symbol;
                 rx.wire.retract(next, end.before);
                 tx.packet_ps -= until - now;
-                // Behind link-request nothing begins: what waits for the end of the packet keeps its place. After
-                // restart-from-retry a packet begins at once, and takes it along.
+                // Behind link-request nothing begins: what waits for the end of the packet keeps its
+                // place. After restart-from-retry a packet begins at once, and takes it along.
                 let behind = Time(until + timing.wire.symbol + timing.propagation);
                 let stays = stype1 != Stype1::RestartFromRetry;
                 if !(stays && end.due.iter().any(|key| key.time() == behind)) {

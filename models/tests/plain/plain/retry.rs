@@ -32,8 +32,8 @@ pub struct Retry {
     committed: Option<Transmission>,
     /// The last one that began, and the time of its end.
     on_wire: Option<Transmission>,
-    /// restart-from-retry has to leave, or link-request; up to the end of its symbol nothing may follow, or up
-    /// to the answer.
+    /// restart-from-retry has to leave, or link-request; up to the end of its symbol nothing may follow,
+    /// or up to the answer.
     restart_due: bool,
     silent: bool,
     /// A symbol has left before this instant.
@@ -309,8 +309,8 @@ impl World<'_> {
         retry.waiting[kind].pop_front()
     }
 
-    /// F-123, F-143: restart-from-retry leaves now, or link-request. `committed`: with what was to be the start
-    /// of this packet.
+    /// F-123, F-143: restart-from-retry leaves now, or link-request. `committed`: with what was to be the
+    /// start of this packet.
     fn restart(&mut self, d: usize, p: usize, committed: Option<Transmission>) {
         let now = self.now;
         let Port { retry, wire, link, propagation, peer, .. } = &mut self.devices[d].ports[p];

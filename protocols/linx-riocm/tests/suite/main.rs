@@ -1,5 +1,5 @@
-//! Tests of the LINX connection manager. They are one binary, because each one of its own would compile the generic parts of
-//! the crate again.
+//! Tests of the LINX connection manager. They are one binary, because each one of its own would compile
+//! the generic parts of the crate again.
 #![allow(missing_docs)]
 
 mod common;
