@@ -1,4 +1,4 @@
-//! Protocols, as results know them: each in a file of its own, and a line of [`PROTOCOLS`].
+//! Protocols, as results know them: each in a file of its own, and a line of `PROTOCOLS`.
 //!
 //! They speak of what the fabric and the collector counted, so reports, summaries, tables and sweeps ask
 //! them, and they ask none of these.

@@ -71,7 +71,7 @@ pub struct VariantSummary {
     /// Endpoints that run protocols, over the whole run: of more than 64 those with the fullest queues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSummary>,
-    /// What protocols bring, each under its key, flow by flow: [`protocol::Protocol::summary`].
+    /// What protocols bring, each under its key, flow by flow: `Protocol::summary`.
     #[serde(flatten)]
     pub protocols: Map<String, Value>,
     /// Links, symbols and backpressure, over the whole run: `ports.rs`.
