@@ -10,7 +10,7 @@ use crate::observe::stats::{
 };
 use crate::registers::enumeration::EnumerationReport;
 use crate::world::Fabric;
-use sim_core::{BucketRing, EventKey, EventList, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time};
+use sim_core::{BucketRing, ChosenList, EventKey, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time};
 use std::sync::Arc;
 
 /// Which event list the kernel uses; results are equal with both.
@@ -126,14 +126,12 @@ pub struct Outcome {
     pub left: Vec<FlowLeft>,
 }
 
-enum Lists<P: Probe> {
-    Heap(Kernel<Fabric<P>, HeapList<Payload>>),
-    Ring(Kernel<Fabric<P>, BucketRing<Payload>>),
-}
+/// One kernel for both lists: what it handles is compiled once.
+type FabricKernel<P> = Kernel<Fabric<P>, ChosenList<Payload>>;
 
 /// A run in progress.
 pub struct Simulation<P: Probe> {
-    kernel: Lists<P>,
+    kernel: FabricKernel<P>,
     /// How the last slice ended, and its limit.
     last: (Progress, Time),
 }
@@ -146,27 +144,19 @@ impl<P: Probe> Simulation<P> {
         if options.wire_check {
             fabric.links.check_wire();
         }
-        let kernel = match options.list {
-            ListKind::Heap => Lists::Heap(start(fabric, HeapList::new())),
-            ListKind::Ring => Lists::Ring(start(fabric, BucketRing::new(ring))),
+        let list = match options.list {
+            ListKind::Heap => ChosenList::Heap(HeapList::new()),
+            ListKind::Ring => ChosenList::Ring(BucketRing::new(ring)),
         };
-        Simulation { kernel, last: (Progress::Running, Time::ZERO) }
+        Simulation { kernel: start(fabric, list), last: (Progress::Running, Time::ZERO) }
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
     pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
-        let (end, stalls, left) = match &mut self.kernel {
-            Lists::Heap(k) => (
-                k.run_events(limit, max_events),
-                k.world.watchdog.stalls.len(),
-                k.pending() > k.world.links.observe.pending || k.world.is_watched(),
-            ),
-            Lists::Ring(k) => (
-                k.run_events(limit, max_events),
-                k.world.watchdog.stalls.len(),
-                k.pending() > k.world.links.observe.pending || k.world.is_watched(),
-            ),
-        };
+        let kernel = &mut self.kernel;
+        let end = kernel.run_events(limit, max_events);
+        let stalls = kernel.world.watchdog.stalls.len();
+        let left = kernel.pending() > kernel.world.links.observe.pending || kernel.world.is_watched();
         let progress = match end {
             // Who observes beyond the limit does not keep a run going, unless it is the watchdog and
             // something stands still.
@@ -185,42 +175,27 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn last_arrival(&self) -> Time {
-        match &self.kernel {
-            Lists::Heap(k) => k.world.links.last_arrival(),
-            Lists::Ring(k) => k.world.links.last_arrival(),
-        }
+        self.kernel.world.links.last_arrival()
     }
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        match &self.kernel {
-            Lists::Heap(k) => k.now(),
-            Lists::Ring(k) => k.now(),
-        }
+        self.kernel.now()
     }
 
     /// Events handled so far.
     pub fn events(&self) -> u64 {
-        match &self.kernel {
-            Lists::Heap(k) => k.events_handled(),
-            Lists::Ring(k) => k.events_handled(),
-        }
+        self.kernel.events_handled()
     }
 
     /// Packets that crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
-        match &self.kernel {
-            Lists::Heap(k) => k.world.links.observe.ledger.packet_hops,
-            Lists::Ring(k) => k.world.links.observe.ledger.packet_hops,
-        }
+        self.kernel.world.links.observe.ledger.packet_hops
     }
 
     /// The observer.
     pub fn probe(&self) -> &P {
-        match &self.kernel {
-            Lists::Heap(k) => &k.world.links.observe.probe,
-            Lists::Ring(k) => &k.world.links.observe.probe,
-        }
+        &self.kernel.world.links.observe.probe
     }
 
     /// Ends the run: settles everything that is due by now and gives back the observer and the totals.
@@ -231,10 +206,7 @@ impl<P: Probe> Simulation<P> {
             (Progress::Running | Progress::Stalled, _) => now,
         };
         let drained = self.last.0 == Progress::Drained;
-        let (mut fabric, end) = match self.kernel {
-            Lists::Heap(k) => conclude(k, until, drained),
-            Lists::Ring(k) => conclude(k, until, drained),
-        };
+        let (mut fabric, end) = conclude(self.kernel, until, drained);
         fabric.links.check_conservation();
         let outcome = fabric.totals(end, events);
         (fabric.links.observe.probe, outcome)
@@ -266,11 +238,7 @@ impl Unobserved {
 }
 
 /// Settles what is due by `until`; the fabric, and when the run has ended.
-fn conclude<P: Probe, L: EventList<Payload>>(
-    mut kernel: Kernel<Fabric<P>, L>,
-    until: Time,
-    drained: bool,
-) -> (Fabric<P>, Time) {
+fn conclude<P: Probe>(mut kernel: FabricKernel<P>, until: Time, drained: bool) -> (Fabric<P>, Time) {
     let key = EventKey::floor(Time(until.0.saturating_add(1)), class::ARRIVAL);
     let end = kernel.conclude(key, |fabric, cx| {
         // Creations of exactly the last instant belong to the run, later ones do not.
@@ -282,7 +250,7 @@ fn conclude<P: Probe, L: EventList<Payload>>(
     (kernel.into_world(), end)
 }
 
-fn start<P: Probe, L: EventList<Payload>>(fabric: Fabric<P>, list: L) -> Kernel<Fabric<P>, L> {
+fn start<P: Probe>(fabric: Fabric<P>, list: ChosenList<Payload>) -> FabricKernel<P> {
     let mut first = Vec::new();
     let mut kernel = Kernel::new(fabric, list);
     kernel.world.bootstrap(|event| first.push(event));

@@ -122,6 +122,7 @@
 //! );
 //! ```
 
+mod chosen;
 pub mod event;
 pub mod fingerprint;
 pub mod kernel;
@@ -135,6 +136,7 @@ pub mod time;
 pub mod timer;
 pub mod watch;
 
+pub use chosen::ChosenList;
 pub use event::{Event, EventList, HeapList};
 pub use fingerprint::Fingerprint;
 pub use kernel::{Context, Kernel, RunEnd, World};

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sim_core::{
-    ActorId, BucketRing, Class, Duration, Event, EventKey, EventList, HeapList, RingConfig, Time,
+    ActorId, BucketRing, ChosenList, Class, Duration, Event, EventKey, EventList, HeapList, RingConfig, Time,
 };
 
 #[derive(Clone, Debug)]
@@ -41,15 +41,16 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 struct Both {
-    heap: HeapList<u32>,
-    ring: BucketRing<u32>,
+    heap: ChosenList<u32>,
+    ring: ChosenList<u32>,
     now: u64,
     sequence: u64,
 }
 
 impl Both {
     fn new(config: RingConfig) -> Self {
-        Self { heap: HeapList::new(), ring: BucketRing::new(config), now: 0, sequence: 0 }
+        let (heap, ring) = (HeapList::new(), BucketRing::new(config));
+        Self { heap: ChosenList::Heap(heap), ring: ChosenList::Ring(ring), now: 0, sequence: 0 }
     }
 
     fn push(&mut self, at: u64) {

@@ -19,7 +19,9 @@ fn width(value: f64) -> String {
         return "0".into();
     }
     let digits = (1 - value.abs().log10().floor() as i64).clamp(0, 9) as usize;
-    format!("{value:.digits$}")
+    // What is less than a billionth of its unit comes of adding up floating point.
+    let text = format!("{value:.digits$}");
+    if text.trim_matches(['0', '.']).is_empty() { "0".into() } else { text }
 }
 
 fn expected(row: &Row) -> String {
@@ -136,7 +138,7 @@ pub(crate) fn figure(rows: &[Row]) -> String {
         })
         .collect();
     let reach = 2.5_f64;
-    let (left, wide, top, step) = (470.0, 380.0, 64.0, 15.0);
+    let (left, wide, top, step) = (470.0, 380.0, 76.0, 15.0);
     let height = top + step * shown.len() as f64 + 40.0;
     let x = |percent: f64| left + wide * (percent.clamp(-reach, reach) + reach) / (2.0 * reach);
     let mut svg = format!(
@@ -145,8 +147,9 @@ pub(crate) fn figure(rows: &[Row]) -> String {
          <text x=\"16\" y=\"24\" font-size=\"15\" font-weight=\"bold\">\
          Simulated against expected, difference in per cent</text>\n\
          <text x=\"16\" y=\"42\" fill=\"#555555\">point: simulated; line: its 99.9 % interval; grey bar: \
-         what the law \
-         leaves open; upper bounds and zeros are in the table only</text>\n"
+         what the law leaves open</text>\n\
+         <text x=\"16\" y=\"55\" fill=\"#555555\">what is more than {reach} % off stands at the edge; \
+         upper bounds and zeros are in the table only</text>\n"
     );
     let bottom = top + step * shown.len() as f64;
     for tick in [-2, -1, 0, 1, 2] {

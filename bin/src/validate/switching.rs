@@ -117,8 +117,9 @@ pub(crate) fn islip() -> Vec<Row> {
         let tally = run.packets("f");
         assert_eq!(tally.count, arrivals.len() as u64, "all arrive");
         let waited = tally.latency_ps - u128::from(tally.count) * u128::from(tally.least_ps);
+        let rounds = if iterations == 1 { "iteration" } else { "iterations" };
         let what =
-            format!("iSLIP, 8 ports, {iterations} iterations, load 0.{percent}: slots waited by all packets");
+            format!("iSLIP, 8 ports, {iterations} {rounds}, load 0.{percent}: slots waited by all packets");
         Row::exact("islip", what, "slots", ISLIP)
             .expects(reference as f64)
             .found(waited as f64 / (SLOT_NS * 1_000) as f64)
