@@ -77,6 +77,12 @@ impl Packet {
         PacketId { source: self.source, origin: self.origin, sequence: self.sequence }
     }
 
+    /// What fingerprints know it by: its sequence and its source.
+    #[inline(always)]
+    pub fn word(&self) -> u64 {
+        u64::from(self.sequence) << 32 | u64::from(self.source)
+    }
+
     /// The id that it goes to.
     #[inline(always)]
     pub fn destination_id(&self) -> u32 {

@@ -123,12 +123,11 @@ impl<P: Probe> Links<P> {
         if total != at.0 - record.created {
             self.parts_disagree(port, packet, at);
         }
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         self.observe.outcome.record(
             mark::DELIVERED,
             at,
             u64::from(port),
-            id ^ u64::from(record.origin) << 52,
+            record.word() ^ u64::from(record.origin) << 52,
         );
         self.observe.ledger.delivered += 1;
         let (name, delivery) = (record.id(), self.delivery(port, packet, at));
@@ -156,8 +155,8 @@ impl<P: Probe> Links<P> {
         reason: DropReason,
     ) {
         let device = self.ports[port as usize].rx.device;
-        let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
-        self.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
+        let word = self.packets[packet].word();
+        self.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), word);
         self.packets.unload(packet);
         if P::FOLLOWS_PACKETS {
             let name = self.packets[packet].id();

@@ -199,6 +199,8 @@ pub(crate) struct Cold {
     pub in_flight: VecDeque<(EventKey, u32)>,
     /// What the sender knows of buffers on links of other media than RapidIO.
     pub channels: Option<Box<Channels>>,
+    /// Whoever sits behind this sink takes packets itself: deliveries are events.
+    pub listens: bool,
     /// VoQ messages sent from this port that have not arrived.
     pub messages_on_wire: u32,
     pub stats: PortStats,
@@ -359,6 +361,32 @@ pub(crate) struct Rx {
     pub special: u8,
 }
 
+/// How a link runs. Each verb asks once.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Everything is known when a packet starts.
+    Closed,
+    /// In symbol granularity.
+    Symbols,
+    /// Of another medium than RapidIO.
+    Medium,
+    /// Of a medium whose virtual channels share it by micropackets.
+    Interleaved,
+}
+
+impl Rx {
+    /// How the link of this port runs now.
+    #[inline(always)]
+    pub fn mode(&self) -> Mode {
+        match self.special & special::MODE {
+            0 => Mode::Closed,
+            bits if bits & special::SYMBOLS != 0 => Mode::Symbols,
+            bits if bits & special::INTERLEAVED != 0 => Mode::Interleaved,
+            _ => Mode::Medium,
+        }
+    }
+}
+
 /// Values of [`Tx::reading_kind`].
 pub(crate) mod reading {
     /// A packet of VC0.
@@ -385,6 +413,6 @@ pub(crate) mod special {
     pub const INTERLEAVED: u8 = 16;
     /// Events of the link take packets to its other end.
     pub const CARRIED: u8 = SYMBOLS | INTERLEAVED;
-    /// Buffers of the port are not told by records.
-    pub const APART: u8 = SYMBOLS | MEDIUM;
+    /// What makes a [`Mode`](super::Mode).
+    pub const MODE: u8 = SYMBOLS | MEDIUM | INTERLEAVED;
 }

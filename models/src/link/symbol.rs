@@ -21,6 +21,7 @@
 
 mod channels;
 mod check;
+mod credit;
 mod drive;
 mod fault;
 mod granularity;
@@ -29,6 +30,7 @@ mod receive;
 
 pub use check::WireChecked;
 pub(crate) use drive::Flight;
+pub(crate) use message::MessagePlace;
 
 use crate::config::{FabricConfig, FlowControl, SymbolicLink};
 use crate::link::Links;
@@ -36,7 +38,7 @@ use crate::link::port::special;
 use crate::observe::clock::CHANNELS;
 use crate::observe::probe::Probe;
 use crate::observe::stats::LinkStats;
-pub(crate) use channels::VirtualChannels;
+pub(crate) use channels::{CHANNEL_COUNT, VirtualChannels};
 use fault::Errors;
 use granularity::Logged;
 use lp_serial::Form;
@@ -45,6 +47,9 @@ use lp_serial::cost::{SymbolSize, Watermarks};
 use lp_serial::link::{Channels, Config, Handover, LinkPort, PacketMeta, VcConfig};
 use sim_core::{Class, Duration, EventKey, TimerSlot};
 use std::collections::{BTreeSet, VecDeque};
+
+/// Most places that are kept without a look at which of them are over.
+const PLACES_MAX: usize = 64;
 
 /// When the symbols of an instant are put together.
 const POLL: Class = Class::new(11);
@@ -69,7 +74,7 @@ struct Held {
 
 /// A transmission of a packet under way.
 #[derive(Clone, Debug)]
-struct Air {
+pub(super) struct Air {
     /// When the receiver judges it.
     key: EventKey,
     serial: u32,
@@ -90,14 +95,36 @@ impl Air {
 
 /// A symbol under way.
 #[derive(Clone, Debug)]
-struct Flying {
+pub(crate) struct Flying {
     key: EventKey,
     start: u64,
     symbol: ControlSymbol,
     /// Serial of the packet that it starts, and of the packet that it ends.
     starts: Option<u32>,
     ends: Option<u32>,
-    damaged: bool,
+    pub(crate) damaged: bool,
+}
+
+/// What a link port says of a packet that its input side has got to.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Judged {
+    /// It was cut off on the way.
+    Gone,
+    /// The device does not get it.
+    Refused,
+    /// The device takes it, and then has it acknowledged.
+    Accepted,
+    /// The device takes it into a buffer of this channel, and then [tells](Links::tell_of_channel).
+    AcceptedInChannel(u8),
+}
+
+/// What has happened to a link that its device has to act on.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// The output side has recovered from an error: what it had told may have been lost.
+    Recovered,
+    /// The link is initialised: its neighbour knows nothing, and what the neighbour had said is void.
+    Initialised,
 }
 
 /// What the input side still has to come to.
@@ -328,6 +355,23 @@ impl End {
             && self.link.waiting() == own
     }
 
+    /// What becomes of a packet of continuous traffic is known.
+    pub(super) fn settled(&mut self, serial: u32) {
+        self.held(serial).unsettled = false;
+    }
+
+    /// The symbol that is heard at `key` is not on its way any more.
+    pub(super) fn arrived(&mut self, key: EventKey) -> Option<Flying> {
+        let n = self.flying.iter().position(|symbol| symbol.key == key)?;
+        self.flying.remove(n)
+    }
+
+    /// The transmission that is judged at `key` is not on its way any more.
+    pub(super) fn landed(&mut self, key: EventKey) -> Option<Air> {
+        let n = self.air.iter().position(|air| air.key == key)?;
+        self.air.remove(n)
+    }
+
     fn held(&mut self, serial: u32) -> &mut Held {
         let found = self.held.iter_mut().find(|held| held.serial == serial);
         found.expect("what the link port sends is held")
@@ -409,5 +453,16 @@ impl End {
     /// Whether something is on its way to the partner.
     pub fn is_busy(&self) -> bool {
         !(self.air.is_empty() && self.flying.is_empty() && self.due.is_empty())
+    }
+
+    /// In packet granularity: a symbol has its place at `at`.
+    pub(crate) fn note_place(&mut self, now: u64, at: u64) {
+        self.place(at);
+        if self.places.len() > PLACES_MAX {
+            // The last one that has begun may still be on the wire.
+            if let Some(&begun) = self.places.range(..=now).next_back() {
+                self.places = self.places.split_off(&begun);
+            }
+        }
     }
 }

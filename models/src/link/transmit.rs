@@ -1,16 +1,15 @@
-//! A transmitter: credits, choice of the next packet, start of a transmission, buffer releases.
+//! A transmitter: its lists, the start of a transmission, and what a wait for it cost.
 
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::link::Links;
-use crate::link::port::{Cold, CreditRecord, LinkTiming, Parked, Port, Tx, special};
+use crate::link::port::{Cold, Parked, Port, Tx, special};
 use crate::link::symbol::Flight;
-use crate::link::wire::Function;
+use crate::link::{Links, mail};
 use crate::observe::clock::{CHANNELS, TransmitClock};
 use crate::observe::mark;
 use crate::observe::probe::{Cause, PacketStep, Probe};
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
-use sim_core::{Duration, EventKey, EventList, Time};
+use sim_core::{EventList, Time};
 use std::hint::select_unpredictable;
 
 /// A packet that may start now.
@@ -49,49 +48,6 @@ pub(crate) struct Started {
 }
 
 impl<P: Probe> Links<P> {
-    /// Makes the symbol that tells the neighbour of `port` about its buffers at `t`, and its record. Whether
-    /// they are so few that every release has to be told at once.
-    #[inline(always)]
-    pub fn place_status<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        t: u64,
-        acknowledged: u8,
-    ) -> bool {
-        let special = self.ports[port as usize].rx.special;
-        let Links { ports, cold, timings, keys, .. } = self;
-        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
-        let rx = &mut ports[port as usize].rx;
-        let timing = &timings[rx.timing as usize];
-        let slot = rx.wire.due(t, Function::Stype0, timing.wire);
-        rx.wire.status_riding += u32::from(slot.riding);
-        rx.status_standalone += u32::from(!slot.riding);
-        let at = slot.start + timing.wire.symbol + timing.propagation;
-        let (peer, device) = (rx.peer, rx.device);
-        let place = slot.start;
-        rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
-        let low = rx.advertised <= rx.eager_at;
-        let buffers = rx.advertised;
-        let key = keys[device as usize].make(Time(at), class::SYMBOL);
-        let upstream = &mut ports[peer as usize].tx;
-        // Records that are visible by now are applied: only those still on the wire are kept. Not while the
-        // sender is blocked: then they change its clock, and it may have creations to make up first.
-        if upstream.clock.blocked() == 0 {
-            let timing = &timings[upstream.timing as usize];
-            apply_visible(upstream, timing, cold, peer, cx.key());
-        }
-        upstream.push_record(cold, peer, CreditRecord { key, buffers, acknowledged });
-        if upstream.credit_waiting && !upstream.wake_posted && key > cx.key() {
-            upstream.wake_posted = true;
-            cx.post(key, peer, Happening::Wake.pack());
-        }
-        if special != 0 {
-            self.note_status(cx.now().0, port, place, acknowledged, buffers);
-        }
-        low
-    }
-
     /// Commits `packet` to the wire of `port` now, and posts its arrival where the link has no event of its
     /// own for it.
     #[inline(always)]
@@ -137,8 +93,7 @@ impl<P: Probe> Links<P> {
         record.parts[Cause::Pipeline as usize] += timing.pipeline;
         let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
         let queue = record.queue;
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        observe.trajectory.record(mark::START, Time(start), u64::from(port), id);
+        observe.trajectory.record(mark::START, Time(start), u64::from(port), record.word());
         observe.ledger.packet_hops += 1;
         let keys = &mut keys[transmit.device as usize];
         let arrival =
@@ -147,77 +102,17 @@ impl<P: Probe> Links<P> {
         debug_assert!(!tx.done_posted);
         let peer = transmit.peer;
         let special = transmit.special;
-        let flight = Flight { start, stored: stored_until, arrival, behind: (length - stored_until) as u32 };
-        if special & special::CARRIED != 0 {
-            // The link's own event takes the packet there.
-        } else if !timing.to_sink {
-            // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
-            let at = arrival.earlier(Duration(if *unfolded { timing.pipeline } else { 0 }));
-            let behind = (length - stored_until) as u32;
-            cx.post(
-                at,
-                peer,
-                Happening::Arrive { packet, destination: record.destination as u16, behind }.pack(),
-            );
-        } else {
-            let in_flight = &mut cold[peer as usize].in_flight;
-            in_flight.push_back((arrival, packet));
-            if *unfolded || timing.to_agent {
-                let key = in_flight[0].0;
-                let sink = &mut ports[peer as usize].rx;
-                if !sink.deliver_posted {
-                    sink.deliver_posted = true;
-                    cx.post(key, peer, Happening::Deliver.pack());
-                }
-            }
+        let behind = (length - stored_until) as u32;
+        let flight = Flight { start, stored: stored_until, arrival, behind };
+        if special & special::CARRIED == 0 {
+            // Otherwise the link's own event takes the packet there.
+            let destination = record.destination as u16;
+            mail::send_packet(cx, ports, cold, (peer, timing), (packet, destination), &flight, *unfolded);
         }
         if let Some(waited) = waited {
             self.note_waited(port, packet, input, waited);
         }
         Started { flight, special, input, share, origin, priority, queue }
-    }
-}
-
-impl<P: Probe> Links<P> {
-    #[inline(always)]
-    pub fn apply_records(&mut self, port: u32, key: EventKey) {
-        let tx = &mut self.ports[port as usize].tx;
-        let timing = &self.timings[tx.timing as usize];
-        apply_visible(tx, timing, &mut self.cold, port, key);
-    }
-
-    /// The transmitter is blocked on credit: makes sure that the next change wakes it.
-    pub fn await_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.ports[port as usize].tx;
-        tx.credit_waiting = true;
-        if tx.wake_posted {
-            return;
-        }
-        if let Some(record) = tx.first_record() {
-            tx.wake_posted = true;
-            cx.post(record.key, port, Happening::Wake.pack());
-            return;
-        }
-        let peer = tx.peer;
-        if let Some(&(key, _)) = self.cold[peer as usize].in_flight.front() {
-            let rx = &mut self.ports[peer as usize].rx;
-            if !rx.deliver_posted {
-                rx.deliver_posted = true;
-                cx.post(key, peer, Happening::Deliver.pack());
-            }
-        }
-    }
-
-    /// A status of a link that needs more than the closed form has its place on the wire.
-    #[cold]
-    pub fn note_status(&mut self, now: u64, port: u32, place: u64, acknowledged: u8, free: u8) {
-        let bits = self.ports[port as usize].rx.special;
-        if bits & special::WATCHED != 0 {
-            self.end(port).note_place(now, place);
-        }
-        if bits & special::CHECK != 0 {
-            self.check_status(port, acknowledged, free);
-        }
     }
 
     /// No idle output but those of `waiting_outputs` has a packet in this lane.
@@ -244,11 +139,6 @@ impl<P: Probe> Links<P> {
         released || listed && (!tx.parked_any || self.park_stopped(port, priority, lane))
     }
 
-    #[inline(always)]
-    pub fn base_of(&self, port: u32) -> u32 {
-        self.nodes.first_port(self.ports[port as usize].rx.device)
-    }
-
     pub fn lane_in_use(&self, output: u32, lane: u32) -> bool {
         let tx = &self.ports[output as usize].tx;
         let bit = 1u64 << lane;
@@ -257,7 +147,7 @@ impl<P: Probe> Links<P> {
         main & bit != 0 || apart && self.lane_in_use_apart(output, lane)
     }
 
-    /// The same of what waits beside the main lists.
+    /// Whether packets of a lane wait beside the main lists.
     #[cold]
     fn lane_in_use_apart(&self, output: u32, lane: u32) -> bool {
         let parked = &self.cold[output as usize].parked;
@@ -473,18 +363,6 @@ pub(crate) fn put(
 pub(crate) fn wait_for(clock: &TransmitClock, record: &mut Packet, t: u64, at_input: bool) {
     record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
     record.snapshot = clock.snapshot(t, record.priority, record.queue, record.next_hop);
-}
-
-/// Applies the credit records of `port` that are visible at `key`.
-#[inline(always)]
-fn apply_visible(tx: &mut Tx, timing: &LinkTiming, cold: &mut [Cold], port: u32, key: EventKey) {
-    while tx.has_record(key) {
-        let record = tx.pop_record(cold, port);
-        tx.outstanding -= u16::from(record.acknowledged);
-        tx.free = i16::from(record.buffers) - tx.outstanding as i16;
-        let blocked = timing.blocked(tx.free, tx.outstanding);
-        tx.clock.set_blocked(record.key.time().0, blocked);
-    }
 }
 
 /// Staged and head-of-line blocked time of a wait that is over.

@@ -192,7 +192,7 @@ impl<P: Probe> View<'_, P> {
         // The neighbour calls the port clear and has nothing more to say: the message that says so was lost.
         let neighbour = &f.switches[f.links.nodes.switch(tx.peer)];
         let own = (tx.peer - base) as u16;
-        let told = neighbour.originator.as_ref().is_some_and(|o| {
+        let told = neighbour.teller.as_ref().map(|teller| &teller.originator).is_some_and(|o| {
             o.reported(own, p)
                 || o.pending_messages(own) > 0
                 || f.links.cold[tx.peer as usize].messages_on_wire > 0

@@ -7,7 +7,6 @@ use crate::link::port::{Port, special};
 use crate::link::wire::Function;
 use crate::observe::mark;
 use crate::observe::probe::{Cause, Probe};
-use crate::world::Fabric;
 use lp_serial::control_symbol::Stype1;
 use lp_serial::link::{Opportunity, Place, Start, Starting};
 use sim_core::{EventKey, EventList, Time};
@@ -169,10 +168,9 @@ impl<P: Probe> Links<P> {
             end.stats.repeated += 1;
             end.stats.repeated_ps += length;
         }
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
+        observe.trajectory.record(mark::START, Time(now), u64::from(port), record.word());
         packets.late.add(held.packet, now - held.start);
         (held.start, held.stored) = (now, length);
-        observe.trajectory.record(mark::START, Time(now), u64::from(port), id);
         let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
         end.air.push_back(Air::new(arrival, start.packet, start.meta));
         cx.post(arrival, rx.peer, LinkStep::Arrive { packet, behind: 0 }.pack());
@@ -181,44 +179,19 @@ impl<P: Probe> Links<P> {
             self.post_done(cx, port);
         }
     }
-}
 
-impl<P: Probe> Fabric<P> {
-    /// The fabric has committed a packet to the wire of a link that needs more than the closed form.
-    #[cold]
-    pub(crate) fn started_specially<L: EventList<Payload>>(
+    /// The fabric has committed a packet to the wire of a symbolic link.
+    pub(in crate::link) fn launch<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: u32,
         packet: u32,
-        flight: Flight,
+        flight: &Flight,
     ) {
-        let bits = self.links.ports[port as usize].rx.special;
-        if bits & special::SYMBOLS != 0 {
-            self.launch(cx, port, packet, flight);
-            return;
-        }
-        if bits & special::MEDIUM != 0 {
-            if bits & special::CHECK != 0 {
-                self.links.check_frame(port, packet);
-            }
-            return self.started_on_medium(cx, port, packet, &flight);
-        }
-        if bits & special::WATCHED != 0 {
-            self.links.note_packet(cx.now().0, port, packet, flight);
-        }
-        if bits & special::CHECK != 0 {
-            let number = self.links.ports[port as usize].tx.packets_sent;
-            self.links.check_packet(port, packet, number as u8);
-        }
-    }
-
-    /// The fabric has committed a packet to the wire of a symbolic link.
-    fn launch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, flight: Flight) {
-        let meta = self.links.packets[packet].meta();
-        let peer = self.links.ports[port as usize].tx.peer;
-        let last = self.links.ports[port as usize].rx.wire.last_packet();
-        let end = self.links.end(port);
+        let meta = self.packets[packet].meta();
+        let peer = self.ports[port as usize].tx.peer;
+        let last = self.ports[port as usize].rx.wire.last_packet();
+        let end = self.end(port);
         let serial = end.serial;
         end.serial = end.serial.wrapping_add(1);
         end.link.submit(serial, meta).expect("the queue has no limit");
@@ -234,27 +207,28 @@ impl<P: Probe> Fabric<P> {
         end.stats.packets += 1;
         end.air.push_back(Air::new(flight.arrival, serial, meta));
         cx.post(flight.arrival, peer, LinkStep::Arrive { packet, behind: flight.behind }.pack());
-        let tx = &mut self.links.ports[port as usize].tx;
+        let tx = &mut self.ports[port as usize].tx;
         tx.clock.forget_transmission();
-        if self.links.nodes.is_switch(port) {
-            self.links.post_done(cx, port);
+        if self.nodes.is_switch(port) {
+            self.post_done(cx, port);
         }
-        self.links.observe.ledger.symbol_hops += 1;
-        if self.links.end(port).channels.is_some() {
-            self.count(cx, port, false);
-            self.links.launched_with_channels(port, packet, cx.now().0);
+        self.observe.ledger.symbol_hops += 1;
+        if self.end(port).channels.is_some() {
+            self.count(port, false);
+            self.launched_with_channels(port, packet, cx.now().0);
         }
-        self.sync(cx, port);
-        self.links.arrange(cx, port);
+        self.sync(cx.now().0, port);
+        self.arrange(cx, port);
     }
 
-    /// A place on the wire of `port`, if it is one: the link port says what leaves.
-    pub(super) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    /// A place on the wire of `port`, if it is one: the link port says what leaves. Whether something has left,
+    /// so that there may be news.
+    pub(crate) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
         let now = cx.now().0;
-        if !self.links.is_symbolic(port) {
-            return;
+        if !self.is_symbolic(port) {
+            return false;
         }
-        let Links { ports, ends, timings, keys, .. } = &mut self.links;
+        let Links { ports, ends, timings, keys, .. } = self;
         let Port { tx, rx } = &mut ports[port as usize];
         let timing = &timings[rx.timing as usize];
         let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
@@ -272,8 +246,8 @@ impl<P: Probe> Fabric<P> {
         let inside = end.on_wire.is_some() && ending.is_none();
         let wanted = ending.is_some() || slot || again || calls;
         if now < end.polled || end.link.is_down() || inside || !wanted {
-            self.links.arrange(cx, port);
-            return;
+            self.arrange(cx, port);
+            return false;
         }
         end.polled = now + 1;
         let place = if ending.is_some() { Place::End } else { Place::Idle };
@@ -291,8 +265,8 @@ impl<P: Probe> Fabric<P> {
         }
         let Some(mut sent) = offered else {
             end.calls = false;
-            self.links.arrange(cx, port);
-            return;
+            self.arrange(cx, port);
+            return false;
         };
         end.tell(&mut sent.symbol, holding, of);
         let keys = &mut keys[rx.device as usize];
@@ -357,19 +331,17 @@ impl<P: Probe> Fabric<P> {
         }
         if let Some(start) = sent.packet {
             if committed != Some(start.packet) {
-                self.links.repeat(cx, port, &start, committed.is_some());
+                self.repeat(cx, port, &start, committed.is_some());
             }
-            self.links.begun(port, &start, now, damaged);
+            self.begun(port, &start, now, damaged);
         }
         if checks {
             let with_message = |(_, field)| sent_symbol.with_stype2(field).expect("14 bits, on long symbols");
-            self.links.check_symbol(message.map_or(sent_symbol, with_message));
+            self.check_symbol(message.map_or(sent_symbol, with_message));
         }
         if let Some(message) = message {
-            self.links.send_message(cx, port, message, damaged);
+            self.send_message(cx, port, message, damaged);
         }
-        self.drain(cx, port);
-        self.sync(cx, port);
-        self.links.arrange(cx, port);
+        true
     }
 }

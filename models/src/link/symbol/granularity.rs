@@ -15,14 +15,10 @@ use crate::link::Links;
 use crate::link::port::{CreditRecord, special};
 use crate::link::symbol::Flight;
 use crate::observe::probe::Probe;
-use crate::world::Fabric;
 use lp_serial::control_symbol::{ControlSymbol, Stype0, Stype1};
 use lp_serial::cost::SymbolSize;
 use lp_serial::link::{FlowControl, Handover, LinkPort, PacketMeta, Unsent};
 use sim_core::{Event, EventKey, EventList};
-
-/// Most places that are kept without a look at which of them are over.
-const PLACES_MAX: usize = 64;
 
 /// A packet committed in packet granularity.
 #[derive(Clone, Copy, Debug)]
@@ -34,17 +30,6 @@ pub(super) struct Logged {
 }
 
 impl End {
-    /// In packet granularity: a symbol has its place at `at`.
-    pub(crate) fn note_place(&mut self, now: u64, at: u64) {
-        self.place(at);
-        if self.places.len() > PLACES_MAX {
-            // The last one that has begun may still be on the wire.
-            if let Some(&begun) = self.places.range(..=now).next_back() {
-                self.places = self.places.split_off(&begun);
-            }
-        }
-    }
-
     /// In packet granularity: whether a symbol is on its way that would be an event in symbol granularity.
     fn speaks(&self, now: u64, way: u64) -> bool {
         self.places.last().is_some_and(|&place| place + way > now)
@@ -113,7 +98,7 @@ impl End {
 
 impl<P: Probe> Links<P> {
     /// A packet was committed in packet granularity to a wire that is watched.
-    pub(super) fn note_packet(&mut self, now: u64, port: u32, packet: u32, flight: Flight) {
+    pub(in crate::link) fn note_packet(&mut self, now: u64, port: u32, packet: u32, flight: Flight) {
         let record = &self.packets[packet];
         let meta = PacketMeta::new(record.priority, record.wire);
         let rx = &self.ports[port as usize].rx;
@@ -144,7 +129,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether symbols are on their way on links in packet granularity.
-    pub(super) fn whispers(&self, now: u64) -> bool {
+    pub(crate) fn whispers(&self, now: u64) -> bool {
         self.ends.iter().enumerate().any(|(port, end)| {
             let rx = &self.ports[port].rx;
             let timing = &self.timings[rx.timing as usize];
@@ -279,7 +264,7 @@ impl<P: Probe> Links<P> {
 
     /// The link of `port` goes back to packet granularity if nothing happens on it that only symbol
     /// granularity knows.
-    pub(super) fn try_leave(&mut self, now: u64, port: u32) {
+    pub(crate) fn try_leave(&mut self, now: u64, port: u32) {
         let end = self.end(port);
         if !end.changes || !end.is_quiet(now) {
             return;
@@ -296,40 +281,40 @@ impl<P: Probe> Links<P> {
             self.end(port).log.clear();
         }
     }
-}
 
-impl<P: Probe> Fabric<P> {
-    /// The link of `port` runs in symbol granularity from now on; all symbols of this instant have left.
-    pub(super) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if self.links.ports[port as usize].rx.special & special::WATCHED == 0 {
-            return;
-        }
-        let ports = [port, self.links.ports[port as usize].rx.peer];
-        for port in ports {
-            if !self.links.nodes.is_switch(port) {
-                let e = self.links.nodes.endpoint(port);
-                self.materialise(cx, e, cx.now().0);
-                self.flush(cx, port, cx.key());
-            }
-        }
+    /// The link between `ports` runs in symbol granularity from now on; all symbols of this instant have left,
+    /// and what was due has been taken note of.
+    pub(crate) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [u32; 2]) {
         for port in ports {
             self.consume(cx, port, cx.key());
         }
-        let records = ports.map(|port| self.links.take_records(port));
-        let entered = ports.map(|port| self.links.take_log(cx, port));
+        let records = ports.map(|port| self.take_records(port));
+        let entered = ports.map(|port| self.take_log(cx, port));
         for (side, port) in ports.into_iter().enumerate() {
-            let rx = &mut self.links.ports[port as usize].rx;
+            let rx = &mut self.ports[port as usize].rx;
             rx.special = rx.special & !special::WATCHED | special::SYMBOLS;
             // What this end says is what the other one has records of.
-            self.links.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
+            self.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
         }
-        for port in ports {
-            if self.links.nodes.is_switch(port) && self.links.ports[port as usize].tx.done > cx.key() {
-                self.links.post_done(cx, port);
-            }
-            self.count(cx, port, false);
-            self.sync(cx, port);
-            self.links.arrange(cx, port);
+    }
+
+    /// The link of `port` has changed its granularity.
+    pub(crate) fn entered<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+        if self.nodes.is_switch(port) && self.ports[port as usize].tx.done > cx.key() {
+            self.post_done(cx, port);
         }
+        self.count(port, false);
+        self.sync(cx.now().0, port);
+        self.arrange(cx, port);
+    }
+
+    /// Whether the link of `port` runs in packet granularity and will have to change.
+    pub(crate) fn is_watched(&self, port: u32) -> bool {
+        self.ports[port as usize].rx.special & special::WATCHED != 0
+    }
+
+    /// The link of `port` does not go back before the next instant.
+    pub(crate) fn stay(&mut self, now: u64, port: u32) {
+        self.end(port).stay_until = now + 1;
     }
 }
