@@ -339,7 +339,14 @@ impl<P: Probe> Device<P> for Endpoint {
 
     /// Queues are served in turn.
     #[inline(always)]
-    fn choose(&mut self, _: &Links<P>, lanes: u64, pointer: u8, _: impl Fn(&Links<P>, u32) -> u32) -> u32 {
+    fn choose(
+        &mut self,
+        _: &Links<P>,
+        _: (u32, usize),
+        lanes: u64,
+        pointer: u8,
+        _: impl Fn(&Links<P>, u32) -> u32,
+    ) -> u32 {
         next_after(lanes, pointer)
     }
 

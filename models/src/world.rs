@@ -201,6 +201,13 @@ impl<P: Probe> Fabric<P> {
                     inputs: vec![List::default(); inputs],
                     heads: vec![0; if direct { 0 } else { n * PRIORITIES }],
                     filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
+                    queued: vec![
+                        0;
+                        match s.arbitration {
+                            Arbitration::LongestQueueFirst => n * n * PRIORITIES,
+                            _ => 0,
+                        }
+                    ],
                     reading: 0,
                     reads_of: vec![Reads { outputs: 0, last: [UNSERVED; PRIORITIES + 1] }; n],
                     channel_reads: None,
@@ -481,17 +488,14 @@ impl<P: Probe> World for Fabric<P> {
         let target = event.target;
         match event.payload.unpack() {
             Happening::Arrive { packet, behind, .. } => {
-                if self.links.is_symbolic(target) && !self.links.unfolded {
-                    self.packet_arrives(cx, target, packet, behind);
-                } else if self.links.unfolded {
-                    self.arrive_unfolded(cx, target, packet, behind);
-                } else {
-                    self.arrive(cx, target, packet, behind);
+                if self.links.unfolded && self.waits_in_pipeline(cx, target, packet, behind) {
+                    return;
                 }
+                self.past_pipeline(cx, target, packet, behind);
             }
             Happening::Ready { packet, from_wire, behind } => {
-                if from_wire && self.links.is_symbolic(target) {
-                    self.packet_arrives(cx, target, packet, behind);
+                if from_wire {
+                    self.past_pipeline(cx, target, packet, behind);
                 } else {
                     self.arrive(cx, target, packet, behind);
                 }

@@ -32,11 +32,12 @@ pub(crate) trait Device<P: Probe> {
         priority: usize,
     ) -> u64;
 
-    /// Who of `lanes` goes first; `pointer` is who was served last, `stamp` when the first packet of a lane
+    /// Who of `lanes` goes first, of an output and priority; `pointer` is who was served last, `stamp` when the first packet of a lane
     /// arrived in the device.
     fn choose(
         &mut self,
         links: &Links<P>,
+        queue: (u32, usize),
         lanes: u64,
         pointer: u8,
         stamp: impl Fn(&Links<P>, u32) -> u32,
@@ -124,7 +125,7 @@ impl<P: Probe> Links<P> {
         }
         let pointer = self.ports[port as usize].tx.pointers[priority];
         // Also of a single lane: to find out whether there are more is a branch that nobody can predict.
-        let lane = device.choose(self, free, pointer, |links, lane| {
+        let lane = device.choose(self, (port, priority), free, pointer, |links, lane| {
             links.packets[links.head_of(port, priority, lane).packet].stamp
         });
         self.head_of(port, priority, lane)
@@ -228,7 +229,7 @@ impl<P: Probe> Links<P> {
     /// Which of `lanes` is next in a channel.
     fn lane_of_channel(&mut self, device: &mut impl Device<P>, port: u32, channel: u8, lanes: u64) -> u32 {
         let pointer = self.channels_mut(port).pointers[usize::from(channel)];
-        device.choose(self, lanes, pointer, |links, lane| {
+        device.choose(self, (port, PRIORITIES), lanes, pointer, |links, lane| {
             let channels = links.channels(port).expect("the packet waits there");
             links.packets[channels.head(channel, lane)].stamp
         })

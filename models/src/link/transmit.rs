@@ -117,7 +117,7 @@ impl<P: Probe> Links<P> {
 
     /// No idle output but those of `waiting_outputs` has a packet in this lane.
     #[cfg(debug_assertions)]
-    pub fn check_stuck<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, base: u32, mut outputs: u64, lane: u32) {
+    pub fn check_tried<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, base: u32, mut outputs: u64, lane: u32) {
         while outputs != 0 {
             let output = base + outputs.trailing_zeros();
             outputs &= outputs - 1;

@@ -198,6 +198,11 @@ pub struct Journey {
 }
 
 impl Journey {
+    /// What fingerprints know it by: its sequence and its source.
+    pub(crate) fn word(&self) -> u64 {
+        self.sequence << 32 | u64::from(self.source)
+    }
+
     /// From protocol to protocol, picoseconds.
     pub fn latency(&self) -> u64 {
         self.at.0 - self.created.0

@@ -14,12 +14,13 @@ use crate::observe::probe::Probe;
 use sim_core::{EventKey, EventList, Time};
 
 impl Switch {
-    /// A member of `set` by the policy of the switch. `pointer` is who was served last, `stamp` when the first
+    /// A member of `set` by the policy of the switch, for packets of `priority` to `output`. `pointer` is who was served last, `stamp` when the first
     /// packet of a member arrived in the switch.
     #[inline(always)]
     pub fn choose<P: Probe>(
         &mut self,
         links: &Links<P>,
+        (output, priority): (u32, usize),
         set: u64,
         pointer: u8,
         stamp: impl Fn(&Self, &Links<P>, u32) -> u32,
@@ -27,8 +28,27 @@ impl Switch {
         match self.arbitration {
             Arbitration::RoundRobin | Arbitration::Islip { .. } => next_after(set, pointer),
             Arbitration::OldestFirst => oldest_of(set, |member| stamp(self, links, member)),
+            Arbitration::LongestQueueFirst => {
+                next_after(self.longest_of(set, priority, output - self.base), pointer)
+            }
             Arbitration::Random => self.random_of(set),
         }
+    }
+
+    /// The members of a set of inputs from which most packets of `priority` wait for `out`.
+    #[inline(never)]
+    fn longest_of(&mut self, set: u64, priority: usize, out: u32) -> u64 {
+        let (mut most, mut longest, mut left) = (0, 0, set);
+        while left != 0 {
+            let input = left.trailing_zeros();
+            left &= left - 1;
+            let length = self.queued(priority, input, out).map_or(0, |length| *length);
+            if length > most {
+                (most, longest) = (length, 0);
+            }
+            longest |= u64::from(length == most) << input;
+        }
+        longest
     }
 
     /// A random member of a set, from the switch's own stream; no draw if there is no choice.
@@ -105,11 +125,12 @@ impl<P: Probe> Device<P> for Switch {
     fn choose(
         &mut self,
         links: &Links<P>,
+        queue: (u32, usize),
         lanes: u64,
         pointer: u8,
         stamp: impl Fn(&Links<P>, u32) -> u32,
     ) -> u32 {
-        Switch::choose(self, links, lanes, pointer, |_, links, lane| stamp(links, lane))
+        Switch::choose(self, links, queue, lanes, pointer, |_, links, lane| stamp(links, lane))
     }
 
     #[inline(always)]

@@ -201,7 +201,7 @@ impl Switch {
                 let switch = &mut *self;
                 let index = priority * switch.ports as usize + input as usize;
                 links.packets.push_back(&mut switch.inputs[index], packet);
-                self.note_waiting(links, cx, input, out);
+                self.note_waiting(links, cx, priority, input, out);
                 return;
             }
             if switch.slot == 0
@@ -232,6 +232,9 @@ impl Switch {
             if crowded {
                 self.note_high_water(links, cx, input);
             }
+            if let Some(length) = self.queued(priority, input, out) {
+                *length += 1;
+            }
             if self.detect {
                 self.note_late(links, cx, input, out);
                 self.occupancy_up(links, cx, input, out);
@@ -242,7 +245,7 @@ impl Switch {
         self.enqueue_behind(links, cx, port, output, packet);
     }
 
-    /// The same where there are buffers behind the inputs.
+    /// A packet of `port` waits or starts where there are buffers behind the inputs.
     #[inline(never)]
     fn enqueue_behind<P: Probe, L: EventList<Payload>>(
         &mut self,
@@ -271,7 +274,7 @@ impl Switch {
             links.ports[output as usize].tx.waiting += 1;
             self.filled[fill] += 1;
             links.store(output, lane, packet);
-            self.note_waiting(links, cx, input, out);
+            self.note_waiting(links, cx, priority, input, out);
             self.note_stored(links, cx, input, out);
             self.try_output(links, cx, output);
         } else {
@@ -286,7 +289,7 @@ impl Switch {
             if full && switch.detect {
                 links.cold[output as usize].stats.late_hol += 1;
             }
-            self.note_waiting(links, cx, input, out);
+            self.note_waiting(links, cx, priority, input, out);
         }
     }
 

@@ -7,15 +7,26 @@ use crate::observe::probe::Probe;
 use sim_core::{EventKey, EventList};
 
 impl Switch {
+    /// Where a packet counts that waits for `out` and came through `input`, if it does.
+    #[inline(always)]
+    pub(super) fn queued(&mut self, priority: usize, input: u32, out: u32) -> Option<&mut u16> {
+        let cell = (priority as u32 * self.ports + out) * self.ports + input;
+        self.queued.get_mut(cell as usize)
+    }
+
     /// The packet begins to count for the detector and the high-water marks.
     #[inline(always)]
     pub(super) fn note_waiting<P: Probe, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
+        priority: usize,
         input: u32,
         out: u32,
     ) {
+        if let Some(length) = self.queued(priority, input, out) {
+            *length += 1;
+        }
         let base = self.base;
         let rx = &links.ports[(base + input) as usize].rx;
         if rx.occupied > rx.high_water {

@@ -46,7 +46,7 @@ impl Switch {
         // Nearly always there is none: whoever waits for the input transmits something else meanwhile.
         let idle = wanted & (self.waiting_outputs | self.choose_together);
         #[cfg(debug_assertions)]
-        links.check_stuck(cx, base, wanted & !idle, input);
+        links.check_tried(cx, base, wanted & !idle, input);
         if idle != 0 {
             self.offer_to(links, cx, input, idle, own);
         }

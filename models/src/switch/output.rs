@@ -262,6 +262,9 @@ impl Switch {
                 links.post_done(cx, output);
             }
             if stored {
+                if let Some(length) = self.queued(priority, input, out) {
+                    *length -= 1;
+                }
                 if self.detect {
                     self.occupancy_down(links, cx, input, out);
                 }
@@ -277,6 +280,9 @@ impl Switch {
         }
         if !stored {
             return;
+        }
+        if let Some(length) = self.queued(priority, input, out) {
+            *length -= 1;
         }
         let switch = &*self;
         if switch.detect {
@@ -346,7 +352,7 @@ impl Switch {
     ) -> u32 {
         let output = self.base + out;
         let pointer = links.ports[output as usize].tx.pointers[priority];
-        self.choose(links, inputs, pointer, |switch, links, input| {
+        self.choose(links, (output, priority), inputs, pointer, |switch, links, input| {
             let (list, _, _) = switch.depth_indices(priority, input, out);
             links.packets[switch.inputs[list].head].stamp
         })

@@ -86,7 +86,7 @@ impl Switch {
                 let Some(priority) = (0..PRIORITIES).rev().find(|&p| asks[p] & open != 0) else { continue };
                 let pointer = links.ports[(base + n) as usize].tx.pointers[priority];
                 let asking = asks[priority] & open;
-                let lane = self.choose(links, asking, pointer, |_, links, lane| {
+                let lane = self.choose(links, (base + n, priority), asking, pointer, |_, links, lane| {
                     links.packets[links.head_of(base + n, priority, lane).packet].stamp
                 });
                 grants[lane as usize][priority] |= 1 << n;

@@ -17,7 +17,7 @@ use crate::event::{Cx, HostStep, Payload, class};
 use crate::link::Links;
 use crate::link::life::Made;
 use crate::observe::mark;
-use crate::observe::probe::{Delivery, Journey, Probe, ProtocolEvent, RegisterEvent, RegisterStep};
+use crate::observe::probe::{Delivery, Probe, ProtocolEvent, RegisterEvent, RegisterStep};
 use crate::observe::stats::{
     AgentStats, FlowLeft, FlowStats, LinxTotals, ProgramTotals, SessionTotals, TransferTotals,
 };
@@ -79,14 +79,13 @@ pub(crate) struct Hosts {
 
 impl<P: Probe> Links<P> {
     fn report(&mut self, port: u32, report: Report) {
-        let id = |journey: &Journey| journey.sequence << 32 | u64::from(journey.source);
         match report {
             Report::Message(journey) => {
-                self.observe.outcome.record(mark::CONVEYED, journey.at, u64::from(port), id(&journey));
+                self.observe.outcome.record(mark::CONVEYED, journey.at, u64::from(port), journey.word());
                 self.observe.probe.message(&journey);
             }
             Report::RoundTrip(journey) => {
-                self.observe.outcome.record(mark::ANSWERED, journey.at, u64::from(port), id(&journey));
+                self.observe.outcome.record(mark::ANSWERED, journey.at, u64::from(port), journey.word());
                 self.observe.probe.round_trip(&journey);
             }
             Report::Event(event @ ProtocolEvent { at, flow, fact, .. }) => {

@@ -72,20 +72,34 @@ impl<P: Probe> Fabric<P> {
         self.links.try_leave(now, port);
     }
 
-    /// Unfolded: the deciding octet has arrived; the pipeline becomes an event with the same order.
-    pub fn arrive_unfolded<L: EventList<Payload>>(
+    /// Unfolded: the deciding octet has arrived; the pipeline, if there is one, becomes an event with the same
+    /// order.
+    pub fn waits_in_pipeline<L: EventList<Payload>>(
+        &self,
+        cx: &mut Cx<'_, L>,
+        port: u32,
+        packet: u32,
+        behind: u32,
+    ) -> bool {
+        let upstream = self.links.ports[port as usize].rx.peer;
+        let pipeline = self.links.timings[self.links.ports[upstream as usize].tx.timing as usize].pipeline;
+        if pipeline != 0 {
+            let key = cx.key().later(Duration(pipeline));
+            cx.post(key, port, Happening::Ready { packet, from_wire: true, behind }.pack());
+        }
+        pipeline != 0
+    }
+
+    /// A packet has passed the pipeline of the device of `port`.
+    #[inline(always)]
+    pub fn past_pipeline<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: u32,
         packet: u32,
         behind: u32,
     ) {
-        let upstream = self.links.ports[port as usize].rx.peer;
-        let pipeline = self.links.timings[self.links.ports[upstream as usize].tx.timing as usize].pipeline;
-        if pipeline != 0 {
-            let key = cx.key().later(Duration(pipeline));
-            cx.post(key, port, Happening::Ready { packet, from_wire: true, behind }.pack());
-        } else if self.links.is_symbolic(port) {
+        if self.links.is_symbolic(port) {
             self.packet_arrives(cx, port, packet, behind);
         } else {
             self.arrive(cx, port, packet, behind);
