@@ -9,6 +9,7 @@ pub(crate) mod traffic;
 use crate::config::PRIORITIES;
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::choice::{Device, next_after};
 use crate::link::life::{Made, Place};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     pub device: u32,
-    pub port: u32,
+    pub port: PortId,
     pub sources: Vec<Source>,
     /// Earliest creation of any source.
     pub next: u64,
@@ -53,7 +54,7 @@ impl Endpoint {
     ) -> Option<Left> {
         self.materialise(links, cx, cx.now().0);
         let port = self.port;
-        let tx = &links.ports[port as usize].tx;
+        let tx = &links.ports[port.index()].tx;
         if tx.waiting == 0 {
             return None;
         }
@@ -74,7 +75,7 @@ impl Endpoint {
 
     /// What comes after a [`turn`](Self::turn), and after what it had to say.
     pub fn rest<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
-        let Port { tx, rx } = &links.ports[self.port as usize];
+        let Port { tx, rx } = &links.ports[self.port.index()];
         if tx.done <= cx.key() {
             self.post_create(links, cx);
         } else if !tx.done_posted {
@@ -92,7 +93,7 @@ impl Endpoint {
     pub fn await_next<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
         let endpoint = &*self;
         let port = endpoint.port;
-        let tx = &links.ports[port as usize].tx;
+        let tx = &links.ports[port.index()].tx;
         if links.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
             links.post_done(cx, port);
         } else {
@@ -108,7 +109,7 @@ impl Endpoint {
         endpoint.create_posted = true;
         let (device, port, at) = (endpoint.device, endpoint.port, endpoint.next);
         let key = links.key(device, at, class::TRAFFIC);
-        cx.post(key, port, Happening::Create.pack());
+        cx.post(key, port.into(), Happening::Create.pack());
     }
 
     /// Creates every packet that is due by `now`, in the order of creation.
@@ -121,7 +122,8 @@ impl Endpoint {
         self.create_due(links, cx, now, true);
     }
 
-    /// Creates every packet that is due by `now`, and starts none: something else of this instant comes first.
+    /// Creates every packet that is due by `now`, and starts none: something else of this instant comes
+    /// first.
     pub fn materialise_only<P: Probe, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
@@ -184,7 +186,7 @@ impl Endpoint {
         cx: &Cx<'_, L>,
         packet: u32,
     ) -> bool {
-        let port = self.port as usize;
+        let port = self.port.index();
         let tx = &links.ports[port].tx;
         let queue = links.packets[packet].queue;
         tx.waiting == 0
@@ -200,7 +202,7 @@ impl Endpoint {
         cx: &mut Cx<'_, L>,
         packet: u32,
     ) {
-        let tx = &mut links.ports[self.port as usize].tx;
+        let tx = &mut links.ports[self.port.index()].tx;
         tx.high_water = tx.high_water.max(1);
         let left = self.start(links, cx, packet);
         debug_assert!(left.is_none(), "a packet of a source is nobody's else");
@@ -262,7 +264,7 @@ impl Endpoint {
     ) {
         let port = self.port;
         let queue = links.packets[packet].queue;
-        if links.ports[port as usize].tx.clock.blocked() != 0 {
+        if links.ports[port.index()].tx.clock.blocked() != 0 {
             // Credit changes up to the creation come first, later ones belong to the wait.
             let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);
             links.consume(cx, port, upto.min(cx.key()));
@@ -272,9 +274,9 @@ impl Endpoint {
             }
         }
         links.begin_wait_at(port, packet, at, false);
-        let lane = u32::from(queue.min(links.ports[port as usize].tx.queue_lanes));
+        let lane = u32::from(queue.min(links.ports[port.index()].tx.queue_lanes));
         links.store(port, lane, packet);
-        let tx = &mut links.ports[port as usize].tx;
+        let tx = &mut links.ports[port.index()].tx;
         tx.waiting += 1;
         tx.high_water = tx.high_water.max(tx.waiting);
     }
@@ -303,7 +305,7 @@ impl Endpoint {
         if P::FOLLOWS_PACKETS {
             links.tell_started(port, packet, Time(flight.start), flight.arrival.time());
         }
-        let tx = &mut links.ports[port as usize].tx;
+        let tx = &mut links.ports[port.index()].tx;
         if let Some(pointer) = tx.pointers.get_mut(usize::from(priority)) {
             *pointer = queue.min(tx.queue_lanes);
         }
@@ -330,7 +332,7 @@ impl<P: Probe> Device<P> for Endpoint {
         &mut self,
         _: &mut Links<P>,
         _: &Cx<'_, L>,
-        _: u32,
+        _: PortId,
         lanes: u64,
         _: usize,
     ) -> u64 {
@@ -342,7 +344,7 @@ impl<P: Probe> Device<P> for Endpoint {
     fn choose(
         &mut self,
         _: &Links<P>,
-        _: (u32, usize),
+        _: (PortId, usize),
         lanes: u64,
         pointer: u8,
         _: impl Fn(&Links<P>, u32) -> u32,

@@ -15,9 +15,10 @@ pub(crate) mod wire;
 
 use crate::config::{DeviceModel, FabricConfig, Forwarding};
 use crate::event::{Cx, Payload};
-use crate::ids::Nodes;
+use crate::ids::{Nodes, PortId};
 use crate::link::credit::Lengths;
-use crate::link::port::{Cold, LinkTiming, NONE, Port, special};
+use crate::link::medium::Channels;
+use crate::link::port::{Cold, LinkTiming, Port, special};
 use crate::link::symbol::{End, WireChecked};
 use crate::link::wire::WireTiming;
 use crate::observe::Observe;
@@ -102,8 +103,8 @@ impl<P: Probe> Links<P> {
                 ack_window: link.ack_window,
             };
             let number = self.timing_number(timing);
-            self.ports[to_index as usize].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
-            let Port { tx, rx } = &mut self.ports[from_index as usize];
+            self.ports[to_index.index()].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
+            let Port { tx, rx } = &mut self.ports[from_index.index()];
             tx.peer = to_index;
             tx.free = i16::from(receiver.buffers);
             tx.timing = number;
@@ -135,8 +136,8 @@ impl<P: Probe> Links<P> {
 
     /// The link of `port` runs in symbol granularity now.
     #[inline(always)]
-    pub fn is_symbolic(&self, port: u32) -> bool {
-        !self.ends.is_empty() && self.ports[port as usize].rx.special & special::SYMBOLS != 0
+    pub fn is_symbolic(&self, port: PortId) -> bool {
+        !self.ends.is_empty() && self.ports[port.index()].rx.special & special::SYMBOLS != 0
     }
 
     /// Whether nothing is left to happen but observations.
@@ -161,7 +162,7 @@ impl<P: Probe> Links<P> {
             return Time::MAX;
         }
         let mut last = self.observe.last_event;
-        for Port { tx, rx } in self.ports.iter().filter(|port| port.tx.peer != NONE) {
+        for Port { tx, rx } in self.ports.iter().filter(|port| port.tx.peer != PortId::NONE) {
             let timing = &self.timings[tx.timing as usize];
             if tx.packets_sent > 0 {
                 last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
@@ -195,20 +196,24 @@ impl<P: Probe> Links<P> {
     }
 
     #[inline(always)]
-    pub fn base_of(&self, port: u32) -> u32 {
-        self.nodes.first_port(self.ports[port as usize].rx.device)
+    pub fn base_of(&self, port: PortId) -> PortId {
+        self.nodes.first_port(self.ports[port.index()].rx.device)
     }
 
     /// Deliveries to the endpoint with this port are events.
-    pub(crate) fn deliver_by_events(&mut self, port: u32) {
+    pub(crate) fn deliver_by_events(&mut self, port: PortId) {
         {
-            let upstream = self.ports[port as usize].tx.peer;
-            let timing = self.ports[upstream as usize].tx.timing;
+            let upstream = self.ports[port.index()].tx.peer;
+            let timing = self.ports[upstream.index()].tx.timing;
             let timing = crate::link::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
             let number = self.timing_number(timing);
-            self.ports[upstream as usize].tx.timing = number;
+            self.ports[upstream.index()].tx.timing = number;
             // The wire of a port is that of its transmitter.
-            self.ports[upstream as usize].rx.timing = self.ports[upstream as usize].tx.timing;
+            self.ports[upstream.index()].rx.timing = self.ports[upstream.index()].tx.timing;
         }
+    }
+
+    pub(crate) fn channels_of(&mut self, port: PortId) -> &mut Channels {
+        self.cold[port.index()].channels.as_mut().expect("the link of the port is of another medium")
     }
 }

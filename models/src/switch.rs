@@ -1,6 +1,7 @@
-//! A switch: its state. What happens to it, from the bottom up: `reads.rs` (who reads the inputs), `arbiter.rs`
-//! (who goes first), `detector.rs`, `output.rs` (a transmission begins, and what it leaves behind), `together.rs`
-//! (all outputs choose at once), `offer.rs` (an input can be read again), `shared.rs` (micropackets), `arrival.rs`.
+//! A switch: its state. What happens to it, from the bottom up: `reads.rs` (who reads the inputs),
+//! `arbiter.rs` (who goes first), `detector.rs`, `output.rs` (a transmission begins, and what it leaves
+//! behind), `together.rs` (all outputs choose at once), `offer.rs` (an input can be read again), `shared.rs`
+//! (micropackets), `arrival.rs`.
 
 mod arbiter;
 mod arrival;
@@ -12,6 +13,7 @@ mod shared;
 mod together;
 
 use crate::config::{Arbitration, PRIORITIES};
+use crate::ids::PortId;
 use crate::packet::List;
 use crate::voq::Teller;
 use reads::ChannelReads;
@@ -31,7 +33,7 @@ pub(crate) const DROP: u8 = 0xFF;
 pub(crate) struct Switch {
     pub device: u32,
     /// Index of port 0.
-    pub base: u32,
+    pub base: PortId,
     pub ports: u32,
     /// First list of output 0.
     pub lists: u32,
@@ -54,8 +56,8 @@ pub(crate) struct Switch {
     /// Packets in each (output, lane) list by priority, only with a depth:
     /// `[(priority*ports+output)*lanes+lane]`.
     pub filled: Vec<u16>,
-    /// Packets that wait by `[(priority * ports + output) * ports + input]`; empty unless that decides who goes
-    /// first.
+    /// Packets that wait by `[(priority * ports + output) * ports + input]`; empty unless that decides who
+    /// goes first.
     pub queued: Vec<u16>,
     /// Inputs with all reads in use (may be stale).
     pub reading: u64,
@@ -109,7 +111,7 @@ pub(crate) fn all_taken(outputs: u64, reads: u32) -> bool {
 /// A packet of type 8 that is eligible in a switch.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Access {
-    pub port: u32,
+    pub port: PortId,
     pub packet: u32,
     /// Cut-through: its last octet comes that much later.
     pub behind: u32,

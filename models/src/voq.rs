@@ -5,6 +5,7 @@
 
 use crate::config::{FabricConfig, LossKind, PRIORITIES};
 use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{Mode, Parked, special};
 use crate::link::symbol::MessagePlace;
@@ -43,18 +44,18 @@ const ANY_SYMBOL: Carrier = Carrier::Status;
 impl<P: Probe> Links<P> {
     /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
     #[inline(always)]
-    pub fn queue_of(&self, output: u32, next_hop: u8) -> u8 {
-        match self.ports[output as usize].tx.identity_queues {
+    pub fn queue_of(&self, output: PortId, next_hop: u8) -> u8 {
+        match self.ports[output.index()].tx.identity_queues {
             0 => UNSTAGED,
-            0xFF => self.cold[output as usize].queue_of(next_hop),
+            0xFF => self.cold[output.index()].queue_of(next_hop),
             ports if next_hop < ports => next_hop,
             _ => UNSTAGED,
         }
     }
 
     /// Queue of a packet that stands for a set of the neighbour's ports.
-    pub fn queue_of_set(&self, output: u32, set: u64) -> u8 {
-        let cold = &self.cold[output as usize];
+    pub fn queue_of_set(&self, output: PortId, set: u64) -> u8 {
+        let cold = &self.cold[output.index()];
         match set.count_ones() {
             0 => UNSTAGED,
             1 => cold.queue_of(set.trailing_zeros() as u8),
@@ -69,10 +70,10 @@ impl<P: Probe> Links<P> {
     }
 
     /// A staging queue of `port` stops or goes.
-    fn edge(&mut self, port: u32, queue: u8, stopped: bool, now: u64) {
-        let tx = &mut self.ports[port as usize].tx;
+    fn edge(&mut self, port: PortId, queue: u8, stopped: bool, now: u64) {
+        let tx = &mut self.ports[port.index()].tx;
         tx.clock.set_stopped(now, queue, stopped);
-        let cold = &mut self.cold[port as usize];
+        let cold = &mut self.cold[port.index()];
         if stopped {
             cold.stats.xoff_edges += 1;
         } else {
@@ -102,39 +103,39 @@ impl<P: Probe> Links<P> {
             }
         }
         tx.parked_any = !cold.parked.is_empty();
-        let device = self.ports[port as usize].rx.device;
+        let device = self.ports[port.index()].rx.device;
         let number = self.nodes.number(device, port);
         let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
         self.observe.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));
         self.observe.probe.staging_edge(&StagingEdge { at: Time(now), device, port: number, queue, stopped });
     }
 
-    /// A message reaches the upstream transmitter `port`; creations of this instant have been made up. Whether
-    /// it releases a queue, if the port stages.
+    /// A message reaches the upstream transmitter `port`; creations of this instant have been made up.
+    /// Whether it releases a queue, if the port stages.
     pub fn hear_message<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         field: u16,
     ) -> Option<bool> {
         if !self.take_message(port) {
             return None;
         }
         self.observe.trajectory.record(mark::MESSAGE, cx.now(), u64::from(port), u64::from(field));
-        if self.ports[port as usize].tx.clock.blocked() != 0 {
+        if self.ports[port.index()].tx.clock.blocked() != 0 {
             // The clock's changes come in the order of time.
             self.consume(cx, port, cx.key());
         }
-        let cold = &mut self.cold[port as usize];
+        let cold = &mut self.cold[port.index()];
         cold.staging.as_ref()?;
         cold.stats.voq_received += 1;
         self.obey(cx.now().0, port, field)
     }
 
     /// Does what a message says, on a port that stages. Whether a queue is released.
-    pub fn obey(&mut self, now: u64, port: u32, field: u16) -> Option<bool> {
-        let tx = &mut self.ports[port as usize].tx;
-        let cold = &mut self.cold[port as usize];
+    pub fn obey(&mut self, now: u64, port: PortId, field: u16) -> Option<bool> {
+        let tx = &mut self.ports[port.index()].tx;
+        let cold = &mut self.cold[port.index()];
         let staging = cold.staging.as_mut()?;
         let base = u16::from(View::new(field).group()) * 6;
         let receiver = &mut staging.receiver;
@@ -178,9 +179,8 @@ impl<P: Probe> Links<P> {
 
     /// Groups of messages by which everything that `port` stages can be released: what the neighbour had said
     /// is void.
-    pub fn groups(&self, port: u32) -> impl Iterator<Item = u16> + use<P> {
-        let ports =
-            self.cold[port as usize].staging.as_ref().map_or(0, |staging| staging.queue_of_port.len());
+    pub fn groups(&self, port: PortId) -> impl Iterator<Item = u16> + use<P> {
+        let ports = self.cold[port.index()].staging.as_ref().map_or(0, |staging| staging.queue_of_port.len());
         (0..ports.div_ceil(6) as u8)
             .map(|group| Message::new(group, 0).expect("ports are below 192").to_field())
     }
@@ -191,7 +191,7 @@ impl<P: Probe> Links<P> {
 pub(crate) struct Teller {
     pub originator: Originator,
     /// Port 0.
-    pub base: u32,
+    pub base: PortId,
     /// From a mark to its message.
     pub delay: u64,
     /// Scheduled losses of its messages.
@@ -206,11 +206,11 @@ impl Teller {
         ports: u32,
         schedule: &mut impl FnMut(Event<Payload>),
     ) {
-        for port in self.base..self.base + ports {
+        for port in self.base.span(ports) {
             if self.originator.needs_symbol((port - self.base) as u16) {
-                links.ports[port as usize].tx.voq_pending = true;
-                let key = links.key(links.ports[port as usize].rx.device, 0, class::SYMBOL);
-                schedule(Event { key, target: port, payload: Happening::MessageDue.pack() });
+                links.ports[port.index()].tx.voq_pending = true;
+                let key = links.key(links.ports[port.index()].rx.device, 0, class::SYMBOL);
+                schedule(Event { key, target: port.into(), payload: Happening::MessageDue.pack() });
             }
         }
     }
@@ -251,7 +251,7 @@ impl Teller {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         value: u32,
     ) {
         let p = (port - self.base) as u16;
@@ -259,10 +259,10 @@ impl Teller {
         let marked = self.originator.write_csr(p, value).marked;
         let after = self.originator.block().port(p).has(csr::GEN_EN);
         if before != after {
-            let cold = &links.cold[port as usize];
+            let cold = &links.cold[port.index()];
             let begin = cx.now().0.saturating_add(cold.refresh_every);
             let owed = cold.refresh_event != u64::MAX;
-            links.ports[port as usize].tx.refresh_at = if after { begin } else { u64::MAX };
+            links.ports[port.index()].tx.refresh_at = if after { begin } else { u64::MAX };
             if after && owed {
                 links.post_refresh(cx, port, begin);
             }
@@ -275,7 +275,7 @@ impl Teller {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         what: impl FnOnce(&mut Originator, u16),
     ) {
         let p = (port - self.base) as u16;
@@ -290,9 +290,9 @@ impl Teller {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
-        let tx = &mut links.ports[port as usize].tx;
+        let tx = &mut links.ports[port.index()].tx;
         if tx.voq_pending {
             return;
         }
@@ -300,9 +300,9 @@ impl Teller {
         if self.delay == 0 {
             self.place(links, cx, port);
         } else {
-            let device = links.ports[port as usize].rx.device;
+            let device = links.ports[port.index()].rx.device;
             let key = links.key(device, cx.now().0 + self.delay, class::SYMBOL);
-            cx.post(key, port, Happening::MessageDue.pack());
+            cx.post(key, port.into(), Happening::MessageDue.pack());
         }
     }
 
@@ -311,13 +311,13 @@ impl Teller {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
         let now = cx.now().0;
-        let rx = &mut links.ports[port as usize].rx;
+        let rx = &mut links.ports[port.index()].rx;
         let slot = rx.wire.due(now, Function::Stype2, links.timings[rx.timing as usize].wire);
         let (device, mode, watched) = (rx.device, rx.mode(), rx.special & special::WATCHED != 0);
-        let stats = &mut links.cold[port as usize].stats;
+        let stats = &mut links.cold[port.index()].stats;
         if slot.riding {
             stats.voq_riding += 1;
         } else {
@@ -330,7 +330,7 @@ impl Teller {
             self.send(links, cx, port);
         } else {
             let key = links.key(device, slot.start, class::SYMBOL);
-            cx.post(key, port, Happening::MessageOut.pack());
+            cx.post(key, port.into(), Happening::MessageOut.pack());
         }
         if mode == Mode::Symbols {
             links.arrange(cx, port);
@@ -342,10 +342,10 @@ impl Teller {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
         let p = (port - self.base) as u16;
-        let symbolic = links.ports[port as usize].rx.mode() == Mode::Symbols;
+        let symbolic = links.ports[port.index()].rx.mode() == Mode::Symbols;
         if symbolic {
             match links.place_for_message(cx.now().0, port) {
                 MessagePlace::Here => {}
@@ -353,20 +353,20 @@ impl Teller {
                 MessagePlace::NoLink => return,
             }
         }
-        links.ports[port as usize].tx.voq_pending = false;
+        links.ports[port.index()].tx.voq_pending = false;
         let field = self.originator.poll_symbol(p, Opportunity::riding(ANY_SYMBOL));
         let more = self.originator.needs_symbol(p);
         if let Some(field) = field {
-            let rx = &links.ports[port as usize].rx;
+            let rx = &links.ports[port.index()].rx;
             let timing = &links.timings[rx.timing as usize];
             let at = cx.now().0 + timing.wire.symbol + timing.propagation;
             let (device, checks) = (rx.device, rx.special & special::CHECK != 0);
             let key = links.key(device, at, class::SYMBOL);
             if self.is_lost((device, p as u8), field) {
-                links.cold[port as usize].stats.voq_lost += 1;
+                links.cold[port.index()].stats.voq_lost += 1;
                 links.schedule_refresh(cx, port);
             } else {
-                links.cold[port as usize].messages_on_wire += 1;
+                links.cold[port.index()].messages_on_wire += 1;
                 if symbolic {
                     links.end(port).message = Some((key, field));
                 } else {
@@ -405,7 +405,7 @@ impl Teller {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
         if links.takes_refresh(cx.now().0, port) && self.originator.refresh((port - self.base) as u16) {
             self.request(links, cx, port);

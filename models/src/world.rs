@@ -26,13 +26,13 @@ use crate::config::{
 use crate::endpoint::Endpoint;
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::ids::{Node, Owner};
+use crate::ids::{Node, Owner, PortId};
 use crate::link::Links;
 use crate::link::credit::Lengths;
-use crate::link::port::{Cold, NONE, Port, Rx, Tx, UNSERVED};
+use crate::link::port::{Cold, Port, Rx, Tx, UNSERVED};
 use crate::link::wire::Wire;
 use crate::observe::probe::Probe;
-use crate::packet::List;
+use crate::packet::{List, NIL};
 use crate::registers::Registers;
 use crate::run::PipelineMode;
 use crate::switch::{DROP, Hop, MASK, Reads, Switch};
@@ -92,7 +92,7 @@ impl<P: Probe> Fabric<P> {
         fabric.set_up_registers();
         fabric.set_up_staging();
         for (e, endpoint) in fabric.endpoints.iter().enumerate() {
-            fabric.links.cold[endpoint.port as usize].listens = fabric.listens(e);
+            fabric.links.cold[endpoint.port.index()].listens = fabric.listens(e);
         }
         fabric
     }
@@ -100,7 +100,7 @@ impl<P: Probe> Fabric<P> {
     fn add_device(&mut self, index: u32, ports: u32) {
         let config = self.links.config.clone();
         let device = &config.devices[index as usize];
-        let base = self.links.ports.len() as u32;
+        let base = PortId::new(self.links.ports.len() as u32);
         let (lanes, owner) = match &device.model {
             DeviceModel::Endpoint(_) => (1, Owner::endpoint(self.endpoints.len())),
             DeviceModel::Switch(s) => {
@@ -117,7 +117,7 @@ impl<P: Probe> Fabric<P> {
             self.links.cold.push(Cold {
                 stride: per_priority,
                 lane_count: lanes,
-                reading_share: NONE,
+                reading_share: NIL,
                 refresh_every: u64::MAX,
                 refresh_event: u64::MAX,
                 ..Cold::default()
@@ -125,7 +125,7 @@ impl<P: Probe> Fabric<P> {
             let rx = Rx {
                 wire: Wire::new(),
                 status_standalone: 0,
-                peer: NONE,
+                peer: PortId::NONE,
                 device: index,
                 timing: 0,
                 occupied: 0,
@@ -241,7 +241,7 @@ impl<P: Probe> Fabric<P> {
             if endpoint.next != u64::MAX {
                 endpoint.create_posted = true;
                 let key = self.links.keys[endpoint.device as usize].make(Time(endpoint.next), class::TRAFFIC);
-                schedule(Event { key, target: endpoint.port, payload: Happening::Create.pack() });
+                schedule(Event { key, target: endpoint.port.into(), payload: Happening::Create.pack() });
             }
         }
         self.bootstrap_agents(&mut schedule);
@@ -271,7 +271,10 @@ impl<P: Probe> Fabric<P> {
         sample.input_occupancy.clear();
         sample.input_occupancy.extend(self.links.ports.iter().map(|p| u32::from(p.rx.occupied)));
         for (port, in_use) in sample.input_occupancy.iter_mut().enumerate().take(self.links.ends.len()) {
-            *in_use += self.links.channels(port as u32).map_or(0, |channels| u32::from(channels.held()));
+            *in_use += self
+                .links
+                .channels(PortId::new(port as u32))
+                .map_or(0, |channels| u32::from(channels.held()));
         }
         sample.output_waiting.clear();
         sample.output_waiting.extend(self.links.ports.iter().map(|p| p.tx.waiting));
@@ -308,15 +311,16 @@ impl<P: Probe> Fabric<P> {
     pub fn totals(&mut self, end: Time, events: u64) -> crate::run::Outcome {
         let mut ports = Vec::with_capacity(self.links.ports.len());
         for (index, Port { tx, rx }) in self.links.ports.iter().enumerate() {
-            let number = (index as u32 - self.links.nodes.first_port(rx.device)) as u8;
+            let port = PortId::new(index as u32);
+            let number = self.links.nodes.number(rx.device, port);
             let mut stats = self.links.cold[index].stats;
             stats.packets_sent = u64::from(tx.packets_sent);
             stats.packet_ps = tx.packet_ps;
-            if tx.peer != NONE {
+            if tx.peer != PortId::NONE {
                 let timing = self.links.timings[tx.timing as usize].wire;
                 // A symbol counts when it gets its place, a packet as far as it got.
                 stats.symbol_ps = u64::from(rx.wire.own_symbols) * timing.symbol;
-                stats.packet_ps -= match self.links.interleaved(index as u32) {
+                stats.packet_ps -= match self.links.interleaved(port) {
                     Some(messages) => messages.unsent(tx.done.time().0, end.0),
                     None => rx.wire.beyond(end.0),
                 };
@@ -362,8 +366,8 @@ impl<P: Probe> Fabric<P> {
     }
 
     #[inline(always)]
-    fn done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.links.ports[port as usize].tx.done_posted = false;
+    fn done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        self.links.ports[port.index()].tx.done_posted = false;
         match self.links.nodes.node(port) {
             Node::Switch(s) => self.switches[s].done(&mut self.links, cx, port),
             Node::Endpoint(e) => self.endpoint_turn(cx, e),
@@ -371,10 +375,10 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A credit record becomes visible to the blocked transmitter of `port`.
-    fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         if self.links.is_symbolic(port) {
             // The record has become a symbol.
-            self.links.ports[port as usize].tx.wake_posted = false;
+            self.links.ports[port.index()].tx.wake_posted = false;
             return self.symbol_arrives(cx, port);
         }
         match self.links.nodes.node(port) {
@@ -392,7 +396,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A VoQ message reaches the upstream transmitter `port`.
-    fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, field: u16) {
+    fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, field: u16) {
         match self.links.nodes.node(port) {
             Node::Switch(s) => {
                 if self.links.hear_message(cx, port, field) == Some(true) {
@@ -413,8 +417,8 @@ impl<P: Probe> Fabric<P> {
     fn tell<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
-        what: impl FnOnce(&mut Teller, &mut Links<P>, &mut Cx<'_, L>, u32),
+        port: PortId,
+        what: impl FnOnce(&mut Teller, &mut Links<P>, &mut Cx<'_, L>, PortId),
     ) {
         let switch = &mut self.switches[self.links.nodes.switch(port)];
         if let Some(teller) = &mut switch.teller {
@@ -424,21 +428,21 @@ impl<P: Probe> Fabric<P> {
 
     // --- endpoints -------------------------------------------------------------------------------
 
-    fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let e = self.links.nodes.endpoint(port);
         self.endpoints[e].create_posted = false;
         self.endpoint_turn(cx, e);
     }
 
     /// The posted delivery is due.
-    fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.links.ports[port as usize].rx.deliver_posted = false;
+    fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        self.links.ports[port.index()].rx.deliver_posted = false;
         if self.links.is_symbolic(port) {
-            let (_, packet) = self.links.cold[port as usize].in_flight.pop_front().expect("it was posted");
+            let (_, packet) = self.links.cold[port.index()].in_flight.pop_front().expect("it was posted");
             return self.packet_arrives(cx, port, packet, 0);
         }
         self.flush(cx, port, cx.key());
-        if self.links.unfolded || self.links.cold[port as usize].listens {
+        if self.links.unfolded || self.links.cold[port.index()].listens {
             self.links.post_delivery(cx, port);
         }
     }
@@ -454,23 +458,23 @@ impl<P: Probe> World for Fabric<P> {
 
     #[inline]
     fn foresee(&self, event: &Event<Payload>) {
-        let port = event.target as usize;
-        let Some(Port { tx, rx }) = self.links.ports.get(port) else { return };
+        let port = PortId::new(event.target);
+        let Some(Port { tx, rx }) = self.links.ports.get(port.index()) else { return };
         prefetch(rx);
         match event.payload.unpack() {
             Happening::Arrive { packet, destination, .. } => {
                 self.links.packets.prefetch(packet);
-                let Node::Switch(s) = self.links.nodes.node(event.target) else { return };
+                let Node::Switch(s) = self.links.nodes.node(port) else { return };
                 let switch = &self.switches[s];
                 let Some(hop) = switch.routes.get(usize::from(destination)) else { return };
                 if u32::from(hop.egress) >= switch.ports {
                     return;
                 }
                 let out = u32::from(hop.egress);
-                let output = &self.links.ports[(switch.base + out) as usize];
+                let output = &self.links.ports[(switch.base + out).index()];
                 output.tx.prefetch();
                 prefetch(&output.rx);
-                let input = port as u32 - switch.base;
+                let input = port - switch.base;
                 let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
                 prefetch(&self.links.lists[(switch.lists + lane) as usize]);
             }
@@ -485,7 +489,7 @@ impl<P: Probe> World for Fabric<P> {
 
     #[inline]
     fn handle<L: EventList<Payload>>(&mut self, event: Event<Payload>, cx: &mut Cx<'_, L>) {
-        let target = event.target;
+        let target = PortId::new(event.target);
         match event.payload.unpack() {
             Happening::Arrive { packet, behind, .. } => {
                 if self.links.unfolded && self.waits_in_pipeline(cx, target, packet, behind) {
@@ -512,7 +516,7 @@ impl<P: Probe> World for Fabric<P> {
                 let s = self.links.nodes.switch(target);
                 self.switches[s].accepted(&mut self.links, cx, target);
             }
-            Happening::Tick => self.switches[target as usize].tick(&mut self.links, cx),
+            Happening::Tick => self.switches[target.index()].tick(&mut self.links, cx),
             Happening::Link(step) => self.link_event(cx, target, step),
             Happening::Host(step) => self.host_event(cx, target, step),
             Happening::Sample => self.take_sample(cx),

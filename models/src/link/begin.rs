@@ -1,6 +1,7 @@
 //! A packet begins to leave through a link that needs more than the closed form.
 
 use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{Mode, special};
 use crate::link::symbol::Flight;
@@ -13,11 +14,11 @@ impl<P: Probe> Links<P> {
     pub(crate) fn started_specially<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         flight: &Flight,
     ) {
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.ports[port.index()].rx;
         let (mode, checks) = (rx.mode(), rx.special & special::CHECK != 0);
         match mode {
             Mode::Symbols => self.launch(cx, port, packet, flight),
@@ -35,7 +36,7 @@ impl<P: Probe> Links<P> {
                     self.note_packet(cx.now().0, port, packet, *flight);
                 }
                 if checks {
-                    let number = self.ports[port as usize].tx.packets_sent;
+                    let number = self.ports[port.index()].tx.packets_sent;
                     self.check_packet(port, packet, number as u8);
                 }
             }

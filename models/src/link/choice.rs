@@ -3,6 +3,7 @@
 
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::symbol::CHANNEL_COUNT;
 use crate::link::transmit::{Pick, close_wait};
@@ -27,17 +28,17 @@ pub(crate) trait Device<P: Probe> {
         &mut self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
-        port: u32,
+        port: PortId,
         lanes: u64,
         priority: usize,
     ) -> u64;
 
-    /// Who of `lanes` goes first, of an output and priority; `pointer` is who was served last, `stamp` when the first packet of a lane
-    /// arrived in the device.
+    /// Who of `lanes` goes first, of an output and priority; `pointer` is who was served last, `stamp` when
+    /// the first packet of a lane arrived in the device.
     fn choose(
         &mut self,
         links: &Links<P>,
-        queue: (u32, usize),
+        queue: (PortId, usize),
         lanes: u64,
         pointer: u8,
         stamp: impl Fn(&Links<P>, u32) -> u32,
@@ -55,11 +56,11 @@ impl<P: Probe> Links<P> {
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) -> Pick {
-        if self.ports[port as usize].tx.clock.blocked() != 0 {
+        if self.ports[port.index()].tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
-            if self.ports[port as usize].tx.clock.blocked() & CHANNELS != 0 {
+            if self.ports[port.index()].tx.clock.blocked() & CHANNELS != 0 {
                 return self.select_channels(device, cx, port);
             }
         }
@@ -82,11 +83,11 @@ impl<P: Probe> Links<P> {
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         busy: &mut u64,
         no_credit: &mut bool,
     ) -> Pick {
-        let tx = &self.ports[port as usize].tx;
+        let tx = &self.ports[port.index()].tx;
         let mut priorities = if tx.parked_any { 0b1111 } else { tx.priorities() };
         while priorities != 0 {
             let priority = priorities.ilog2() as usize;
@@ -105,7 +106,7 @@ impl<P: Probe> Links<P> {
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         priority: usize,
         busy: &mut u64,
         no_credit: &mut bool,
@@ -114,7 +115,7 @@ impl<P: Probe> Links<P> {
         if lanes == 0 {
             return Pick::NONE;
         }
-        if self.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
+        if self.ports[port.index()].tx.clock.blocked() & (1 << priority) != 0 {
             *no_credit = true;
             return Pick::NONE;
         }
@@ -123,7 +124,7 @@ impl<P: Probe> Links<P> {
         if free == 0 {
             return Pick::NONE;
         }
-        let pointer = self.ports[port as usize].tx.pointers[priority];
+        let pointer = self.ports[port.index()].tx.pointers[priority];
         // Also of a single lane: to find out whether there are more is a branch that nobody can predict.
         let lane = device.choose(self, (port, priority), free, pointer, |links, lane| {
             links.packets[links.head_of(port, priority, lane).packet].stamp
@@ -138,11 +139,11 @@ impl<P: Probe> Links<P> {
     pub fn begin_wait<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         at_input: bool,
     ) {
-        if self.ports[port as usize].tx.clock.blocked() != 0 {
+        if self.ports[port.index()].tx.clock.blocked() != 0 {
             // The clock must know every change of credit up to now before it is read.
             self.consume(cx, port, cx.key());
         }
@@ -152,13 +153,19 @@ impl<P: Probe> Links<P> {
     /// The wait that [`begin_wait`](Self::begin_wait) opened is over at `end`: its time goes to its causes,
     /// and to the totals of ports.
     #[inline(always)]
-    pub fn end_wait<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, end: u64) {
-        if self.ports[port as usize].tx.clock.blocked() != 0 {
+    pub fn end_wait<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        packet: u32,
+        end: u64,
+    ) {
+        if self.ports[port.index()].tx.clock.blocked() != 0 {
             self.consume(cx, port, cx.key());
         }
         let is_switch = self.nodes.is_switch(port);
         let record = &mut self.packets[packet];
-        let clock = &self.ports[port as usize].tx.clock;
+        let clock = &self.ports[port.index()].tx.clock;
         if let Some(waited) = close_wait(clock, record, end, is_switch) {
             let input = record.input;
             self.note_waited(port, packet, input, waited);
@@ -168,7 +175,7 @@ impl<P: Probe> Links<P> {
     /// The run ends at `end`: the totals of ports get the time of what still waits.
     pub fn settle_waits<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, end: u64) {
         let waiting = self.packets.iter().filter(|(_, record)| record.flags & WAITING != 0);
-        let waiting: Vec<(u32, u32)> = waiting.map(|(packet, record)| (packet, record.port)).collect();
+        let waiting: Vec<(u32, PortId)> = waiting.map(|(packet, record)| (packet, record.port)).collect();
         for (packet, port) in waiting {
             self.end_wait(cx, port, packet, end);
         }
@@ -180,12 +187,12 @@ impl<P: Probe> Links<P> {
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) -> Pick {
         let mut offers = [Pick::NONE; CHANNEL_COUNT];
         let (mut busy, mut no_credit) = (0, false);
         offers[0] = self.select_priority(device, cx, port, &mut busy, &mut no_credit);
-        let gate = self.ports[port as usize].tx.clock.blocked();
+        let gate = self.ports[port.index()].tx.clock.blocked();
         let names = self.channels_mut(port).names;
         for channel in 1..=names.count() {
             let lanes = self.channels_mut(port).masks[usize::from(channel)];
@@ -227,7 +234,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Which of `lanes` is next in a channel.
-    fn lane_of_channel(&mut self, device: &mut impl Device<P>, port: u32, channel: u8, lanes: u64) -> u32 {
+    fn lane_of_channel(&mut self, device: &mut impl Device<P>, port: PortId, channel: u8, lanes: u64) -> u32 {
         let pointer = self.channels_mut(port).pointers[usize::from(channel)];
         device.choose(self, (port, PRIORITIES), lanes, pointer, |links, lane| {
             let channels = links.channels(port).expect("the packet waits there");
@@ -237,13 +244,13 @@ impl<P: Probe> Links<P> {
 
     /// A packet of a channel, created at `at`, joins the injection queue of an endpoint.
     #[cold]
-    pub(crate) fn queue_in_channel(&mut self, port: u32, packet: u32, at: u64) {
+    pub(crate) fn queue_in_channel(&mut self, port: PortId, packet: u32, at: u64) {
         self.begin_wait_at(port, packet, at, false);
         self.store_in_channel(port, 0, packet);
     }
 
     /// A packet of a channel that came through `lane` waits for `port` from now on.
-    pub(crate) fn wait_in_channel(&mut self, port: u32, lane: u32, packet: u32, now: u64) {
+    pub(crate) fn wait_in_channel(&mut self, port: PortId, lane: u32, packet: u32, now: u64) {
         self.begin_wait_at(port, packet, now, false);
         self.store_in_channel(port, lane, packet);
     }

@@ -18,9 +18,10 @@
 
 use crate::config::Medium;
 use crate::event::{Cx, LinkStep, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::choice::Device;
-use crate::link::port::{NO_INPUT, NONE, Port, reading};
+use crate::link::port::{NO_INPUT, Port, reading};
 use crate::link::symbol::Flight;
 use crate::link::transmit::Pick;
 use crate::observe::probe::{Cause, Probe};
@@ -67,7 +68,7 @@ struct Sending {
     /// Its head decides about its arrival, which has been posted (cut-through).
     has_arrival: bool,
     /// Port that sends it here, as far as its end may still be there (cut-through).
-    upstream: u32,
+    upstream: PortId,
     /// It has had its time on the wire and waits for its last micropackets.
     waits: bool,
 }
@@ -135,57 +136,57 @@ impl Interleave {
 
 impl<P: Probe> Links<P> {
     /// The messages on the wire of `port`, where channels share it.
-    pub(crate) fn interleaved(&self, port: u32) -> Option<&Interleave> {
-        self.cold[port as usize].channels.as_ref()?.interleave.as_deref()
+    pub(crate) fn interleaved(&self, port: PortId) -> Option<&Interleave> {
+        self.cold[port.index()].channels.as_ref()?.interleave.as_deref()
     }
 
-    fn interleave(&mut self, port: u32) -> &mut Interleave {
+    fn interleave(&mut self, port: PortId) -> &mut Interleave {
         self.channels_of(port).interleave.as_mut().expect("the medium has virtual channels")
     }
 
     /// The end of a transmission is an event of its own kind.
-    fn post_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.ports[port as usize].tx;
+    fn post_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let tx = &mut self.ports[port.index()].tx;
         tx.done_posted = true;
-        cx.post(tx.done, port, LinkStep::Left.pack());
+        cx.post(tx.done, port.into(), LinkStep::Left.pack());
     }
 
     /// Posts the arrival at the neighbour of `port`; unfolded, one pipeline earlier.
     fn post_reach<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         arrival: EventKey,
         behind: u32,
     ) {
-        let tx = &self.ports[port as usize].tx;
+        let tx = &self.ports[port.index()].tx;
         let pipeline = self.timings[tx.timing as usize].pipeline;
         let (early, step) = if self.unfolded && pipeline > 0 {
             (pipeline, LinkStep::Pins { packet, behind })
         } else {
             (0, LinkStep::Reach { packet, behind })
         };
-        cx.post(arrival.earlier(Duration(early)), tx.peer, step.pack());
+        cx.post(arrival.earlier(Duration(early)), tx.peer.into(), step.pack());
     }
 
     /// Unfolded: a message is at the pins of `port`.
     pub(crate) fn message_at_pins<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         behind: u32,
     ) {
-        let upstream = self.ports[port as usize].rx.peer;
-        let pipeline = self.timings[self.ports[upstream as usize].tx.timing as usize].pipeline;
+        let upstream = self.ports[port.index()].rx.peer;
+        let pipeline = self.timings[self.ports[upstream.index()].tx.timing as usize].pipeline;
         let key = cx.key().later(Duration(pipeline));
-        cx.post(key, port, LinkStep::Reach { packet, behind }.pack());
+        cx.post(key, port.into(), LinkStep::Reach { packet, behind }.pack());
     }
 
     /// Time from what leaves `port` until the neighbour, which cuts through, may send it on.
-    fn behind(&self, port: u32) -> u64 {
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+    fn behind(&self, port: PortId) -> u64 {
+        let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
         let head = (timing.header + timing.symbol_chars) * timing.char_num / timing.char_den;
         head + timing.propagation + timing.pipeline
     }
@@ -194,12 +195,12 @@ impl<P: Probe> Links<P> {
     /// before, as much later as the head did.
     fn missing(&self, sending: &Sending, now: u64) -> u64 {
         let Sending { packet, upstream, .. } = *sending;
-        if upstream == NONE {
+        if upstream == PortId::NONE {
             return 0;
         }
         let before = self.interleaved(upstream).expect("all links of a device are alike");
         let end = match before.on_wire {
-            Some(other) if other.packet == packet => self.ports[upstream as usize].tx.done.time().0,
+            Some(other) if other.packet == packet => self.ports[upstream.index()].tx.done.time().0,
             _ if before.holds(packet) => now + self.micropacket_ps(upstream),
             _ => match before.gone.iter().rfind(|gone| gone.0 == packet) {
                 Some(&(_, at)) => at,
@@ -210,14 +211,14 @@ impl<P: Probe> Links<P> {
     }
 
     /// If another channel may have something for the wire of `port`: looks at the next border.
-    pub(crate) fn may_pass<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let Some(channels) = &self.cold[port as usize].channels else { return };
+    pub(crate) fn may_pass<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let Some(channels) = &self.cold[port.index()].channels else { return };
         let Some(Interleave { on_wire: Some(sending), stopped, looks: false, .. }) =
             channels.interleave.as_deref()
         else {
             return;
         };
-        let Port { tx, rx } = &self.ports[port as usize];
+        let Port { tx, rx } = &self.ports[port.index()];
         let may = |channel: u8| {
             let n = usize::from(channel);
             stopped[n].is_some() || tx.mask[n] != 0 && tx.clock.blocked() & (1 << n) == 0
@@ -228,24 +229,24 @@ impl<P: Probe> Links<P> {
         let border = sending.border_after(cx.key(), self.micropacket_ps(port));
         if border < tx.done.time().0 {
             let key = self.keys[rx.device as usize].make(Time(border), class::DONE);
-            cx.post(key, port, LinkStep::Border.pack());
+            cx.post(key, port.into(), LinkStep::Border.pack());
             self.interleave(port).looks = true;
         }
     }
 
-    fn micropacket_ps(&self, port: u32) -> u64 {
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+    fn micropacket_ps(&self, port: PortId) -> u64 {
+        let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
         (u64::from(MICROPACKET) * timing.char_num).div_ceil(timing.char_den)
     }
 
     /// The message on the wire lets others pass.
-    fn stop<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, sending: Sending) {
+    fn stop<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, sending: Sending) {
         let now = cx.now().0;
-        let share = self.cold[port as usize].reading_share;
+        let share = self.cold[port.index()].reading_share;
         if sending.waits {
             self.late_by(port, &sending, now - sending.from);
         }
-        let Port { tx, rx } = &mut self.ports[port as usize];
+        let Port { tx, rx } = &mut self.ports[port.index()];
         let left = tx.done.time().0 - now;
         let (reading, reading_kind) = (tx.reading, tx.reading_kind);
         (tx.reading, tx.reading_kind) = (NO_INPUT, reading::ORDINARY);
@@ -259,22 +260,22 @@ impl<P: Probe> Links<P> {
     }
 
     /// A message that has let others pass goes on.
-    fn goes_on<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, stopped: Stopped) {
+    fn goes_on<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, stopped: Stopped) {
         let Stopped { sending, since, mut left, reading, reading_kind, share } = stopped;
         if sending.waits {
             left = self.missing(&sending, cx.now().0).min(self.micropacket_ps(port));
         }
         self.interleave(port).stopped[usize::from(sending.channel)] = None;
-        self.cold[port as usize].reading_share = share;
+        self.cold[port.index()].reading_share = share;
         self.channels_of(port).reading = sending.channel;
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         (tx.reading, tx.reading_kind) = (reading, reading_kind);
         self.late_by(port, &sending, cx.now().0 - since);
         self.commit(cx, port, sending, left);
     }
 
     /// A message arrives so much later because others had the wire.
-    fn late_by(&mut self, port: u32, sending: &Sending, time: u64) {
+    fn late_by(&mut self, port: PortId, sending: &Sending, time: u64) {
         if !sending.has_arrival {
             let cause = if self.nodes.is_switch(port) { Cause::OutputContention } else { Cause::SourceQueue };
             self.packets[sending.packet].parts[cause as usize] += time;
@@ -285,12 +286,12 @@ impl<P: Probe> Links<P> {
     fn commit<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         mut sending: Sending,
         left: u64,
     ) {
         let now = cx.now().0;
-        let Port { tx, rx } = &mut self.ports[port as usize];
+        let Port { tx, rx } = &mut self.ports[port.index()];
         let start = rx.wire.start_packet(now, left, self.timings[tx.timing as usize].wire);
         assert_eq!(start, now, "there are no symbols between micropackets");
         tx.clock.transmit(now, now + left);
@@ -302,37 +303,37 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether `output` could start a message of this channel from input `lane`, now or at a border soon.
-    pub(crate) fn wants(&self, output: u32, lane: u32, channel: usize) -> bool {
-        let tx = &self.ports[output as usize].tx;
+    pub(crate) fn wants(&self, output: PortId, lane: u32, channel: usize) -> bool {
+        let tx = &self.ports[output.index()].tx;
         let waits = tx.mask[channel] >> lane & 1 == 1 && tx.clock.blocked() >> channel & 1 == 0;
         waits && !self.interleaved(output).is_some_and(|messages| messages.has_begun(channel))
     }
 
     /// Whether `output` still reads a channel of an input after this instant.
-    pub(crate) fn reads_on(&self, output: u32, channel: usize, now: Time) -> bool {
+    pub(crate) fn reads_on(&self, output: PortId, channel: usize, now: Time) -> bool {
         let on_wire = self.interleaved(output).and_then(|messages| messages.on_wire);
         let Some(sending) = on_wire.filter(|sending| usize::from(sending.channel) == channel) else {
             return true;
         };
-        self.ports[output as usize].tx.done.time() > now || self.missing(&sending, now.0) > 0
+        self.ports[output.index()].tx.done.time() > now || self.missing(&sending, now.0) > 0
     }
 
     /// A message has been committed to the wire of `port`.
     pub(super) fn message_began<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         flight: &Flight,
     ) {
         let record = &self.packets[packet];
         let (channel, input) = (record.priority, record.input);
         let is_switch = self.nodes.is_switch(port);
-        let mut upstream = NONE;
+        let mut upstream = PortId::NONE;
         if is_switch {
-            let sender = self.ports[(self.base_of(port) + u32::from(input)) as usize].rx.peer;
-            let cuts = self.timings[self.ports[sender as usize].tx.timing as usize].header != 0;
-            upstream = if cuts { sender } else { NONE };
+            let sender = self.ports[(self.base_of(port) + u32::from(input)).index()].rx.peer;
+            let cuts = self.timings[self.ports[sender.index()].tx.timing as usize].header != 0;
+            upstream = if cuts { sender } else { PortId::NONE };
         }
         let has_arrival = flight.behind > 0;
         let closed_until = if has_arrival { flight.start + flight.stored } else { flight.start };
@@ -350,9 +351,9 @@ impl<P: Probe> Links<P> {
     pub(crate) fn message_ended<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) -> Option<Ended> {
-        if self.ports[port as usize].tx.done != cx.key() {
+        if self.ports[port.index()].tx.done != cx.key() {
             // It has let others pass and ends later.
             return None;
         }
@@ -370,14 +371,14 @@ impl<P: Probe> Links<P> {
             self.late_by(port, &sending, now - sending.from);
         }
         self.interleave(port).on_wire = None;
-        self.ports[port as usize].tx.done_posted = false;
+        self.ports[port.index()].tx.done_posted = false;
         if sending.has_arrival {
             let behind = self.behind(port);
             let gone = &mut self.interleave(port).gone;
             gone.retain(|&(_, at)| at + behind > now);
             gone.push((sending.packet, now));
         } else {
-            let Port { tx, rx } = &self.ports[port as usize];
+            let Port { tx, rx } = &self.ports[port.index()];
             let (timing, device) = (&self.timings[tx.timing as usize], rx.device);
             let at = now + timing.propagation + timing.pipeline;
             let arrival = self.key(device, at, class::ARRIVAL);
@@ -386,13 +387,13 @@ impl<P: Probe> Links<P> {
         Some(Ended { channel: sending.channel, whole: true })
     }
 
-    /// A channel may have the wire of `port`, which `before` is on: what it has begun goes on, or what waits is
-    /// taken out of its list, and begins.
+    /// A channel may have the wire of `port`, which `before` is on: what it has begun goes on, or what waits
+    /// is taken out of its list, and begins.
     fn take_turn<L: EventList<Payload>>(
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         channel: u8,
         before: Option<Sending>,
     ) -> Option<Turn> {
@@ -418,13 +419,13 @@ impl<P: Probe> Links<P> {
         })
     }
 
-    /// The channel after `channel` that has something takes its turn on the wire of `port`, which is free; the
-    /// last one to be asked is `channel`.
+    /// The channel after `channel` that has something takes its turn on the wire of `port`, which is free;
+    /// the last one to be asked is `channel`.
     pub(crate) fn next_turn<L: EventList<Payload>>(
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         channel: u8,
     ) -> Option<Turn> {
         (1..=CHANNELS).find_map(|n| self.take_turn(device, cx, port, turn(channel, n), None))
@@ -435,14 +436,14 @@ impl<P: Probe> Links<P> {
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) -> Option<Turn> {
         self.interleave(port).looks = false;
         let now = cx.now().0;
         let micropacket = self.micropacket_ps(port);
         let sending = self.interleave(port).on_wire?;
         let is_border = now >= sending.closed_until && (now - sending.from).is_multiple_of(micropacket);
-        if !is_border || self.ports[port as usize].tx.done <= cx.key() {
+        if !is_border || self.ports[port.index()].tx.done <= cx.key() {
             // Another message is on the wire by now.
             self.may_pass(cx, port);
             return None;
@@ -452,7 +453,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether no message lets others pass on the wire of `port`.
-    pub(crate) fn has_none_stopped(&mut self, port: u32) -> bool {
+    pub(crate) fn has_none_stopped(&mut self, port: PortId) -> bool {
         self.interleave(port).stopped.iter().all(Option::is_none)
     }
 }

@@ -9,8 +9,8 @@
 //! arrived. Where nobody waits for room (Ethernet) a frame that finds none is dropped.
 
 use crate::config::Medium;
-use crate::event::{Cx, LinkStep, Payload, class};
-use crate::ids::Node;
+use crate::event::{Cx, Payload};
+use crate::ids::{Node, PortId};
 use crate::link::Links;
 use crate::link::interleave::Interleave;
 use crate::link::port::special;
@@ -61,7 +61,7 @@ impl Channels {
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Freed {
     /// The read for this output is over.
-    Read(u32),
+    Read(PortId),
     /// A packet of this priority moved on.
     Moved(u8),
 }
@@ -80,36 +80,11 @@ fn again(medium: Medium, frame: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl<P: Probe> Links<P> {
-    pub(crate) fn channels_of(&mut self, port: u32) -> &mut Channels {
-        self.cold[port as usize].channels.as_mut().expect("the link of the port is of another medium")
-    }
-
-    /// Posts the news that the receiver of `port` has a place more, for `at` at its neighbour.
-    fn return_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, at: u64, channel: u8) {
-        let peer = self.ports[port as usize].rx.peer;
-        self.channels_of(peer).coming += 1;
-        self.post_credit(cx, port, at, channel);
-    }
-
-    /// Posts the news of a place that has been counted.
-    pub(crate) fn post_credit<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        at: u64,
-        channel: u8,
-    ) {
-        let rx = &self.ports[port as usize].rx;
-        let (peer, device) = (rx.peer, rx.device);
-        let key = self.key(device, at, class::SYMBOL);
-        cx.post(key, peer, LinkStep::Credit { channel: channel.into() }.pack());
-    }
-
     /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
     #[cold]
-    pub(crate) fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
-        let rx = &mut self.ports[port as usize].rx;
-        let lossy = self.cold[rx.peer as usize].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
+    pub(crate) fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, packet: u32) {
+        let rx = &mut self.ports[port.index()].rx;
+        let lossy = self.cold[rx.peer.index()].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
         assert!(lossy, "a receive buffer overflows: transmitter-controlled flow control failed");
         rx.occupied -= 1;
         let flow = self.packets[packet].flow;
@@ -117,7 +92,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// `--wire-check`: a frame is written again from what is read of it.
-    pub(crate) fn check_frame(&mut self, port: u32, packet: u32) {
+    pub(crate) fn check_frame(&mut self, port: PortId, packet: u32) {
         let medium = self.channels_of(port).medium;
         let wire = self.packets[packet].wire;
         let frame = self.packets.frames.get(packet).expect("links of other media carry frames");
@@ -132,14 +107,14 @@ impl<P: Probe> Links<P> {
     pub(super) fn started_on_medium<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         flight: &Flight,
     ) {
         let record = &self.packets[packet];
         let priority = record.priority;
         // Its credit is counted here, not there.
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         (tx.free, tx.outstanding) = (PLENTY, 0);
         let channels = self.channels_of(port);
         let channel = channels.of(priority);
@@ -149,7 +124,7 @@ impl<P: Probe> Links<P> {
         if channels.medium.is_lossless() {
             channels.free[usize::from(channel)] -= 1;
             let blocked = channels.blocked();
-            let tx = &mut self.ports[port as usize].tx;
+            let tx = &mut self.ports[port.index()].tx;
             tx.clock.set_blocked(cx.now().0, blocked);
             let timing = self.timings[tx.timing as usize];
             if timing.to_sink {
@@ -167,10 +142,10 @@ impl<P: Probe> Links<P> {
     pub(crate) fn return_place<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         freed: Freed,
     ) {
-        let peer = self.ports[port as usize].rx.peer;
+        let peer = self.ports[port.index()].rx.peer;
         let sender = self.channels_of(peer);
         if !sender.medium.is_lossless() {
             return;
@@ -179,7 +154,7 @@ impl<P: Probe> Links<P> {
             Freed::Moved(priority) => sender.of(priority),
             Freed::Read(output) => self.channels_of(output).reading,
         };
-        let timing = &self.timings[self.ports[port as usize].rx.timing as usize];
+        let timing = &self.timings[self.ports[port.index()].rx.timing as usize];
         let at = cx.now().0 + timing.propagation;
         self.return_credit(cx, port, at, channel);
     }
@@ -188,23 +163,23 @@ impl<P: Probe> Links<P> {
     pub(crate) fn return_at_sink<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
     ) {
-        let (priority, sender) = (self.packets[packet].priority, self.ports[port as usize].rx.peer);
+        let (priority, sender) = (self.packets[packet].priority, self.ports[port.index()].rx.peer);
         let channel = self.channels_of(sender).of(priority);
-        let timing = &self.timings[self.ports[sender as usize].tx.timing as usize];
+        let timing = &self.timings[self.ports[sender.index()].tx.timing as usize];
         let at = cx.now().0 + timing.propagation;
         self.post_credit(cx, port, at, channel);
     }
 
     /// The sender of `port` hears of a free place. Whether somebody waited for it.
-    pub(crate) fn credit_returned(&mut self, now: u64, port: u32, channel: u32) -> bool {
+    pub(crate) fn credit_returned(&mut self, now: u64, port: PortId, channel: u32) -> bool {
         let channels = self.channels_of(port);
         channels.coming -= 1;
         channels.free[channel as usize] += 1;
         let blocked = channels.blocked();
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         tx.clock.set_blocked(now, blocked);
         std::mem::take(&mut tx.credit_waiting)
     }
@@ -217,7 +192,7 @@ impl<P: Probe> Links<P> {
             let link = &config.links[media.link as usize];
             for (device, number) in [link.a, link.b] {
                 let port = self.nodes.port((device, number));
-                let rx = &mut self.ports[port as usize].rx;
+                let rx = &mut self.ports[port.index()].rx;
                 let (own, peer) = (rx.buffers, rx.peer);
                 rx.special |= special::MEDIUM;
                 if media.medium.channels() > 1 {
@@ -229,8 +204,8 @@ impl<P: Probe> Links<P> {
                 rx.eager_at = u8::MAX;
                 rx.buffers = own * media.medium.channels();
                 rx.advertised = rx.buffers;
-                self.cold[peer as usize].channels = Some(Box::new(Channels::new(media.medium, own)));
-                self.ports[port as usize].tx.free = PLENTY;
+                self.cold[peer.index()].channels = Some(Box::new(Channels::new(media.medium, own)));
+                self.ports[port.index()].tx.free = PLENTY;
                 if !self.nodes.is_switch(port) {
                     self.deliver_by_events(port);
                 }

@@ -1,5 +1,6 @@
 //! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
 
+use crate::ids::PortId;
 use crate::link::medium::Channels;
 use crate::link::wire::{Wire, WireTiming};
 use crate::observe::clock::TransmitClock;
@@ -9,8 +10,6 @@ use sim_core::{EventKey, prefetch};
 use std::collections::VecDeque;
 use voq_backpressure::Receiver;
 
-/// No port, no input.
-pub(crate) const NONE: u32 = u32::MAX;
 /// No input is being read.
 pub(crate) const NO_INPUT: u8 = u8::MAX;
 /// Pointer of who has not served anybody: the first goes first.
@@ -134,7 +133,7 @@ pub(crate) struct Tx {
     pub parked_any: bool,
     /// A stype2 symbol waits for its place on the wire.
     pub voq_pending: bool,
-    pub peer: u32,
+    pub peer: PortId,
     /// Index of the [`LinkTiming`].
     pub timing: u16,
     /// The staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
@@ -222,7 +221,7 @@ impl Tx {
             queue_lanes: 0,
             parked_any: false,
             voq_pending: false,
-            peer: NONE,
+            peer: PortId::NONE,
             timing: 0,
             identity_queues: 0,
             reading_kind: reading::ORDINARY,
@@ -258,21 +257,21 @@ impl Tx {
     }
 
     #[inline]
-    pub fn push_record(&mut self, cold: &mut [Cold], port: u32, record: CreditRecord) {
+    pub fn push_record(&mut self, cold: &mut [Cold], port: PortId, record: CreditRecord) {
         let n = self.pending as usize;
         if n < 2 {
             self.keys[n] = record.key;
             self.buffers[n] = record.buffers;
             self.acknowledged[n] = record.acknowledged;
         } else {
-            cold[port as usize].credits.push_back(record);
+            cold[port.index()].credits.push_back(record);
         }
         self.pending += 1;
     }
 
     /// Takes the oldest record; there is one.
     #[inline]
-    pub fn pop_record(&mut self, cold: &mut [Cold], port: u32) -> CreditRecord {
+    pub fn pop_record(&mut self, cold: &mut [Cold], port: PortId) -> CreditRecord {
         let first =
             CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
@@ -281,7 +280,7 @@ impl Tx {
         self.buffers[0] = self.buffers[1];
         self.acknowledged[0] = self.acknowledged[1];
         if self.pending >= 2 {
-            let next = cold[port as usize].credits.pop_front().expect("the third record is kept apart");
+            let next = cold[port.index()].credits.pop_front().expect("the third record is kept apart");
             self.keys[1] = next.key;
             self.buffers[1] = next.buffers;
             self.acknowledged[1] = next.acknowledged;
@@ -340,7 +339,7 @@ pub(crate) struct Rx {
     /// The port's own outgoing direction.
     pub wire: Wire,
     pub status_standalone: u32,
-    pub peer: u32,
+    pub peer: PortId,
     pub device: u32,
     /// Index of the [`LinkTiming`] of the outgoing direction.
     pub timing: u16,

@@ -33,6 +33,7 @@ pub(crate) use drive::Flight;
 pub(crate) use message::MessagePlace;
 
 use crate::config::{FabricConfig, FlowControl, SymbolicLink};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::special;
 use crate::observe::clock::CHANNELS;
@@ -210,7 +211,7 @@ impl<P: Probe> Links<P> {
             let ports = [index(link.a), index(link.b)];
             self.ends.resize_with(self.ports.len(), || None);
             let stores = ports.iter().all(|&port| {
-                let tx = &self.ports[port as usize].tx;
+                let tx = &self.ports[port.index()].tx;
                 self.timings[tx.timing as usize].header == 0
             });
             let changes = stores
@@ -220,25 +221,25 @@ impl<P: Probe> Links<P> {
             let by_number = detail.damage.iter().any(|d| !(d.packets.is_empty() && d.symbols.is_empty()));
             let at_once = config.faults.iter().any(|fault| fault.link == detail.link && fault.at.0 == 0);
             for (side, port) in ports.into_iter().enumerate() {
-                let lanes = self.cold[port as usize].lane_count;
-                let eager_at = self.ports[port as usize].rx.eager_at;
-                self.ends[port as usize] = Some(Box::new(End::new(&config, detail, side, lanes, eager_at)));
+                let lanes = self.cold[port.index()].lane_count;
+                let eager_at = self.ports[port.index()].rx.eager_at;
+                self.ends[port.index()] = Some(Box::new(End::new(&config, detail, side, lanes, eager_at)));
                 if detail.channels.is_some() {
-                    self.ports[port as usize].tx.clock.set_gate(0, CHANNELS);
+                    self.ports[port.index()].tx.clock.set_gate(0, CHANNELS);
                 }
                 self.end(port).changes = changes;
-                let rx = &mut self.ports[port as usize].rx;
+                let rx = &mut self.ports[port.index()].rx;
                 rx.special |=
                     if changes && !by_number && !at_once { special::WATCHED } else { special::SYMBOLS };
                 if detail.flow == FlowControl::Receiver {
-                    self.ports[port as usize].tx.free = i16::MAX / 2;
+                    self.ports[port.index()].tx.free = i16::MAX / 2;
                 }
             }
         }
     }
 
-    pub(crate) fn end(&mut self, port: u32) -> &mut End {
-        self.ends[port as usize].as_mut().expect("the link runs in symbol granularity")
+    pub(crate) fn end(&mut self, port: PortId) -> &mut End {
+        self.ends[port.index()].as_mut().expect("the link runs in symbol granularity")
     }
 
     /// Totals of the ends of links, in the order of ports.
@@ -251,7 +252,7 @@ impl<P: Probe> Links<P> {
             stats.recovery_ps = self.ports[port].tx.clock.recovery_total(now);
             stats.down_ps += end.down_since.map_or(0, |since| now - since);
             stats.failed = end.link.has_failed();
-            totals.push((device, self.nodes.number(device, port as u32), stats));
+            totals.push((device, self.nodes.number(device, PortId::new(port as u32)), stats));
         }
         totals
     }
@@ -358,6 +359,11 @@ impl End {
     /// What becomes of a packet of continuous traffic is known.
     pub(super) fn settled(&mut self, serial: u32) {
         self.held(serial).unsettled = false;
+    }
+
+    /// A damaged character of the idle sequence is on its way here.
+    pub(super) fn expect_idle_damage(&mut self) {
+        self.idle_errors += 1;
     }
 
     /// The symbol that is heard at `key` is not on its way any more.

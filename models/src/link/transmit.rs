@@ -2,6 +2,7 @@
 
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::PortId;
 use crate::link::port::{Cold, Parked, Port, Tx, special};
 use crate::link::symbol::Flight;
 use crate::link::{Links, mail};
@@ -54,11 +55,11 @@ impl<P: Probe> Links<P> {
     pub fn commit_packet<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         is_switch: bool,
     ) -> Started {
-        let (index, now) = (port as usize, cx.now().0);
+        let (index, now) = (port.index(), cx.now().0);
         // Slices in local variables: their places and lengths stay in registers across the stores below.
         let Links { ports, cold, packets, timings, keys, observe, unfolded, .. } = self;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
@@ -117,20 +118,26 @@ impl<P: Probe> Links<P> {
 
     /// No idle output but those of `waiting_outputs` has a packet in this lane.
     #[cfg(debug_assertions)]
-    pub fn check_tried<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, base: u32, mut outputs: u64, lane: u32) {
+    pub fn check_tried<L: EventList<Payload>>(
+        &self,
+        cx: &Cx<'_, L>,
+        base: PortId,
+        mut outputs: u64,
+        lane: u32,
+    ) {
         while outputs != 0 {
             let output = base + outputs.trailing_zeros();
             outputs &= outputs - 1;
-            let busy = self.ports[output as usize].tx.done > cx.key();
+            let busy = self.ports[output.index()].tx.done > cx.key();
             assert!(busy || !self.lane_in_use(output, lane), "an idle output was not tried");
         }
     }
 
     /// Whether `lane` is one of the [`eligible`](Self::eligible).
-    pub fn waits_in(&mut self, port: u32, priority: usize, lane: u32) -> bool {
-        let tx = &self.ports[port as usize].tx;
+    pub fn waits_in(&mut self, port: PortId, priority: usize, lane: u32) -> bool {
+        let tx = &self.ports[port.index()].tx;
         let listed = tx.mask[priority] >> lane & 1 == 1;
-        let cold = &self.cold[port as usize];
+        let cold = &self.cold[port.index()];
         if lane < u32::from(tx.queue_lanes) {
             return listed && cold.stopped_lanes >> lane & 1 == 0;
         }
@@ -139,8 +146,8 @@ impl<P: Probe> Links<P> {
         released || listed && (!tx.parked_any || self.park_stopped(port, priority, lane))
     }
 
-    pub fn lane_in_use(&self, output: u32, lane: u32) -> bool {
-        let tx = &self.ports[output as usize].tx;
+    pub fn lane_in_use(&self, output: PortId, lane: u32) -> bool {
+        let tx = &self.ports[output.index()].tx;
         let bit = 1u64 << lane;
         let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
         let apart = tx.parked_any || tx.clock.blocked() & CHANNELS != 0;
@@ -149,36 +156,36 @@ impl<P: Probe> Links<P> {
 
     /// Whether packets of a lane wait beside the main lists.
     #[cold]
-    fn lane_in_use_apart(&self, output: u32, lane: u32) -> bool {
-        let parked = &self.cold[output as usize].parked;
+    fn lane_in_use_apart(&self, output: PortId, lane: u32) -> bool {
+        let parked = &self.cold[output.index()].parked;
         parked.iter().any(|queue| queue.mask.iter().any(|mask| mask >> lane & 1 == 1))
             || self.channels(output).is_some_and(|channels| channels.uses(lane))
     }
 
     /// Index of the main list of (output, priority, lane).
     #[inline(always)]
-    fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
-        list_index(self.ports[port as usize].tx.lists, &self.cold, port, priority, lane)
+    fn list_of(&self, port: PortId, priority: usize, lane: u32) -> usize {
+        list_index(self.ports[port.index()].tx.lists, &self.cold, port, priority, lane)
     }
 
     /// Posts the end of the running transmission as an event, once.
     #[inline]
-    pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.ports[port as usize].tx;
+    pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let tx = &mut self.ports[port.index()].tx;
         if !tx.done_posted {
             tx.done_posted = true;
-            cx.post(tx.done, port, Happening::Done.pack());
+            cx.post(tx.done, port.into(), Happening::Done.pack());
         }
     }
 
     /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the
     /// head of a main list move aside. The result may contain lanes whose input is busy.
     #[inline(always)]
-    pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
-        let tx = &self.ports[port as usize].tx;
+    pub fn eligible(&mut self, port: PortId, priority: usize) -> u64 {
+        let tx = &self.ports[port.index()].tx;
         let mut lanes = tx.mask[priority];
         if tx.queue_lanes != 0 {
-            lanes &= !self.cold[port as usize].stopped_lanes;
+            lanes &= !self.cold[port.index()].stopped_lanes;
         }
         if !tx.parked_any {
             return lanes;
@@ -192,7 +199,7 @@ impl<P: Probe> Links<P> {
                 lanes &= !(1 << lane);
             }
         }
-        for parked in &self.cold[port as usize].parked {
+        for parked in &self.cold[port.index()].parked {
             if !parked.stopped {
                 lanes |= parked.mask[priority];
             }
@@ -202,9 +209,9 @@ impl<P: Probe> Links<P> {
 
     /// Moves packets of stopped queues from the head of a main list to their own lists; whether the main list
     /// has a head left.
-    fn park_stopped(&mut self, port: u32, priority: usize, lane: u32) -> bool {
-        let tx = &mut self.ports[port as usize].tx;
-        let cold = &mut self.cold[port as usize];
+    fn park_stopped(&mut self, port: PortId, priority: usize, lane: u32) -> bool {
+        let tx = &mut self.ports[port.index()].tx;
+        let cold = &mut self.cold[port.index()];
         let index = (tx.lists + priority as u32 * cold.stride + lane) as usize;
         loop {
             let head = self.lists[index].head;
@@ -231,8 +238,8 @@ impl<P: Probe> Links<P> {
 
     /// The oldest packet of a lane that no message stops: main list or released queue.
     #[inline(always)]
-    pub fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
-        let tx = &self.ports[port as usize].tx;
+    pub fn head_of(&self, port: PortId, priority: usize, lane: u32) -> Pick {
+        let tx = &self.ports[port.index()].tx;
         let head = if tx.mask[priority] & (1 << lane) != 0 {
             self.lists[self.list_of(port, priority, lane)].head
         } else {
@@ -242,7 +249,7 @@ impl<P: Probe> Links<P> {
         if !tx.parked_any {
             return best;
         }
-        for (n, parked) in self.cold[port as usize].parked.iter().enumerate() {
+        for (n, parked) in self.cold[port.index()].parked.iter().enumerate() {
             if parked.stopped || parked.mask[priority] & (1 << lane) == 0 {
                 continue;
             }
@@ -265,9 +272,9 @@ impl<P: Probe> Links<P> {
 
     /// Takes a picked packet out of its list.
     #[inline(always)]
-    pub fn take(&mut self, port: u32, pick: Pick) {
+    pub fn take(&mut self, port: PortId, pick: Pick) {
         let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         if pick.parked == MAIN {
             let index = list_index(tx.lists, &self.cold, port, priority, lane);
             let list = &mut self.lists[index];
@@ -279,7 +286,7 @@ impl<P: Probe> Links<P> {
         } else if pick.parked == Pick::IN_CHANNEL {
             self.take_from_channel(port, pick);
         } else {
-            let cold = &mut self.cold[port as usize];
+            let cold = &mut self.cold[port.index()];
             let parked = &mut cold.parked[pick.parked as usize];
             let lanes = parked.lists.len() / PRIORITIES;
             let list = &mut parked.lists[priority * lanes + lane as usize];
@@ -294,40 +301,40 @@ impl<P: Probe> Links<P> {
                 tx.parked_any = !cold.parked.is_empty();
             }
         }
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         tx.stored -= 1;
         tx.waiting -= 1;
     }
 
     /// Puts a waiting packet behind the others of its lane at the output.
     #[inline(always)]
-    pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
+    pub fn store(&mut self, port: PortId, lane: u32, packet: u32) {
         // Also packets of a stopped queue come here first, because older ones of that queue may still be in
         // the list; they move aside when they reach its head, in their order.
         let priority = self.packets[packet].priority as usize;
         let index = self.list_of(port, priority, lane);
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         put(tx, &mut self.packets, &mut self.lists[index], priority, lane, packet);
     }
 
     /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
     #[inline(always)]
-    pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
-        wait_for(&self.ports[port as usize].tx.clock, &mut self.packets[packet], t, at_input);
+    pub fn begin_wait_at(&mut self, port: PortId, packet: u32, t: u64, at_input: bool) {
+        wait_for(&self.ports[port.index()].tx.clock, &mut self.packets[packet], t, at_input);
     }
 
     /// Adds a packet's staged and head-of-line blocked time to the totals of its output and its input.
-    pub fn note_waited(&mut self, port: u32, packet: u32, input: u8, waited: Waited) {
+    pub fn note_waited(&mut self, port: PortId, packet: u32, input: u8, waited: Waited) {
         self.packets.late.add(packet, waited.recovery);
-        self.cold[port as usize].stats.staged_ps += u128::from(waited.staged);
+        self.cold[port.index()].stats.staged_ps += u128::from(waited.staged);
         if waited.hol != 0 {
             let input = self.base_of(port) + u32::from(input);
-            self.cold[input as usize].stats.hol_ps += u128::from(waited.hol);
+            self.cold[input.index()].stats.hol_ps += u128::from(waited.hol);
         }
     }
 
-    pub fn tell_started(&mut self, port: u32, packet: u32, at: Time, until: Time) {
-        let device = self.ports[port as usize].rx.device;
+    pub fn tell_started(&mut self, port: PortId, packet: u32, at: Time, until: Time) {
+        let device = self.ports[port.index()].rx.device;
         let number = self.nodes.number(device, port);
         let (id, mut parts) = (self.packets[packet].id(), self.packets[packet].parts());
         parts[Cause::Recovery] = self.packets.late.of(packet);
@@ -337,9 +344,9 @@ impl<P: Probe> Links<P> {
 
 /// Index of the main list of (priority, lane) of the output `port`, whose first list is `first`.
 #[inline(always)]
-pub(crate) fn list_index(first: u32, cold: &[Cold], port: u32, priority: usize, lane: u32) -> usize {
+pub(crate) fn list_index(first: u32, cold: &[Cold], port: PortId, priority: usize, lane: u32) -> usize {
     // The stride lies apart: most packets have the lowest priority.
-    let above = if priority == 0 { 0 } else { priority as u32 * cold[port as usize].stride };
+    let above = if priority == 0 { 0 } else { priority as u32 * cold[port.index()].stride };
     (first + lane + above) as usize
 }
 

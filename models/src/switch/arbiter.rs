@@ -8,19 +8,20 @@
 use super::Switch;
 use crate::config::Arbitration;
 use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::choice::{Device, next_after};
 use crate::observe::probe::Probe;
 use sim_core::{EventKey, EventList, Time};
 
 impl Switch {
-    /// A member of `set` by the policy of the switch, for packets of `priority` to `output`. `pointer` is who was served last, `stamp` when the first
-    /// packet of a member arrived in the switch.
+    /// A member of `set` by the policy of the switch, for packets of `priority` to `output`. `pointer` is who
+    /// was served last, `stamp` when the first packet of a member arrived in the switch.
     #[inline(always)]
     pub fn choose<P: Probe>(
         &mut self,
         links: &Links<P>,
-        (output, priority): (u32, usize),
+        (output, priority): (PortId, usize),
         set: u64,
         pointer: u8,
         stamp: impl Fn(&Self, &Links<P>, u32) -> u32,
@@ -114,7 +115,7 @@ impl<P: Probe> Device<P> for Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
-        port: u32,
+        port: PortId,
         lanes: u64,
         priority: usize,
     ) -> u64 {
@@ -125,7 +126,7 @@ impl<P: Probe> Device<P> for Switch {
     fn choose(
         &mut self,
         links: &Links<P>,
-        queue: (u32, usize),
+        queue: (PortId, usize),
         lanes: u64,
         pointer: u8,
         stamp: impl Fn(&Links<P>, u32) -> u32,

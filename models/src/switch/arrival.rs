@@ -2,8 +2,9 @@
 
 use super::{Access, DROP, Hop, MASK, Switch};
 use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::port::{NONE, Port};
+use crate::link::port::Port;
 use crate::link::transmit::{list_index, put, wait_for};
 use crate::observe::probe::{DropReason, Probe};
 use crate::packet::{NIL, UNSTAGED, sole_port};
@@ -17,7 +18,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         extra: u32,
     ) -> Option<Access> {
@@ -34,7 +35,7 @@ impl Switch {
         if extra != 0 {
             let faster = hop.egress & MASK == 0 && {
                 let output = switch.base + u32::from(hop.egress);
-                let timing_of = |p: u32| &links.timings[links.ports[p as usize].tx.timing as usize];
+                let timing_of = |p: PortId| &links.timings[links.ports[p.index()].tx.timing as usize];
                 let (input, output) = (timing_of(port), timing_of(output));
                 output.char_num * input.char_den < input.char_num * output.char_den
             };
@@ -44,18 +45,15 @@ impl Switch {
                     u64::from(extra);
                 cx.post(
                     cx.key().later(Duration(u64::from(extra))),
-                    port,
+                    port.into(),
                     Happening::Ready { packet, from_wire: false, behind: 0 }.pack(),
                 );
                 return None;
             }
-            let key = links.key(
-                links.ports[port as usize].rx.device,
-                cx.now().0 + u64::from(extra),
-                class::ARRIVAL,
-            );
-            cx.post(key, port, Happening::Accepted.pack());
-            links.ports[port as usize].rx.unaccepted += 1;
+            let key =
+                links.key(links.ports[port.index()].rx.device, cx.now().0 + u64::from(extra), class::ARRIVAL);
+            cx.post(key, port.into(), Happening::Accepted.pack());
+            links.ports[port.index()].rx.unaccepted += 1;
         }
         if hop.egress & MASK == 0 {
             let output = self.base + u32::from(hop.egress);
@@ -81,9 +79,9 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
-        links.ports[port as usize].rx.unaccepted -= 1;
+        links.ports[port.index()].rx.unaccepted -= 1;
         self.accept(links, cx, port);
     }
 
@@ -92,7 +90,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
         let input = port - self.base;
         if self.reads_of[input as usize].outputs != 0 {
@@ -108,7 +106,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         mask: usize,
     ) {
@@ -151,9 +149,9 @@ impl Switch {
 
     /// More packets than buffers are counted: reads that ended without an event have to explain it.
     #[cold]
-    fn overlapping_reads<P: Probe>(&mut self, links: &mut Links<P>, port: u32, key: EventKey) -> bool {
+    fn overlapping_reads<P: Probe>(&mut self, links: &mut Links<P>, port: PortId, key: EventKey) -> bool {
         self.prune(links, port - self.base, key);
-        links.ports[port as usize].rx.occupied <= links.ports[port as usize].rx.buffers
+        links.ports[port.index()].rx.occupied <= links.ports[port.index()].rx.buffers
     }
 
     #[inline(always)]
@@ -161,11 +159,11 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
-        output: u32,
+        port: PortId,
+        output: PortId,
         packet: u32,
     ) {
-        let rx = &mut links.ports[port as usize].rx;
+        let rx = &mut links.ports[port.index()].rx;
         rx.occupied += 1;
         let fits = rx.occupied <= rx.buffers;
         if !(fits || self.overlapping_reads(links, port, cx.key())) {
@@ -178,8 +176,8 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
-        output: u32,
+        port: PortId,
+        output: PortId,
         packet: u32,
     ) {
         let switch = &mut *self;
@@ -197,7 +195,7 @@ impl Switch {
                     || switch.inputs[priority * switch.ports as usize + input as usize].head != NIL);
             if behind {
                 links.begin_wait(cx, output, packet, true);
-                links.ports[output as usize].tx.waiting += 1;
+                links.ports[output.index()].tx.waiting += 1;
                 let switch = &mut *self;
                 let index = priority * switch.ports as usize + input as usize;
                 links.packets.push_back(&mut switch.inputs[index], packet);
@@ -211,16 +209,16 @@ impl Switch {
                 self.start(links, cx, output, packet, false);
                 return;
             }
-            if links.ports[output as usize].tx.clock.blocked() != 0 {
+            if links.ports[output.index()].tx.clock.blocked() != 0 {
                 // The clock must know every change of credit up to now before it is read.
                 links.consume(cx, output, cx.key());
             }
             let Links { ports, cold, packets, lists, .. } = &mut *links;
             let (ports, switch) = (&mut ports[..], &mut *self);
-            let Port { tx: from, rx } = &mut ports[port as usize];
+            let Port { tx: from, rx } = &mut ports[port.index()];
             from.wanted |= 1 << out;
             let crowded = rx.occupied > rx.high_water;
-            let tx = &mut ports[output as usize].tx;
+            let tx = &mut ports[output.index()].tx;
             wait_for(&tx.clock, &mut packets[packet], cx.now().0, false);
             tx.waiting += 1;
             tx.high_water = tx.high_water.max(tx.waiting);
@@ -251,8 +249,8 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
-        output: u32,
+        port: PortId,
+        output: PortId,
         packet: u32,
     ) {
         let base = self.base;
@@ -264,14 +262,14 @@ impl Switch {
         if switch.inputs[list].head == NIL && u32::from(switch.filled[fill]) < switch.depth {
             self.leave_input(links, cx, packet, port, false);
             if !self.crosspoint {
-                links.ports[output as usize].tx.pointers[priority] = input as u8;
+                links.ports[output.index()].tx.pointers[priority] = input as u8;
             }
             if self.slot == 0 && self.may_start(links, cx, output, priority as u8, queue) {
                 self.start(links, cx, output, packet, false);
                 return;
             }
             links.begin_wait(cx, output, packet, false);
-            links.ports[output as usize].tx.waiting += 1;
+            links.ports[output.index()].tx.waiting += 1;
             self.filled[fill] += 1;
             links.store(output, lane, packet);
             self.note_waiting(links, cx, priority, input, out);
@@ -279,7 +277,7 @@ impl Switch {
             self.try_output(links, cx, output);
         } else {
             links.begin_wait(cx, output, packet, true);
-            links.ports[output as usize].tx.waiting += 1;
+            links.ports[output.index()].tx.waiting += 1;
             let switch = &mut *self;
             let full = u32::from(switch.filled[fill]) >= switch.depth;
             if switch.inputs[list].head == NIL {
@@ -287,7 +285,7 @@ impl Switch {
             }
             links.packets.push_back(&mut switch.inputs[list], packet);
             if full && switch.detect {
-                links.cold[output as usize].stats.late_hol += 1;
+                links.cold[output.index()].stats.late_hol += 1;
             }
             self.note_waiting(links, cx, priority, input, out);
         }
@@ -298,7 +296,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         channel: u8,
     ) {
@@ -314,7 +312,7 @@ impl Switch {
         let (input, output) = (port - self.base, self.base + u32::from(hop.egress));
         record.next_hop = hop.next_hop;
         record.queue = UNSTAGED;
-        record.share = NONE;
+        record.share = NIL;
         record.stamp = self.stamp;
         record.input = input as u8;
         record.port = output;
@@ -327,7 +325,7 @@ impl Switch {
             return;
         }
         links.consume(cx, output, cx.key());
-        links.ports[port as usize].tx.wanted |= 1 << hop.egress;
+        links.ports[port.index()].tx.wanted |= 1 << hop.egress;
         links.wait_in_channel(output, input, packet, cx.now().0);
         self.try_output(links, cx, output);
     }

@@ -28,11 +28,11 @@ impl Switch {
             *length += 1;
         }
         let base = self.base;
-        let rx = &links.ports[(base + input) as usize].rx;
+        let rx = &links.ports[(base + input).index()].rx;
         if rx.occupied > rx.high_water {
             self.note_high_water(links, cx, input);
         }
-        let tx = &mut links.ports[(base + out) as usize].tx;
+        let tx = &mut links.ports[(base + out).index()].tx;
         tx.high_water = tx.high_water.max(tx.waiting);
         if self.detect && self.counts_on_arrival() {
             if self.direct {
@@ -72,10 +72,10 @@ impl Switch {
             return;
         }
         let base = switch.base;
-        let rx = &links.ports[(base + input) as usize].rx;
-        let upstream = &links.timings[links.ports[rx.peer as usize].tx.timing as usize];
+        let rx = &links.ports[(base + input).index()].rx;
+        let upstream = &links.timings[links.ports[rx.peer.index()].tx.timing as usize];
         let free = rx.buffers.saturating_sub(rx.occupied);
-        links.cold[(base + out) as usize].stats.late_hol += u64::from(free < upstream.watermarks[0]);
+        links.cold[(base + out).index()].stats.late_hol += u64::from(free < upstream.watermarks[0]);
     }
 
     /// An input holds more packets than ever, unless some of them are reads that ended without an event.
@@ -86,7 +86,7 @@ impl Switch {
         input: u32,
     ) {
         self.prune(links, input, cx.key());
-        let rx = &mut links.ports[(self.base + input) as usize].rx;
+        let rx = &mut links.ports[(self.base + input).index()].rx;
         rx.high_water = rx.high_water.max(rx.occupied);
     }
 

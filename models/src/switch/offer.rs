@@ -3,6 +3,7 @@
 use super::{BY_CHANNEL, Switch};
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::choice::next_after;
 use crate::link::port::NO_INPUT;
@@ -17,9 +18,9 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
-        let input = links.ports[port as usize].tx.reading;
+        let input = links.ports[port.index()].tx.reading;
         if input != NO_INPUT {
             self.finish_read(links, cx, port, true);
             if self.offer_input(links, cx, port, input.into()) {
@@ -37,12 +38,12 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        output: u32,
+        output: PortId,
         input: u32,
     ) -> bool {
         let base = self.base;
         let own = 1 << (output - base);
-        let wanted = links.ports[(base + input) as usize].tx.wanted & !own;
+        let wanted = links.ports[(base + input).index()].tx.wanted & !own;
         // Nearly always there is none: whoever waits for the input transmits something else meanwhile.
         let idle = wanted & (self.waiting_outputs | self.choose_together);
         #[cfg(debug_assertions)]
@@ -73,17 +74,17 @@ impl Switch {
             let n = left.trailing_zeros();
             left &= left - 1;
             if !links.lane_in_use(base + n, lane) {
-                links.ports[(base + lane) as usize].tx.wanted &= !(1 << n);
-            } else if links.ports[(base + n) as usize].tx.done <= cx.key() {
+                links.ports[(base + lane).index()].tx.wanted &= !(1 << n);
+            } else if links.ports[(base + n).index()].tx.done <= cx.key() {
                 rivals |= 1 << n;
             }
         }
         let own_uses = links.lane_in_use(output, lane);
         if !own_uses {
-            links.ports[(base + lane) as usize].tx.wanted &= !own;
+            links.ports[(base + lane).index()].tx.wanted &= !own;
         }
         // A packet that an error cut short is sent again: the output is busy beyond its old end.
-        let own_idle = links.ports[output as usize].tx.done <= cx.key();
+        let own_idle = links.ports[output.index()].tx.done <= cx.key();
         if own_uses && !own_idle {
             links.post_done(cx, output);
         }
@@ -110,7 +111,7 @@ impl Switch {
             rivals &= rivals - 1;
             let rank = self.rank_of(links, cx, base + n, lane);
             // Who waits for something else than this input has been tried, and will be woken by that.
-            let channels = links.ports[(base + n) as usize].tx.clock.blocked() & CHANNELS != 0;
+            let channels = links.ports[(base + n).index()].tx.clock.blocked() & CHANNELS != 0;
             if rank < PRIORITIES || own & (1 << n) != 0 || channels || self.choose_together != 0 {
                 ranks[rank] |= 1 << n;
             }
@@ -143,13 +144,13 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        output: u32,
+        output: PortId,
         lane: u32,
     ) -> usize {
-        if links.ports[output as usize].tx.clock.blocked() != 0 {
+        if links.ports[output.index()].tx.clock.blocked() != 0 {
             links.consume(cx, output, cx.key());
         }
-        let tx = &links.ports[output as usize].tx;
+        let tx = &links.ports[output.index()].tx;
         let blocked = tx.clock.blocked();
         if tx.parked_any || tx.queue_lanes != 0 {
             let could = |&p: &usize| blocked >> p & 1 == 0 && links.waits_in(output, p, lane);

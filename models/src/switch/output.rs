@@ -4,9 +4,10 @@
 use super::{Switch, all_taken};
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::medium::Freed;
-use crate::link::port::{Mode, NO_INPUT, NONE, reading, special};
+use crate::link::port::{Mode, NO_INPUT, reading, special};
 use crate::link::symbol::{Flight, News};
 use crate::link::transmit::Started;
 use crate::observe::probe::Probe;
@@ -21,11 +22,11 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         t: u64,
         acknowledged: u8,
     ) {
-        match links.ports[port as usize].rx.mode() {
+        match links.ports[port.index()].rx.mode() {
             Mode::Closed => {
                 if links.place_status(cx, port, t, acknowledged) {
                     self.tell_releases(links, cx, port);
@@ -42,11 +43,11 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         freed: Freed,
     ) {
         let now = cx.now().0;
-        let rx = &mut links.ports[port as usize].rx;
+        let rx = &mut links.ports[port.index()].rx;
         rx.occupied -= 1;
         if rx.advertised > rx.eager_at {
             return;
@@ -70,10 +71,10 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        output: u32,
+        output: PortId,
         tell: bool,
     ) {
-        let tx = &mut links.ports[output as usize].tx;
+        let tx = &mut links.ports[output.index()].tx;
         let from = tx.reading;
         tx.reading = NO_INPUT;
         let kind = std::mem::take(&mut tx.reading_kind);
@@ -87,7 +88,7 @@ impl Switch {
         if tell {
             self.release(links, cx, input, Freed::Read(output));
         } else {
-            links.ports[input as usize].rx.occupied -= 1;
+            links.ports[input.index()].rx.occupied -= 1;
         }
     }
 
@@ -97,12 +98,12 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        output: u32,
-        input: u32,
+        output: PortId,
+        input: PortId,
         kind: u8,
     ) -> bool {
         if kind == reading::COPY {
-            return links.packets.last_of_group(links.cold[output as usize].reading_share);
+            return links.packets.last_of_group(links.cold[output.index()].reading_share);
         }
         self.release_channel(links, cx, input, kind);
         false
@@ -115,9 +116,9 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
-        let tx = &links.ports[port as usize].tx;
+        let tx = &links.ports[port.index()].tx;
         if tx.waiting == 0 {
             return;
         }
@@ -147,24 +148,24 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         priority: u8,
         queue: u8,
     ) -> bool {
-        let tx = &links.ports[port as usize].tx;
+        let tx = &links.ports[port.index()].tx;
         // One branch: nobody can predict whether the output is busy, and once is enough.
         if u64::from(tx.waiting) | u64::from(tx.done > cx.key()) != 0 {
             return false;
         }
         if tx.clock.blocked() != 0 {
             links.consume(cx, port, cx.key());
-            if links.ports[port as usize].tx.clock.blocked() & (1 << priority) != 0 {
+            if links.ports[port.index()].tx.clock.blocked() & (1 << priority) != 0 {
                 return false;
             }
         }
-        !links.ports[port as usize].tx.parked_any
+        !links.ports[port.index()].tx.parked_any
             || queue == UNSTAGED
-            || !links.cold[port as usize].parked.iter().any(|p| p.queue == queue && p.stopped)
+            || !links.cold[port.index()].parked.iter().any(|p| p.queue == queue && p.stopped)
     }
 
     // --- start -----------------------------------------------------------------------------------
@@ -175,12 +176,12 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         stored: bool,
     ) {
         let now = cx.now().0;
-        let index = port as usize;
+        let index = port.index();
         if links.ports[index].tx.reading != NO_INPUT {
             // The previous read ended without an event.
             self.finish_read(links, cx, port, false);
@@ -207,11 +208,11 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         flight: &Flight,
     ) {
-        match links.ports[port as usize].rx.mode() {
+        match links.ports[port.index()].rx.mode() {
             Mode::Symbols if links.channels(port).is_some() => {
                 self.prune(links, port - self.base, cx.key());
             }
@@ -228,7 +229,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        output: u32,
+        output: PortId,
         input: u8,
         share: u32,
         priority: u8,
@@ -240,7 +241,7 @@ impl Switch {
         let priority = priority as usize;
         switch.waiting_outputs &= !(1 << out);
         if switch.direct {
-            let rx = &mut links.ports[port as usize].rx;
+            let rx = &mut links.ports[port.index()].rx;
             let reads = &mut switch.reads_of[input as usize];
             reads.outputs |= 1 << out;
             let full = all_taken(reads.outputs, switch.reads);
@@ -248,17 +249,17 @@ impl Switch {
             switch.reading |= u64::from(full) << input;
             let fifo = switch.fifo;
             let low = rx.advertised <= rx.eager_at;
-            let tx = &mut links.ports[output as usize].tx;
+            let tx = &mut links.ports[output.index()].tx;
             tx.reading = input as u8;
             // Packets of virtual channels have pointers of their own.
             if let Some(pointer) = tx.pointers.get_mut(priority) {
                 *pointer = input as u8;
             }
-            if share != NONE {
+            if share != NIL {
                 tx.reading_kind = reading::COPY;
-                links.cold[output as usize].reading_share = share;
+                links.cold[output.index()].reading_share = share;
             }
-            if low || share != NONE {
+            if low || share != NIL {
                 links.post_done(cx, output);
             }
             if stored {
@@ -276,7 +277,7 @@ impl Switch {
             return;
         }
         if switch.crosspoint {
-            links.ports[output as usize].tx.pointers[priority] = input as u8;
+            links.ports[output.index()].tx.pointers[priority] = input as u8;
         }
         if !stored {
             return;
@@ -314,7 +315,7 @@ impl Switch {
         links.end_wait(cx, output, packet, cx.now().0);
         links.begin_wait(cx, output, packet, false);
         self.exposed[input as usize][priority] = 1;
-        links.ports[(base + input) as usize].tx.wanted |= 1 << out;
+        links.ports[(base + input).index()].tx.wanted |= 1 << out;
         links.store(output, input, packet);
         self.try_output(links, cx, output);
     }
@@ -351,7 +352,7 @@ impl Switch {
         inputs: u64,
     ) -> u32 {
         let output = self.base + out;
-        let pointer = links.ports[output as usize].tx.pointers[priority];
+        let pointer = links.ports[output.index()].tx.pointers[priority];
         self.choose(links, (output, priority), inputs, pointer, |switch, links, input| {
             let (list, _, _) = switch.depth_indices(priority, input, out);
             links.packets[switch.inputs[list].head].stamp
@@ -383,7 +384,7 @@ impl Switch {
             // within one it is the order of places, too.
             switch.stamp = switch.stamp.wrapping_add(1);
             links.packets[packet].stamp = switch.stamp;
-            links.ports[output as usize].tx.pointers[priority] = input as u8;
+            links.ports[output.index()].tx.pointers[priority] = input as u8;
         }
         links.end_wait(cx, output, packet, cx.now().0);
         links.begin_wait(cx, output, packet, false);
@@ -407,18 +408,18 @@ impl Switch {
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
         packet: u32,
-        port: u32,
+        port: PortId,
         tell: bool,
     ) {
         let share = std::mem::replace(&mut links.packets[packet].share, NIL);
         if share != NIL && !links.packets.last_of_group(share) {
             return;
         }
-        if tell || links.ports[port as usize].rx.special & special::MEDIUM != 0 {
+        if tell || links.ports[port.index()].rx.special & special::MEDIUM != 0 {
             let priority = links.packets[packet].priority;
             self.release(links, cx, port, Freed::Moved(priority));
         } else {
-            links.ports[port as usize].rx.occupied -= 1;
+            links.ports[port.index()].rx.occupied -= 1;
         }
     }
 
@@ -441,7 +442,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         heard: bool,
     ) {
         self.take_news(links, cx, port);
@@ -456,7 +457,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
         while let Some(news) = links.next_news(cx, port) {
             match news {
@@ -490,7 +491,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
         links.acknowledge(port);
         self.after_link_port(links, cx, port, false);
@@ -503,7 +504,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
         if links.tell_release(cx.now().0, port) {
             self.after_link_port(links, cx, port, false);
@@ -517,7 +518,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         channel: u8,
     ) {
         if links.release_channel(port, channel) {
@@ -530,7 +531,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         freed: Freed,
     ) {
         if let Freed::Read(output) = freed {

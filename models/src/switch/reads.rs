@@ -2,6 +2,7 @@
 
 use super::{BY_CHANNEL, Switch};
 use crate::event::{Cx, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::interleave::CHANNELS;
 use crate::link::port::{NO_INPUT, reading};
@@ -51,14 +52,14 @@ impl Switch {
         while readers != 0 {
             let output = base + readers.trailing_zeros();
             readers &= readers - 1;
-            let tx = &mut links.ports[output as usize].tx;
+            let tx = &mut links.ports[output.index()].tx;
             on += u32::from(tx.done.time() > key.time());
             if tx.done < key && u32::from(tx.reading) == input {
                 debug_assert!(!tx.done_posted);
                 debug_assert!(tx.reading_kind == reading::ORDINARY, "special reads end with an event");
                 tx.reading = NO_INPUT;
                 self.read_ended(input, output - base);
-                links.ports[(base + input) as usize].rx.occupied -= 1;
+                links.ports[(base + input).index()].rx.occupied -= 1;
             }
         }
         on
@@ -70,7 +71,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
-        port: u32,
+        port: PortId,
         lanes: u64,
         priority: usize,
     ) -> u64 {
@@ -104,7 +105,7 @@ impl Switch {
         if cx.key() < EventKey::floor(cx.now(), class::DONE) {
             return false;
         }
-        let mut others = links.ports[(switch.base + lane) as usize].tx.wanted & switch.waiting_outputs;
+        let mut others = links.ports[(switch.base + lane).index()].tx.wanted & switch.waiting_outputs;
         while others != 0 {
             if links.lane_in_use(switch.base + others.trailing_zeros(), lane) {
                 return false;
@@ -129,7 +130,7 @@ impl Switch {
             while readers != 0 {
                 let output = base + readers.trailing_zeros();
                 readers &= readers - 1;
-                if links.ports[output as usize].tx.done > cx.key() {
+                if links.ports[output.index()].tx.done > cx.key() {
                     links.post_done(cx, output);
                 }
             }
@@ -142,21 +143,21 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
         let base = self.base;
         let mut readers = self.reads_of[(port - base) as usize].outputs;
         while readers != 0 {
             let output = base + readers.trailing_zeros();
             readers &= readers - 1;
-            if links.ports[output as usize].tx.done > cx.key() {
+            if links.ports[output.index()].tx.done > cx.key() {
                 links.post_done(cx, output);
             }
         }
     }
 
     /// `output` begins to read a message from a channel of its input.
-    pub(super) fn channel_read<P: Probe>(&mut self, links: &Links<P>, output: u32, packet: u32) {
+    pub(super) fn channel_read<P: Probe>(&mut self, links: &Links<P>, output: PortId, packet: u32) {
         let record = &links.packets[packet];
         let bit = 1 << (output - self.base);
         if let (true, Some(reads)) = (self.direct, &mut self.channel_reads) {
@@ -170,7 +171,7 @@ impl Switch {
         &self,
         links: &Links<P>,
         cx: &Cx<'_, L>,
-        port: u32,
+        port: PortId,
         lanes: u64,
         channel: usize,
     ) -> u64 {
@@ -185,7 +186,7 @@ impl Switch {
         &self,
         links: &Links<P>,
         cx: &Cx<'_, L>,
-        port: u32,
+        port: PortId,
         lane: u32,
         channel: usize,
     ) -> bool {
@@ -193,7 +194,7 @@ impl Switch {
         let (base, now) = (self.base, cx.now());
         // A read that ends in this instant is over: whose event comes first must not decide.
         let ends = cx.key() >= EventKey::floor(now, class::DONE);
-        let on = |output: &u32| !ends || links.reads_on(base + output, channel, now);
+        let on = |output: &u32| !ends || links.reads_on(base + *output, channel, now);
         let on = members(reads.outputs[lane as usize][channel]).filter(on).count();
         let Some(left @ 1..) = (reads.limit as usize).checked_sub(on) else { return false };
         let last = self.reads_of[lane as usize].last[channel];
@@ -201,6 +202,6 @@ impl Switch {
         let turn = |output: u32| (output as u8).wrapping_sub(last).wrapping_sub(1) % 64;
         let own = port - base;
         let first = |&output: &u32| turn(output) < turn(own) && links.wants(base + output, lane, channel);
-        members(links.ports[(base + lane) as usize].tx.wanted).filter(first).count() < left
+        members(links.ports[(base + lane).index()].tx.wanted).filter(first).count() < left
     }
 }

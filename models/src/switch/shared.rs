@@ -2,6 +2,7 @@
 
 use super::Switch;
 use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::interleave::{Ended, Turn};
 use crate::link::port::NO_INPUT;
@@ -12,7 +13,7 @@ impl Switch {
     /// A message has reached the device of `port`, or a place is free: messages may start or pass others at
     /// the outputs.
     pub fn look<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
-        let outputs = self.base..self.base + self.ports;
+        let outputs = self.base.span(self.ports);
         loop {
             let starts = links.observe.ledger.packet_hops;
             for output in outputs.clone() {
@@ -30,7 +31,7 @@ impl Switch {
 
     /// Messages may pass others at the outputs.
     pub fn outputs_look<P: Probe, L: EventList<Payload>>(&self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
-        for output in self.base..self.base + self.ports {
+        for output in self.base.span(self.ports) {
             links.may_pass(cx, output);
         }
     }
@@ -40,10 +41,10 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
         let Some(Ended { channel, whole }) = links.message_ended(cx, port) else { return };
-        if whole && links.ports[port as usize].tx.reading != NO_INPUT {
+        if whole && links.ports[port.index()].tx.reading != NO_INPUT {
             self.finish_read(links, cx, port, true);
         }
         // Otherwise all outputs choose together.
@@ -59,7 +60,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
     ) {
         let turn = links.border(self, cx, port);
         if self.take_turn(links, cx, port, turn) {
@@ -71,7 +72,7 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         turn: Option<Turn>,
     ) -> bool {
         if let Some(Turn::Begins(packet)) = turn {

@@ -3,6 +3,7 @@
 use super::Switch;
 use crate::config::{Arbitration, PRIORITIES};
 use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::choice::next_after;
 use crate::observe::probe::Probe;
@@ -30,7 +31,7 @@ impl Switch {
         let again = if switch.slot == 0 {
             unfinished
         } else {
-            (switch.base..switch.base + switch.ports).any(|o| links.ports[o as usize].tx.stored > 0)
+            (switch.base.span(switch.ports)).any(|o| links.ports[o.index()].tx.stored > 0)
         };
         if again {
             self.post_tick(links, cx);
@@ -84,7 +85,7 @@ impl Switch {
             for n in (0..ports).filter(|n| outputs >> n & 1 == 1) {
                 let asks = &requests[n as usize];
                 let Some(priority) = (0..PRIORITIES).rev().find(|&p| asks[p] & open != 0) else { continue };
-                let pointer = links.ports[(base + n) as usize].tx.pointers[priority];
+                let pointer = links.ports[(base + n).index()].tx.pointers[priority];
                 let asking = asks[priority] & open;
                 let lane = self.choose(links, (base + n, priority), asking, pointer, |_, links, lane| {
                     links.packets[links.head_of(base + n, priority, lane).packet].stamp
@@ -117,7 +118,7 @@ impl Switch {
                         open &= !(u64::from(reads[lane as usize] == 0) << lane);
                         if slips && round == 0 {
                             self.reads_of[lane as usize].last[priority] = last;
-                            links.ports[(base + output) as usize].tx.pointers[priority] = lane as u8;
+                            links.ports[(base + output).index()].tx.pointers[priority] = lane as u8;
                         }
                         matches[count] = Match { output, lane, priority };
                         count += 1;
@@ -133,10 +134,10 @@ impl Switch {
             let pick = links.head_of(port, priority, lane);
             links.take(port, pick);
             // A start turns the pointers; iSLIP has turned them as far as it may.
-            let pointers = (links.ports[port as usize].tx.pointers, self.reads_of[lane as usize].last);
+            let pointers = (links.ports[port.index()].tx.pointers, self.reads_of[lane as usize].last);
             self.start(links, cx, port, pick.packet, true);
             if slips {
-                (links.ports[port as usize].tx.pointers, self.reads_of[lane as usize].last) = pointers;
+                (links.ports[port.index()].tx.pointers, self.reads_of[lane as usize].last) = pointers;
             }
         }
         // Outputs that lost to another output of the same input wait for the end of that read.
@@ -153,17 +154,17 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        output: u32,
+        output: PortId,
         requests: &mut [u64; PRIORITIES],
     ) -> u64 {
-        if links.ports[output as usize].tx.stored == 0 {
+        if links.ports[output.index()].tx.stored == 0 {
             return 0;
         }
-        if links.ports[output as usize].tx.done > cx.key() {
+        if links.ports[output.index()].tx.done > cx.key() {
             links.post_done(cx, output);
             return 0;
         }
-        if links.ports[output as usize].tx.clock.blocked() != 0 {
+        if links.ports[output.index()].tx.clock.blocked() != 0 {
             links.consume(cx, output, cx.key());
         }
         let (mut asked, mut busy, mut no_credit) = (0u64, 0u64, false);
@@ -172,7 +173,7 @@ impl Switch {
             if lanes == 0 {
                 continue;
             }
-            if links.ports[output as usize].tx.clock.blocked() & (1 << priority) != 0 {
+            if links.ports[output.index()].tx.clock.blocked() & (1 << priority) != 0 {
                 no_credit = true;
                 continue;
             }

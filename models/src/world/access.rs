@@ -2,6 +2,7 @@
 
 use crate::config::NO_PORT;
 use crate::event::{Cx, Happening, Payload};
+use crate::ids::PortId;
 use crate::link::life::{Made, Place};
 use crate::observe::probe::{Cause, DropReason, Probe};
 use crate::packet::{MAINTENANCE, NIL, UNSTAGED, origin};
@@ -13,7 +14,13 @@ use sim_core::{Duration, EventList};
 impl<P: Probe> Fabric<P> {
     /// A packet is eligible in the switch of `port`.
     #[inline(always)]
-    pub fn arrive<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, behind: u32) {
+    pub fn arrive<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        packet: u32,
+        behind: u32,
+    ) {
         let s = self.links.nodes.switch(port);
         if let Some(access) = self.switches[s].arrive(&mut self.links, cx, port, packet, behind) {
             self.arrive_maintenance(cx, access);
@@ -30,7 +37,7 @@ impl<P: Probe> Fabric<P> {
         if behind != 0 {
             self.links.packets[packet].parts[Cause::Serialization as usize] += u64::from(behind);
             let key = cx.key().later(Duration(u64::from(behind)));
-            cx.post(key, port, Happening::Ready { packet, from_wire: false, behind: 0 }.pack());
+            cx.post(key, port.into(), Happening::Ready { packet, from_wire: false, behind: 0 }.pack());
             return;
         }
         let s = self.links.nodes.switch(port);
@@ -46,7 +53,7 @@ impl<P: Probe> Fabric<P> {
         self.switches[s].accept(&mut self.links, cx, port);
     }
 
-    fn forward<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, port: u32, packet: u32) {
+    fn forward<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, port: PortId, packet: u32) {
         let id = self.links.packets[packet].destination_id();
         let switch = &self.switches[s];
         let egress = switch.routes.get(id as usize).map_or(DROP, |hop| hop.egress);
@@ -67,7 +74,7 @@ impl<P: Probe> Fabric<P> {
         &mut self,
         cx: &mut Cx<'_, L>,
         s: usize,
-        port: u32,
+        port: PortId,
         packet: u32,
     ) {
         let now = cx.now();

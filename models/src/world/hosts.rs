@@ -14,6 +14,7 @@ use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
 use crate::config::{DeviceModel, EndpointConfig, PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
 use crate::endpoint::Left;
 use crate::event::{Cx, HostStep, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::life::Made;
 use crate::observe::mark;
@@ -78,7 +79,7 @@ pub(crate) struct Hosts {
 }
 
 impl<P: Probe> Links<P> {
-    fn report(&mut self, port: u32, report: Report) {
+    fn report(&mut self, port: PortId, report: Report) {
         match report {
             Report::Message(journey) => {
                 self.observe.outcome.record(mark::CONVEYED, journey.at, u64::from(port), journey.word());
@@ -147,7 +148,7 @@ impl<P: Probe> Fabric<P> {
             let Some(entry) = at.and_then(|at| agent.timer.arm(Time(at))) else { continue };
             let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
             let key = self.links.key(device, entry.at.0, class::HOST);
-            schedule(Event { key, target: port, payload: timer(entry) });
+            schedule(Event { key, target: port.into(), payload: timer(entry) });
         }
     }
 
@@ -155,7 +156,7 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn host_event<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         step: HostStep,
     ) {
         let e = self.links.nodes.endpoint(port);
@@ -179,8 +180,8 @@ impl<P: Probe> Fabric<P> {
 
     /// Asks for what an event for the agent behind `port` touches.
     #[inline]
-    pub(crate) fn prefetch_agent(&self, port: usize) {
-        let e = self.links.nodes.endpoint(port as u32);
+    pub(crate) fn prefetch_agent(&self, port: PortId) {
+        let e = self.links.nodes.endpoint(port);
         if let Some(Some(agent)) = self.hosts.agents.get(e) {
             agent.prefetch();
             prefetch(&self.endpoints[e]);
@@ -208,7 +209,7 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn deliver_cargo<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         id: u32,
         delivery: &Delivery,
@@ -280,7 +281,7 @@ impl<P: Probe> Fabric<P> {
         for (end, step) in ends.into_iter().zip([HostStep::Received, HostStep::Sent]) {
             if let Some(end) = end {
                 let key = self.links.key(device, end, class::HOST);
-                cx.post(key, port, step.pack());
+                cx.post(key, port.into(), step.pack());
             }
         }
         if let Some(entry) = entry {
@@ -321,7 +322,7 @@ impl<P: Probe> Fabric<P> {
     fn post_timer<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, entry: TimerEntry) {
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
         let key = self.links.key(device, entry.at.0, class::HOST);
-        cx.post(key, port, timer(entry));
+        cx.post(key, port.into(), timer(entry));
     }
 
     /// One packet of an agent joins the injection queue.
@@ -342,7 +343,7 @@ impl<P: Probe> Fabric<P> {
         let whole = Packet { transport, body };
         let wire = whole.sealed_octets() as u32;
         let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
-        let tx = &self.links.ports[self.endpoints[e].port as usize].tx;
+        let tx = &self.links.ports[self.endpoints[e].port.index()].tx;
         agent.count_packet(
             flow,
             response,
@@ -428,7 +429,7 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn deliver_frame<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         delivery: &Delivery,
     ) {

@@ -1,9 +1,9 @@
-//! What happens on links that need more than the closed form: a step of a link is done there, and what follows
-//! from it is carried out by the device.
+//! What happens on links that need more than the closed form: a step of a link is done there, and what
+//! follows from it is carried out by the device.
 
 use crate::config::FaultAction;
 use crate::event::{Cx, Happening, LinkStep, Payload};
-use crate::ids::Node;
+use crate::ids::{Node, PortId};
 use crate::link::interleave::{Ended, Turn};
 use crate::link::symbol::Judged;
 use crate::observe::probe::Probe;
@@ -12,7 +12,7 @@ use sim_core::{Duration, EventList};
 
 impl<P: Probe> Fabric<P> {
     /// Something happens on a link.
-    pub fn link_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, target: u32, step: LinkStep) {
+    pub fn link_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, target: PortId, step: LinkStep) {
         // Errors alone do not keep a run going, and nobody waits for news of buffers.
         if !matches!(step, LinkStep::Error | LinkStep::Credit { .. }) {
             self.links.observe.last_event = cx.now().0;
@@ -32,12 +32,12 @@ impl<P: Probe> Fabric<P> {
             LinkStep::Idle => {
                 self.links.idle_damage(target);
                 self.after_link_port(cx, target, false);
-                let peer = self.links.ports[target as usize].rx.peer;
+                let peer = self.links.ports[target.index()].rx.peer;
                 self.links.tell_until_up(cx, peer);
             }
             LinkStep::Enter => {
                 self.enter(cx, target);
-                for port in [target, self.links.ports[target as usize].rx.peer] {
+                for port in [target, self.links.ports[target.index()].rx.peer] {
                     self.links.stay(cx.now().0, port);
                 }
             }
@@ -48,7 +48,7 @@ impl<P: Probe> Fabric<P> {
                 self.after_link_port(cx, target, false);
                 self.links.tell_until_up(cx, target);
             }
-            LinkStep::Fault => self.fault(cx, target),
+            LinkStep::Fault => self.fault(cx, target.into()),
             LinkStep::Credit { channel } => self.credit_returned(cx, target, channel),
             LinkStep::Left => self.message_ended(cx, target),
             LinkStep::Pins { packet, behind } => self.links.message_at_pins(cx, target, packet, behind),
@@ -60,11 +60,11 @@ impl<P: Probe> Fabric<P> {
     // --- in symbol granularity -------------------------------------------------------------------
 
     /// A symbol reaches `port`.
-    pub fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let Some(symbol) = self.links.take_symbol(cx.key(), port) else { return };
         if !symbol.damaged {
-            self.make_up(cx, port, self.links.ports[port as usize].tx.credit_waiting);
+            self.make_up(cx, port, self.links.ports[port.index()].tx.credit_waiting);
         }
         self.take_note(cx, port);
         self.links.hear(cx, port, &symbol);
@@ -72,20 +72,20 @@ impl<P: Probe> Fabric<P> {
         self.links.try_leave(now, port);
     }
 
-    /// Unfolded: the deciding octet has arrived; the pipeline, if there is one, becomes an event with the same
-    /// order.
+    /// Unfolded: the deciding octet has arrived; the pipeline, if there is one, becomes an event with the
+    /// same order.
     pub fn waits_in_pipeline<L: EventList<Payload>>(
         &self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         behind: u32,
     ) -> bool {
-        let upstream = self.links.ports[port as usize].rx.peer;
-        let pipeline = self.links.timings[self.links.ports[upstream as usize].tx.timing as usize].pipeline;
+        let upstream = self.links.ports[port.index()].rx.peer;
+        let pipeline = self.links.timings[self.links.ports[upstream.index()].tx.timing as usize].pipeline;
         if pipeline != 0 {
             let key = cx.key().later(Duration(pipeline));
-            cx.post(key, port, Happening::Ready { packet, from_wire: true, behind }.pack());
+            cx.post(key, port.into(), Happening::Ready { packet, from_wire: true, behind }.pack());
         }
         pipeline != 0
     }
@@ -95,7 +95,7 @@ impl<P: Probe> Fabric<P> {
     pub fn past_pipeline<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         behind: u32,
     ) {
@@ -111,7 +111,7 @@ impl<P: Probe> Fabric<P> {
     pub fn packet_arrives<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         behind: u32,
     ) {
@@ -137,7 +137,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A deadline of the link port.
-    fn deadline<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, generation: u32) {
+    fn deadline<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, generation: u32) {
         if self.links.is_deadline(cx, port, generation) {
             self.make_up(cx, port, false);
             self.links.time_out(cx.now().0, port);
@@ -146,7 +146,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A place on the wire of `port`: what leaves there.
-    fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         if self.links.poll(cx, port) {
             self.take_news(cx, port);
             self.links.sync(cx.now().0, port);
@@ -155,7 +155,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The buffers of `port` are about to be counted: reads that ended without an event are over.
-    fn take_note<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, port: u32) {
+    fn take_note<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, port: PortId) {
         if let Node::Switch(s) = self.links.nodes.node(port) {
             let switch = &mut self.switches[s];
             switch.prune(&mut self.links, port - switch.base, cx.key());
@@ -164,9 +164,9 @@ impl<P: Probe> Fabric<P> {
 
     /// Creations come before what changes the credit that they would find: those before now, or also those of
     /// now if somebody waits for the change.
-    fn make_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, waits: bool) {
+    fn make_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, waits: bool) {
         if let Node::Endpoint(e) = self.links.nodes.node(port)
-            && (waits || self.links.ports[port as usize].tx.clock.blocked() != 0)
+            && (waits || self.links.ports[port.index()].tx.clock.blocked() != 0)
             && let Some(until) = cx.now().0.checked_sub(u64::from(!waits))
         {
             self.endpoints[e].materialise(&mut self.links, cx, until);
@@ -174,11 +174,11 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The link of `port` runs in symbol granularity from now on; all symbols of this instant have left.
-    fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         if !self.links.is_watched(port) {
             return;
         }
-        let ports = [port, self.links.ports[port as usize].rx.peer];
+        let ports = [port, self.links.ports[port.index()].rx.peer];
         for port in ports {
             if let Node::Endpoint(e) = self.links.nodes.node(port) {
                 self.endpoints[e].materialise(&mut self.links, cx, cx.now().0);
@@ -193,7 +193,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A character that leaves `port` now is damaged.
-    fn error<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    fn error<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         self.links.observe.pending -= 1;
         // Errors alone do not keep a run going.
         if cx.pending() == self.links.observe.pending {
@@ -229,7 +229,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    fn take_down<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [u32; 2]) {
+    fn take_down<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [PortId; 2]) {
         for port in ports {
             self.make_up(cx, port, false);
             if self.links.take_down(cx.now().0, port)
@@ -247,7 +247,7 @@ impl<P: Probe> Fabric<P> {
     // --- on other media --------------------------------------------------------------------------
 
     /// The sender of `port` hears of a free place.
-    fn credit_returned<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, channel: u32) {
+    fn credit_returned<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, channel: u32) {
         let now = cx.now().0;
         match self.links.nodes.node(port) {
             Node::Switch(s) => {
@@ -272,7 +272,7 @@ impl<P: Probe> Fabric<P> {
     fn message_reached<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         behind: u32,
     ) {
@@ -289,7 +289,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A transmission of `port` was to end now.
-    fn message_ended<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    fn message_ended<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let e = match self.links.nodes.node(port) {
             Node::Switch(s) => return self.switches[s].message_ended(&mut self.links, cx, port),
             Node::Endpoint(e) => e,
@@ -303,7 +303,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A border of micropackets at `port`, where a message was to stop.
-    fn border<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    fn border<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         match self.links.nodes.node(port) {
             Node::Switch(s) => self.switches[s].border(&mut self.links, cx, port),
             Node::Endpoint(e) => {

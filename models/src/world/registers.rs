@@ -15,8 +15,7 @@ use crate::agent::protocol::Own;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Payload};
-use crate::ids::Node;
-use crate::link::port::NONE;
+use crate::ids::{Node, PortId};
 use crate::observe::mark;
 use crate::observe::probe::{Delivery, PacketId, Probe, RegisterEvent, RegisterStep};
 use crate::registers::enumeration::{EnumerationReport, Outline, report};
@@ -92,8 +91,8 @@ impl<P: Probe> Fabric<P> {
 
     // --- registers -------------------------------------------------------------------------------
 
-    /// Carries a request out at `device`, and makes the response. `id`: what the request was sent to. And whether
-    /// the endpoint of the device may send from now on.
+    /// Carries a request out at `device`, and makes the response. `id`: what the request was sent to. And
+    /// whether the endpoint of the device may send from now on.
     pub(super) fn serve<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -152,7 +151,7 @@ impl<P: Probe> Fabric<P> {
         let ids = self.links.config.enumeration.map_or(IdSize::Dev8, |host| host.ids);
         let whole = WirePacket { transport: Transport::new(priority, ids, destination, id).ok()?, body };
         let port = self.links.nodes.port((device, via));
-        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
+        let timing = &self.links.timings[self.links.ports[port.index()].tx.timing as usize];
         let wire = whole.sealed_octets() as u32;
         let wire = if timing.ack_window == IDLE3_WINDOW { idle3_packet_bytes(wire) } else { wire };
         let payload = whole.body.payload().map_or(0, |data| data.octets()) as u16;
@@ -213,12 +212,12 @@ impl<P: Probe> Fabric<P> {
     /// staging (VOQ-2.2-5). What waits already keeps its queue (VOQ-D22).
     fn set_route(&mut self, s: usize, id: usize, port: u8) {
         let (base, ports) = (self.switches[s].base, self.switches[s].ports);
-        let exists =
-            u32::from(port) < ports && self.links.ports[(base + u32::from(port)) as usize].tx.peer != NONE;
+        let exists = u32::from(port) < ports
+            && self.links.ports[(base + u32::from(port)).index()].tx.peer != PortId::NONE;
         let egress = if exists { port } else { DROP };
         let known = |egress: u8| if egress & MASK == 0 { egress } else { NO_PORT };
         let next_hop = if exists {
-            let peer = self.links.ports[(base + u32::from(port)) as usize].tx.peer;
+            let peer = self.links.ports[(base + u32::from(port)).index()].tx.peer;
             match self.links.nodes.node(peer) {
                 Node::Switch(next) => known(self.switches[next].routes[id].egress),
                 Node::Endpoint(_) => NO_PORT,
@@ -227,9 +226,9 @@ impl<P: Probe> Fabric<P> {
             NO_PORT
         };
         self.switches[s].routes[id] = Hop { egress, next_hop };
-        for own in base..base + ports {
-            let peer = self.links.ports[own as usize].tx.peer;
-            if peer == NONE {
+        for own in base.span(ports) {
+            let peer = self.links.ports[own.index()].tx.peer;
+            if peer == PortId::NONE {
                 continue;
             }
             match self.links.nodes.node(peer) {

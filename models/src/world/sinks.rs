@@ -1,7 +1,7 @@
 //! What reaches a device: packets at an endpoint, and what the link of a port has to say.
 
 use crate::event::{Cx, Payload};
-use crate::ids::Node;
+use crate::ids::{Node, PortId};
 use crate::link::port::Mode;
 use crate::link::symbol::News;
 use crate::observe::probe::Probe;
@@ -11,7 +11,7 @@ use sim_core::{EventKey, EventList, Time};
 impl<P: Probe> Fabric<P> {
     /// The link port of `port` has met something: what follows from it. `heard`: a symbol, which may change
     /// the credit that somebody waits for.
-    pub fn after_link_port<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, heard: bool) {
+    pub fn after_link_port<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, heard: bool) {
         match self.links.nodes.node(port) {
             Node::Switch(s) => self.switches[s].after_link_port(&mut self.links, cx, port, heard),
             Node::Endpoint(e) => {
@@ -24,7 +24,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Acts on the news of the link port of `port`. Afterwards what was created before now has been made up.
-    pub fn take_news<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub fn take_news<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let e = match self.links.nodes.node(port) {
             Node::Switch(s) => return self.switches[s].take_news(&mut self.links, cx, port),
             Node::Endpoint(e) => e,
@@ -45,9 +45,9 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Delivers everything that has arrived at the sink behind `port` by `key` (inclusive).
-    pub fn flush<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
+    pub fn flush<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, key: EventKey) {
         while self.links.flush(cx, port, key) {
-            let next = self.links.cold[port as usize].in_flight.pop_front();
+            let next = self.links.cold[port.index()].in_flight.pop_front();
             let (at, packet) = next.expect("a packet of an agent comes next");
             self.reach_endpoint(cx, port, packet, at.time());
         }
@@ -57,7 +57,7 @@ impl<P: Probe> Fabric<P> {
     pub fn reach_endpoint<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         at: Time,
     ) {
@@ -74,8 +74,8 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The receiver of an endpoint tells of a packet that it has taken at `t`.
-    pub fn make_status<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, t: u64) {
-        match self.links.ports[port as usize].rx.mode() {
+    pub fn make_status<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, t: u64) {
+        match self.links.ports[port.index()].rx.mode() {
             Mode::Closed => {
                 self.links.place_status(cx, port, t, 1);
             }

@@ -1,7 +1,8 @@
 //! Who tells whom of congestion, and what stops for it: set up from the compiled registers and staging.
 
 use crate::config::{DeviceModel, PRIORITIES, StagingConfig};
-use crate::link::port::{NONE, Staging};
+use crate::ids::PortId;
+use crate::link::port::Staging;
 use crate::observe::probe::Probe;
 use crate::packet::{List, UNSTAGED};
 use crate::switch::{DROP, MASK};
@@ -20,7 +21,7 @@ impl<P: Probe> Fabric<P> {
         let mut long = vec![false; self.links.ports.len()];
         for link in &config.links {
             for (device, port) in [link.a, link.b] {
-                long[self.links.nodes.port((device, port)) as usize] = link.long_symbols;
+                long[self.links.nodes.port((device, port)).index()] = link.long_symbols;
             }
         }
         for (d, device) in config.devices.iter().enumerate() {
@@ -31,11 +32,11 @@ impl<P: Probe> Fabric<P> {
             };
             for (p, port) in device.ports.iter().enumerate() {
                 let index = base + p as u32;
-                let peer = self.links.ports[index as usize].tx.peer;
-                if peer == NONE
+                let peer = self.links.ports[index.index()].tx.peer;
+                if peer == PortId::NONE
                     || *staging == StagingConfig::None
                     || !port.voq.rx_sup
-                    || !long[index as usize]
+                    || !long[index.index()]
                 {
                     continue;
                 }
@@ -50,16 +51,16 @@ impl<P: Probe> Fabric<P> {
                     self.links
                         .lists
                         .resize(self.links.lists.len() + lanes as usize * PRIORITIES, List::default());
-                    self.links.ports[index as usize].tx.lists = first;
-                    self.links.ports[index as usize].tx.queue_lanes = queues as u8;
-                    self.links.cold[index as usize].stride = lanes;
-                    self.links.cold[index as usize].lane_count = lanes;
+                    self.links.ports[index.index()].tx.lists = first;
+                    self.links.ports[index.index()].tx.queue_lanes = queues as u8;
+                    self.links.cold[index.index()].stride = lanes;
+                    self.links.cold[index.index()].lane_count = lanes;
                 }
                 let ports = built.queue_of_port.len();
                 let identity = built.queue_of_port.iter().enumerate().all(|(p, q)| usize::from(*q) == p);
-                self.links.ports[index as usize].tx.identity_queues =
+                self.links.ports[index.index()].tx.identity_queues =
                     if identity { ports as u8 } else { 0xFF };
-                self.links.cold[index as usize].staging = Some(built);
+                self.links.cold[index.index()].staging = Some(built);
             }
             if let DeviceModel::Switch(s) = &device.model {
                 self.build_originator(d, s, &long);
@@ -69,7 +70,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    fn build_staging(&self, port: u32, peer: u32, staging: &StagingConfig) -> Box<Staging> {
+    fn build_staging(&self, port: PortId, peer: PortId, staging: &StagingConfig) -> Box<Staging> {
         let neighbour = &self.switches[self.links.nodes.switch(peer)];
         let ports = neighbour.ports as u16;
         let map = staging.map(ports).expect("the scenario compiler checks staging maps");
@@ -98,10 +99,10 @@ impl<P: Probe> Fabric<P> {
     /// An endpoint learns which of the neighbour's ports its multicast packets will use.
     fn announce_multicast(&mut self, device: usize) {
         let port = self.links.nodes.first_port(device as u32);
-        let peer = self.links.ports[port as usize].tx.peer;
-        if peer == NONE
+        let peer = self.links.ports[port.index()].tx.peer;
+        if peer == PortId::NONE
             || !self.links.nodes.is_switch(peer)
-            || self.links.cold[port as usize].staging.is_none()
+            || self.links.cold[port.index()].staging.is_none()
         {
             return;
         }
@@ -147,8 +148,8 @@ impl<P: Probe> Fabric<P> {
         }
         let base = self.links.nodes.first_port(d as u32);
         for p in 0..device.ports.len() {
-            let index = base as usize + p;
-            if !long[index] || self.links.ports[index].tx.peer == NONE {
+            let index = base.index() + p;
+            if !long[index] || self.links.ports[index].tx.peer == PortId::NONE {
                 continue;
             }
             originator.link_up(p as u16, Form::Long);

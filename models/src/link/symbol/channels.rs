@@ -18,6 +18,7 @@
 use super::End;
 use crate::config::{ChannelsConfig, PRIORITIES};
 use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{UNSERVED, reading};
 use crate::link::transmit::Pick;
@@ -159,23 +160,23 @@ impl End {
 
 impl<P: Probe> Links<P> {
     /// The channels of the link of `port`, if it has any.
-    pub(crate) fn channels(&self, port: u32) -> Option<&VirtualChannels> {
-        self.ends.get(port as usize)?.as_ref()?.channels.as_deref()
+    pub(crate) fn channels(&self, port: PortId) -> Option<&VirtualChannels> {
+        self.ends.get(port.index())?.as_ref()?.channels.as_deref()
     }
 
-    pub(in crate::link) fn channels_mut(&mut self, port: u32) -> &mut VirtualChannels {
+    pub(in crate::link) fn channels_mut(&mut self, port: PortId) -> &mut VirtualChannels {
         self.end(port).channels.as_deref_mut().expect("packets of a VC stay on links that have it")
     }
 
     /// A packet of a channel waits for `port` behind the others of its lane.
-    pub(in crate::link) fn store_in_channel(&mut self, port: u32, lane: u32, packet: u32) {
+    pub(in crate::link) fn store_in_channel(&mut self, port: PortId, lane: u32, packet: u32) {
         let priority = self.packets[packet].priority;
-        let end = self.ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let end = self.ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let channels = end.channels.as_deref_mut().expect("packets of a VC stay on links that have it");
         let channel = channels.of(priority);
         channels.masks[usize::from(channel)] |= 1 << lane;
         self.packets.push_back(channels.list(channel, lane), packet);
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         tx.stored += 1;
         tx.waiting += 1;
         tx.high_water = tx.high_water.max(tx.waiting);
@@ -183,8 +184,8 @@ impl<P: Probe> Links<P> {
 
     /// Takes a picked packet out of its channel.
     #[cold]
-    pub(crate) fn take_from_channel(&mut self, port: u32, pick: Pick) {
-        let end = self.ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+    pub(crate) fn take_from_channel(&mut self, port: PortId, pick: Pick) {
+        let end = self.ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let channels = end.channels.as_deref_mut().expect("the packet was picked there");
         let list = channels.list(pick.priority, pick.lane.into());
         self.packets.pop_front(list);
@@ -194,7 +195,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A packet is committed to the wire of a port with channels.
-    pub(super) fn launched_with_channels(&mut self, port: u32, packet: u32, now: u64) {
+    pub(super) fn launched_with_channels(&mut self, port: PortId, packet: u32, now: u64) {
         let record = &self.packets[packet];
         let (priority, octets, input) = (record.priority, record.wire, u32::from(record.input));
         let base = self.base_of(port);
@@ -213,12 +214,17 @@ impl<P: Probe> Links<P> {
         }
         if channel != 0 && self.nodes.is_switch(port) {
             let from = self.channels_mut(base + input).of(priority);
-            self.ports[port as usize].tx.reading_kind = reading::channel(from);
+            self.ports[port.index()].tx.reading_kind = reading::channel(from);
         }
     }
 
     /// The transmitter of `port` forgets a packet of continuous traffic that has not arrived.
-    pub(super) fn lost_on_link<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32) {
+    pub(super) fn lost_on_link<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        packet: u32,
+    ) {
         self.end(port).stats.lost_on_link += 1;
         let flow = self.packets[packet].flow;
         self.drop_packet(cx, packet, port, flow, DropReason::LinkError);
@@ -229,11 +235,11 @@ impl<P: Probe> Links<P> {
     // --- arrival ---------------------------------------------------------------------------------
 
     /// A packet takes a receive buffer of a channel of `port`.
-    pub(crate) fn occupy_channel(&mut self, port: u32, channel: u8) {
+    pub(crate) fn occupy_channel(&mut self, port: PortId, channel: u8) {
         let channels = self.channels_mut(port);
         channels.occupied[usize::from(channel)] += 1;
         let held = channels.held();
-        let rx = &mut self.ports[port as usize].rx;
+        let rx = &mut self.ports[port.index()].rx;
         rx.high_water = rx.high_water.max(rx.occupied.saturating_add(held.min(255) as u8));
     }
 
@@ -241,7 +247,7 @@ impl<P: Probe> Links<P> {
 
     /// A receive buffer of a channel of `port` is free again. Whether the link port tells it.
     #[cold]
-    pub(crate) fn release_channel(&mut self, port: u32, channel: u8) -> bool {
+    pub(crate) fn release_channel(&mut self, port: PortId, channel: u8) -> bool {
         let in_use = &mut self.channels_mut(port).occupied[usize::from(channel)];
         *in_use -= 1;
         let in_use = *in_use;

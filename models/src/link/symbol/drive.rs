@@ -2,6 +2,7 @@
 
 use super::{Air, Flying, Held, POLL};
 use crate::event::{Cx, LinkStep, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{Port, special};
 use crate::link::wire::Function;
@@ -27,12 +28,12 @@ pub(crate) struct Flight {
 impl<P: Probe> Links<P> {
     /// Something may have become due at `port`: it gets its place on the wire, and the next place is asked
     /// for.
-    pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let Links { ports, ends, timings, keys, .. } = self;
-        let Port { tx, rx } = &mut ports[port as usize];
+        let Port { tx, rx } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
-        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let keys = &mut keys[rx.device as usize];
         let from = now.max(end.polled);
         if let Some((_, until)) = end.on_wire
@@ -85,20 +86,20 @@ impl<P: Probe> Links<P> {
             && at < end.posted
         {
             end.posted = at;
-            cx.post(keys.make(Time(at), POLL), port, LinkStep::Poll.pack());
+            cx.post(keys.make(Time(at), POLL), port.into(), LinkStep::Poll.pack());
         }
         if end.suspect
             && let Some(at) = end.link.poll_timeout()
             && let Some(entry) = end.timer.arm(Time(at.max(now + 1)))
         {
             let key = keys.make(entry.at, class::SYMBOL);
-            cx.post(key, port, LinkStep::Timer { generation: entry.generation }.pack());
+            cx.post(key, port.into(), LinkStep::Timer { generation: entry.generation }.pack());
         }
     }
 
     /// The start-of-packet of a packet leaves now.
-    fn begun(&mut self, port: u32, start: &Start<u32>, now: u64, damaged: bool) {
-        let rx = &self.ports[port as usize].rx;
+    fn begun(&mut self, port: PortId, start: &Start<u32>, now: u64, damaged: bool) {
+        let rx = &self.ports[port.index()].rx;
         let (_, until) = rx.wire.last_packet().expect("a packet starts");
         let symbol = self.timings[rx.timing as usize].wire.symbol;
         let end = self.end(port);
@@ -114,7 +115,7 @@ impl<P: Probe> Links<P> {
             end.suspect = true;
         }
         let packet = end.held(start.packet).packet;
-        if self.ports[port as usize].rx.special & special::CHECK != 0 {
+        if self.ports[port.index()].rx.special & special::CHECK != 0 {
             self.check_packet(port, packet, start.ack_id);
         }
     }
@@ -125,20 +126,20 @@ impl<P: Probe> Links<P> {
     fn repeat<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         start: &Start<u32>,
         instead: bool,
     ) {
         let now = cx.now().0;
         let sends_own = !self.nodes.is_switch(port);
         let Links { ports, ends, timings, keys, packets, cold, observe, .. } = self;
-        let Port { tx, rx } = &mut ports[port as usize];
+        let Port { tx, rx } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
-        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let keys = &mut keys[rx.device as usize];
         let packet = end.held(start.packet).packet;
         let record = &mut packets[packet];
-        let length = timing.packet_ps(u64::from(record.wire), &mut cold[port as usize].carry);
+        let length = timing.packet_ps(u64::from(record.wire), &mut cold[port.index()].carry);
         if instead {
             // Symbols have their places behind the packet already.
             let (at, until) = rx.wire.last_packet().expect("a packet was committed");
@@ -173,7 +174,7 @@ impl<P: Probe> Links<P> {
         (held.start, held.stored) = (now, length);
         let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
         end.air.push_back(Air::new(arrival, start.packet, start.meta));
-        cx.post(arrival, rx.peer, LinkStep::Arrive { packet, behind: 0 }.pack());
+        cx.post(arrival, rx.peer.into(), LinkStep::Arrive { packet, behind: 0 }.pack());
         tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
         if tx.waiting > 0 {
             self.post_done(cx, port);
@@ -184,13 +185,13 @@ impl<P: Probe> Links<P> {
     pub(in crate::link) fn launch<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         flight: &Flight,
     ) {
         let meta = self.packets[packet].meta();
-        let peer = self.ports[port as usize].tx.peer;
-        let last = self.ports[port as usize].rx.wire.last_packet();
+        let peer = self.ports[port.index()].tx.peer;
+        let last = self.ports[port.index()].rx.wire.last_packet();
         let end = self.end(port);
         let serial = end.serial;
         end.serial = end.serial.wrapping_add(1);
@@ -206,8 +207,8 @@ impl<P: Probe> Links<P> {
         end.before = std::mem::replace(&mut end.last, last);
         end.stats.packets += 1;
         end.air.push_back(Air::new(flight.arrival, serial, meta));
-        cx.post(flight.arrival, peer, LinkStep::Arrive { packet, behind: flight.behind }.pack());
-        let tx = &mut self.ports[port as usize].tx;
+        cx.post(flight.arrival, peer.into(), LinkStep::Arrive { packet, behind: flight.behind }.pack());
+        let tx = &mut self.ports[port.index()].tx;
         tx.clock.forget_transmission();
         if self.nodes.is_switch(port) {
             self.post_done(cx, port);
@@ -221,17 +222,17 @@ impl<P: Probe> Links<P> {
         self.arrange(cx, port);
     }
 
-    /// A place on the wire of `port`, if it is one: the link port says what leaves. Whether something has left,
-    /// so that there may be news.
-    pub(crate) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
+    /// A place on the wire of `port`, if it is one: the link port says what leaves. Whether something has
+    /// left, so that there may be news.
+    pub(crate) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) -> bool {
         let now = cx.now().0;
         if !self.is_symbolic(port) {
             return false;
         }
         let Links { ports, ends, timings, keys, .. } = self;
-        let Port { tx, rx } = &mut ports[port as usize];
+        let Port { tx, rx } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
-        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         if end.posted == now {
             end.posted = u64::MAX;
         }
@@ -301,11 +302,11 @@ impl<P: Probe> Links<P> {
         end.flying.push_back(Flying { key, start: now, symbol: sent.symbol, starts, ends: ending, damaged });
         let peer = rx.peer;
         if end.woken != Some(key) {
-            cx.post(key, peer, LinkStep::Symbol.pack());
+            cx.post(key, peer.into(), LinkStep::Symbol.pack());
         }
         if end.resumes > now {
             let key = keys.make(Time(end.resumes), class::SYMBOL);
-            cx.post(key, port, LinkStep::Resume.pack());
+            cx.post(key, port.into(), LinkStep::Resume.pack());
         }
         let message = end.message.take();
         let committed = if sop { end.committed.take().map(|(serial, _)| serial) } else { None };

@@ -3,6 +3,7 @@
 use super::STRIKE;
 use crate::config::Damage;
 use crate::event::{Cx, LinkStep, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{LinkTiming, Port};
 use crate::link::wire::WireTiming;
@@ -116,13 +117,13 @@ impl Errors {
 impl<P: Probe> Links<P> {
     /// First errors, and all scheduled faults.
     pub(crate) fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
-        for port in 0..self.ends.len() as u32 {
-            let Some(at) = self.ends[port as usize].as_ref().and_then(|end| end.errors.strikes_at()) else {
+        for port in PortId::new(0).span(self.ends.len() as u32) {
+            let Some(at) = self.ends[port.index()].as_ref().and_then(|end| end.errors.strikes_at()) else {
                 continue;
             };
-            let key = self.key(self.ports[port as usize].rx.device, at, STRIKE);
+            let key = self.key(self.ports[port.index()].rx.device, at, STRIKE);
             self.observe.pending += 1;
-            schedule(Event { key, target: port, payload: LinkStep::Error.pack() });
+            schedule(Event { key, target: port.into(), payload: LinkStep::Error.pack() });
         }
         self.bootstrap_changes(schedule);
         for (n, fault) in self.config.clone().faults.iter().enumerate() {
@@ -134,8 +135,8 @@ impl<P: Probe> Links<P> {
 
     /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
     /// each period until it is up.
-    pub(crate) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let peer = self.ports[port as usize].rx.peer;
+    pub(crate) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let peer = self.ports[port.index()].rx.peer;
         let partner = &self.end(peer).link;
         if !(partner.is_up() || partner.is_down()) {
             self.tell_again(cx, port);
@@ -143,19 +144,19 @@ impl<P: Probe> Links<P> {
     }
 
     /// A symbol of `port` was lost: what it told about buffers is told again, once, a period later.
-    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let end = self.end(port);
         if std::mem::replace(&mut end.told_again, true) {
             return;
         }
         let at = cx.now().0 + end.status_period;
-        let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
-        cx.post(key, port, LinkStep::Tell.pack());
+        let key = self.key(self.ports[port.index()].rx.device, at, class::SYMBOL);
+        cx.post(key, port.into(), LinkStep::Tell.pack());
     }
 
     /// The direction that leaves `port` has another number of lanes from now on.
-    fn change_width(&mut self, port: u32, from: u64, to: u64, now: u64) {
-        let rx = &self.ports[port as usize].rx;
+    fn change_width(&mut self, port: PortId, from: u64, to: u64, now: u64) {
+        let rx = &self.ports[port.index()].rx;
         let old = self.timings[rx.timing as usize];
         let (num, den) = (old.char_num * from, old.char_den * to);
         let common = gcd(num, den);
@@ -170,18 +171,18 @@ impl<P: Probe> Links<P> {
             ..old
         };
         let number = self.timing_number(timing);
-        let both = &mut self.ports[port as usize];
+        let both = &mut self.ports[port.index()];
         (both.tx.timing, both.rx.timing) = (number, number);
-        self.cold[port as usize].carry = 0;
+        self.cold[port.index()].carry = 0;
         self.end(port).errors.rebase(now, (num, den));
     }
 
     /// A character that leaves `port` now is damaged: in a packet, in a symbol, or between them.
-    pub(crate) fn strike<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub(crate) fn strike<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+        let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
-        let (peer, device) = (self.ports[port as usize].tx.peer, self.ports[port as usize].rx.device);
+        let device = self.ports[port.index()].rx.device;
         let end = self.end(port);
         end.errors.strike(now);
         let next = end.errors.strikes_at();
@@ -215,17 +216,16 @@ impl<P: Probe> Links<P> {
         if let Some(at) = next {
             let key = self.key(device, at, STRIKE);
             self.observe.pending += 1;
-            cx.post(key, port, LinkStep::Error.pack());
+            cx.post(key, port.into(), LinkStep::Error.pack());
         }
         if idle {
             let key = self.key(device, now + way, class::SYMBOL);
-            self.end(peer).idle_errors += 1;
-            cx.post(key, peer, LinkStep::Idle.pack());
+            self.post_idle_damage(cx, port, key);
         }
     }
 
     /// The receiver of `port` tells no free buffers from now on, or tells them again.
-    pub(crate) fn mute(&mut self, port: u32, mute: bool) {
+    pub(crate) fn mute(&mut self, port: PortId, mute: bool) {
         self.end(port).mute = mute;
         self.count(port, false);
         if !mute {
@@ -234,7 +234,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A status that was lost is told again.
-    pub(crate) fn tell_now(&mut self, port: u32) {
+    pub(crate) fn tell_now(&mut self, port: PortId) {
         self.count(port, false);
         let end = self.end(port);
         end.told_again = false;
@@ -242,15 +242,15 @@ impl<P: Probe> Links<P> {
     }
 
     /// From its next initialisation on the link has so many lanes.
-    pub(crate) fn take_lanes(&mut self, port: u32, lanes: u8) {
+    pub(crate) fn take_lanes(&mut self, port: PortId, lanes: u8) {
         self.end(port).lanes = Some(lanes);
     }
 
     /// The link of `port` is lost. Whether it was there.
-    pub(crate) fn take_down(&mut self, now: u64, port: u32) -> bool {
+    pub(crate) fn take_down(&mut self, now: u64, port: PortId) -> bool {
         let Links { ports, ends, timings, .. } = self;
-        let Port { tx, rx } = &mut ports[port as usize];
-        let end = ends[port as usize].as_mut().expect("faults are for symbolic links");
+        let Port { tx, rx } = &mut ports[port.index()];
+        let end = ends[port.index()].as_mut().expect("faults are for symbolic links");
         if end.link.is_down() {
             return false;
         }
@@ -280,7 +280,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// The link of `port` begins to initialise, if it is down. What is read there has been taken note of.
-    pub(crate) fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub(crate) fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let end = self.end(port);
         if !end.link.is_down() {

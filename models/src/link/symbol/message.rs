@@ -1,6 +1,7 @@
 //! stype2 messages on symbolic links: they are lost with their symbols, and told again after recovery.
 
 use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::probe::Probe;
 use lp_serial::Form;
@@ -20,7 +21,7 @@ impl<P: Probe> Links<P> {
     pub(super) fn send_message<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         (key, field): (EventKey, u16),
         damaged: bool,
     ) {
@@ -32,18 +33,18 @@ impl<P: Probe> Links<P> {
         }
     }
 
-    pub(crate) fn message_lost(&mut self, port: u32) {
-        let cold = &mut self.cold[port as usize];
+    pub(crate) fn message_lost(&mut self, port: PortId) {
+        let cold = &mut self.cold[port.index()];
         cold.messages_on_wire -= 1;
         cold.stats.voq_lost += 1;
     }
 
     /// Whether a symbol leaves `port` now that can carry the message which was placed here.
-    pub(crate) fn place_for_message(&mut self, now: u64, port: u32) -> MessagePlace {
+    pub(crate) fn place_for_message(&mut self, now: u64, port: PortId) -> MessagePlace {
         let end = self.end(port);
         if !end.link.is_up() {
             // Told when the link is up again.
-            self.ports[port as usize].tx.voq_pending = false;
+            self.ports[port.index()].tx.voq_pending = false;
             return MessagePlace::NoLink;
         }
         let free = end.places.contains(&now) && end.polled <= now && end.message.is_none();
@@ -51,8 +52,8 @@ impl<P: Probe> Links<P> {
     }
 
     /// Which symbols the link of `port` has.
-    pub(crate) fn form(&self, port: u32) -> Form {
-        let end = self.ends[port as usize].as_ref().expect("the link runs in symbol granularity");
+    pub(crate) fn form(&self, port: PortId) -> Form {
+        let end = self.ends[port.index()].as_ref().expect("the link runs in symbol granularity");
         end.link.config().form
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Control, Flying, Judged, News};
 use crate::event::{Cx, LinkStep, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::probe::{DropReason, Probe};
 use lp_serial::control_symbol::{Cause, Stype1};
@@ -10,9 +11,9 @@ use sim_core::{EventKey, EventList};
 
 impl<P: Probe> Links<P> {
     /// The output side of `port` hears a symbol; what creations find has been made up.
-    pub(crate) fn hear<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, symbol: &Flying) {
+    pub(crate) fn hear<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, symbol: &Flying) {
         let now = cx.now().0;
-        let peer = self.ports[port as usize].rx.peer;
+        let peer = self.ports[port.index()].rx.peer;
         if symbol.damaged {
             self.end(port).suspect = true;
             self.tell_again(cx, peer);
@@ -24,15 +25,15 @@ impl<P: Probe> Links<P> {
         let stype1 = symbol.symbol.stype1();
         let delimits = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket | Stype1::Nop);
         if symbol.damaged || !delimits {
-            let pipeline = self.timings[self.ports[peer as usize].tx.timing as usize].pipeline;
-            let device = self.ports[port as usize].rx.device;
+            let pipeline = self.timings[self.ports[peer.index()].tx.timing as usize].pipeline;
+            let device = self.ports[port.index()].rx.device;
             let key = self.key(device, now + pipeline, class::SYMBOL);
             let control = Control { key, symbol: (!symbol.damaged).then_some(symbol.symbol) };
             if pipeline == 0 {
                 self.take_in(port, &control);
             } else {
                 self.end(port).controls.push_back(control);
-                cx.post(key, port, LinkStep::Control.pack());
+                cx.post(key, port.into(), LinkStep::Control.pack());
             }
         }
     }
@@ -40,7 +41,7 @@ impl<P: Probe> Links<P> {
     /// The input side gets to a symbol that is damaged, or whose second function is no mere delimiter. (Those
     /// are told with the packets.)
     /// Whether it still does.
-    pub(crate) fn control(&mut self, key: EventKey, port: u32) -> bool {
+    pub(crate) fn control(&mut self, key: EventKey, port: PortId) -> bool {
         let end = self.end(port);
         let Some(n) = end.controls.iter().position(|control| control.key == key) else { return false };
         let control = end.controls.remove(n).expect("found");
@@ -48,7 +49,7 @@ impl<P: Probe> Links<P> {
         true
     }
 
-    fn take_in(&mut self, port: u32, control: &Control) {
+    fn take_in(&mut self, port: PortId, control: &Control) {
         // A link-response is followed by what buffers are free.
         self.count(port, false);
         let end = self.end(port);
@@ -68,7 +69,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// The input side gets to a damaged character of the idle sequence.
-    pub(crate) fn idle_damage(&mut self, port: u32) {
+    pub(crate) fn idle_damage(&mut self, port: PortId) {
         let end = self.end(port);
         end.idle_errors -= 1;
         end.absorb();
@@ -79,15 +80,15 @@ impl<P: Probe> Links<P> {
     pub(crate) fn is_deadline<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         generation: u32,
     ) -> bool {
-        let device = self.ports[port as usize].rx.device;
+        let device = self.ports[port.index()].rx.device;
         match self.end(port).timer.on_pop(cx.now(), generation) {
             sim_core::TimerPop::Fired => self.end(port).suspect,
             sim_core::TimerPop::Rearm(entry) => {
                 let key = self.key(device, entry.at.0, class::SYMBOL);
-                cx.post(key, port, LinkStep::Timer { generation: entry.generation }.pack());
+                cx.post(key, port.into(), LinkStep::Timer { generation: entry.generation }.pack());
                 false
             }
             sim_core::TimerPop::Stale => false,
@@ -95,7 +96,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A deadline of the link port is over.
-    pub(crate) fn time_out(&mut self, now: u64, port: u32) {
+    pub(crate) fn time_out(&mut self, now: u64, port: PortId) {
         let end = self.end(port);
         end.link.handle_timeout(now);
         end.calls = true;
@@ -106,7 +107,7 @@ impl<P: Probe> Links<P> {
     pub(crate) fn judge<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         behind: u32,
     ) -> Judged {
@@ -150,8 +151,8 @@ impl<P: Probe> Links<P> {
 
     /// The fabric has taken a packet in: its acknowledgement is due.
     #[cold]
-    pub(crate) fn acknowledge(&mut self, port: u32) {
-        let rx = &self.ports[port as usize].rx;
+    pub(crate) fn acknowledge(&mut self, port: PortId) {
+        let rx = &self.ports[port.index()].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let end = self.end(port);
         if !std::mem::take(&mut end.judged) {
@@ -171,8 +172,8 @@ impl<P: Probe> Links<P> {
 
     /// A receive buffer of `port` is free again, and the partner should know. Whether it may.
     #[cold]
-    pub(crate) fn tell_release(&mut self, now: u64, port: u32) -> bool {
-        let rx = &self.ports[port as usize].rx;
+    pub(crate) fn tell_release(&mut self, now: u64, port: PortId) -> bool {
+        let rx = &self.ports[port.index()].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let unsent = rx.wire.status_unsent(now, self.timings[rx.timing as usize].wire);
         let end = self.end(port);
@@ -196,22 +197,26 @@ impl<P: Probe> Links<P> {
     pub(crate) fn settle_end<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         heard: bool,
     ) -> bool {
         let opened = self.sync(cx.now().0, port);
         self.arrange(cx, port);
-        let rx = &mut self.ports[port as usize].rx;
-        let advertised = self.ends[port as usize].as_ref().map(|end| end.link.buffers(0).advertised());
+        let rx = &mut self.ports[port.index()].rx;
+        let advertised = self.ends[port.index()].as_ref().map(|end| end.link.buffers(0).advertised());
         rx.advertised = advertised.expect("the link runs in symbol granularity") as u8;
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         let goes_on = (heard && tx.credit_waiting) || opened;
         tx.credit_waiting &= !goes_on;
         goes_on
     }
 
     /// Takes out what the link port reports, up to something that the device has to act on.
-    pub(crate) fn next_news<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Option<News> {
+    pub(crate) fn next_news<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+    ) -> Option<News> {
         let now = cx.now().0;
         while let Some(event) = self.end(port).link.poll_event() {
             let end = self.end(port);
@@ -260,7 +265,7 @@ impl<P: Probe> Links<P> {
     pub(super) fn judged_in_channel<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         (packet, serial): (u32, u32),
         (before, reception): (InputState, Reception),
     ) -> Judged {
@@ -287,7 +292,7 @@ impl<P: Probe> Links<P> {
 
     /// A packet of a channel has been taken in, or not: the neighbour learns of the buffers of the channel
     /// that it was for, if there is something to tell.
-    pub(crate) fn tell_of_channel(&mut self, port: u32, channel: Option<u8>) {
+    pub(crate) fn tell_of_channel(&mut self, port: PortId, channel: Option<u8>) {
         self.end(port).judged = false;
         self.count(port, false);
         if let Some(channel) = channel {
