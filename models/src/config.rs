@@ -213,8 +213,8 @@ pub enum Arbitration {
     RoundRobin,
     /// The packet that has been in the switch longest.
     OldestFirst,
-    /// The input from which most packets of the priority wait in the switch for the output; among equals the
-    /// next after the last one served.
+    /// The input from which most packets of the priority wait for the output (with output buffers: in front
+    /// of them); among equals the next after the last one served.
     LongestQueueFirst,
     /// A random input, from the switch's own stream.
     Random,

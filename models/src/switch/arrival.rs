@@ -199,7 +199,8 @@ impl Switch {
                 let switch = &mut *self;
                 let index = priority * switch.ports as usize + input as usize;
                 links.packets.push_back(&mut switch.inputs[index], packet);
-                self.note_waiting(links, cx, priority, input, out);
+                self.queue_grows(priority, input, out);
+                self.note_waiting(links, cx, input, out);
                 return;
             }
             if switch.slot == 0
@@ -230,9 +231,7 @@ impl Switch {
             if crowded {
                 self.note_high_water(links, cx, input);
             }
-            if let Some(length) = self.queued(priority, input, out) {
-                *length += 1;
-            }
+            self.queue_grows(priority, input, out);
             if self.detect {
                 self.note_late(links, cx, input, out);
                 self.occupancy_up(links, cx, input, out);
@@ -272,7 +271,10 @@ impl Switch {
             links.ports[output.index()].tx.waiting += 1;
             self.filled[fill] += 1;
             links.store(output, lane, packet);
-            self.note_waiting(links, cx, priority, input, out);
+            if self.crosspoint {
+                self.queue_grows(priority, input, out);
+            }
+            self.note_waiting(links, cx, input, out);
             self.note_stored(links, cx, input, out);
             self.try_output(links, cx, output);
         } else {
@@ -287,7 +289,8 @@ impl Switch {
             if full && switch.detect {
                 links.cold[output.index()].stats.late_hol += 1;
             }
-            self.note_waiting(links, cx, priority, input, out);
+            self.queue_grows(priority, input, out);
+            self.note_waiting(links, cx, input, out);
         }
     }
 

@@ -7,11 +7,27 @@ use crate::observe::probe::Probe;
 use sim_core::{EventKey, EventList};
 
 impl Switch {
-    /// Where a packet counts that waits for `out` and came through `input`, if it does.
+    /// Where packets are counted that wait for `out` and came through `input`, if they are.
     #[inline(always)]
     pub(super) fn queued(&mut self, priority: usize, input: u32, out: u32) -> Option<&mut u16> {
         let cell = (priority as u32 * self.ports + out) * self.ports + input;
         self.queued.get_mut(cell as usize)
+    }
+
+    /// One more packet waits there.
+    #[inline(always)]
+    pub(super) fn queue_grows(&mut self, priority: usize, input: u32, out: u32) {
+        if let Some(length) = self.queued(priority, input, out) {
+            *length += 1;
+        }
+    }
+
+    /// One less does.
+    #[inline(always)]
+    pub(super) fn queue_shrinks(&mut self, priority: usize, input: u32, out: u32) {
+        if let Some(length) = self.queued(priority, input, out) {
+            *length -= 1;
+        }
     }
 
     /// The packet begins to count for the detector and the high-water marks.
@@ -20,13 +36,9 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        priority: usize,
         input: u32,
         out: u32,
     ) {
-        if let Some(length) = self.queued(priority, input, out) {
-            *length += 1;
-        }
         let base = self.base;
         let rx = &links.ports[(base + input).index()].rx;
         if rx.occupied > rx.high_water {
@@ -106,8 +118,7 @@ impl Switch {
     /// The detector watches everything that waits for the egress port in the switch, except for a shared
     /// output buffer, where it watches the buffer (the egress queue of the output-queued model).
     fn counts_on_arrival(&self) -> bool {
-        let switch = &*self;
-        switch.direct || switch.crosspoint || switch.per_ingress
+        self.direct || self.crosspoint || self.per_ingress
     }
 
     #[inline(always)]

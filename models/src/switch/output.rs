@@ -263,9 +263,7 @@ impl Switch {
                 links.post_done(cx, output);
             }
             if stored {
-                if let Some(length) = self.queued(priority, input, out) {
-                    *length -= 1;
-                }
+                self.queue_shrinks(priority, input, out);
                 if self.detect {
                     self.occupancy_down(links, cx, input, out);
                 }
@@ -282,8 +280,8 @@ impl Switch {
         if !stored {
             return;
         }
-        if let Some(length) = self.queued(priority, input, out) {
-            *length -= 1;
+        if self.crosspoint {
+            self.queue_shrinks(priority, input, out);
         }
         let switch = &*self;
         if switch.detect {
@@ -379,6 +377,7 @@ impl Switch {
         }
         switch.filled[fill] += 1;
         if !switch.crosspoint {
+            switch.queue_shrinks(priority, input, out);
             // From here on its age is that of its place in the buffer: packets that a message moves aside
             // compete with those behind them by it. Between crosspoints the age in the switch decides, and
             // within one it is the order of places, too.
@@ -425,14 +424,13 @@ impl Switch {
 
     /// (input list, lane, fill counter) of a packet in a switch with buffers behind the inputs.
     pub(super) fn depth_indices(&self, priority: usize, input: u32, out: u32) -> (usize, u32, usize) {
-        let switch = &*self;
-        let n = switch.ports as usize;
-        let list = if switch.fifo {
+        let n = self.ports as usize;
+        let list = if self.fifo {
             priority * n + input as usize
         } else {
             (priority * n + out as usize) * n + input as usize
         };
-        let (lanes, lane) = if switch.crosspoint { (n, input) } else { (1, 0) };
+        let (lanes, lane) = if self.crosspoint { (n, input) } else { (1, 0) };
         (list, lane, (priority * n + out as usize) * lanes + lane as usize)
     }
 

@@ -101,13 +101,12 @@ impl Switch {
         cx: &Cx<'_, L>,
         lane: u32,
     ) -> bool {
-        let switch = &*self;
         if cx.key() < EventKey::floor(cx.now(), class::DONE) {
             return false;
         }
-        let mut others = links.ports[(switch.base + lane).index()].tx.wanted & switch.waiting_outputs;
+        let mut others = links.ports[(self.base + lane).index()].tx.wanted & self.waiting_outputs;
         while others != 0 {
-            if links.lane_in_use(switch.base + others.trailing_zeros(), lane) {
+            if links.lane_in_use(self.base + others.trailing_zeros(), lane) {
                 return false;
             }
             others &= others - 1;

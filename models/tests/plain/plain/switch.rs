@@ -425,13 +425,19 @@ impl World<'_> {
         }
     }
 
-    /// Packets with the input, output and priority of this one that wait in the switch.
+    /// Packets with the input, output and priority of this one that wait in the switch, with output buffers
+    /// in front of them.
     fn alike(&self, d: usize, name: Name) -> usize {
         let of = |name: Name| {
             let packet = &self.packets[name];
             (packet.input, packet.output, packet.priority)
         };
-        self.switch_ref(d).waiting().into_iter().filter(|&other| of(other) == of(name)).count()
+        let switch = self.switch_ref(d);
+        let waiting = match switch.config.buffering {
+            Buffering::Output { .. } => switch.queues.iter().flatten().flatten().flatten().copied().collect(),
+            _ => switch.waiting(),
+        };
+        waiting.into_iter().filter(|&other| of(other) == of(name)).count()
     }
 
     /// Commits a packet to its output: F-50, then F-58.
