@@ -56,8 +56,8 @@ pub(crate) struct Switch {
     /// Packets in each (output, lane) list by priority, only with a depth:
     /// `[(priority*ports+output)*lanes+lane]`.
     pub filled: Vec<u16>,
-    /// Packets that wait by `[(priority * ports + output) * ports + input]`, with output buffers those in front
-    /// of them; empty unless that decides who goes first.
+    /// Packets that wait by `[(priority * ports + output) * ports + input]`, with output buffers those in
+    /// front of them; empty unless that decides who goes first.
     pub queued: Vec<u16>,
     /// Inputs with all reads in use (may be stale).
     pub reading: u64,
