@@ -43,7 +43,6 @@ mod rpc;
 pub(crate) mod session;
 pub(crate) mod transfer;
 mod workload;
-pub(crate) mod world;
 
 pub(crate) use crate::packet::{Cargo, data};
 

@@ -213,6 +213,9 @@ pub enum Arbitration {
     RoundRobin,
     /// The packet that has been in the switch longest.
     OldestFirst,
+    /// The input from which most packets of the priority wait for the output (with output buffers: in front
+    /// of them); among equals the next after the last one served.
+    LongestQueueFirst,
     /// A random input, from the switch's own stream.
     Random,
     /// iSLIP matching of all free inputs and outputs (McKeown 1999), `iterations` rounds (>= 1).

@@ -9,12 +9,14 @@ pub(crate) mod traffic;
 use crate::config::PRIORITIES;
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::PortId;
+use crate::link::Links;
+use crate::link::choice::{Device, next_after};
 use crate::link::life::{Made, Place};
-use crate::link::port::special;
+use crate::link::port::{Port, special};
+use crate::link::transmit::Started;
 use crate::observe::probe::Probe;
-use crate::packet::origin;
-use crate::packet::{UNSTAGED, sole_port};
-use crate::world::Fabric;
+use crate::packet::{NIL, UNSTAGED, origin, sole_port};
 use sim_core::{EventKey, EventList, Time};
 use std::sync::Arc;
 
@@ -22,7 +24,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     pub device: u32,
-    pub port: u32,
+    pub port: PortId,
     pub sources: Vec<Source>,
     /// Earliest creation of any source.
     pub next: u64,
@@ -34,97 +36,142 @@ pub(crate) struct Endpoint {
     pub stamp: u32,
 }
 
-impl<P: Probe> Fabric<P> {
-    pub fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let e = self.links.nodes.endpoint(port);
-        self.endpoints[e].create_posted = false;
-        self.endpoint_turn(cx, e);
+/// A packet has begun to leave of which an agent has to hear.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// One of type 9: the agent may make the next.
+    Stream,
+    /// A frame on another medium: the agent may make the next.
+    Frame { token: u64 },
+}
+
+impl Endpoint {
+    /// Something changed: makes up creations, starts what may start.
+    pub fn turn<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+    ) -> Option<Left> {
+        self.materialise(links, cx, cx.now().0);
+        let port = self.port;
+        let tx = &links.ports[port.index()].tx;
+        if tx.waiting == 0 {
+            return None;
+        }
+        if tx.done > cx.key() {
+            links.post_done(cx, port);
+            return None;
+        }
+        if tx.stored == 0 {
+            return None;
+        }
+        let pick = links.select(self, cx, port);
+        if pick.packet == NIL {
+            return None;
+        }
+        links.take(port, pick);
+        self.start(links, cx, pick.packet)
     }
 
-    /// Something changed at an endpoint: makes up creations, starts what may start.
-    pub fn endpoint_turn<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
-        let now = cx.now().0;
-        let port = self.endpoints[e].port;
-        self.materialise(cx, e, now);
-        self.try_output(cx, port);
-        let tx = &self.links.ports[port as usize].tx;
+    /// What comes after a [`turn`](Self::turn), and after what it had to say.
+    pub fn rest<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+        let Port { tx, rx } = &links.ports[self.port.index()];
         if tx.done <= cx.key() {
-            self.post_create(cx, e);
+            self.post_create(links, cx);
         } else if !tx.done_posted {
             // The creation that was posted may have been made up earlier, with nothing posted in its place.
-            self.await_next(cx, e);
-        } else if self.links.ports[port as usize].rx.special & special::INTERLEAVED != 0 {
-            self.message_created(cx, e);
+            self.await_next(links, cx);
+        } else if rx.special & special::INTERLEAVED != 0 {
+            // A packet was created while a message may be on the wire.
+            self.post_create(links, cx);
+            links.may_pass(cx, self.port);
         }
     }
 
     /// The transmitter is busy: what comes next is its end, if somebody waits or will wait by then, or a
     /// creation.
-    fn await_next<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
-        let endpoint = &self.endpoints[e];
+    pub fn await_next<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+        let endpoint = &*self;
         let port = endpoint.port;
-        let tx = &self.links.ports[port as usize].tx;
-        if self.links.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
-            self.links.post_done(cx, port);
+        let tx = &links.ports[port.index()].tx;
+        if links.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
+            links.post_done(cx, port);
         } else {
-            self.post_create(cx, e);
+            self.post_create(links, cx);
         }
     }
 
-    pub fn post_create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
-        let endpoint = &mut self.endpoints[e];
+    pub fn post_create<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+        let endpoint = &mut *self;
         if endpoint.create_posted || endpoint.next == u64::MAX {
             return;
         }
         endpoint.create_posted = true;
         let (device, port, at) = (endpoint.device, endpoint.port, endpoint.next);
-        let key = self.links.key(device, at, class::TRAFFIC);
-        cx.post(key, port, Happening::Create.pack());
+        let key = links.key(device, at, class::TRAFFIC);
+        cx.post(key, port.into(), Happening::Create.pack());
     }
 
     /// Creates every packet that is due by `now`, in the order of creation.
-    pub fn materialise<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, now: u64) {
-        self.create_due(cx, e, now, true);
+    pub fn materialise<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        now: u64,
+    ) {
+        self.create_due(links, cx, now, true);
     }
 
-    /// The same, but nothing starts: something else of this instant comes before it.
-    pub fn materialise_only<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, now: u64) {
-        self.create_due(cx, e, now, false);
+    /// Creates every packet that is due by `now`, and starts none: something else of this instant comes
+    /// first.
+    pub fn materialise_only<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        now: u64,
+    ) {
+        self.create_due(links, cx, now, false);
     }
 
     #[inline(always)]
-    fn create_due<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, now: u64, start: bool) {
+    fn create_due<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        now: u64,
+        start: bool,
+    ) {
         // The last instant means never.
         let now = now.min(u64::MAX - 1);
-        while self.endpoints[e].next <= now {
-            let endpoint = &mut self.endpoints[e];
+        while self.next <= now {
+            let endpoint = &mut *self;
             let at = endpoint.next;
             let index =
                 endpoint.sources.iter().position(|s| s.next == at).expect("the next creation has a source");
             if let Some(backlog) = endpoint.sources[index].backlog() {
                 endpoint.sources[index].opened();
                 for _ in 0..backlog {
-                    if self.endpoints[e].sources[index].may_refill(at) {
-                        self.make_packet(cx, e, index, at);
+                    if self.sources[index].may_refill(at) {
+                        self.make_packet(links, cx, index, at);
                     }
                 }
             } else {
-                let packet = self.new_packet(e, index, at);
-                self.find_next(e);
-                let last = start && at == cx.now().0 && self.endpoints[e].next > now;
-                if last && self.may_start_new(cx, e, packet) {
-                    self.start_new(cx, e, packet);
+                let packet = self.new_packet(links, index, at);
+                self.find_next();
+                let last = start && at == cx.now().0 && self.next > now;
+                if last && self.may_start_new(links, cx, packet) {
+                    self.start_new(links, cx, packet);
                 } else {
-                    self.queue_packet(cx, e, packet, at);
+                    self.queue_packet(links, cx, packet, at);
                 }
                 continue;
             }
-            self.find_next(e);
+            self.find_next();
         }
     }
 
-    pub fn find_next(&mut self, e: usize) {
-        let endpoint = &mut self.endpoints[e];
+    pub fn find_next(&mut self) {
+        let endpoint = &mut *self;
         endpoint.next = match &endpoint.sources[..] {
             [only] => only.next,
             several => several.iter().map(|s| s.next).min().unwrap_or(u64::MAX),
@@ -133,45 +180,61 @@ impl<P: Probe> Fabric<P> {
 
     /// Whether a packet just created may start at once: what the choice among all that waits would come to.
     #[inline(always)]
-    fn may_start_new<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, e: usize, packet: u32) -> bool {
-        let port = self.endpoints[e].port as usize;
-        let tx = &self.links.ports[port].tx;
-        let queue = self.links.packets[packet].queue;
+    fn may_start_new<P: Probe, L: EventList<Payload>>(
+        &self,
+        links: &mut Links<P>,
+        cx: &Cx<'_, L>,
+        packet: u32,
+    ) -> bool {
+        let port = self.port.index();
+        let tx = &links.ports[port].tx;
+        let queue = links.packets[packet].queue;
         tx.waiting == 0
             && tx.done <= cx.key()
             && tx.clock.blocked() == 0
             && !tx.parked_any
-            && (queue >= tx.queue_lanes || self.links.cold[port].stopped_lanes >> queue & 1 == 0)
+            && (queue >= tx.queue_lanes || links.cold[port].stopped_lanes >> queue & 1 == 0)
     }
 
-    fn start_new<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: u32) {
-        let port = self.endpoints[e].port;
-        let tx = &mut self.links.ports[port as usize].tx;
+    fn start_new<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        packet: u32,
+    ) {
+        let tx = &mut links.ports[self.port.index()].tx;
         tx.high_water = tx.high_water.max(1);
-        self.start(cx, port, packet, false);
+        let left = self.start(links, cx, packet);
+        debug_assert!(left.is_none(), "a packet of a source is nobody's else");
     }
 
     /// One packet of a source, created at `at`, joins the injection queue.
-    fn make_packet<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, source: usize, at: u64) {
-        let packet = self.new_packet(e, source, at);
-        self.queue_packet(cx, e, packet, at);
+    fn make_packet<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        source: usize,
+        at: u64,
+    ) {
+        let packet = self.new_packet(links, source, at);
+        self.queue_packet(links, cx, packet, at);
     }
 
     /// One packet of a source, created at `at`, in no list.
     #[inline(always)]
-    fn new_packet(&mut self, e: usize, source: usize, at: u64) -> u32 {
-        let from = &mut self.endpoints[e].sources[source];
+    fn new_packet<P: Probe>(&mut self, links: &mut Links<P>, source: usize, at: u64) -> u32 {
+        let from = &mut self.sources[source];
         let draw = from.draw();
         let sequence = (from.made() - 1) as u32;
         let crate::endpoint::traffic::Draw { destination, flow, priority, size } = draw;
         let made = Made { destination, flow, priority, size, sequence, origin: source as u16 };
-        self.admit_packet(e, at, made)
+        self.admit_packet(links, at, made)
     }
 
     /// A packet made at `at`, in no list.
     #[inline(always)]
-    pub fn admit_packet(&mut self, e: usize, at: u64, draw: Made) -> u32 {
-        let endpoint = &mut self.endpoints[e];
+    pub fn admit_packet<P: Probe>(&mut self, links: &mut Links<P>, at: u64, draw: Made) -> u32 {
+        let endpoint = &mut *self;
         let port = endpoint.port;
         endpoint.stamp = endpoint.stamp.wrapping_add(1);
         let stamp = endpoint.stamp;
@@ -181,109 +244,116 @@ impl<P: Probe> Fabric<P> {
         if endpoint.staged && usize::from(draw.priority) < PRIORITIES {
             next_hop = endpoint.next_hop.get(draw.destination as usize).copied().unwrap_or(next_hop);
             let multicast = endpoint.multicast.iter().find(|m| m.0 == draw.destination).copied();
-            queue = self.links.queue_of(port, next_hop);
+            queue = links.queue_of(port, next_hop);
             if let Some((_, multicast, set)) = multicast {
                 queue = multicast;
                 // A set of one stops for its own port's sake, like a unicast packet.
                 next_hop = sole_port(set);
             }
         }
-        self.links.admit(at, device, port, draw, Place { stamp, queue, next_hop, input: 0 })
+        links.admit(at, device, port, draw, Place { stamp, queue, next_hop, input: 0 })
     }
 
     /// A packet created at `at` joins the injection queue.
-    pub fn queue_packet<L: EventList<Payload>>(
+    pub fn queue_packet<P: Probe, L: EventList<Payload>>(
         &mut self,
+        links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        e: usize,
         packet: u32,
         at: u64,
     ) {
-        let port = self.endpoints[e].port;
-        let queue = self.links.packets[packet].queue;
-        if self.links.ports[port as usize].tx.clock.blocked() != 0 {
+        let port = self.port;
+        let queue = links.packets[packet].queue;
+        if links.ports[port.index()].tx.clock.blocked() != 0 {
             // Credit changes up to the creation come first, later ones belong to the wait.
             let upto = EventKey::floor(Time(at + 1), class::ARRIVAL);
-            self.consume(cx, port, upto.min(cx.key()));
-            if self.links.packets[packet].is_in_channel() {
-                self.links.queue_in_channel(port, packet, at);
+            links.consume(cx, port, upto.min(cx.key()));
+            if links.packets[packet].is_in_channel() {
+                links.queue_in_channel(port, packet, at);
                 return;
             }
         }
-        self.links.begin_wait_at(port, packet, at, false);
-        let lane = u32::from(queue.min(self.links.ports[port as usize].tx.queue_lanes));
-        self.links.store(port, lane, packet);
-        let tx = &mut self.links.ports[port as usize].tx;
+        links.begin_wait_at(port, packet, at, false);
+        let lane = u32::from(queue.min(links.ports[port.index()].tx.queue_lanes));
+        links.store(port, lane, packet);
+        let tx = &mut links.ports[port.index()].tx;
         tx.waiting += 1;
         tx.high_water = tx.high_water.max(tx.waiting);
     }
 
-    /// A transmission of this endpoint has started.
-    pub fn started_at_endpoint<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, from: u16) {
-        let now = cx.now().0;
-        match self.endpoints[e].sources.get(from as usize) {
-            Some(source) if source.backlog().is_some() && source.may_refill(now) => {
-                self.make_packet(cx, e, from as usize, now);
+    /// Commits `packet` (in no list) to the wire now. Where its agent has to hear of that, it must
+    /// [wait for what comes next](Self::await_next) afterwards.
+    #[must_use]
+    pub fn start<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        packet: u32,
+    ) -> Option<Left> {
+        let port = self.port;
+        links.flush(cx, port, cx.key());
+        links.learn_credit(cx, port);
+        let started = links.commit_packet(cx, port, packet, false);
+        let Started { flight, special, origin, priority, queue, .. } = started;
+        if special != 0 {
+            links.started_specially(cx, port, packet, &flight);
+            if special & special::INTERLEAVED != 0 {
+                // What is created meanwhile may pass.
+                self.post_create(links, cx);
             }
-            None if from == origin::STREAM => self.stream_started(cx, e),
-            None if from == origin::FRAME => self.frame_left(cx, e),
+        }
+        if P::FOLLOWS_PACKETS {
+            links.tell_started(port, packet, Time(flight.start), flight.arrival.time());
+        }
+        let tx = &mut links.ports[port.index()].tx;
+        if let Some(pointer) = tx.pointers.get_mut(usize::from(priority)) {
+            *pointer = queue.min(tx.queue_lanes);
+        }
+        let now = cx.now().0;
+        match self.sources.get(usize::from(origin)) {
+            Some(source) if source.backlog().is_some() && source.may_refill(now) => {
+                self.make_packet(links, cx, origin.into(), now);
+            }
+            None if origin == origin::STREAM => return Some(Left::Stream),
+            None if origin == origin::FRAME => {
+                let frame = links.packets.frames.get(packet).expect("a frame has octets");
+                return Some(Left::Frame { token: frame.payload.label.token });
+            }
             _ => {}
         }
-        self.await_next(cx, e);
+        self.await_next(links, cx);
+        None
     }
+}
 
-    /// The posted delivery is due.
-    pub fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.links.ports[port as usize].rx.deliver_posted = false;
-        if self.links.is_symbolic(port) {
-            let (_, packet) = self.links.cold[port as usize].in_flight.pop_front().expect("it was posted");
-            return self.packet_arrives(cx, port, packet, 0);
-        }
-        self.flush(cx, port, cx.key());
-        let e = self.links.nodes.endpoint(port);
-        if (self.links.unfolded || self.listens(e))
-            && let Some(&(key, _)) = self.links.cold[port as usize].in_flight.front()
-        {
-            self.links.ports[port as usize].rx.deliver_posted = true;
-            cx.post(key, port, Happening::Deliver.pack());
-        }
-    }
-
-    /// Delivers everything that has arrived at the sink behind `port` by `key` (inclusive).
-    #[inline]
-    pub fn flush<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, key: EventKey) {
-        while let Some(&(at, packet)) = self.links.cold[port as usize].in_flight.front() {
-            if at > key {
-                break;
-            }
-            self.links.cold[port as usize].in_flight.pop_front();
-            self.reach_endpoint(cx, port, packet, at.time());
-        }
-    }
-
-    /// A packet reaches the endpoint behind `port` at `at`.
+impl<P: Probe> Device<P> for Endpoint {
     #[inline(always)]
-    pub fn reach_endpoint<L: EventList<Payload>>(
+    fn readable<L: EventList<Payload>>(
         &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        at: Time,
-    ) {
-        if self.links.packets[packet].is_of_agent() {
-            self.hand_over(cx, port, packet, at);
-        } else {
-            self.links.deliver(port, packet, at);
-            self.make_status(cx, port, at.0, 1);
-        }
+        _: &mut Links<P>,
+        _: &Cx<'_, L>,
+        _: PortId,
+        lanes: u64,
+        _: usize,
+    ) -> u64 {
+        lanes
     }
 
-    /// Delivers a packet that an agent made, with what it carries.
-    fn hand_over<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, at: Time) {
-        let id = self.links.packets[packet].destination_id();
-        let delivery = self.links.delivery(port, packet, at);
-        self.links.deliver(port, packet, at);
-        self.make_status(cx, port, at.0, 1);
-        self.deliver_cargo(cx, port, packet, id, &delivery);
+    /// Queues are served in turn.
+    #[inline(always)]
+    fn choose(
+        &mut self,
+        _: &Links<P>,
+        _: (PortId, usize),
+        lanes: u64,
+        pointer: u8,
+        _: impl Fn(&Links<P>, u32) -> u32,
+    ) -> u32 {
+        next_after(lanes, pointer)
+    }
+
+    #[inline(always)]
+    fn await_inputs<L: EventList<Payload>>(&mut self, _: &mut Links<P>, _: &mut Cx<'_, L>, lanes: u64) {
+        debug_assert_eq!(lanes, 0, "an endpoint has no inputs");
     }
 }

@@ -1,21 +1,30 @@
 //! Links: both halves of every port, the wires between them, and what is known of the neighbour.
 
+mod begin;
+pub(crate) mod choice;
 pub(crate) mod credit;
 pub(crate) mod interleave;
 pub(crate) mod life;
+pub(crate) mod mail;
 pub(crate) mod medium;
 pub(crate) mod port;
+pub(crate) mod refresh;
 pub(crate) mod symbol;
 pub(crate) mod transmit;
 pub(crate) mod wire;
 
-use crate::config::FabricConfig;
-use crate::ids::Nodes;
-use crate::link::port::{Cold, LinkTiming, Port};
+use crate::config::{DeviceModel, FabricConfig, Forwarding};
+use crate::event::{Cx, Payload};
+use crate::ids::{Nodes, PortId};
+use crate::link::credit::Lengths;
+use crate::link::medium::Channels;
+use crate::link::port::{Cold, LinkTiming, Port, special};
 use crate::link::symbol::{End, WireChecked};
+use crate::link::wire::WireTiming;
 use crate::observe::Observe;
+use crate::observe::probe::Probe;
 use crate::packet::{List, Packets};
-use sim_core::{ActorId, KeySource, Shake};
+use sim_core::{ActorId, Class, EventKey, EventList, KeySource, Shake, Time};
 use std::sync::Arc;
 
 /// All links, and what lies below them: packets, and what is observed.
@@ -59,5 +68,152 @@ impl<P> Links<P> {
             wire_checked: WireChecked::default(),
             config,
         }
+    }
+}
+
+impl<P: Probe> Links<P> {
+    pub fn connect(&mut self, link: &crate::config::LinkConfig, lengths: &Lengths) {
+        let config = self.config.clone();
+        for ((from, from_port), (to, to_port)) in [(link.a, link.b), (link.b, link.a)] {
+            let from_index = self.nodes.first_port(from) + u32::from(from_port);
+            let to_index = self.nodes.first_port(to) + u32::from(to_port);
+            let neighbour = &config.devices[to as usize];
+            let receiver = &neighbour.ports[to_port as usize];
+            let (pipeline, header) = match &neighbour.model {
+                DeviceModel::Endpoint(_) => (0, 0),
+                DeviceModel::Switch(s) => match s.forwarding {
+                    Forwarding::StoreAndForward => (s.pipeline.0, 0),
+                    Forwarding::CutThrough { header } => (s.pipeline.0, u64::from(header)),
+                },
+            };
+            let (num, den) = link.char_ps;
+            let symbol_ps = (u64::from(link.symbol_chars) * num).div_ceil(den);
+            let column_ps = if link.lanes > 4 { u64::from(link.lanes) * num / den } else { 0 };
+            let timing = LinkTiming {
+                char_num: num,
+                char_den: den,
+                symbol_chars: u64::from(link.symbol_chars),
+                wire: WireTiming { symbol: symbol_ps, column: column_ps },
+                propagation: link.propagation.0,
+                pipeline,
+                header,
+                watermarks: receiver.watermarks,
+                to_sink: matches!(neighbour.model, DeviceModel::Endpoint(_)),
+                to_agent: false,
+                ack_window: link.ack_window,
+            };
+            let number = self.timing_number(timing);
+            self.ports[to_index.index()].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
+            let Port { tx, rx } = &mut self.ports[from_index.index()];
+            tx.peer = to_index;
+            tx.free = i16::from(receiver.buffers);
+            tx.timing = number;
+            rx.peer = to_index;
+            rx.timing = tx.timing;
+        }
+    }
+
+    /// Writes and reads back whatever crosses a link from now on.
+    pub fn check_wire(&mut self) {
+        self.ports.iter_mut().for_each(|port| port.rx.special |= special::CHECK);
+    }
+
+    /// The number of a kind of link.
+    pub fn timing_number(&mut self, timing: LinkTiming) -> u16 {
+        let known = self.timings.iter().position(|known| *known == timing);
+        let number = known.unwrap_or_else(|| {
+            self.timings.push(timing);
+            self.timings.len() - 1
+        });
+        u16::try_from(number).expect("at most 65 536 kinds of links")
+    }
+
+    /// The key of device `device` for `at`.
+    #[inline(always)]
+    pub fn key(&mut self, device: u32, at: u64, class: Class) -> EventKey {
+        self.keys[device as usize].make(Time(at), class)
+    }
+
+    /// The link of `port` runs in symbol granularity now.
+    #[inline(always)]
+    pub fn is_symbolic(&self, port: PortId) -> bool {
+        !self.ends.is_empty() && self.ports[port.index()].rx.special & special::SYMBOLS != 0
+    }
+
+    /// Whether nothing is left to happen but observations.
+    pub fn is_idle<L: EventList<Payload>>(&self, cx: &Cx<'_, L>) -> bool {
+        cx.pending() == self.observe.pending && self.cold.iter().all(|c| c.in_flight.is_empty())
+    }
+
+    /// Arrival of the last packet that is on its way to a sink.
+    pub fn last_arrival(&self) -> Time {
+        self.cold
+            .iter()
+            .filter_map(|c| c.in_flight.back())
+            .map(|(key, _)| key.time())
+            .max()
+            .unwrap_or(Time::ZERO)
+    }
+
+    /// The end of a run in which nothing is left to happen: its last change, whether or not it was an event.
+    /// What is left somewhere stays for ever.
+    pub fn last_change(&self) -> Time {
+        if self.packets.len() > 0 {
+            return Time::MAX;
+        }
+        let mut last = self.observe.last_event;
+        for Port { tx, rx } in self.ports.iter().filter(|port| port.tx.peer != PortId::NONE) {
+            let timing = &self.timings[tx.timing as usize];
+            if tx.packets_sent > 0 {
+                last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
+            }
+            if let Some(end) = rx.wire.last_message(timing.wire) {
+                last = last.max(end + timing.propagation);
+            }
+        }
+        Time(last)
+    }
+
+    /// What moved aside for a stopped queue is counted; a queue that goes keeps a place as long as it has
+    /// packets.
+    #[cfg(debug_assertions)]
+    pub fn check_parked(&self) {
+        for parked in self.cold.iter().flat_map(|cold| &cold.parked) {
+            let count: usize = parked.lists.iter().map(|list| self.packets.iter_list(list).count()).sum();
+            assert_eq!(parked.count as usize, count, "packets that moved aside are counted");
+            assert!(parked.stopped || count > 0, "a place is given up with its last packet");
+        }
+    }
+
+    /// Conservation: injected + replicated = delivered + dropped + in flight.
+    pub fn check_conservation(&self) {
+        let l = &self.observe.ledger;
+        assert_eq!(
+            l.injected + l.replicated,
+            l.delivered + l.dropped + self.packets.len() as u64,
+            "packets are conserved"
+        );
+    }
+
+    #[inline(always)]
+    pub fn base_of(&self, port: PortId) -> PortId {
+        self.nodes.first_port(self.ports[port.index()].rx.device)
+    }
+
+    /// Deliveries to the endpoint with this port are events.
+    pub(crate) fn deliver_by_events(&mut self, port: PortId) {
+        {
+            let upstream = self.ports[port.index()].tx.peer;
+            let timing = self.ports[upstream.index()].tx.timing;
+            let timing = crate::link::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
+            let number = self.timing_number(timing);
+            self.ports[upstream.index()].tx.timing = number;
+            // The wire of a port is that of its transmitter.
+            self.ports[upstream.index()].rx.timing = self.ports[upstream.index()].tx.timing;
+        }
+    }
+
+    pub(crate) fn channels_of(&mut self, port: PortId) -> &mut Channels {
+        self.cold[port.index()].channels.as_mut().expect("the link of the port is of another medium")
     }
 }

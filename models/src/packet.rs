@@ -6,6 +6,7 @@ pub(crate) mod data;
 pub(crate) use carried::{Cargo, Carried, Frame, Late};
 
 use crate::config::{NO_PORT, PRIORITIES};
+use crate::ids::PortId;
 use crate::observe::clock::Snapshot;
 use crate::observe::probe::{PacketId, Parts};
 use sim_core::prefetch;
@@ -64,7 +65,7 @@ pub(crate) struct Packet {
     pub input: u8,
     pub flags: u8,
     /// Index of the port whose transmitter the packet is for.
-    pub port: u32,
+    pub port: PortId,
     pub created: u64,
     /// First character on the injection link, of the first transmission; 0 before it.
     pub left: u64,
@@ -75,6 +76,12 @@ pub(crate) struct Packet {
 impl Packet {
     pub fn id(&self) -> PacketId {
         PacketId { source: self.source, origin: self.origin, sequence: self.sequence }
+    }
+
+    /// What fingerprints know it by: its sequence and its source.
+    #[inline(always)]
+    pub fn word(&self) -> u64 {
+        u64::from(self.sequence) << 32 | u64::from(self.source)
     }
 
     /// The id that it goes to.

@@ -1,11 +1,10 @@
 //! The register space of a device: what its CSR accesses read and change.
 //!
 //! A space knows no fabric. What a write means for the simulated device comes out as [`Effect`]s, which
-//! `maintenance` carries out. So the same spaces serve a run and the plan made before it
+//! the world carries out. So the same spaces serve a run and the plan made before it
 //! ([`crate::registers::enumeration::plan`]).
 
 pub mod enumeration;
-pub(crate) mod maintenance;
 
 use crate::agent::data::Data;
 use crate::config::IdSize;

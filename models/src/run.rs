@@ -244,7 +244,7 @@ fn conclude<P: Probe>(mut kernel: FabricKernel<P>, until: Time, drained: bool) -
         // Creations of exactly the last instant belong to the run, later ones do not.
         fabric.settle_until(cx, cx.key(), until.0);
         let end = if drained { fabric.links.last_change().min(until) } else { until };
-        fabric.settle_waits(cx, end.0);
+        fabric.links.settle_waits(cx, end.0);
         end
     });
     (kernel.into_world(), end)

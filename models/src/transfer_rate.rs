@@ -95,7 +95,7 @@ impl TransferPath {
         TransferPath { there, back, hosts: [Software::default(); 2], data, control, stu }
     }
 
-    /// The same over links of another medium.
+    /// A way over links of another medium.
     pub fn on_medium(there: Path, back: Path, stu: u32, medium: Medium) -> Self {
         let header = HEADER_BYTES as u32;
         let data = vec![medium.operation_octets(header + stu)];
@@ -103,7 +103,7 @@ impl TransferPath {
         TransferPath { there, back, hosts: [Software::default(); 2], data, control, stu }
     }
 
-    /// The same between hosts that take their time: that of the source, that of the destination.
+    /// This way between hosts that take their time: that of the source, that of the destination.
     pub fn between(self, source: Software, destination: Software) -> Self {
         TransferPath { hosts: [source, destination], ..self }
     }

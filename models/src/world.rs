@@ -1,40 +1,45 @@
 //! The world: devices, ports and packets in dense arenas, and what every event does to them.
 //!
 //! Reading order: `event.rs` lists what can happen ([`Happening`]), `packet.rs` what a packet is, `link.rs`
-//! and `link/transmit.rs` what a transmitter does with it, `switch.rs` what an arriving packet does,
-//! `endpoint.rs` how packets are made and delivered, `voq.rs` how messages are made and obeyed,
-//! `world/transmit.rs` how a transmitter chooses and starts a packet and how credits come back,
-//! `world/stall.rs` how a stall is found.
+//! and `link/transmit.rs` what a transmitter does with it, `link/mail.rs` what its two ends learn of each
+//! other, `voq.rs` how messages are made and obeyed, `switch.rs` what an arriving packet does,
+//! `switch/output.rs` how it leaves again, `endpoint.rs` how packets are made; then this file,
+//! `world/links.rs` and `world/hosts.rs`, which carry out what those below give back, and `world/stall.rs`.
 //!
 //! Events per packet-hop: one arrival, and a drain only if somebody waits for the transmitter. The arrival is
 //! handled when the packet has passed the receiving device's pipeline, which is also the instant at which it
 //! is accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements
 //! and buffer releases are records with keys, consumed when somebody needs them.
 
+mod access;
+mod hosts;
+mod links;
+mod registers;
+mod sinks;
+mod staging;
 pub(crate) mod stall;
-mod transmit;
 
-use crate::agent::world::Hosts;
 use crate::config::{
-    Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
-    StagingConfig, Verdict,
+    Arbitration, Buffering, DeviceModel, Egress, FabricConfig, InputQueueing, PRIORITIES, StagingConfig,
+    Verdict,
 };
 use crate::endpoint::Endpoint;
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::ids::{Node, Owner};
+use crate::ids::{Node, Owner, PortId};
 use crate::link::Links;
 use crate::link::credit::Lengths;
-use crate::link::port::{Cold, LinkTiming, NO_INPUT, NONE, Port, Rx, Tx, UNSERVED, special};
-use crate::link::wire::{Wire, WireTiming};
+use crate::link::port::{Cold, Port, Rx, Tx, UNSERVED};
+use crate::link::wire::Wire;
 use crate::observe::probe::Probe;
-use crate::packet::List;
+use crate::packet::{List, NIL};
 use crate::registers::Registers;
 use crate::run::PipelineMode;
 use crate::switch::{DROP, Hop, MASK, Reads, Switch};
-use crate::voq;
+use crate::voq::Teller;
+use crate::world::hosts::Hosts;
 use crate::world::stall::Watchdog;
-use sim_core::{Class, Event, EventKey, EventList, Purpose, Stream, Time, World, prefetch};
+use sim_core::{Event, EventList, Purpose, Stream, Time, World, prefetch};
 use std::sync::Arc;
 
 /// The world that the kernel runs: the parts, each above those that it is made of.
@@ -44,137 +49,10 @@ pub(crate) struct Fabric<P> {
     /// Links with both halves of their ports, packets, and what is observed.
     pub links: Links<P>,
     pub switches: Vec<Switch>,
-    /// Scheduled losses of VoQ messages.
-    pub losses: Vec<voq::Loss>,
     pub endpoints: Vec<Endpoint>,
     pub hosts: Hosts,
     pub registers: Registers,
     pub watchdog: Watchdog,
-}
-
-impl<P: Probe> Links<P> {
-    fn connect(&mut self, link: &crate::config::LinkConfig, lengths: &Lengths) {
-        let config = self.config.clone();
-        for ((from, from_port), (to, to_port)) in [(link.a, link.b), (link.b, link.a)] {
-            let from_index = self.nodes.first_port(from) + u32::from(from_port);
-            let to_index = self.nodes.first_port(to) + u32::from(to_port);
-            let neighbour = &config.devices[to as usize];
-            let receiver = &neighbour.ports[to_port as usize];
-            let (pipeline, header) = match &neighbour.model {
-                DeviceModel::Endpoint(_) => (0, 0),
-                DeviceModel::Switch(s) => match s.forwarding {
-                    Forwarding::StoreAndForward => (s.pipeline.0, 0),
-                    Forwarding::CutThrough { header } => (s.pipeline.0, u64::from(header)),
-                },
-            };
-            let (num, den) = link.char_ps;
-            let symbol_ps = (u64::from(link.symbol_chars) * num).div_ceil(den);
-            let column_ps = if link.lanes > 4 { u64::from(link.lanes) * num / den } else { 0 };
-            let timing = LinkTiming {
-                char_num: num,
-                char_den: den,
-                symbol_chars: u64::from(link.symbol_chars),
-                wire: WireTiming { symbol: symbol_ps, column: column_ps },
-                propagation: link.propagation.0,
-                pipeline,
-                header,
-                watermarks: receiver.watermarks,
-                to_sink: matches!(neighbour.model, DeviceModel::Endpoint(_)),
-                to_agent: false,
-                ack_window: link.ack_window,
-            };
-            let number = self.timing_number(timing);
-            self.ports[to_index as usize].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
-            let Port { tx, rx } = &mut self.ports[from_index as usize];
-            tx.peer = to_index;
-            tx.free = i16::from(receiver.buffers);
-            tx.timing = number;
-            rx.peer = to_index;
-            rx.timing = tx.timing;
-        }
-    }
-
-    /// Writes and reads back whatever crosses a link from now on.
-    pub fn check_wire(&mut self) {
-        self.ports.iter_mut().for_each(|port| port.rx.special |= special::CHECK);
-    }
-
-    /// The number of a kind of link.
-    pub fn timing_number(&mut self, timing: LinkTiming) -> u16 {
-        let known = self.timings.iter().position(|known| *known == timing);
-        let number = known.unwrap_or_else(|| {
-            self.timings.push(timing);
-            self.timings.len() - 1
-        });
-        u16::try_from(number).expect("at most 65 536 kinds of links")
-    }
-
-    /// The key of device `device` for `at`.
-    #[inline(always)]
-    pub fn key(&mut self, device: u32, at: u64, class: Class) -> EventKey {
-        self.keys[device as usize].make(Time(at), class)
-    }
-
-    /// The link of `port` runs in symbol granularity now.
-    #[inline(always)]
-    pub fn is_symbolic(&self, port: u32) -> bool {
-        !self.ends.is_empty() && self.ports[port as usize].rx.special & special::SYMBOLS != 0
-    }
-
-    /// Whether nothing is left to happen but observations.
-    pub fn is_idle<L: EventList<Payload>>(&self, cx: &Cx<'_, L>) -> bool {
-        cx.pending() == self.observe.pending && self.cold.iter().all(|c| c.in_flight.is_empty())
-    }
-
-    /// Arrival of the last packet that is on its way to a sink.
-    pub fn last_arrival(&self) -> Time {
-        self.cold
-            .iter()
-            .filter_map(|c| c.in_flight.back())
-            .map(|(key, _)| key.time())
-            .max()
-            .unwrap_or(Time::ZERO)
-    }
-
-    /// The end of a run in which nothing is left to happen: its last change, whether or not it was an event.
-    /// What is left somewhere stays for ever.
-    pub fn last_change(&self) -> Time {
-        if self.packets.len() > 0 {
-            return Time::MAX;
-        }
-        let mut last = self.observe.last_event;
-        for Port { tx, rx } in self.ports.iter().filter(|port| port.tx.peer != NONE) {
-            let timing = &self.timings[tx.timing as usize];
-            if tx.packets_sent > 0 {
-                last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
-            }
-            if let Some(end) = rx.wire.last_message(timing.wire) {
-                last = last.max(end + timing.propagation);
-            }
-        }
-        Time(last)
-    }
-
-    /// What moved aside for a stopped queue is counted; a queue that goes keeps a place as long as it has
-    /// packets.
-    #[cfg(debug_assertions)]
-    fn check_parked(&self) {
-        for parked in self.cold.iter().flat_map(|cold| &cold.parked) {
-            let count: usize = parked.lists.iter().map(|list| self.packets.iter_list(list).count()).sum();
-            assert_eq!(parked.count as usize, count, "packets that moved aside are counted");
-            assert!(parked.stopped || count > 0, "a place is given up with its last packet");
-        }
-    }
-
-    /// Conservation: injected + replicated = delivered + dropped + in flight.
-    pub fn check_conservation(&self) {
-        let l = &self.observe.ledger;
-        assert_eq!(
-            l.injected + l.replicated,
-            l.delivered + l.dropped + self.packets.len() as u64,
-            "packets are conserved"
-        );
-    }
 }
 
 impl<P: Probe> Fabric<P> {
@@ -183,7 +61,6 @@ impl<P: Probe> Fabric<P> {
             foresight: crate::run::is_large(&config),
             links: Links::new(config.clone(), pipeline == PipelineMode::Unfolded, probe),
             switches: Vec::new(),
-            losses: voq::losses(&config),
             endpoints: Vec::new(),
             hosts: Hosts::default(),
             registers: Registers::default(),
@@ -207,18 +84,23 @@ impl<P: Probe> Fabric<P> {
             endpoint.next = endpoint.sources.iter().map(|s| s.next).min().unwrap_or(u64::MAX);
         }
         fabric.set_up_agents();
-        fabric.set_up_media();
+        for s in fabric.links.set_up_media() {
+            fabric.switches[s].share_channels();
+        }
         fabric.set_up_stripes();
         fabric.links.set_up_links();
         fabric.set_up_registers();
         fabric.set_up_staging();
+        for (e, endpoint) in fabric.endpoints.iter().enumerate() {
+            fabric.links.cold[endpoint.port.index()].listens = fabric.listens(e);
+        }
         fabric
     }
 
     fn add_device(&mut self, index: u32, ports: u32) {
         let config = self.links.config.clone();
         let device = &config.devices[index as usize];
-        let base = self.links.ports.len() as u32;
+        let base = PortId::new(self.links.ports.len() as u32);
         let (lanes, owner) = match &device.model {
             DeviceModel::Endpoint(_) => (1, Owner::endpoint(self.endpoints.len())),
             DeviceModel::Switch(s) => {
@@ -235,7 +117,7 @@ impl<P: Probe> Fabric<P> {
             self.links.cold.push(Cold {
                 stride: per_priority,
                 lane_count: lanes,
-                reading_share: NONE,
+                reading_share: NIL,
                 refresh_every: u64::MAX,
                 refresh_event: u64::MAX,
                 ..Cold::default()
@@ -243,7 +125,7 @@ impl<P: Probe> Fabric<P> {
             let rx = Rx {
                 wire: Wire::new(),
                 status_standalone: 0,
-                peer: NONE,
+                peer: PortId::NONE,
                 device: index,
                 timing: 0,
                 occupied: 0,
@@ -319,6 +201,13 @@ impl<P: Probe> Fabric<P> {
                     inputs: vec![List::default(); inputs],
                     heads: vec![0; if direct { 0 } else { n * PRIORITIES }],
                     filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
+                    queued: vec![
+                        0;
+                        match s.arbitration {
+                            Arbitration::LongestQueueFirst => n * n * PRIORITIES,
+                            _ => 0,
+                        }
+                    ],
                     reading: 0,
                     reads_of: vec![Reads { outputs: 0, last: [UNSERVED; PRIORITIES + 1] }; n],
                     channel_reads: None,
@@ -331,8 +220,7 @@ impl<P: Probe> Fabric<P> {
                     per_ingress,
                     occupancy: vec![0; if per_ingress { n * n } else { n }],
                     raw: vec![0; if per_ingress { n } else { 1 }],
-                    originator: None,
-                    generation_delay: s.generation_delay.0,
+                    teller: None,
                     stamp: 0,
                     rng: (s.arbitration == Arbitration::Random)
                         .then(|| Box::new(Stream::new(config.seed, &device.path, Purpose::ARBITRATION))),
@@ -353,11 +241,15 @@ impl<P: Probe> Fabric<P> {
             if endpoint.next != u64::MAX {
                 endpoint.create_posted = true;
                 let key = self.links.keys[endpoint.device as usize].make(Time(endpoint.next), class::TRAFFIC);
-                schedule(Event { key, target: endpoint.port, payload: Happening::Create.pack() });
+                schedule(Event { key, target: endpoint.port.into(), payload: Happening::Create.pack() });
             }
         }
         self.bootstrap_agents(&mut schedule);
-        self.bootstrap_messages(&mut schedule);
+        for switch in &self.switches {
+            if let Some(teller) = &switch.teller {
+                teller.bootstrap(&mut self.links, switch.ports, &mut schedule);
+            }
+        }
         self.links.bootstrap_faults(&mut schedule);
         if self.links.observe.sample_every != 0 {
             let key = self.links.observe.keys.make(Time(self.links.observe.sample_every), class::SAMPLE);
@@ -371,25 +263,6 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// Settles everything that is due before `key` but that nobody has needed yet.
-    pub fn settle<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey) {
-        self.settle_until(cx, key, key.time().0);
-    }
-
-    /// The same, with creations up to `created` only.
-    pub fn settle_until<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey, created: u64) {
-        for e in 0..self.endpoints.len() {
-            let port = self.endpoints[e].port;
-            self.flush(cx, port, key);
-            self.materialise(cx, e, created);
-        }
-        for s in 0..self.switches.len() {
-            for input in 0..self.switches[s].ports {
-                self.prune(s, input, key);
-            }
-        }
-    }
-
     #[inline(never)]
     fn take_sample<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         self.settle(cx, cx.key());
@@ -398,7 +271,10 @@ impl<P: Probe> Fabric<P> {
         sample.input_occupancy.clear();
         sample.input_occupancy.extend(self.links.ports.iter().map(|p| u32::from(p.rx.occupied)));
         for (port, in_use) in sample.input_occupancy.iter_mut().enumerate().take(self.links.ends.len()) {
-            *in_use += self.links.channels(port as u32).map_or(0, |channels| u32::from(channels.held()));
+            *in_use += self
+                .links
+                .channels(PortId::new(port as u32))
+                .map_or(0, |channels| u32::from(channels.held()));
         }
         sample.output_waiting.clear();
         sample.output_waiting.extend(self.links.ports.iter().map(|p| p.tx.waiting));
@@ -435,15 +311,16 @@ impl<P: Probe> Fabric<P> {
     pub fn totals(&mut self, end: Time, events: u64) -> crate::run::Outcome {
         let mut ports = Vec::with_capacity(self.links.ports.len());
         for (index, Port { tx, rx }) in self.links.ports.iter().enumerate() {
-            let number = (index as u32 - self.links.nodes.first_port(rx.device)) as u8;
+            let port = PortId::new(index as u32);
+            let number = self.links.nodes.number(rx.device, port);
             let mut stats = self.links.cold[index].stats;
             stats.packets_sent = u64::from(tx.packets_sent);
             stats.packet_ps = tx.packet_ps;
-            if tx.peer != NONE {
+            if tx.peer != PortId::NONE {
                 let timing = self.links.timings[tx.timing as usize].wire;
                 // A symbol counts when it gets its place, a packet as far as it got.
                 stats.symbol_ps = u64::from(rx.wire.own_symbols) * timing.symbol;
-                stats.packet_ps -= match self.links.interleaved(index as u32) {
+                stats.packet_ps -= match self.links.interleaved(port) {
                     Some(messages) => messages.unsent(tx.done.time().0, end.0),
                     None => rx.wire.beyond(end.0),
                 };
@@ -489,21 +366,85 @@ impl<P: Probe> Fabric<P> {
     }
 
     #[inline(always)]
-    fn done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.links.ports[port as usize].tx.done_posted = false;
-        if !self.links.nodes.is_switch(port) {
-            let e = self.links.nodes.endpoint(port);
-            self.endpoint_turn(cx, e);
-            return;
+    fn done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        self.links.ports[port.index()].tx.done_posted = false;
+        match self.links.nodes.node(port) {
+            Node::Switch(s) => self.switches[s].done(&mut self.links, cx, port),
+            Node::Endpoint(e) => self.endpoint_turn(cx, e),
         }
-        let input = self.links.ports[port as usize].tx.reading;
-        if input != NO_INPUT {
-            self.finish_read(cx, port, true);
-            if self.offer_input(cx, port, input.into()) {
-                return;
+    }
+
+    /// A credit record becomes visible to the blocked transmitter of `port`.
+    fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        if self.links.is_symbolic(port) {
+            // The record has become a symbol.
+            self.links.ports[port.index()].tx.wake_posted = false;
+            return self.symbol_arrives(cx, port);
+        }
+        match self.links.nodes.node(port) {
+            Node::Switch(s) => {
+                self.links.wake(cx, port);
+                self.switches[s].try_output(&mut self.links, cx, port);
+            }
+            Node::Endpoint(e) => {
+                // Creations come before the credit that wakes.
+                self.endpoints[e].materialise(&mut self.links, cx, cx.now().0);
+                self.links.wake(cx, port);
+                self.endpoint_turn(cx, e);
             }
         }
-        self.try_output(cx, port);
+    }
+
+    /// A VoQ message reaches the upstream transmitter `port`.
+    fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, field: u16) {
+        match self.links.nodes.node(port) {
+            Node::Switch(s) => {
+                if self.links.hear_message(cx, port, field) == Some(true) {
+                    self.switches[s].try_output(&mut self.links, cx, port);
+                }
+            }
+            Node::Endpoint(e) => {
+                // What is created at this instant meets the queues as the message leaves them.
+                self.endpoints[e].materialise_only(&mut self.links, cx, cx.now().0);
+                if self.links.hear_message(cx, port, field).is_some() {
+                    self.endpoint_turn(cx, e);
+                }
+            }
+        }
+    }
+
+    /// Something is due of what the switch of `port` tells its neighbours.
+    fn tell<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        what: impl FnOnce(&mut Teller, &mut Links<P>, &mut Cx<'_, L>, PortId),
+    ) {
+        let switch = &mut self.switches[self.links.nodes.switch(port)];
+        if let Some(teller) = &mut switch.teller {
+            what(teller, &mut self.links, cx, port);
+        }
+    }
+
+    // --- endpoints -------------------------------------------------------------------------------
+
+    fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let e = self.links.nodes.endpoint(port);
+        self.endpoints[e].create_posted = false;
+        self.endpoint_turn(cx, e);
+    }
+
+    /// The posted delivery is due.
+    fn deliver_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        self.links.ports[port.index()].rx.deliver_posted = false;
+        if self.links.is_symbolic(port) {
+            let (_, packet) = self.links.cold[port.index()].in_flight.pop_front().expect("it was posted");
+            return self.packet_arrives(cx, port, packet, 0);
+        }
+        self.flush(cx, port, cx.key());
+        if self.links.unfolded || self.links.cold[port.index()].listens {
+            self.links.post_delivery(cx, port);
+        }
     }
 }
 
@@ -517,23 +458,23 @@ impl<P: Probe> World for Fabric<P> {
 
     #[inline]
     fn foresee(&self, event: &Event<Payload>) {
-        let port = event.target as usize;
-        let Some(Port { tx, rx }) = self.links.ports.get(port) else { return };
+        let port = PortId::new(event.target);
+        let Some(Port { tx, rx }) = self.links.ports.get(port.index()) else { return };
         prefetch(rx);
         match event.payload.unpack() {
             Happening::Arrive { packet, destination, .. } => {
                 self.links.packets.prefetch(packet);
-                let Node::Switch(s) = self.links.nodes.node(event.target) else { return };
+                let Node::Switch(s) = self.links.nodes.node(port) else { return };
                 let switch = &self.switches[s];
                 let Some(hop) = switch.routes.get(usize::from(destination)) else { return };
                 if u32::from(hop.egress) >= switch.ports {
                     return;
                 }
                 let out = u32::from(hop.egress);
-                let output = &self.links.ports[(switch.base + out) as usize];
+                let output = &self.links.ports[(switch.base + out).index()];
                 output.tx.prefetch();
                 prefetch(&output.rx);
-                let input = port as u32 - switch.base;
+                let input = port - switch.base;
                 let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
                 prefetch(&self.links.lists[(switch.lists + lane) as usize]);
             }
@@ -548,20 +489,17 @@ impl<P: Probe> World for Fabric<P> {
 
     #[inline]
     fn handle<L: EventList<Payload>>(&mut self, event: Event<Payload>, cx: &mut Cx<'_, L>) {
-        let target = event.target;
+        let target = PortId::new(event.target);
         match event.payload.unpack() {
             Happening::Arrive { packet, behind, .. } => {
-                if self.links.is_symbolic(target) && !self.links.unfolded {
-                    self.packet_arrives(cx, target, packet, behind);
-                } else if self.links.unfolded {
-                    self.arrive_unfolded(cx, target, packet, behind);
-                } else {
-                    self.arrive(cx, target, packet, behind);
+                if self.links.unfolded && self.waits_in_pipeline(cx, target, packet, behind) {
+                    return;
                 }
+                self.past_pipeline(cx, target, packet, behind);
             }
             Happening::Ready { packet, from_wire, behind } => {
-                if from_wire && self.links.is_symbolic(target) {
-                    self.packet_arrives(cx, target, packet, behind);
+                if from_wire {
+                    self.past_pipeline(cx, target, packet, behind);
                 } else {
                     self.arrive(cx, target, packet, behind);
                 }
@@ -571,11 +509,14 @@ impl<P: Probe> World for Fabric<P> {
             Happening::Deliver => self.deliver_event(cx, target),
             Happening::Wake => self.wake(cx, target),
             Happening::Message { field } => self.message(cx, target, field),
-            Happening::MessageOut => self.message_out(cx, target),
-            Happening::MessageDue => self.message_due(cx, target),
-            Happening::Refresh => self.refresh_event(cx, target),
-            Happening::Accepted => self.accepted(cx, target),
-            Happening::Tick => self.tick(cx, target),
+            Happening::MessageOut => self.tell(cx, target, Teller::send),
+            Happening::MessageDue => self.tell(cx, target, Teller::place),
+            Happening::Refresh => self.tell(cx, target, Teller::refresh),
+            Happening::Accepted => {
+                let s = self.links.nodes.switch(target);
+                self.switches[s].accepted(&mut self.links, cx, target);
+            }
+            Happening::Tick => self.switches[target.index()].tick(&mut self.links, cx),
             Happening::Link(step) => self.link_event(cx, target, step),
             Happening::Host(step) => self.host_event(cx, target, step),
             Happening::Sample => self.take_sample(cx),

@@ -1,6 +1,8 @@
-//! The rooms of the crate `models`: which may name which. A room is a folder with its file, or a file.
+//! The rooms of the crate `models`: which may name which. A room is a folder with its file, or a file. And no
+//! files call each other's methods in a circle.
 
 use crate::Checked;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Rooms from the bottom up. A room may name those on its own level and below.
@@ -13,27 +15,6 @@ const LEVELS: [&[&str]; 8] = [
     &["switch", "endpoint"],
     &["agent", "registers"],
     &["world", "run", "watched"],
-];
-
-/// Files that name a room above their own, and which. The list may only become shorter: each of them calls up
-/// where it should return what has to happen above.
-const EXCEPTIONS: [(&str, &str); 16] = [
-    ("agent/world.rs", "world"),
-    ("endpoint.rs", "world"),
-    ("link/interleave.rs", "world"),
-    ("link/medium.rs", "agent"),
-    ("link/medium.rs", "world"),
-    ("link/symbol/channels.rs", "world"),
-    ("link/symbol/drive.rs", "world"),
-    ("link/symbol/fault.rs", "world"),
-    ("link/symbol/granularity.rs", "world"),
-    ("link/symbol/message.rs", "world"),
-    ("link/symbol/receive.rs", "world"),
-    ("registers/maintenance.rs", "world"),
-    ("switch.rs", "world"),
-    ("switch/arbiter.rs", "world"),
-    ("voq.rs", "switch"),
-    ("voq.rs", "world"),
 ];
 
 /// Rooms that `lib.rs` shows under another path.
@@ -61,8 +42,8 @@ fn named(text: &str) -> Vec<&str> {
     rooms
 }
 
-/// Findings of one file; `path` is from `models/src`. What it names above itself joins `up`.
-fn examine(path: &str, text: &str, up: &mut Vec<(String, String)>) -> Option<String> {
+/// What is wrong with a file; `path` is from `models/src`.
+fn examine(path: &str, text: &str) -> Option<String> {
     let own = path.split(['/', '.']).next().unwrap_or_default();
     if own == "lib" {
         return None;
@@ -70,55 +51,157 @@ fn examine(path: &str, text: &str, up: &mut Vec<(String, String)>) -> Option<Str
     let Some(from) = level(own) else {
         return Some(format!("models/src/{path}: a room that nobody has given a level"));
     };
-    let above = named(text).into_iter().filter(|to| level(to).is_some_and(|to| to > from));
-    let before = up.len();
-    up.extend(above.map(|to| (path.to_owned(), to.to_owned())));
-    let new = up[before..].iter().find(|(path, to)| !EXCEPTIONS.contains(&(path, to)));
-    new.map(|(path, to)| format!("models/src/{path}: names {to}, which lies above {own}"))
+    let above = named(text).into_iter().find(|to| level(to).is_some_and(|to| to > from));
+    above.map(|to| format!("models/src/{path}: names {to}, which lies above {own}"))
+}
+
+/// What a world is made of, and what names such a part in front of a method; `self` is the part itself.
+const PARTS: [(&str, &[&str]); 6] = [
+    ("Fabric", &["fabric"]),
+    ("Links", &["links"]),
+    ("Switch", &["switch", "]"]),
+    ("Endpoint", &["endpoint", "]"]),
+    ("Teller", &["teller"]),
+    ("End", &["end", "sender", "partner", ")"]),
+];
+
+/// The bodies of `impl` blocks of parts in a file, each with the name of its part.
+fn bodies(text: &str) -> Vec<(&str, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    let mut inside = false;
+    for line in text.lines().take_while(|line| *line != "mod tests {") {
+        if line.starts_with("impl") {
+            let name = line.trim_end_matches(" {").rsplit(' ').next().unwrap_or_default();
+            let name = name.split('<').next().unwrap_or_default();
+            let part = PARTS.iter().find(|part| part.0 == name);
+            inside = part.is_some();
+            found.extend(part.map(|part| (part.0, String::new())));
+        } else if line == "}" {
+            inside = false;
+        } else if inside
+            && !line.trim_start().starts_with("//")
+            && let Some((_, body)) = found.last_mut()
+        {
+            // A chain of calls may go on in the next line.
+            let starts = !line.trim_start().starts_with('.');
+            body.push_str(if starts { "\n" } else { "" });
+            body.push_str(if starts { line } else { line.trim_start() });
+        }
+    }
+    found
+}
+
+/// Names of the methods in the body of a part.
+fn methods(body: &str) -> impl Iterator<Item = &str> {
+    let signatures = body.lines().filter(|line| line.starts_with("    ") && !line.starts_with("     "));
+    signatures.filter_map(|line| {
+        let (_, after) = line.split_once("fn ")?;
+        after.split(['<', '(']).next()
+    })
+}
+
+/// Calls in the body of `part`: whose method, and which.
+fn calls<'a>(part: &'a str, body: &'a str) -> Vec<(&'a str, &'a str)> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    for (at, _) in body.match_indices('.') {
+        let (before, after) = (&body[..at], &body[at + 1..]);
+        let end = after.find(|c: char| !is_name(c)).unwrap_or(after.len());
+        if !after[end..].starts_with(['(', ':']) {
+            continue;
+        }
+        let start = before.rfind(|c: char| !is_name(c)).map_or(0, |last| last + 1);
+        let receiver = &before[start..];
+        let receiver = if receiver.is_empty() { &before[before.len().saturating_sub(1)..] } else { receiver };
+        let whose = |names: &[&str]| names.contains(&receiver);
+        let parts = PARTS.iter().filter(|(name, names)| whose(names) || receiver == "self" && *name == part);
+        found.extend(parts.map(|(name, _)| (*name, &after[..end])));
+    }
+    found
+}
+
+/// Files of `texts` (path, text) that call each other's methods in a circle, or lead to such.
+fn circle(texts: &[(String, String)]) -> BTreeSet<&str> {
+    let read: Vec<(&str, Vec<(&str, String)>)> =
+        texts.iter().map(|(path, text)| (path.as_str(), bodies(text))).collect();
+    let mut homes: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for (path, bodies) in &read {
+        for (part, body) in bodies {
+            methods(body).for_each(|name| {
+                homes.entry((part, name)).or_default().insert(path);
+            });
+        }
+    }
+    let mut edges: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for (path, bodies) in &read {
+        for call in bodies.iter().flat_map(|(part, body)| calls(part, body)) {
+            let to = homes.get(&call).into_iter().flatten().filter(|to| *to != path);
+            edges.extend(to.map(|to| (*path, *to)));
+        }
+    }
+    // Who calls nobody that is left is in no circle.
+    loop {
+        let callers: BTreeSet<&str> = edges.iter().map(|(from, _)| *from).collect();
+        let before = edges.len();
+        edges.retain(|(_, to)| callers.contains(to));
+        if edges.len() == before {
+            return callers;
+        }
+    }
 }
 
 /// Checks the direction of the rooms.
 pub(crate) fn check(root: &Path) -> Checked {
-    let (mut found, mut up) = (Vec::new(), Vec::new());
+    let (mut found, mut texts) = (Vec::new(), Vec::new());
     let files = crate::tracked(root, &["models/src/*.rs"])?;
     for file in &files {
         let text = std::fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"))?;
-        let path = file.strip_prefix("models/src/").unwrap_or(file);
-        found.extend(examine(path, &text, &mut up));
+        let path = file.strip_prefix("models/src/").unwrap_or(file).to_owned();
+        found.extend(examine(&path, &text));
+        texts.push((path, text));
     }
-    let is_stale =
-        |(path, to): &(&str, &str)| !up.iter().any(|(p, t)| (p.as_str(), t.as_str()) == (*path, *to));
-    for (path, to) in EXCEPTIONS.into_iter().filter(is_stale) {
-        found.push(format!("models/src/{path}: does not name {to} any more; strike it from the exceptions"));
+    let circle = circle(&texts);
+    if !circle.is_empty() {
+        found.push(format!("models/src: files call each other's methods in a circle, among {circle:?}"));
     }
-    Ok((found, format!("rooms: {} files of models, {} exceptions", files.len(), EXCEPTIONS.len())))
+    Ok((found, format!("rooms: {} files of models, none names one above it", files.len())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn finding(path: &str, text: &str) -> Option<String> {
-        examine(path, text, &mut Vec::new())
-    }
-
     #[test]
     fn a_room_names_what_lies_below_it() {
-        assert_eq!(finding("link/wire.rs", "use crate::packet::List;\nuse crate::probe::Cause;"), None);
-        assert_eq!(finding("link.rs", "// crate::world does that\nlet x = crate::link::wire::Wire;"), None);
-        assert_eq!(finding("lib.rs", "pub use crate::world::Fabric;"), None);
-        let up = finding("packet/carried.rs", "let x = crate::agent::Agent::new();");
+        assert_eq!(examine("link/wire.rs", "use crate::packet::List;\nuse crate::probe::Cause;"), None);
+        assert_eq!(examine("link.rs", "// crate::world does that\nlet x = crate::link::wire::Wire;"), None);
+        assert_eq!(examine("lib.rs", "pub use crate::world::Fabric;"), None);
+        let up = examine("packet/carried.rs", "let x = crate::agent::Agent::new();");
         assert!(up.is_some_and(|text| text.contains("names agent, which lies above packet")));
-        assert!(finding("observe.rs", "use crate::enumeration::Outline;").is_some());
-        assert!(finding("cellar.rs", "").is_some_and(|text| text.contains("given a level")));
+        assert!(examine("observe.rs", "use crate::enumeration::Outline;").is_some());
+        assert!(examine("cellar.rs", "").is_some_and(|text| text.contains("given a level")));
     }
 
     #[test]
-    fn exceptions_name_what_lies_above() {
-        for (path, to) in EXCEPTIONS {
-            let text = format!("use crate::{to}::X;");
-            let mut up = Vec::new();
-            assert_eq!((examine(path, &text, &mut up), up.len()), (None, 1), "{path}");
-        }
+    fn circles_are_found() {
+        let file = |path: &str, part: &str, name: &str, call: &str| {
+            let text = format!(
+                "impl<P: Probe> {part} {{\n    pub fn {name}(&mut self) {{\n        {call};\n    }}\n}}\n"
+            );
+            (path.to_owned(), text)
+        };
+        let low = file("link.rs", "Links<P>", "post", "self.ports.len()");
+        let middle = file("switch.rs", "Switch", "start", "links.post(cx)");
+        let top = file("world.rs", "World for Fabric<P>", "handle", "self.switches[s].start(cx)");
+        assert!(circle(&[low.clone(), middle.clone(), top]).is_empty());
+        let up = file("link.rs", "Links<P>", "post", "switch.start(cx)");
+        assert_eq!(circle(&[up, middle.clone()]), ["link.rs", "switch.rs"].into());
+        let chain = file(
+            "link.rs",
+            "Links<P>",
+            "post",
+            "f(|x| self\n            .switches[s]\n            .start(x))",
+        );
+        assert_eq!(circle(&[chain, middle]), ["link.rs", "switch.rs"].into());
     }
 }

@@ -474,7 +474,8 @@ fn switch(d: &mut Draw, world: &World) -> Fields {
     } else {
         d.set(&mut switch, 70, "SwitchSpec/buffer_packets", &[1, 2, 9]);
     }
-    d.set(&mut switch, 70, "SwitchSpec/arbitration", &["round_robin", "oldest_first", "random", "islip"]);
+    let policies = &["round_robin", "oldest_first", "longest_queue_first", "random", "islip"];
+    d.set(&mut switch, 70, "SwitchSpec/arbitration", policies);
     if switch.get("arbitration").is_some_and(|kind| kind == "islip") {
         d.set(&mut switch, 60, "SwitchSpec/iterations", &[1, 2, 4]);
     }

@@ -4,7 +4,6 @@ use super::data::Data;
 use super::port::received;
 use super::protocol::{Conveyance, Token};
 use super::{Agent, Cause};
-use crate::agent::world::journey;
 use crate::observe::probe::{Delivery, ProtocolFact};
 
 impl Agent {
@@ -14,7 +13,7 @@ impl Agent {
         let now = delivery.at.0;
         self.host.account(now);
         if self.host.has_room(self.port.reserved()) {
-            let leg = self.port.leg(&payload.label, journey(delivery), Cause::SourceQueue);
+            let leg = self.port.leg(&payload.label, delivery.journey(), Cause::SourceQueue);
             self.host.take_in(received(
                 source,
                 delivery.priority,

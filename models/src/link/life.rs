@@ -3,6 +3,7 @@
 
 use crate::config::{NO_OWNER, PacketSize};
 use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::mark;
 use crate::observe::probe::{Cause, Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Probe};
@@ -46,8 +47,8 @@ pub(crate) struct Place {
 impl<P: Probe> Links<P> {
     /// A packet made at `at` by `device`, to be sent through `port`. It is in no list yet.
     #[inline(always)]
-    pub fn admit(&mut self, at: u64, device: u32, port: u32, made: Made, place: Place) -> u32 {
-        let timing = &self.timings[self.ports[port as usize].tx.timing as usize];
+    pub fn admit(&mut self, at: u64, device: u32, port: PortId, made: Made, place: Place) -> u32 {
+        let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
         let link_ps = timing.packet_ps(u64::from(made.size.wire), &mut 0);
         self.observe.ledger.injected += 1;
         self.observe.probe.offered(&Offered {
@@ -88,7 +89,7 @@ impl<P: Probe> Links<P> {
 
     /// What is known of a packet that arrives at `at`.
     #[inline(always)]
-    pub fn delivery(&self, port: u32, packet: u32, at: Time) -> Delivery {
+    pub fn delivery(&self, port: PortId, packet: u32, at: Time) -> Delivery {
         let record = &self.packets[packet];
         let mut parts = record.parts();
         parts[Cause::Recovery] = self.packets.late.of(packet);
@@ -98,7 +99,7 @@ impl<P: Probe> Links<P> {
             flow: record.flow,
             priority: record.priority,
             source: record.source,
-            destination: self.ports[port as usize].rx.device,
+            destination: self.ports[port.index()].rx.device,
             sequence: u64::from(record.sequence),
             payload: u32::from(record.payload),
             link_ps: u64::from(record.link_ps),
@@ -108,9 +109,9 @@ impl<P: Probe> Links<P> {
 
     /// Delivers a packet. Nothing of its [`Delivery`] is written down unless somebody looks at it: put
     /// together field by field and moved as a whole it cost 6 % of a hop.
-    pub fn deliver(&mut self, port: u32, packet: u32, at: Time) {
+    pub fn deliver(&mut self, port: PortId, packet: u32, at: Time) {
         let record = &self.packets[packet];
-        let device = self.ports[port as usize].rx.device;
+        let device = self.ports[port.index()].rx.device;
         // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).
         let owner = self.config.owners[usize::from(record.destination as u16)];
         assert!(
@@ -123,12 +124,11 @@ impl<P: Probe> Links<P> {
         if total != at.0 - record.created {
             self.parts_disagree(port, packet, at);
         }
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
         self.observe.outcome.record(
             mark::DELIVERED,
             at,
             u64::from(port),
-            id ^ u64::from(record.origin) << 52,
+            record.word() ^ u64::from(record.origin) << 52,
         );
         self.observe.ledger.delivered += 1;
         let (name, delivery) = (record.id(), self.delivery(port, packet, at));
@@ -142,7 +142,7 @@ impl<P: Probe> Links<P> {
     }
 
     #[cold]
-    fn parts_disagree(&self, port: u32, packet: u32, at: Time) -> ! {
+    fn parts_disagree(&self, port: PortId, packet: u32, at: Time) -> ! {
         panic!("the parts of a latency add up to it: {:?}", self.delivery(port, packet, at))
     }
 
@@ -151,13 +151,13 @@ impl<P: Probe> Links<P> {
         &mut self,
         cx: &mut Cx<'_, L>,
         packet: u32,
-        port: u32,
+        port: PortId,
         flow: u16,
         reason: DropReason,
     ) {
-        let device = self.ports[port as usize].rx.device;
-        let id = u64::from(self.packets[packet].sequence) << 32 | u64::from(self.packets[packet].source);
-        self.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), id);
+        let device = self.ports[port.index()].rx.device;
+        let word = self.packets[packet].word();
+        self.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), word);
         self.packets.unload(packet);
         if P::FOLLOWS_PACKETS {
             let name = self.packets[packet].id();

@@ -1,5 +1,6 @@
 //! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
 
+use crate::ids::PortId;
 use crate::link::medium::Channels;
 use crate::link::wire::{Wire, WireTiming};
 use crate::observe::clock::TransmitClock;
@@ -9,8 +10,6 @@ use sim_core::{EventKey, prefetch};
 use std::collections::VecDeque;
 use voq_backpressure::Receiver;
 
-/// No port, no input.
-pub(crate) const NONE: u32 = u32::MAX;
 /// No input is being read.
 pub(crate) const NO_INPUT: u8 = u8::MAX;
 /// Pointer of who has not served anybody: the first goes first.
@@ -134,7 +133,7 @@ pub(crate) struct Tx {
     pub parked_any: bool,
     /// A stype2 symbol waits for its place on the wire.
     pub voq_pending: bool,
-    pub peer: u32,
+    pub peer: PortId,
     /// Index of the [`LinkTiming`].
     pub timing: u16,
     /// The staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
@@ -199,6 +198,8 @@ pub(crate) struct Cold {
     pub in_flight: VecDeque<(EventKey, u32)>,
     /// What the sender knows of buffers on links of other media than RapidIO.
     pub channels: Option<Box<Channels>>,
+    /// Whoever sits behind this sink takes packets itself: deliveries are events.
+    pub listens: bool,
     /// VoQ messages sent from this port that have not arrived.
     pub messages_on_wire: u32,
     pub stats: PortStats,
@@ -220,7 +221,7 @@ impl Tx {
             queue_lanes: 0,
             parked_any: false,
             voq_pending: false,
-            peer: NONE,
+            peer: PortId::NONE,
             timing: 0,
             identity_queues: 0,
             reading_kind: reading::ORDINARY,
@@ -256,21 +257,21 @@ impl Tx {
     }
 
     #[inline]
-    pub fn push_record(&mut self, cold: &mut [Cold], port: u32, record: CreditRecord) {
+    pub fn push_record(&mut self, cold: &mut [Cold], port: PortId, record: CreditRecord) {
         let n = self.pending as usize;
         if n < 2 {
             self.keys[n] = record.key;
             self.buffers[n] = record.buffers;
             self.acknowledged[n] = record.acknowledged;
         } else {
-            cold[port as usize].credits.push_back(record);
+            cold[port.index()].credits.push_back(record);
         }
         self.pending += 1;
     }
 
     /// Takes the oldest record; there is one.
     #[inline]
-    pub fn pop_record(&mut self, cold: &mut [Cold], port: u32) -> CreditRecord {
+    pub fn pop_record(&mut self, cold: &mut [Cold], port: PortId) -> CreditRecord {
         let first =
             CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
@@ -279,7 +280,7 @@ impl Tx {
         self.buffers[0] = self.buffers[1];
         self.acknowledged[0] = self.acknowledged[1];
         if self.pending >= 2 {
-            let next = cold[port as usize].credits.pop_front().expect("the third record is kept apart");
+            let next = cold[port.index()].credits.pop_front().expect("the third record is kept apart");
             self.keys[1] = next.key;
             self.buffers[1] = next.buffers;
             self.acknowledged[1] = next.acknowledged;
@@ -338,7 +339,7 @@ pub(crate) struct Rx {
     /// The port's own outgoing direction.
     pub wire: Wire,
     pub status_standalone: u32,
-    pub peer: u32,
+    pub peer: PortId,
     pub device: u32,
     /// Index of the [`LinkTiming`] of the outgoing direction.
     pub timing: u16,
@@ -357,6 +358,32 @@ pub(crate) struct Rx {
     pub deliver_posted: bool,
     /// The link needs more than the closed form: see [`special`].
     pub special: u8,
+}
+
+/// How a link runs. Each verb asks once.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Everything is known when a packet starts.
+    Closed,
+    /// In symbol granularity.
+    Symbols,
+    /// Of another medium than RapidIO.
+    Medium,
+    /// Of a medium whose virtual channels share it by micropackets.
+    Interleaved,
+}
+
+impl Rx {
+    /// How the link of this port runs now.
+    #[inline(always)]
+    pub fn mode(&self) -> Mode {
+        match self.special & special::MODE {
+            0 => Mode::Closed,
+            bits if bits & special::SYMBOLS != 0 => Mode::Symbols,
+            bits if bits & special::INTERLEAVED != 0 => Mode::Interleaved,
+            _ => Mode::Medium,
+        }
+    }
 }
 
 /// Values of [`Tx::reading_kind`].
@@ -385,6 +412,6 @@ pub(crate) mod special {
     pub const INTERLEAVED: u8 = 16;
     /// Events of the link take packets to its other end.
     pub const CARRIED: u8 = SYMBOLS | INTERLEAVED;
-    /// Buffers of the port are not told by records.
-    pub const APART: u8 = SYMBOLS | MEDIUM;
+    /// What makes a [`Mode`](super::Mode).
+    pub const MODE: u8 = SYMBOLS | MEDIUM | INTERLEAVED;
 }

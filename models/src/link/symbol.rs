@@ -21,6 +21,7 @@
 
 mod channels;
 mod check;
+mod credit;
 mod drive;
 mod fault;
 mod granularity;
@@ -29,14 +30,16 @@ mod receive;
 
 pub use check::WireChecked;
 pub(crate) use drive::Flight;
+pub(crate) use message::MessagePlace;
 
 use crate::config::{FabricConfig, FlowControl, SymbolicLink};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::special;
 use crate::observe::clock::CHANNELS;
 use crate::observe::probe::Probe;
 use crate::observe::stats::LinkStats;
-pub(crate) use channels::VirtualChannels;
+pub(crate) use channels::{CHANNEL_COUNT, VirtualChannels};
 use fault::Errors;
 use granularity::Logged;
 use lp_serial::Form;
@@ -45,6 +48,9 @@ use lp_serial::cost::{SymbolSize, Watermarks};
 use lp_serial::link::{Channels, Config, Handover, LinkPort, PacketMeta, VcConfig};
 use sim_core::{Class, Duration, EventKey, TimerSlot};
 use std::collections::{BTreeSet, VecDeque};
+
+/// Most places that are kept without a look at which of them are over.
+const PLACES_MAX: usize = 64;
 
 /// When the symbols of an instant are put together.
 const POLL: Class = Class::new(11);
@@ -69,7 +75,7 @@ struct Held {
 
 /// A transmission of a packet under way.
 #[derive(Clone, Debug)]
-struct Air {
+pub(super) struct Air {
     /// When the receiver judges it.
     key: EventKey,
     serial: u32,
@@ -90,14 +96,36 @@ impl Air {
 
 /// A symbol under way.
 #[derive(Clone, Debug)]
-struct Flying {
+pub(crate) struct Flying {
     key: EventKey,
     start: u64,
     symbol: ControlSymbol,
     /// Serial of the packet that it starts, and of the packet that it ends.
     starts: Option<u32>,
     ends: Option<u32>,
-    damaged: bool,
+    pub(crate) damaged: bool,
+}
+
+/// What a link port says of a packet that its input side has got to.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Judged {
+    /// It was cut off on the way.
+    Gone,
+    /// The device does not get it.
+    Refused,
+    /// The device takes it, and then has it acknowledged.
+    Accepted,
+    /// The device takes it into a buffer of this channel, and then [tells](Links::tell_of_channel).
+    AcceptedInChannel(u8),
+}
+
+/// What has happened to a link that its device has to act on.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// The output side has recovered from an error: what it had told may have been lost.
+    Recovered,
+    /// The link is initialised: its neighbour knows nothing, and what the neighbour had said is void.
+    Initialised,
 }
 
 /// What the input side still has to come to.
@@ -183,7 +211,7 @@ impl<P: Probe> Links<P> {
             let ports = [index(link.a), index(link.b)];
             self.ends.resize_with(self.ports.len(), || None);
             let stores = ports.iter().all(|&port| {
-                let tx = &self.ports[port as usize].tx;
+                let tx = &self.ports[port.index()].tx;
                 self.timings[tx.timing as usize].header == 0
             });
             let changes = stores
@@ -193,25 +221,25 @@ impl<P: Probe> Links<P> {
             let by_number = detail.damage.iter().any(|d| !(d.packets.is_empty() && d.symbols.is_empty()));
             let at_once = config.faults.iter().any(|fault| fault.link == detail.link && fault.at.0 == 0);
             for (side, port) in ports.into_iter().enumerate() {
-                let lanes = self.cold[port as usize].lane_count;
-                let eager_at = self.ports[port as usize].rx.eager_at;
-                self.ends[port as usize] = Some(Box::new(End::new(&config, detail, side, lanes, eager_at)));
+                let lanes = self.cold[port.index()].lane_count;
+                let eager_at = self.ports[port.index()].rx.eager_at;
+                self.ends[port.index()] = Some(Box::new(End::new(&config, detail, side, lanes, eager_at)));
                 if detail.channels.is_some() {
-                    self.ports[port as usize].tx.clock.set_gate(0, CHANNELS);
+                    self.ports[port.index()].tx.clock.set_gate(0, CHANNELS);
                 }
                 self.end(port).changes = changes;
-                let rx = &mut self.ports[port as usize].rx;
+                let rx = &mut self.ports[port.index()].rx;
                 rx.special |=
                     if changes && !by_number && !at_once { special::WATCHED } else { special::SYMBOLS };
                 if detail.flow == FlowControl::Receiver {
-                    self.ports[port as usize].tx.free = i16::MAX / 2;
+                    self.ports[port.index()].tx.free = i16::MAX / 2;
                 }
             }
         }
     }
 
-    pub(crate) fn end(&mut self, port: u32) -> &mut End {
-        self.ends[port as usize].as_mut().expect("the link runs in symbol granularity")
+    pub(crate) fn end(&mut self, port: PortId) -> &mut End {
+        self.ends[port.index()].as_mut().expect("the link runs in symbol granularity")
     }
 
     /// Totals of the ends of links, in the order of ports.
@@ -224,7 +252,7 @@ impl<P: Probe> Links<P> {
             stats.recovery_ps = self.ports[port].tx.clock.recovery_total(now);
             stats.down_ps += end.down_since.map_or(0, |since| now - since);
             stats.failed = end.link.has_failed();
-            totals.push((device, self.nodes.number(device, port as u32), stats));
+            totals.push((device, self.nodes.number(device, PortId::new(port as u32)), stats));
         }
         totals
     }
@@ -328,6 +356,28 @@ impl End {
             && self.link.waiting() == own
     }
 
+    /// What becomes of a packet of continuous traffic is known.
+    pub(super) fn settled(&mut self, serial: u32) {
+        self.held(serial).unsettled = false;
+    }
+
+    /// A damaged character of the idle sequence is on its way here.
+    pub(super) fn expect_idle_damage(&mut self) {
+        self.idle_errors += 1;
+    }
+
+    /// The symbol that is heard at `key` is not on its way any more.
+    pub(super) fn arrived(&mut self, key: EventKey) -> Option<Flying> {
+        let n = self.flying.iter().position(|symbol| symbol.key == key)?;
+        self.flying.remove(n)
+    }
+
+    /// The transmission that is judged at `key` is not on its way any more.
+    pub(super) fn landed(&mut self, key: EventKey) -> Option<Air> {
+        let n = self.air.iter().position(|air| air.key == key)?;
+        self.air.remove(n)
+    }
+
     fn held(&mut self, serial: u32) -> &mut Held {
         let found = self.held.iter_mut().find(|held| held.serial == serial);
         found.expect("what the link port sends is held")
@@ -409,5 +459,16 @@ impl End {
     /// Whether something is on its way to the partner.
     pub fn is_busy(&self) -> bool {
         !(self.air.is_empty() && self.flying.is_empty() && self.due.is_empty())
+    }
+
+    /// In packet granularity: a symbol has its place at `at`.
+    pub(crate) fn note_place(&mut self, now: u64, at: u64) {
+        self.place(at);
+        if self.places.len() > PLACES_MAX {
+            // The last one that has begun may still be on the wire.
+            if let Some(&begun) = self.places.range(..=now).next_back() {
+                self.places = self.places.split_off(&begun);
+            }
+        }
     }
 }

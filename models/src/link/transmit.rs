@@ -1,16 +1,16 @@
-//! A transmitter: credits, choice of the next packet, start of a transmission, buffer releases.
+//! A transmitter: its lists, the start of a transmission, and what a wait for it cost.
 
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::link::Links;
-use crate::link::port::{Cold, CreditRecord, LinkTiming, Parked, Port, Tx, special};
+use crate::ids::PortId;
+use crate::link::port::{Cold, Parked, Port, Tx, special};
 use crate::link::symbol::Flight;
-use crate::link::wire::Function;
+use crate::link::{Links, mail};
 use crate::observe::clock::{CHANNELS, TransmitClock};
 use crate::observe::mark;
 use crate::observe::probe::{Cause, PacketStep, Probe};
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
-use sim_core::{Duration, EventKey, EventList, Time};
+use sim_core::{EventList, Time};
 use std::hint::select_unpredictable;
 
 /// A packet that may start now.
@@ -49,60 +49,17 @@ pub(crate) struct Started {
 }
 
 impl<P: Probe> Links<P> {
-    /// Makes the symbol that tells the neighbour of `port` about its buffers at `t`, and its record. Whether
-    /// they are so few that every release has to be told at once.
-    #[inline(always)]
-    pub fn place_status<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        t: u64,
-        acknowledged: u8,
-    ) -> bool {
-        let special = self.ports[port as usize].rx.special;
-        let Links { ports, cold, timings, keys, .. } = self;
-        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
-        let rx = &mut ports[port as usize].rx;
-        let timing = &timings[rx.timing as usize];
-        let slot = rx.wire.due(t, Function::Stype0, timing.wire);
-        rx.wire.status_riding += u32::from(slot.riding);
-        rx.status_standalone += u32::from(!slot.riding);
-        let at = slot.start + timing.wire.symbol + timing.propagation;
-        let (peer, device) = (rx.peer, rx.device);
-        let place = slot.start;
-        rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
-        let low = rx.advertised <= rx.eager_at;
-        let buffers = rx.advertised;
-        let key = keys[device as usize].make(Time(at), class::SYMBOL);
-        let upstream = &mut ports[peer as usize].tx;
-        // Records that are visible by now are applied: only those still on the wire are kept. Not while the
-        // sender is blocked: then they change its clock, and it may have creations to make up first.
-        if upstream.clock.blocked() == 0 {
-            let timing = &timings[upstream.timing as usize];
-            apply_visible(upstream, timing, cold, peer, cx.key());
-        }
-        upstream.push_record(cold, peer, CreditRecord { key, buffers, acknowledged });
-        if upstream.credit_waiting && !upstream.wake_posted && key > cx.key() {
-            upstream.wake_posted = true;
-            cx.post(key, peer, Happening::Wake.pack());
-        }
-        if special != 0 {
-            self.note_status(cx.now().0, port, place, acknowledged, buffers);
-        }
-        low
-    }
-
     /// Commits `packet` to the wire of `port` now, and posts its arrival where the link has no event of its
     /// own for it.
     #[inline(always)]
     pub fn commit_packet<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         is_switch: bool,
     ) -> Started {
-        let (index, now) = (port as usize, cx.now().0);
+        let (index, now) = (port.index(), cx.now().0);
         // Slices in local variables: their places and lengths stay in registers across the stores below.
         let Links { ports, cold, packets, timings, keys, observe, unfolded, .. } = self;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
@@ -137,8 +94,7 @@ impl<P: Probe> Links<P> {
         record.parts[Cause::Pipeline as usize] += timing.pipeline;
         let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
         let queue = record.queue;
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
-        observe.trajectory.record(mark::START, Time(start), u64::from(port), id);
+        observe.trajectory.record(mark::START, Time(start), u64::from(port), record.word());
         observe.ledger.packet_hops += 1;
         let keys = &mut keys[transmit.device as usize];
         let arrival =
@@ -147,95 +103,41 @@ impl<P: Probe> Links<P> {
         debug_assert!(!tx.done_posted);
         let peer = transmit.peer;
         let special = transmit.special;
-        let flight = Flight { start, stored: stored_until, arrival, behind: (length - stored_until) as u32 };
-        if special & special::CARRIED != 0 {
-            // The link's own event takes the packet there.
-        } else if !timing.to_sink {
-            // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
-            let at = arrival.earlier(Duration(if *unfolded { timing.pipeline } else { 0 }));
-            let behind = (length - stored_until) as u32;
-            cx.post(
-                at,
-                peer,
-                Happening::Arrive { packet, destination: record.destination as u16, behind }.pack(),
-            );
-        } else {
-            let in_flight = &mut cold[peer as usize].in_flight;
-            in_flight.push_back((arrival, packet));
-            if *unfolded || timing.to_agent {
-                let key = in_flight[0].0;
-                let sink = &mut ports[peer as usize].rx;
-                if !sink.deliver_posted {
-                    sink.deliver_posted = true;
-                    cx.post(key, peer, Happening::Deliver.pack());
-                }
-            }
+        let behind = (length - stored_until) as u32;
+        let flight = Flight { start, stored: stored_until, arrival, behind };
+        if special & special::CARRIED == 0 {
+            // Otherwise the link's own event takes the packet there.
+            let destination = record.destination as u16;
+            mail::send_packet(cx, ports, cold, (peer, timing), (packet, destination), &flight, *unfolded);
         }
         if let Some(waited) = waited {
             self.note_waited(port, packet, input, waited);
         }
         Started { flight, special, input, share, origin, priority, queue }
     }
-}
-
-impl<P: Probe> Links<P> {
-    #[inline(always)]
-    pub fn apply_records(&mut self, port: u32, key: EventKey) {
-        let tx = &mut self.ports[port as usize].tx;
-        let timing = &self.timings[tx.timing as usize];
-        apply_visible(tx, timing, &mut self.cold, port, key);
-    }
-
-    /// The transmitter is blocked on credit: makes sure that the next change wakes it.
-    pub fn await_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.ports[port as usize].tx;
-        tx.credit_waiting = true;
-        if tx.wake_posted {
-            return;
-        }
-        if let Some(record) = tx.first_record() {
-            tx.wake_posted = true;
-            cx.post(record.key, port, Happening::Wake.pack());
-            return;
-        }
-        let peer = tx.peer;
-        if let Some(&(key, _)) = self.cold[peer as usize].in_flight.front() {
-            let rx = &mut self.ports[peer as usize].rx;
-            if !rx.deliver_posted {
-                rx.deliver_posted = true;
-                cx.post(key, peer, Happening::Deliver.pack());
-            }
-        }
-    }
-
-    /// A status of a link that needs more than the closed form has its place on the wire.
-    #[cold]
-    pub fn note_status(&mut self, now: u64, port: u32, place: u64, acknowledged: u8, free: u8) {
-        let bits = self.ports[port as usize].rx.special;
-        if bits & special::WATCHED != 0 {
-            self.end(port).note_place(now, place);
-        }
-        if bits & special::CHECK != 0 {
-            self.check_status(port, acknowledged, free);
-        }
-    }
 
     /// No idle output but those of `waiting_outputs` has a packet in this lane.
     #[cfg(debug_assertions)]
-    pub fn check_stuck<L: EventList<Payload>>(&self, cx: &Cx<'_, L>, base: u32, mut outputs: u64, lane: u32) {
+    pub fn check_tried<L: EventList<Payload>>(
+        &self,
+        cx: &Cx<'_, L>,
+        base: PortId,
+        mut outputs: u64,
+        lane: u32,
+    ) {
         while outputs != 0 {
             let output = base + outputs.trailing_zeros();
             outputs &= outputs - 1;
-            let busy = self.ports[output as usize].tx.done > cx.key();
+            let busy = self.ports[output.index()].tx.done > cx.key();
             assert!(busy || !self.lane_in_use(output, lane), "an idle output was not tried");
         }
     }
 
     /// Whether `lane` is one of the [`eligible`](Self::eligible).
-    pub fn waits_in(&mut self, port: u32, priority: usize, lane: u32) -> bool {
-        let tx = &self.ports[port as usize].tx;
+    pub fn waits_in(&mut self, port: PortId, priority: usize, lane: u32) -> bool {
+        let tx = &self.ports[port.index()].tx;
         let listed = tx.mask[priority] >> lane & 1 == 1;
-        let cold = &self.cold[port as usize];
+        let cold = &self.cold[port.index()];
         if lane < u32::from(tx.queue_lanes) {
             return listed && cold.stopped_lanes >> lane & 1 == 0;
         }
@@ -244,51 +146,46 @@ impl<P: Probe> Links<P> {
         released || listed && (!tx.parked_any || self.park_stopped(port, priority, lane))
     }
 
-    #[inline(always)]
-    pub fn base_of(&self, port: u32) -> u32 {
-        self.nodes.first_port(self.ports[port as usize].rx.device)
-    }
-
-    pub fn lane_in_use(&self, output: u32, lane: u32) -> bool {
-        let tx = &self.ports[output as usize].tx;
+    pub fn lane_in_use(&self, output: PortId, lane: u32) -> bool {
+        let tx = &self.ports[output.index()].tx;
         let bit = 1u64 << lane;
         let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
         let apart = tx.parked_any || tx.clock.blocked() & CHANNELS != 0;
         main & bit != 0 || apart && self.lane_in_use_apart(output, lane)
     }
 
-    /// The same of what waits beside the main lists.
+    /// Whether packets of a lane wait beside the main lists.
     #[cold]
-    fn lane_in_use_apart(&self, output: u32, lane: u32) -> bool {
-        let parked = &self.cold[output as usize].parked;
+    fn lane_in_use_apart(&self, output: PortId, lane: u32) -> bool {
+        let parked = &self.cold[output.index()].parked;
         parked.iter().any(|queue| queue.mask.iter().any(|mask| mask >> lane & 1 == 1))
             || self.channels(output).is_some_and(|channels| channels.uses(lane))
     }
 
     /// Index of the main list of (output, priority, lane).
     #[inline(always)]
-    fn list_of(&self, port: u32, priority: usize, lane: u32) -> usize {
-        list_index(self.ports[port as usize].tx.lists, &self.cold, port, priority, lane)
+    fn list_of(&self, port: PortId, priority: usize, lane: u32) -> usize {
+        list_index(self.ports[port.index()].tx.lists, &self.cold, port, priority, lane)
     }
 
     /// Posts the end of the running transmission as an event, once.
     #[inline]
-    pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let tx = &mut self.ports[port as usize].tx;
+    pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let tx = &mut self.ports[port.index()].tx;
         if !tx.done_posted {
             tx.done_posted = true;
-            cx.post(tx.done, port, Happening::Done.pack());
+            cx.post(tx.done, port.into(), Happening::Done.pack());
         }
     }
 
     /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the
     /// head of a main list move aside. The result may contain lanes whose input is busy.
     #[inline(always)]
-    pub fn eligible(&mut self, port: u32, priority: usize) -> u64 {
-        let tx = &self.ports[port as usize].tx;
+    pub fn eligible(&mut self, port: PortId, priority: usize) -> u64 {
+        let tx = &self.ports[port.index()].tx;
         let mut lanes = tx.mask[priority];
         if tx.queue_lanes != 0 {
-            lanes &= !self.cold[port as usize].stopped_lanes;
+            lanes &= !self.cold[port.index()].stopped_lanes;
         }
         if !tx.parked_any {
             return lanes;
@@ -302,7 +199,7 @@ impl<P: Probe> Links<P> {
                 lanes &= !(1 << lane);
             }
         }
-        for parked in &self.cold[port as usize].parked {
+        for parked in &self.cold[port.index()].parked {
             if !parked.stopped {
                 lanes |= parked.mask[priority];
             }
@@ -312,9 +209,9 @@ impl<P: Probe> Links<P> {
 
     /// Moves packets of stopped queues from the head of a main list to their own lists; whether the main list
     /// has a head left.
-    fn park_stopped(&mut self, port: u32, priority: usize, lane: u32) -> bool {
-        let tx = &mut self.ports[port as usize].tx;
-        let cold = &mut self.cold[port as usize];
+    fn park_stopped(&mut self, port: PortId, priority: usize, lane: u32) -> bool {
+        let tx = &mut self.ports[port.index()].tx;
+        let cold = &mut self.cold[port.index()];
         let index = (tx.lists + priority as u32 * cold.stride + lane) as usize;
         loop {
             let head = self.lists[index].head;
@@ -341,8 +238,8 @@ impl<P: Probe> Links<P> {
 
     /// The oldest packet of a lane that no message stops: main list or released queue.
     #[inline(always)]
-    pub fn head_of(&self, port: u32, priority: usize, lane: u32) -> Pick {
-        let tx = &self.ports[port as usize].tx;
+    pub fn head_of(&self, port: PortId, priority: usize, lane: u32) -> Pick {
+        let tx = &self.ports[port.index()].tx;
         let head = if tx.mask[priority] & (1 << lane) != 0 {
             self.lists[self.list_of(port, priority, lane)].head
         } else {
@@ -352,7 +249,7 @@ impl<P: Probe> Links<P> {
         if !tx.parked_any {
             return best;
         }
-        for (n, parked) in self.cold[port as usize].parked.iter().enumerate() {
+        for (n, parked) in self.cold[port.index()].parked.iter().enumerate() {
             if parked.stopped || parked.mask[priority] & (1 << lane) == 0 {
                 continue;
             }
@@ -375,9 +272,9 @@ impl<P: Probe> Links<P> {
 
     /// Takes a picked packet out of its list.
     #[inline(always)]
-    pub fn take(&mut self, port: u32, pick: Pick) {
+    pub fn take(&mut self, port: PortId, pick: Pick) {
         let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         if pick.parked == MAIN {
             let index = list_index(tx.lists, &self.cold, port, priority, lane);
             let list = &mut self.lists[index];
@@ -389,7 +286,7 @@ impl<P: Probe> Links<P> {
         } else if pick.parked == Pick::IN_CHANNEL {
             self.take_from_channel(port, pick);
         } else {
-            let cold = &mut self.cold[port as usize];
+            let cold = &mut self.cold[port.index()];
             let parked = &mut cold.parked[pick.parked as usize];
             let lanes = parked.lists.len() / PRIORITIES;
             let list = &mut parked.lists[priority * lanes + lane as usize];
@@ -404,40 +301,40 @@ impl<P: Probe> Links<P> {
                 tx.parked_any = !cold.parked.is_empty();
             }
         }
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         tx.stored -= 1;
         tx.waiting -= 1;
     }
 
     /// Puts a waiting packet behind the others of its lane at the output.
     #[inline(always)]
-    pub fn store(&mut self, port: u32, lane: u32, packet: u32) {
+    pub fn store(&mut self, port: PortId, lane: u32, packet: u32) {
         // Also packets of a stopped queue come here first, because older ones of that queue may still be in
         // the list; they move aside when they reach its head, in their order.
         let priority = self.packets[packet].priority as usize;
         let index = self.list_of(port, priority, lane);
-        let tx = &mut self.ports[port as usize].tx;
+        let tx = &mut self.ports[port.index()].tx;
         put(tx, &mut self.packets, &mut self.lists[index], priority, lane, packet);
     }
 
     /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
     #[inline(always)]
-    pub fn begin_wait_at(&mut self, port: u32, packet: u32, t: u64, at_input: bool) {
-        wait_for(&self.ports[port as usize].tx.clock, &mut self.packets[packet], t, at_input);
+    pub fn begin_wait_at(&mut self, port: PortId, packet: u32, t: u64, at_input: bool) {
+        wait_for(&self.ports[port.index()].tx.clock, &mut self.packets[packet], t, at_input);
     }
 
     /// Adds a packet's staged and head-of-line blocked time to the totals of its output and its input.
-    pub fn note_waited(&mut self, port: u32, packet: u32, input: u8, waited: Waited) {
+    pub fn note_waited(&mut self, port: PortId, packet: u32, input: u8, waited: Waited) {
         self.packets.late.add(packet, waited.recovery);
-        self.cold[port as usize].stats.staged_ps += u128::from(waited.staged);
+        self.cold[port.index()].stats.staged_ps += u128::from(waited.staged);
         if waited.hol != 0 {
             let input = self.base_of(port) + u32::from(input);
-            self.cold[input as usize].stats.hol_ps += u128::from(waited.hol);
+            self.cold[input.index()].stats.hol_ps += u128::from(waited.hol);
         }
     }
 
-    pub fn tell_started(&mut self, port: u32, packet: u32, at: Time, until: Time) {
-        let device = self.ports[port as usize].rx.device;
+    pub fn tell_started(&mut self, port: PortId, packet: u32, at: Time, until: Time) {
+        let device = self.ports[port.index()].rx.device;
         let number = self.nodes.number(device, port);
         let (id, mut parts) = (self.packets[packet].id(), self.packets[packet].parts());
         parts[Cause::Recovery] = self.packets.late.of(packet);
@@ -447,9 +344,9 @@ impl<P: Probe> Links<P> {
 
 /// Index of the main list of (priority, lane) of the output `port`, whose first list is `first`.
 #[inline(always)]
-pub(crate) fn list_index(first: u32, cold: &[Cold], port: u32, priority: usize, lane: u32) -> usize {
+pub(crate) fn list_index(first: u32, cold: &[Cold], port: PortId, priority: usize, lane: u32) -> usize {
     // The stride lies apart: most packets have the lowest priority.
-    let above = if priority == 0 { 0 } else { priority as u32 * cold[port as usize].stride };
+    let above = if priority == 0 { 0 } else { priority as u32 * cold[port.index()].stride };
     (first + lane + above) as usize
 }
 
@@ -473,18 +370,6 @@ pub(crate) fn put(
 pub(crate) fn wait_for(clock: &TransmitClock, record: &mut Packet, t: u64, at_input: bool) {
     record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
     record.snapshot = clock.snapshot(t, record.priority, record.queue, record.next_hop);
-}
-
-/// Applies the credit records of `port` that are visible at `key`.
-#[inline(always)]
-fn apply_visible(tx: &mut Tx, timing: &LinkTiming, cold: &mut [Cold], port: u32, key: EventKey) {
-    while tx.has_record(key) {
-        let record = tx.pop_record(cold, port);
-        tx.outstanding -= u16::from(record.acknowledged);
-        tx.free = i16::from(record.buffers) - tx.outstanding as i16;
-        let blocked = timing.blocked(tx.free, tx.outstanding);
-        tx.clock.set_blocked(record.key.time().0, blocked);
-    }
 }
 
 /// Staged and head-of-line blocked time of a wait that is over.

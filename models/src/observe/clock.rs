@@ -452,7 +452,7 @@ mod tests {
         assert_eq!(clock.stopped_total(50), 29);
     }
 
-    /// The same integrals, counted picosecond by picosecond.
+    /// The integrals of a clock, counted picosecond by picosecond.
     #[derive(Default)]
     struct Tick {
         busy_until: u64,

@@ -144,6 +144,23 @@ pub struct Delivery {
 }
 
 impl Delivery {
+    /// The way of the packet that was delivered.
+    pub(crate) fn journey(&self) -> Journey {
+        Journey {
+            at: self.at,
+            created: self.created,
+            flow: self.flow,
+            priority: self.priority,
+            source: self.source,
+            destination: self.destination,
+            sequence: self.sequence,
+            payload: self.payload,
+            parts: self.parts,
+        }
+    }
+}
+
+impl Delivery {
     /// Source creation to last bit at the destination, picoseconds.
     pub fn latency(&self) -> u64 {
         self.at.0 - self.created.0
@@ -181,6 +198,11 @@ pub struct Journey {
 }
 
 impl Journey {
+    /// What fingerprints know it by: its sequence and its source.
+    pub(crate) fn word(&self) -> u64 {
+        self.sequence << 32 | u64::from(self.source)
+    }
+
     /// From protocol to protocol, picoseconds.
     pub fn latency(&self) -> u64 {
         self.at.0 - self.created.0

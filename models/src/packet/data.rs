@@ -29,7 +29,7 @@ impl Data {
         self.bytes.as_deref()
     }
 
-    /// The same with this label.
+    /// These octets with this label.
     pub fn labelled(self, label: Label) -> Self {
         Data { label, ..self }
     }

@@ -7,9 +7,8 @@
 
 use crate::config::vc_of;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::ids::Node;
+use crate::ids::{Node, PortId};
 use crate::link::Links;
-use crate::link::port::NONE;
 use crate::observe::probe::Probe;
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
 use crate::run::StallReport;
@@ -47,7 +46,7 @@ impl<P: Probe> View<'_, P> {
         if record.flags & WAITING == 0 {
             return if f.links.is_cut_off(port) { Reason::NoLink } else { Reason::Moving };
         }
-        let tx = &f.links.ports[port as usize].tx;
+        let tx = &f.links.ports[port.index()].tx;
         if self.is_refused(port, record.priority) {
             return Reason::NoCredit(self.holder(packet, tx.peer));
         }
@@ -59,17 +58,17 @@ impl<P: Probe> View<'_, P> {
         }
         if tx.clock.blocked() & (1 << record.priority) != 0 {
             let peer = tx.peer;
-            if f.links.cold[port as usize].channels.as_ref().is_some_and(|channels| channels.coming > 0) {
+            if f.links.cold[port.index()].channels.as_ref().is_some_and(|channels| channels.coming > 0) {
                 return Reason::Moving;
             }
-            if tx.wake_posted || tx.pending > 0 || !f.links.cold[peer as usize].in_flight.is_empty() {
+            if tx.wake_posted || tx.pending > 0 || !f.links.cold[peer.index()].in_flight.is_empty() {
                 return Reason::Moving;
             }
-            if let Some(Some(end)) = f.links.ends.get(port as usize) {
+            if let Some(Some(end)) = f.links.ends.get(port.index()) {
                 if end.is_gone() {
                     return Reason::NoLink;
                 }
-                let partner = f.links.ends[peer as usize].as_ref().expect("both ends of a link are symbolic");
+                let partner = f.links.ends[peer.index()].as_ref().expect("both ends of a link are symbolic");
                 if tx.clock.is_recovering() || end.is_busy() || partner.is_busy() {
                     return Reason::Moving;
                 }
@@ -123,7 +122,7 @@ impl<P: Probe> View<'_, P> {
     }
 
     /// The packet of the same channel as `packet` that has held a buffer of `peer` longest, or [`NIL`].
-    fn holder(&self, packet: u32, peer: u32) -> u32 {
+    fn holder(&self, packet: u32, peer: PortId) -> u32 {
         let f = self.fabric;
         let vc = vc_of(f.links.packets[packet].priority);
         let waits = f.links.packets.iter().filter(|(id, p)| {
@@ -138,46 +137,45 @@ impl<P: Probe> View<'_, P> {
     /// Receiver-controlled flow control: the neighbour refuses what `port` sends, has no room for `priority`,
     /// and gets none from a transmission that succeeds. The wire is busy with repetitions, and yet nothing
     /// moves.
-    fn is_refused(&self, port: u32, priority: u8) -> bool {
+    fn is_refused(&self, port: PortId, priority: u8) -> bool {
         let f = self.fabric;
-        let refused = |port: u32| {
-            let end = f.links.ends.get(port as usize).and_then(|end| end.as_ref());
+        let refused = |port: PortId| {
+            let end = f.links.ends.get(port.index()).and_then(|end| end.as_ref());
             end.is_some_and(|end| end.is_refused()) && f.links.is_symbolic(port)
         };
         if !refused(port) {
             return false;
         }
-        let peer = f.links.ports[port as usize].tx.peer;
-        let rx = &f.links.ports[peer as usize].rx;
+        let peer = f.links.ports[port.index()].tx.peer;
+        let rx = &f.links.ports[peer.index()].rx;
         let free = u16::from(rx.buffers.saturating_sub(rx.occupied.saturating_sub(rx.unaccepted)));
-        let partner = f.links.ends[peer as usize].as_ref().expect("both ends of a link are symbolic");
+        let partner = f.links.ends[peer.index()].as_ref().expect("both ends of a link are symbolic");
         !partner.has_room(free, priority) && !self.readers(peer).any(|output| !refused(output))
     }
 
     /// Outputs that read from the input buffers of `port` right now.
-    fn readers(&self, port: u32) -> impl Iterator<Item = u32> {
+    fn readers(&self, port: PortId) -> impl Iterator<Item = PortId> {
         let f = self.fabric;
-        let outputs = match f.links.nodes.node(port) {
-            Node::Switch(s) => f.switches[s].base..f.switches[s].base + f.switches[s].ports,
-            Node::Endpoint(_) => 0..0,
+        let (base, ports) = match f.links.nodes.node(port) {
+            Node::Switch(s) => (f.switches[s].base, f.switches[s].ports),
+            Node::Endpoint(_) => (port, 0),
         };
-        let base = outputs.start;
-        outputs.filter(move |&output| {
-            let tx = &f.links.ports[output as usize].tx;
+        base.span(ports).filter(move |&output| {
+            let tx = &f.links.ports[output.index()].tx;
             let reads = u32::from(tx.reading) == port - base && tx.done > self.key;
             reads || f.links.interleaved(output).is_some_and(|messages| messages.reads(port - base))
         })
     }
 
     /// Whether a packet is leaving the input buffers of `port` right now.
-    fn is_read(&self, port: u32) -> bool {
+    fn is_read(&self, port: PortId) -> bool {
         self.readers(port).next().is_some()
     }
 
-    fn stopped(&self, port: u32, queue: u8) -> Reason {
+    fn stopped(&self, port: PortId, queue: u8) -> Reason {
         let f = self.fabric;
-        let tx = &f.links.ports[port as usize].tx;
-        let cold = &f.links.cold[port as usize];
+        let tx = &f.links.ports[port.index()].tx;
+        let cold = &f.links.cold[port.index()];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
         let base = f.links.base_of(tx.peer);
         let ports = f.switches[f.links.nodes.switch(tx.peer)].ports as u16;
@@ -192,10 +190,10 @@ impl<P: Probe> View<'_, P> {
         // The neighbour calls the port clear and has nothing more to say: the message that says so was lost.
         let neighbour = &f.switches[f.links.nodes.switch(tx.peer)];
         let own = (tx.peer - base) as u16;
-        let told = neighbour.originator.as_ref().is_some_and(|o| {
+        let told = neighbour.teller.as_ref().map(|teller| &teller.originator).is_some_and(|o| {
             o.reported(own, p)
                 || o.pending_messages(own) > 0
-                || f.links.cold[tx.peer as usize].messages_on_wire > 0
+                || f.links.cold[tx.peer.index()].messages_on_wire > 0
         });
         if !told {
             return Reason::Stopped(p as u8, NIL);
@@ -209,7 +207,7 @@ impl<P: Probe> View<'_, P> {
             .map(|(id, _)| id);
         match holder {
             Some(id) => Reason::Stopped(p as u8, id),
-            None if f.links.ports[output as usize].tx.done > self.key => Reason::Moving,
+            None if f.links.ports[output.index()].tx.done > self.key => Reason::Moving,
             None => Reason::Stopped(p as u8, NIL),
         }
     }
@@ -234,7 +232,7 @@ const WATCH_STEPS: u64 = 256;
 pub(crate) struct Watchdog {
     pub stalls: Vec<StallReport>,
     /// Places of which a stall has been reported: port and staging queue.
-    stalled: Vec<(u32, u8)>,
+    stalled: Vec<(PortId, u8)>,
     /// How long a packet may wait, ps; 0: nobody looks.
     pub stall_after: u64,
     /// From one look to the next, in units of `stall_after`.
@@ -249,19 +247,19 @@ impl Watchdog {
 
 impl<P: Probe> Links<P> {
     /// The port whose transmitter a waiting packet is for.
-    pub fn port_of(&self, packet: u32) -> u32 {
+    pub fn port_of(&self, packet: u32) -> PortId {
         self.packets[packet].port
     }
 
-    /// The port through which a waiting packet came in, or [`NONE`] at its source.
-    fn input_of(&self, packet: u32) -> u32 {
+    /// The port through which a waiting packet came in, or [`PortId::NONE`] at its source.
+    fn input_of(&self, packet: u32) -> PortId {
         let base = self.base_of(self.packets[packet].port);
-        if self.nodes.is_switch(base) { base + u32::from(self.packets[packet].input) } else { NONE }
+        if self.nodes.is_switch(base) { base + u32::from(self.packets[packet].input) } else { PortId::NONE }
     }
 
     /// The link of this port is down, or has given up: what was sent and is not acknowledged stands here.
-    fn is_cut_off(&self, port: u32) -> bool {
-        matches!(self.ends.get(port as usize), Some(Some(end)) if end.is_gone())
+    fn is_cut_off(&self, port: PortId) -> bool {
+        matches!(self.ends.get(port.index()), Some(Some(end)) if end.is_gone())
     }
 }
 
@@ -269,7 +267,7 @@ impl<P: Probe> Fabric<P> {
     fn describe(&self, view: &View<'_, P>, packet: u32) -> String {
         let record = &self.links.packets[packet];
         let port = self.links.port_of(packet);
-        let device = &self.links.config.devices[self.links.ports[port as usize].rx.device as usize].path;
+        let device = &self.links.config.devices[self.links.ports[port.index()].rx.device as usize].path;
         let flow = &self.links.config.flows[record.flow as usize].name;
         let number = port - self.links.base_of(port);
         let head = format!(
@@ -283,7 +281,7 @@ impl<P: Probe> Fabric<P> {
             Reason::Behind(_) => "behind another packet".to_string(),
             Reason::Stopped(p, id) => {
                 let peer = &self.links.config.devices
-                    [self.links.ports[self.links.ports[port as usize].tx.peer as usize].rx.device as usize]
+                    [self.links.ports[self.links.ports[port.index()].tx.peer.index()].rx.device as usize]
                     .path;
                 let stop = format!("staging queue {} is stopped by port {p} of {peer}", record.queue);
                 if id == NIL {
@@ -294,7 +292,7 @@ impl<P: Probe> Fabric<P> {
             }
             Reason::NoCredit(id) => {
                 let peer = &self.links.config.devices
-                    [self.links.ports[self.links.ports[port as usize].tx.peer as usize].rx.device as usize]
+                    [self.links.ports[self.links.ports[port.index()].tx.peer.index()].rx.device as usize]
                     .path;
                 if id == NIL {
                     format!("{peer} advertises no free buffer, though no packet holds one")
@@ -319,7 +317,7 @@ impl<P: Probe> Fabric<P> {
         let mut found = Vec::new();
         {
             let view = View { fabric: self, key: cx.key() };
-            let mut seen: Vec<(u32, u8)> = self.watchdog.stalled.clone();
+            let mut seen: Vec<(PortId, u8)> = self.watchdog.stalled.clone();
             // The longest wait first, ties by name: what is reported must not depend on where packets lie.
             let mut old: Vec<u32> = (self.links.packets.iter())
                 .filter(|(_, p)| p.snapshot.at <= deadline)
@@ -339,7 +337,7 @@ impl<P: Probe> Fabric<P> {
                 }
                 // At its source a packet may wait long behind others; only a stopped queue or a transmitter
                 // that does not start anything is suspicious there.
-                let tx = &self.links.ports[port as usize].tx;
+                let tx = &self.links.ports[port.index()].tx;
                 let suspicious = match tx.clock.stopped_since(record.queue) {
                     Some(since) => since <= deadline,
                     None => self.links.nodes.is_switch(port) || tx.clock.last_start() <= deadline,

@@ -168,7 +168,8 @@ fn staging(d: &mut Draw) -> StagingConfig {
 }
 
 fn switch(d: &mut Draw, voq: bool) -> SwitchConfig {
-    let arbitration = match d.below(5) {
+    let arbitration = match d.below(6) {
+        5 => Arbitration::LongestQueueFirst,
         0 => Arbitration::OldestFirst,
         1 => Arbitration::Random,
         2 => Arbitration::Islip { iterations: d.of(&[1, 2, 4]) },
@@ -465,7 +466,7 @@ fn channels(d: &mut Draw, config: &mut FabricConfig) {
         match &mut device.model {
             DeviceModel::Endpoint(e) => (e.staging, e.next_hop) = (StagingConfig::None, Arc::default()),
             DeviceModel::Switch(s) => {
-                if let Arbitration::Islip { .. } = s.arbitration {
+                if let Arbitration::Islip { .. } | Arbitration::LongestQueueFirst = s.arbitration {
                     s.arbitration = Arbitration::RoundRobin;
                 }
                 (s.input, s.buffering) = (InputQueueing::Voq, Buffering::Direct);
@@ -634,14 +635,17 @@ pub const VALUES: &[(&str, &[&str])] = &[
         &[
             "direct round_robin",
             "direct oldest_first",
+            "direct longest_queue_first",
             "direct random",
             "direct islip",
             "crosspoint round_robin",
             "crosspoint oldest_first",
+            "crosspoint longest_queue_first",
             "crosspoint random",
             "crosspoint islip",
             "output round_robin",
             "output oldest_first",
+            "output longest_queue_first",
             "output random",
             "output islip",
         ],
@@ -767,6 +771,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
                 let policy = match s.arbitration {
                     Arbitration::RoundRobin => "round_robin",
                     Arbitration::OldestFirst => "oldest_first",
+                    Arbitration::LongestQueueFirst => "longest_queue_first",
                     Arbitration::Random => "random",
                     Arbitration::Islip { iterations } => {
                         add("iterations", &iterations.to_string());

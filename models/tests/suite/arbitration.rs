@@ -5,9 +5,10 @@ use models::probe::Delivery;
 use sim_core::Duration;
 use std::sync::Arc;
 
-const POLICIES: [Arbitration; 4] = [
+const POLICIES: [Arbitration; 5] = [
     Arbitration::RoundRobin,
     Arbitration::OldestFirst,
+    Arbitration::LongestQueueFirst,
     Arbitration::Random,
     Arbitration::Islip { iterations: 4 },
 ];
@@ -195,6 +196,25 @@ fn oldest_first_by_hand() {
             let turns =
                 [(0, 0, 0, 1), (3, 0, T / 4, 1), (1, 0, T / 2, 1), (2, 0, 3 * T / 4, 1), (0, 0, T, 1)];
             assert_eq!(order(&model, &turns, 8), [0, 1, 2, 3, 4], "{}", named(&model));
+        }
+    }
+}
+
+/// Longest queue first: while one packet of source 2 leaves, queues of 5, 3 and 1 packets come together. Then
+/// the first goes until it is no longer than the second, the two in turn until they are no longer than the
+/// third, and all three in turn; among equals the one after the last is next.
+#[test]
+fn longest_queue_first_by_hand() {
+    for buffering in [Buffering::Direct, Buffering::Crosspoint { depth: 8 }] {
+        for input in INPUTS {
+            let arbitration = Arbitration::LongestQueueFirst;
+            let model = SwitchConfig { arbitration, input, buffering, ..switch(0) };
+            let bursts = [(2, 0, 0, 1), (0, 0, T, 5), (1, 0, T, 3), (2, 0, T, 1)];
+            let law = [0, 1, 1, 2, 1, 2, 1, 2, 3, 1];
+            assert_eq!(order(&model, &bursts, 8), law, "{}", named(&model));
+            // A packet of a higher priority goes first, however long the queues of the others are.
+            let above = [(2, 0, 0, 1), (0, 0, T, 5), (1, 1, T, 1)];
+            assert_eq!(order(&model, &above, 8), [0, 2, 1, 1, 1, 1, 1], "{}", named(&model));
         }
     }
 }

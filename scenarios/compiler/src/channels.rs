@@ -127,7 +127,7 @@ impl Compiler<'_> {
                 "\"forwarding\": \"store_and_forward\"",
             ),
             (
-                !matches!(switch.arbitration, Arbitration::Islip { .. }),
+                !matches!(switch.arbitration, Arbitration::Islip { .. } | Arbitration::LongestQueueFirst),
                 "arbitration",
                 "another \"arbitration\"",
             ),

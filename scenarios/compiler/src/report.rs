@@ -165,6 +165,7 @@ fn organisation(s: &SwitchConfig) -> String {
     let arbitration = match s.arbitration {
         Arbitration::RoundRobin => "round robin".to_owned(),
         Arbitration::OldestFirst => "oldest first".to_owned(),
+        Arbitration::LongestQueueFirst => "longest queue first".to_owned(),
         Arbitration::Random => "random".to_owned(),
         Arbitration::Islip { iterations } => format!("iSLIP with {iterations} iterations"),
     };

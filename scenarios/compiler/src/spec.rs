@@ -406,6 +406,8 @@ pub enum ArbitrationKind {
     RoundRobin,
     /// The packet that has been in the switch longest.
     OldestFirst,
+    /// The input from which most packets wait for the output.
+    LongestQueueFirst,
     /// A random input.
     Random,
     /// iSLIP matching.

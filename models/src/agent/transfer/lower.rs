@@ -51,9 +51,3 @@ pub(crate) fn parse(medium: Option<Medium>, frame: &[u8]) -> Option<Found<'_>> {
         Some(lan @ Medium::AtmLane) => found!(lane::Frame::parse(lan.layer(), frame)),
     }
 }
-
-/// A frame, written again from what is read of it.
-pub(crate) fn again(medium: Medium, frame: &[u8]) -> Option<Vec<u8>> {
-    let found = parse(Some(medium), frame)?;
-    Some(emit(Some(medium), (found.to, found.from), found.operation))
-}

@@ -5,6 +5,7 @@
 //! bytes here.
 
 use crate::config::IdSize;
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::probe::Probe;
 use crate::packet;
@@ -45,9 +46,9 @@ const FILLER: u8 = 0xA5;
 
 impl<P: Probe> Links<P> {
     /// A packet leaves `port` with this ackID.
-    pub(crate) fn check_packet(&mut self, port: u32, packet: u32, ack_id: u8) {
+    pub(crate) fn check_packet(&mut self, port: PortId, packet: u32, ack_id: u8) {
         let record = &self.packets[packet];
-        let idle3 = self.timings[self.ports[port as usize].tx.timing as usize].ack_window
+        let idle3 = self.timings[self.ports[port.index()].tx.timing as usize].ack_window
             > SymbolSize::Long.ack_id_window();
         let on_wire = |sealed: usize| {
             if idle3 { idle3_packet_bytes(sealed as u32) } else { sealed as u32 }
@@ -94,8 +95,8 @@ impl<P: Probe> Links<P> {
     }
 
     /// The symbol of an acknowledgement or a status leaves `port`, in packet granularity.
-    pub(crate) fn check_status(&mut self, port: u32, acknowledged: u8, free: u8) {
-        let timing = &self.timings[self.ports[port as usize].rx.timing as usize];
+    pub(crate) fn check_status(&mut self, port: PortId, acknowledged: u8, free: u8) {
+        let timing = &self.timings[self.ports[port.index()].rx.timing as usize];
         let form = match timing.symbol_chars {
             4 => Form::Short,
             _ => Form::Long,

@@ -2,12 +2,12 @@
 
 use super::{Air, Flying, Held, POLL};
 use crate::event::{Cx, LinkStep, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{Port, special};
 use crate::link::wire::Function;
 use crate::observe::mark;
 use crate::observe::probe::{Cause, Probe};
-use crate::world::Fabric;
 use lp_serial::control_symbol::Stype1;
 use lp_serial::link::{Opportunity, Place, Start, Starting};
 use sim_core::{EventKey, EventList, Time};
@@ -28,12 +28,12 @@ pub(crate) struct Flight {
 impl<P: Probe> Links<P> {
     /// Something may have become due at `port`: it gets its place on the wire, and the next place is asked
     /// for.
-    pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let Links { ports, ends, timings, keys, .. } = self;
-        let Port { tx, rx } = &mut ports[port as usize];
+        let Port { tx, rx } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
-        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let keys = &mut keys[rx.device as usize];
         let from = now.max(end.polled);
         if let Some((_, until)) = end.on_wire
@@ -86,20 +86,20 @@ impl<P: Probe> Links<P> {
             && at < end.posted
         {
             end.posted = at;
-            cx.post(keys.make(Time(at), POLL), port, LinkStep::Poll.pack());
+            cx.post(keys.make(Time(at), POLL), port.into(), LinkStep::Poll.pack());
         }
         if end.suspect
             && let Some(at) = end.link.poll_timeout()
             && let Some(entry) = end.timer.arm(Time(at.max(now + 1)))
         {
             let key = keys.make(entry.at, class::SYMBOL);
-            cx.post(key, port, LinkStep::Timer { generation: entry.generation }.pack());
+            cx.post(key, port.into(), LinkStep::Timer { generation: entry.generation }.pack());
         }
     }
 
     /// The start-of-packet of a packet leaves now.
-    fn begun(&mut self, port: u32, start: &Start<u32>, now: u64, damaged: bool) {
-        let rx = &self.ports[port as usize].rx;
+    fn begun(&mut self, port: PortId, start: &Start<u32>, now: u64, damaged: bool) {
+        let rx = &self.ports[port.index()].rx;
         let (_, until) = rx.wire.last_packet().expect("a packet starts");
         let symbol = self.timings[rx.timing as usize].wire.symbol;
         let end = self.end(port);
@@ -115,7 +115,7 @@ impl<P: Probe> Links<P> {
             end.suspect = true;
         }
         let packet = end.held(start.packet).packet;
-        if self.ports[port as usize].rx.special & special::CHECK != 0 {
+        if self.ports[port.index()].rx.special & special::CHECK != 0 {
             self.check_packet(port, packet, start.ack_id);
         }
     }
@@ -126,20 +126,20 @@ impl<P: Probe> Links<P> {
     fn repeat<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         start: &Start<u32>,
         instead: bool,
     ) {
         let now = cx.now().0;
         let sends_own = !self.nodes.is_switch(port);
         let Links { ports, ends, timings, keys, packets, cold, observe, .. } = self;
-        let Port { tx, rx } = &mut ports[port as usize];
+        let Port { tx, rx } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
-        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let keys = &mut keys[rx.device as usize];
         let packet = end.held(start.packet).packet;
         let record = &mut packets[packet];
-        let length = timing.packet_ps(u64::from(record.wire), &mut cold[port as usize].carry);
+        let length = timing.packet_ps(u64::from(record.wire), &mut cold[port.index()].carry);
         if instead {
             // Symbols have their places behind the packet already.
             let (at, until) = rx.wire.last_packet().expect("a packet was committed");
@@ -169,56 +169,30 @@ impl<P: Probe> Links<P> {
             end.stats.repeated += 1;
             end.stats.repeated_ps += length;
         }
-        let id = u64::from(record.sequence) << 32 | u64::from(record.source);
+        observe.trajectory.record(mark::START, Time(now), u64::from(port), record.word());
         packets.late.add(held.packet, now - held.start);
         (held.start, held.stored) = (now, length);
-        observe.trajectory.record(mark::START, Time(now), u64::from(port), id);
         let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
         end.air.push_back(Air::new(arrival, start.packet, start.meta));
-        cx.post(arrival, rx.peer, LinkStep::Arrive { packet, behind: 0 }.pack());
+        cx.post(arrival, rx.peer.into(), LinkStep::Arrive { packet, behind: 0 }.pack());
         tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
         if tx.waiting > 0 {
             self.post_done(cx, port);
         }
     }
-}
-
-impl<P: Probe> Fabric<P> {
-    /// The fabric has committed a packet to the wire of a link that needs more than the closed form.
-    #[cold]
-    pub(crate) fn started_specially<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        packet: u32,
-        flight: Flight,
-    ) {
-        let bits = self.links.ports[port as usize].rx.special;
-        if bits & special::SYMBOLS != 0 {
-            self.launch(cx, port, packet, flight);
-            return;
-        }
-        if bits & special::MEDIUM != 0 {
-            if bits & special::CHECK != 0 {
-                self.links.check_frame(port, packet);
-            }
-            return self.started_on_medium(cx, port, packet, &flight);
-        }
-        if bits & special::WATCHED != 0 {
-            self.links.note_packet(cx.now().0, port, packet, flight);
-        }
-        if bits & special::CHECK != 0 {
-            let number = self.links.ports[port as usize].tx.packets_sent;
-            self.links.check_packet(port, packet, number as u8);
-        }
-    }
 
     /// The fabric has committed a packet to the wire of a symbolic link.
-    fn launch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, packet: u32, flight: Flight) {
-        let meta = self.links.packets[packet].meta();
-        let peer = self.links.ports[port as usize].tx.peer;
-        let last = self.links.ports[port as usize].rx.wire.last_packet();
-        let end = self.links.end(port);
+    pub(in crate::link) fn launch<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        packet: u32,
+        flight: &Flight,
+    ) {
+        let meta = self.packets[packet].meta();
+        let peer = self.ports[port.index()].tx.peer;
+        let last = self.ports[port.index()].rx.wire.last_packet();
+        let end = self.end(port);
         let serial = end.serial;
         end.serial = end.serial.wrapping_add(1);
         end.link.submit(serial, meta).expect("the queue has no limit");
@@ -233,31 +207,32 @@ impl<P: Probe> Fabric<P> {
         end.before = std::mem::replace(&mut end.last, last);
         end.stats.packets += 1;
         end.air.push_back(Air::new(flight.arrival, serial, meta));
-        cx.post(flight.arrival, peer, LinkStep::Arrive { packet, behind: flight.behind }.pack());
-        let tx = &mut self.links.ports[port as usize].tx;
+        cx.post(flight.arrival, peer.into(), LinkStep::Arrive { packet, behind: flight.behind }.pack());
+        let tx = &mut self.ports[port.index()].tx;
         tx.clock.forget_transmission();
-        if self.links.nodes.is_switch(port) {
-            self.links.post_done(cx, port);
+        if self.nodes.is_switch(port) {
+            self.post_done(cx, port);
         }
-        self.links.observe.ledger.symbol_hops += 1;
-        if self.links.end(port).channels.is_some() {
-            self.count(cx, port, false);
-            self.links.launched_with_channels(port, packet, cx.now().0);
+        self.observe.ledger.symbol_hops += 1;
+        if self.end(port).channels.is_some() {
+            self.count(port, false);
+            self.launched_with_channels(port, packet, cx.now().0);
         }
-        self.sync(cx, port);
-        self.links.arrange(cx, port);
+        self.sync(cx.now().0, port);
+        self.arrange(cx, port);
     }
 
-    /// A place on the wire of `port`, if it is one: the link port says what leaves.
-    pub(super) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    /// A place on the wire of `port`, if it is one: the link port says what leaves. Whether something has
+    /// left, so that there may be news.
+    pub(crate) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) -> bool {
         let now = cx.now().0;
-        if !self.links.is_symbolic(port) {
-            return;
+        if !self.is_symbolic(port) {
+            return false;
         }
-        let Links { ports, ends, timings, keys, .. } = &mut self.links;
-        let Port { tx, rx } = &mut ports[port as usize];
+        let Links { ports, ends, timings, keys, .. } = self;
+        let Port { tx, rx } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
-        let end = ends[port as usize].as_mut().expect("the link runs in symbol granularity");
+        let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         if end.posted == now {
             end.posted = u64::MAX;
         }
@@ -272,8 +247,8 @@ impl<P: Probe> Fabric<P> {
         let inside = end.on_wire.is_some() && ending.is_none();
         let wanted = ending.is_some() || slot || again || calls;
         if now < end.polled || end.link.is_down() || inside || !wanted {
-            self.links.arrange(cx, port);
-            return;
+            self.arrange(cx, port);
+            return false;
         }
         end.polled = now + 1;
         let place = if ending.is_some() { Place::End } else { Place::Idle };
@@ -291,8 +266,8 @@ impl<P: Probe> Fabric<P> {
         }
         let Some(mut sent) = offered else {
             end.calls = false;
-            self.links.arrange(cx, port);
-            return;
+            self.arrange(cx, port);
+            return false;
         };
         end.tell(&mut sent.symbol, holding, of);
         let keys = &mut keys[rx.device as usize];
@@ -327,11 +302,11 @@ impl<P: Probe> Fabric<P> {
         end.flying.push_back(Flying { key, start: now, symbol: sent.symbol, starts, ends: ending, damaged });
         let peer = rx.peer;
         if end.woken != Some(key) {
-            cx.post(key, peer, LinkStep::Symbol.pack());
+            cx.post(key, peer.into(), LinkStep::Symbol.pack());
         }
         if end.resumes > now {
             let key = keys.make(Time(end.resumes), class::SYMBOL);
-            cx.post(key, port, LinkStep::Resume.pack());
+            cx.post(key, port.into(), LinkStep::Resume.pack());
         }
         let message = end.message.take();
         let committed = if sop { end.committed.take().map(|(serial, _)| serial) } else { None };
@@ -357,19 +332,17 @@ impl<P: Probe> Fabric<P> {
         }
         if let Some(start) = sent.packet {
             if committed != Some(start.packet) {
-                self.links.repeat(cx, port, &start, committed.is_some());
+                self.repeat(cx, port, &start, committed.is_some());
             }
-            self.links.begun(port, &start, now, damaged);
+            self.begun(port, &start, now, damaged);
         }
         if checks {
             let with_message = |(_, field)| sent_symbol.with_stype2(field).expect("14 bits, on long symbols");
-            self.links.check_symbol(message.map_or(sent_symbol, with_message));
+            self.check_symbol(message.map_or(sent_symbol, with_message));
         }
         if let Some(message) = message {
-            self.links.send_message(cx, port, message, damaged);
+            self.send_message(cx, port, message, damaged);
         }
-        self.drain(cx, port);
-        self.sync(cx, port);
-        self.links.arrange(cx, port);
+        true
     }
 }

@@ -1,13 +1,13 @@
 //! What goes wrong: damaged characters, links that go down and come back, receivers that fall silent.
 
 use super::STRIKE;
-use crate::config::{Damage, FaultAction};
+use crate::config::Damage;
 use crate::event::{Cx, LinkStep, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{LinkTiming, Port};
 use crate::link::wire::WireTiming;
 use crate::observe::probe::Probe;
-use crate::world::Fabric;
 use sim_core::{Event, EventList, Purpose, Stream};
 
 /// Damage on the way from one end.
@@ -117,13 +117,13 @@ impl Errors {
 impl<P: Probe> Links<P> {
     /// First errors, and all scheduled faults.
     pub(crate) fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
-        for port in 0..self.ends.len() as u32 {
-            let Some(at) = self.ends[port as usize].as_ref().and_then(|end| end.errors.strikes_at()) else {
+        for port in PortId::new(0).span(self.ends.len() as u32) {
+            let Some(at) = self.ends[port.index()].as_ref().and_then(|end| end.errors.strikes_at()) else {
                 continue;
             };
-            let key = self.key(self.ports[port as usize].rx.device, at, STRIKE);
+            let key = self.key(self.ports[port.index()].rx.device, at, STRIKE);
             self.observe.pending += 1;
-            schedule(Event { key, target: port, payload: LinkStep::Error.pack() });
+            schedule(Event { key, target: port.into(), payload: LinkStep::Error.pack() });
         }
         self.bootstrap_changes(schedule);
         for (n, fault) in self.config.clone().faults.iter().enumerate() {
@@ -135,8 +135,8 @@ impl<P: Probe> Links<P> {
 
     /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
     /// each period until it is up.
-    pub(super) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let peer = self.ports[port as usize].rx.peer;
+    pub(crate) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let peer = self.ports[port.index()].rx.peer;
         let partner = &self.end(peer).link;
         if !(partner.is_up() || partner.is_down()) {
             self.tell_again(cx, port);
@@ -144,19 +144,19 @@ impl<P: Probe> Links<P> {
     }
 
     /// A symbol of `port` was lost: what it told about buffers is told again, once, a period later.
-    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let end = self.end(port);
         if std::mem::replace(&mut end.told_again, true) {
             return;
         }
         let at = cx.now().0 + end.status_period;
-        let key = self.key(self.ports[port as usize].rx.device, at, class::SYMBOL);
-        cx.post(key, port, LinkStep::Tell.pack());
+        let key = self.key(self.ports[port.index()].rx.device, at, class::SYMBOL);
+        cx.post(key, port.into(), LinkStep::Tell.pack());
     }
 
     /// The direction that leaves `port` has another number of lanes from now on.
-    fn change_width(&mut self, port: u32, from: u64, to: u64, now: u64) {
-        let rx = &self.ports[port as usize].rx;
+    fn change_width(&mut self, port: PortId, from: u64, to: u64, now: u64) {
+        let rx = &self.ports[port.index()].rx;
         let old = self.timings[rx.timing as usize];
         let (num, den) = (old.char_num * from, old.char_den * to);
         let common = gcd(num, den);
@@ -171,74 +171,19 @@ impl<P: Probe> Links<P> {
             ..old
         };
         let number = self.timing_number(timing);
-        let both = &mut self.ports[port as usize];
+        let both = &mut self.ports[port.index()];
         (both.tx.timing, both.rx.timing) = (number, number);
-        self.cold[port as usize].carry = 0;
+        self.cold[port.index()].carry = 0;
         self.end(port).errors.rebase(now, (num, den));
-    }
-}
-
-impl<P: Probe> Fabric<P> {
-    /// Something happens to a symbolic link.
-    pub(crate) fn link_event<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        target: u32,
-        step: LinkStep,
-    ) {
-        // Errors alone do not keep a run going, and nobody waits for news of buffers.
-        if !matches!(step, LinkStep::Error | LinkStep::Credit { .. }) {
-            self.links.observe.last_event = cx.now().0;
-        }
-        match step {
-            LinkStep::Poll => self.poll(cx, target),
-            LinkStep::Symbol => self.symbol_arrives(cx, target),
-            LinkStep::Control => self.control(cx, target),
-            LinkStep::Arrive { packet, behind } => self.packet_arrives(cx, target, packet, behind),
-            LinkStep::Timer { generation } => self.deadline(cx, target, generation),
-            LinkStep::Error => self.error(cx, target),
-            LinkStep::Idle => self.idle_damage(cx, target),
-            LinkStep::Enter => {
-                self.enter(cx, target);
-                for port in [target, self.links.ports[target as usize].rx.peer] {
-                    self.links.end(port).stay_until = cx.now().0 + 1;
-                }
-            }
-            LinkStep::Resume => self.after_link_port(cx, target, false),
-            LinkStep::Credit { channel } => self.credit_returned(cx, target, channel),
-            LinkStep::Left => self.message_ended(cx, target),
-            LinkStep::Pins { packet, behind } => self.links.message_at_pins(cx, target, packet, behind),
-            LinkStep::Reach { packet, behind } => self.message_reached(cx, target, packet, behind),
-            LinkStep::Border => self.border(cx, target),
-            LinkStep::Tell => {
-                self.count(cx, target, false);
-                let end = self.links.end(target);
-                end.told_again = false;
-                end.tell_all();
-                self.after_link_port(cx, target, false);
-                self.links.tell_until_up(cx, target);
-            }
-            LinkStep::Fault => self.fault(cx, target),
-        }
     }
 
     /// A character that leaves `port` now is damaged: in a packet, in a symbol, or between them.
-    fn error<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    pub(crate) fn strike<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
-        self.links.observe.pending -= 1;
-        // Errors alone do not keep a run going.
-        if cx.pending() == self.links.observe.pending {
-            self.settle(cx, cx.key());
-            if self.links.is_idle(cx) && !self.links.whispers(now) {
-                return;
-            }
-        }
-        self.enter(cx, port);
-        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
+        let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
-        let (peer, device) =
-            (self.links.ports[port as usize].tx.peer, self.links.ports[port as usize].rx.device);
-        let end = self.links.end(port);
+        let device = self.ports[port.index()].rx.device;
+        let end = self.end(port);
         end.errors.strike(now);
         let next = end.errors.strikes_at();
         let down = end.link.is_down();
@@ -269,96 +214,87 @@ impl<P: Probe> Fabric<P> {
         }
         end.suspect |= !down;
         if let Some(at) = next {
-            let key = self.links.key(device, at, STRIKE);
-            self.links.observe.pending += 1;
-            cx.post(key, port, LinkStep::Error.pack());
+            let key = self.key(device, at, STRIKE);
+            self.observe.pending += 1;
+            cx.post(key, port.into(), LinkStep::Error.pack());
         }
         if idle {
-            let key = self.links.key(device, now + way, class::SYMBOL);
-            self.links.end(peer).idle_errors += 1;
-            cx.post(key, peer, LinkStep::Idle.pack());
+            let key = self.key(device, now + way, class::SYMBOL);
+            self.post_idle_damage(cx, port, key);
         }
     }
 
-    /// A scheduled fault.
-    fn fault<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, number: u32) {
-        let fault = self.links.config.faults[number as usize];
-        let link = &self.links.config.links[fault.link as usize];
-        let ports = [link.a, link.b].map(|(device, port)| self.links.nodes.port((device, port)));
-        match fault.action {
-            FaultAction::Down => self.take_down(cx, ports),
-            FaultAction::Up => self.bring_up(cx, ports),
-            FaultAction::Lanes(lanes) => {
-                ports.iter().for_each(|&port| self.links.end(port).lanes = Some(lanes))
-            }
-            FaultAction::Credits(side, told) => {
-                let port = ports[usize::from(side)];
-                self.links.end(port).mute = !told;
-                self.count(cx, port, false);
-                if told {
-                    self.links.end(port).tell_all();
-                }
-                self.after_link_port(cx, port, false);
-            }
+    /// The receiver of `port` tells no free buffers from now on, or tells them again.
+    pub(crate) fn mute(&mut self, port: PortId, mute: bool) {
+        self.end(port).mute = mute;
+        self.count(port, false);
+        if !mute {
+            self.end(port).tell_all();
         }
     }
 
-    fn take_down<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [u32; 2]) {
+    /// A status that was lost is told again.
+    pub(crate) fn tell_now(&mut self, port: PortId) {
+        self.count(port, false);
+        let end = self.end(port);
+        end.told_again = false;
+        end.tell_all();
+    }
+
+    /// From its next initialisation on the link has so many lanes.
+    pub(crate) fn take_lanes(&mut self, port: PortId, lanes: u8) {
+        self.end(port).lanes = Some(lanes);
+    }
+
+    /// The link of `port` is lost. Whether it was there.
+    pub(crate) fn take_down(&mut self, now: u64, port: PortId) -> bool {
+        let Links { ports, ends, timings, .. } = self;
+        let Port { tx, rx } = &mut ports[port.index()];
+        let end = ends[port.index()].as_mut().expect("faults are for symbolic links");
+        if end.link.is_down() {
+            return false;
+        }
+        end.link.port_lost();
+        // What has arrived goes on through the pipeline; the rest is lost on the way.
+        let pipeline = timings[rx.timing as usize].pipeline;
+        end.air.retain(|air| air.key.time().0 <= now + pipeline);
+        end.flying.clear();
+        end.due.clear();
+        end.places.clear();
+        // What has not left by now does not count.
+        tx.packet_ps -= rx.wire.beyond(now);
+        if let Some((_, until)) = end.on_wire {
+            end.cut_short(until.saturating_sub(now));
+            end.on_wire = None;
+            end.stats.cancelled += 1;
+        }
+        end.committed = None;
+        let lost = end.message.take().is_some();
+        end.down_since = end.down_since.or(Some(now));
+        rx.wire.silence(now);
+        (end.before, end.last) = (None, None);
+        if lost {
+            self.message_lost(port);
+        }
+        true
+    }
+
+    /// The link of `port` begins to initialise, if it is down. What is read there has been taken note of.
+    pub(crate) fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
-        for port in ports {
-            self.make_up(cx, port, false);
-            let Links { ports, ends, timings, .. } = &mut self.links;
-            let Port { tx, rx } = &mut ports[port as usize];
-            let end = ends[port as usize].as_mut().expect("faults are for symbolic links");
-            if end.link.is_down() {
-                continue;
-            }
-            end.link.port_lost();
-            // What has arrived goes on through the pipeline; the rest is lost on the way.
-            let pipeline = timings[rx.timing as usize].pipeline;
-            end.air.retain(|air| air.key.time().0 <= now + pipeline);
-            end.flying.clear();
-            end.due.clear();
-            end.places.clear();
-            // What has not left by now does not count.
-            tx.packet_ps -= rx.wire.beyond(now);
-            if let Some((_, until)) = end.on_wire {
-                end.cut_short(until.saturating_sub(now));
-                end.on_wire = None;
-                end.stats.cancelled += 1;
-            }
-            end.committed = None;
-            let lost = end.message.take().is_some();
-            end.down_since = end.down_since.or(Some(now));
-            rx.wire.silence(now);
-            (end.before, end.last) = (None, None);
-            if lost {
-                self.links.message_lost(port);
-            }
-            self.link_lost(port);
+        let end = self.end(port);
+        if !end.link.is_down() {
+            return;
         }
-        for port in ports {
-            self.after_link_port(cx, port, false);
+        if let Some(lanes) = end.lanes.take() {
+            let before = std::mem::replace(&mut end.lanes_now, lanes);
+            self.change_width(port, u64::from(before), u64::from(lanes), now);
         }
-    }
-
-    fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [u32; 2]) {
-        let now = cx.now().0;
-        for port in ports {
-            let end = self.links.end(port);
-            if !end.link.is_down() {
-                continue;
-            }
-            if let Some(lanes) = end.lanes.take() {
-                let before = std::mem::replace(&mut end.lanes_now, lanes);
-                self.links.change_width(port, u64::from(before), u64::from(lanes), now);
-            }
-            self.count(cx, port, false);
-            let end = self.links.end(port);
-            end.link.port_initialized();
-            (end.calls, end.suspect) = (true, true);
-            self.links.arrange(cx, port);
-        }
+        self.count(port, false);
+        let end = self.end(port);
+        end.link.port_initialized();
+        (end.calls, end.suspect) = (true, true);
+        self.arrange(cx, port);
     }
 }
 

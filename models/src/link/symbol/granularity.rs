@@ -11,18 +11,15 @@
 
 use super::{Air, End, Flying, Held, STRIKE};
 use crate::event::{Cx, LinkStep, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{CreditRecord, special};
 use crate::link::symbol::Flight;
 use crate::observe::probe::Probe;
-use crate::world::Fabric;
 use lp_serial::control_symbol::{ControlSymbol, Stype0, Stype1};
 use lp_serial::cost::SymbolSize;
 use lp_serial::link::{FlowControl, Handover, LinkPort, PacketMeta, Unsent};
 use sim_core::{Event, EventKey, EventList};
-
-/// Most places that are kept without a look at which of them are over.
-const PLACES_MAX: usize = 64;
 
 /// A packet committed in packet granularity.
 #[derive(Clone, Copy, Debug)]
@@ -34,17 +31,6 @@ pub(super) struct Logged {
 }
 
 impl End {
-    /// In packet granularity: a symbol has its place at `at`.
-    pub(crate) fn note_place(&mut self, now: u64, at: u64) {
-        self.place(at);
-        if self.places.len() > PLACES_MAX {
-            // The last one that has begun may still be on the wire.
-            if let Some(&begun) = self.places.range(..=now).next_back() {
-                self.places = self.places.split_off(&begun);
-            }
-        }
-    }
-
     /// In packet granularity: whether a symbol is on its way that would be an event in symbol granularity.
     fn speaks(&self, now: u64, way: u64) -> bool {
         self.places.last().is_some_and(|&place| place + way > now)
@@ -113,10 +99,10 @@ impl End {
 
 impl<P: Probe> Links<P> {
     /// A packet was committed in packet granularity to a wire that is watched.
-    pub(super) fn note_packet(&mut self, now: u64, port: u32, packet: u32, flight: Flight) {
+    pub(in crate::link) fn note_packet(&mut self, now: u64, port: PortId, packet: u32, flight: Flight) {
         let record = &self.packets[packet];
         let meta = PacketMeta::new(record.priority, record.wire);
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.ports[port.index()].rx;
         let window = usize::from(self.timings[rx.timing as usize].ack_window);
         let last = rx.wire.last_packet();
         let until = last.expect("a packet was committed").1;
@@ -136,15 +122,15 @@ impl<P: Probe> Links<P> {
         for fault in &self.config.clone().faults {
             let (device, port) = self.config.links[fault.link as usize].a;
             let port = self.nodes.port((device, port));
-            if self.ends[port as usize].as_ref().is_some_and(|end| end.changes) {
+            if self.ends[port.index()].as_ref().is_some_and(|end| end.changes) {
                 let key = self.key(device, fault.at.0.saturating_sub(1), STRIKE);
-                schedule(Event { key, target: port, payload: LinkStep::Enter.pack() });
+                schedule(Event { key, target: port.into(), payload: LinkStep::Enter.pack() });
             }
         }
     }
 
     /// Whether symbols are on their way on links in packet granularity.
-    pub(super) fn whispers(&self, now: u64) -> bool {
+    pub(crate) fn whispers(&self, now: u64) -> bool {
         self.ends.iter().enumerate().any(|(port, end)| {
             let rx = &self.ports[port].rx;
             let timing = &self.timings[rx.timing as usize];
@@ -154,8 +140,8 @@ impl<P: Probe> Links<P> {
     }
 
     /// Records that `port` has not seen yet.
-    fn take_records(&mut self, port: u32) -> Vec<CreditRecord> {
-        let tx = &mut self.ports[port as usize].tx;
+    fn take_records(&mut self, port: PortId) -> Vec<CreditRecord> {
+        let tx = &mut self.ports[port.index()].tx;
         let mut records = Vec::with_capacity(tx.pending.into());
         while tx.pending > 0 {
             records.push(tx.pop_record(&mut self.cold, port));
@@ -167,12 +153,12 @@ impl<P: Probe> Links<P> {
 
     /// Packets of `port` that are outstanding, oldest first; arrivals of those under way that are no events
     /// become events.
-    fn take_log<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> Vec<Logged> {
-        let tx = &self.ports[port as usize].tx;
+    fn take_log<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) -> Vec<Logged> {
+        let tx = &self.ports[port.index()].tx;
         let (outstanding, peer) = (usize::from(tx.outstanding), tx.peer);
-        let posted = self.ports[peer as usize].rx.deliver_posted;
-        for (key, packet) in self.cold[peer as usize].in_flight.split_off(usize::from(posted)) {
-            cx.post(key, peer, LinkStep::Arrive { packet, behind: 0 }.pack());
+        let posted = self.ports[peer.index()].rx.deliver_posted;
+        for (key, packet) in self.cold[peer.index()].in_flight.split_off(usize::from(posted)) {
+            cx.post(key, peer.into(), LinkStep::Arrive { packet, behind: 0 }.pack());
         }
         let mut log = std::mem::take(&mut self.end(port).log);
         let acknowledged = log.len().checked_sub(outstanding).expect("what is outstanding was noted");
@@ -185,24 +171,24 @@ impl<P: Probe> Links<P> {
     fn resume<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         own: &[Logged],
         records: &[CreditRecord],
         partners: &[Logged],
     ) {
         let now = cx.now().0;
-        let rx = &self.ports[port as usize].rx;
+        let rx = &self.ports[port.index()].rx;
         let timing = &self.timings[rx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.wire.symbol + timing.propagation);
         let (peer, device) = (rx.peer, rx.device);
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let advertised = u16::from(rx.advertised);
-        let told_to = |port: u32| {
-            let tx = &self.ports[port as usize].tx;
+        let told_to = |port: PortId| {
+            let tx = &self.ports[port.index()].tx;
             (tx.free + tx.outstanding as i16) as u16
         };
         let (hears, says) = (told_to(port), told_to(peer));
-        let sent = |port: u32| self.ports[port as usize].tx.packets_sent as u8;
+        let sent = |port: PortId| self.ports[port.index()].tx.packets_sent as u8;
         let (own_sent, partner_sent) = (sent(port), sent(peer));
         let end = self.end(port);
         let form = end.link.config().form;
@@ -229,7 +215,7 @@ impl<P: Probe> Links<P> {
             }
             end.fly(record.key, start_of(record), stype0);
             if end.woken != Some(record.key) {
-                cx.post(record.key, peer, LinkStep::Symbol.pack());
+                cx.post(record.key, peer.into(), LinkStep::Symbol.pack());
             }
         }
         end.due = due.iter().map(|record| record.key).collect();
@@ -270,7 +256,7 @@ impl<P: Probe> Links<P> {
                 let says = Stype0::Status { ack_id_status: expected_ack_id, buf_status: end.told };
                 let key = self.key(device, at + way, class::SYMBOL);
                 self.end(port).fly(key, at, says);
-                cx.post(key, peer, LinkStep::Symbol.pack());
+                cx.post(key, peer.into(), LinkStep::Symbol.pack());
             }
             let flying = self.end(port).flying.back_mut().expect("a symbol is on the wire");
             (flying.starts, flying.ends) = (starts, ends);
@@ -279,57 +265,57 @@ impl<P: Probe> Links<P> {
 
     /// The link of `port` goes back to packet granularity if nothing happens on it that only symbol
     /// granularity knows.
-    pub(super) fn try_leave(&mut self, now: u64, port: u32) {
+    pub(crate) fn try_leave(&mut self, now: u64, port: PortId) {
         let end = self.end(port);
         if !end.changes || !end.is_quiet(now) {
             return;
         }
-        let ports = [port, self.ports[port as usize].rx.peer];
-        let [own, partner] = ports.map(|port| self.ends[port as usize].as_ref().expect("both are symbolic"));
+        let ports = [port, self.ports[port.index()].rx.peer];
+        let [own, partner] = ports.map(|port| self.ends[port.index()].as_ref().expect("both are symbolic"));
         let agree = |a: &End, b: &End| a.link.credit(0).last_told() == b.link.buffers(0).advertised();
         if !partner.is_quiet(now) || !agree(own, partner) || !agree(partner, own) {
             return;
         }
         for port in ports {
-            let rx = &mut self.ports[port as usize].rx;
+            let rx = &mut self.ports[port.index()].rx;
             rx.special = rx.special & !special::SYMBOLS | special::WATCHED;
             self.end(port).log.clear();
         }
     }
-}
 
-impl<P: Probe> Fabric<P> {
-    /// The link of `port` runs in symbol granularity from now on; all symbols of this instant have left.
-    pub(super) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if self.links.ports[port as usize].rx.special & special::WATCHED == 0 {
-            return;
-        }
-        let ports = [port, self.links.ports[port as usize].rx.peer];
-        for port in ports {
-            if !self.links.nodes.is_switch(port) {
-                let e = self.links.nodes.endpoint(port);
-                self.materialise(cx, e, cx.now().0);
-                self.flush(cx, port, cx.key());
-            }
-        }
+    /// The link between `ports` runs in symbol granularity from now on; all symbols of this instant have
+    /// left, and what was due has been taken note of.
+    pub(crate) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [PortId; 2]) {
         for port in ports {
             self.consume(cx, port, cx.key());
         }
-        let records = ports.map(|port| self.links.take_records(port));
-        let entered = ports.map(|port| self.links.take_log(cx, port));
+        let records = ports.map(|port| self.take_records(port));
+        let entered = ports.map(|port| self.take_log(cx, port));
         for (side, port) in ports.into_iter().enumerate() {
-            let rx = &mut self.links.ports[port as usize].rx;
+            let rx = &mut self.ports[port.index()].rx;
             rx.special = rx.special & !special::WATCHED | special::SYMBOLS;
             // What this end says is what the other one has records of.
-            self.links.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
+            self.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
         }
-        for port in ports {
-            if self.links.nodes.is_switch(port) && self.links.ports[port as usize].tx.done > cx.key() {
-                self.links.post_done(cx, port);
-            }
-            self.count(cx, port, false);
-            self.sync(cx, port);
-            self.links.arrange(cx, port);
+    }
+
+    /// The link of `port` has changed its granularity.
+    pub(crate) fn entered<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        if self.nodes.is_switch(port) && self.ports[port.index()].tx.done > cx.key() {
+            self.post_done(cx, port);
         }
+        self.count(port, false);
+        self.sync(cx.now().0, port);
+        self.arrange(cx, port);
+    }
+
+    /// Whether the link of `port` runs in packet granularity and will have to change.
+    pub(crate) fn is_watched(&self, port: PortId) -> bool {
+        self.ports[port.index()].rx.special & special::WATCHED != 0
+    }
+
+    /// The link of `port` does not go back before the next instant.
+    pub(crate) fn stay(&mut self, now: u64, port: PortId) {
+        self.end(port).stay_until = now + 1;
     }
 }

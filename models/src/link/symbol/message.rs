@@ -1,19 +1,27 @@
 //! stype2 messages on symbolic links: they are lost with their symbols, and told again after recovery.
 
-use crate::event::{Cx, Happening, Payload};
+use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::probe::Probe;
-use crate::world::Fabric;
 use lp_serial::Form;
 use sim_core::{EventKey, EventList};
-use voq_backpressure::Message;
+
+/// Where a message that was placed at an instant leaves.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MessagePlace {
+    Here,
+    /// The wire has changed since: it gets another place.
+    Later,
+    NoLink,
+}
 
 impl<P: Probe> Links<P> {
     /// The symbol of a message leaves now, sound or damaged.
     pub(super) fn send_message<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         (key, field): (EventKey, u16),
         damaged: bool,
     ) {
@@ -21,85 +29,31 @@ impl<P: Probe> Links<P> {
             self.message_lost(port);
             self.schedule_refresh(cx, port);
         } else {
-            cx.post(key, self.ports[port as usize].tx.peer, Happening::Message { field }.pack());
+            self.post_message(cx, port, key, field);
         }
     }
 
-    pub(super) fn message_lost(&mut self, port: u32) {
-        let cold = &mut self.cold[port as usize];
+    pub(crate) fn message_lost(&mut self, port: PortId) {
+        let cold = &mut self.cold[port.index()];
         cold.messages_on_wire -= 1;
         cold.stats.voq_lost += 1;
     }
-}
 
-impl<P: Probe> Fabric<P> {
-    /// Whether a symbol leaves `port` now that can carry the message which was placed here. If the wire has
-    /// changed since, it gets another place.
-    pub(crate) fn has_place<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
-        let now = cx.now().0;
-        let end = self.links.end(port);
+    /// Whether a symbol leaves `port` now that can carry the message which was placed here.
+    pub(crate) fn place_for_message(&mut self, now: u64, port: PortId) -> MessagePlace {
+        let end = self.end(port);
         if !end.link.is_up() {
             // Told when the link is up again.
-            self.links.ports[port as usize].tx.voq_pending = false;
-            return false;
+            self.ports[port.index()].tx.voq_pending = false;
+            return MessagePlace::NoLink;
         }
         let free = end.places.contains(&now) && end.polled <= now && end.message.is_none();
-        if !free {
-            self.place_message(cx, port);
-        }
-        free
+        if free { MessagePlace::Here } else { MessagePlace::Later }
     }
 
-    /// The output side of `port` has recovered from an error: what it had told may have been lost (Part 12
-    /// §4.2 g).
-    pub(super) fn link_recovered<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        self.originate(cx, port, |originator, p| {
-            originator.link_recovered(p);
-        });
-    }
-
-    /// The link of `port` is lost.
-    pub(super) fn link_lost(&mut self, port: u32) {
-        if self.links.nodes.is_switch(port) {
-            let switch = &mut self.switches[self.links.nodes.switch(port)];
-            if let Some(originator) = &mut switch.originator {
-                originator.link_down((port - switch.base) as u16);
-            }
-        }
-    }
-
-    /// The link of `port` is initialised: its neighbour knows nothing, and what the neighbour had said is
-    /// void.
-    pub(super) fn link_initialised<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let form = self.links.end(port).link.config().form;
-        if form == Form::Long {
-            self.originate(cx, port, |originator, p| {
-                originator.link_up(p, form);
-            });
-        }
-        let ports =
-            self.links.cold[port as usize].staging.as_ref().map_or(0, |staging| staging.queue_of_port.len());
-        for group in 0..ports.div_ceil(6) as u8 {
-            let clear = Message::new(group, 0).expect("ports are below 192");
-            self.obey(cx, port, clear.to_field());
-        }
-    }
-
-    fn originate<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: u32,
-        what: impl FnOnce(&mut voq_backpressure::Originator, u16),
-    ) {
-        if !self.links.nodes.is_switch(port) {
-            return;
-        }
-        let switch = &mut self.switches[self.links.nodes.switch(port)];
-        let p = (port - switch.base) as u16;
-        let Some(originator) = &mut switch.originator else { return };
-        what(originator, p);
-        if originator.needs_symbol(p) {
-            self.request_message(cx, port);
-        }
+    /// Which symbols the link of `port` has.
+    pub(crate) fn form(&self, port: PortId) -> Form {
+        let end = self.ends[port.index()].as_ref().expect("the link runs in symbol granularity");
+        end.link.config().form
     }
 }

@@ -1,63 +1,58 @@
 //! The receiving side: what arrives, and what it means for the fabric.
 
-use super::Control;
+use super::{Control, Flying, Judged, News};
 use crate::event::{Cx, LinkStep, Payload, class};
-use crate::observe::probe::Probe;
-use crate::world::Fabric;
+use crate::ids::PortId;
+use crate::link::Links;
+use crate::observe::probe::{DropReason, Probe};
 use lp_serial::control_symbol::{Cause, Stype1};
-use lp_serial::link::{FlowControl, LinkEvent, OutputError, PacketMeta, Reception};
-use sim_core::{EventList, Time};
+use lp_serial::link::{FlowControl, InputState, LinkEvent, OutputError, PacketMeta, Reception};
+use sim_core::{EventKey, EventList};
 
-impl<P: Probe> Fabric<P> {
-    /// A symbol reaches `port`.
-    pub(crate) fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+impl<P: Probe> Links<P> {
+    /// The output side of `port` hears a symbol; what creations find has been made up.
+    pub(crate) fn hear<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, symbol: &Flying) {
         let now = cx.now().0;
-        let peer = self.links.ports[port as usize].rx.peer;
-        let sender = self.links.end(peer);
-        // What was on a wire that broke is not there any more.
-        let Some(n) = sender.flying.iter().position(|symbol| symbol.key == cx.key()) else { return };
-        let symbol = sender.flying.remove(n).expect("found");
+        let peer = self.ports[port.index()].rx.peer;
         if symbol.damaged {
-            self.links.end(port).suspect = true;
-            self.links.tell_again(cx, peer);
+            self.end(port).suspect = true;
+            self.tell_again(cx, peer);
         } else {
-            self.make_up(cx, port, self.links.ports[port as usize].tx.credit_waiting);
-            let end = self.links.end(port);
+            let end = self.end(port);
             end.link.handle_stype0(now, symbol.symbol.stype0());
             end.calls = true;
         }
         let stype1 = symbol.symbol.stype1();
         let delimits = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket | Stype1::Nop);
         if symbol.damaged || !delimits {
-            let pipeline = self.links.timings[self.links.ports[peer as usize].tx.timing as usize].pipeline;
-            let device = self.links.ports[port as usize].rx.device;
-            let key = self.links.key(device, now + pipeline, class::SYMBOL);
+            let pipeline = self.timings[self.ports[peer.index()].tx.timing as usize].pipeline;
+            let device = self.ports[port.index()].rx.device;
+            let key = self.key(device, now + pipeline, class::SYMBOL);
             let control = Control { key, symbol: (!symbol.damaged).then_some(symbol.symbol) };
             if pipeline == 0 {
-                self.take_in(cx, port, &control);
+                self.take_in(port, &control);
             } else {
-                self.links.end(port).controls.push_back(control);
-                cx.post(key, port, LinkStep::Control.pack());
+                self.end(port).controls.push_back(control);
+                cx.post(key, port.into(), LinkStep::Control.pack());
             }
         }
-        self.after_link_port(cx, port, true);
-        self.links.try_leave(now, port);
     }
 
     /// The input side gets to a symbol that is damaged, or whose second function is no mere delimiter. (Those
     /// are told with the packets.)
-    pub(super) fn control<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let end = self.links.end(port);
-        let Some(n) = end.controls.iter().position(|control| control.key == cx.key()) else { return };
+    /// Whether it still does.
+    pub(crate) fn control(&mut self, key: EventKey, port: PortId) -> bool {
+        let end = self.end(port);
+        let Some(n) = end.controls.iter().position(|control| control.key == key) else { return false };
         let control = end.controls.remove(n).expect("found");
-        self.take_in(cx, port, &control);
-        self.after_link_port(cx, port, false);
+        self.take_in(port, &control);
+        true
     }
 
-    fn take_in<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, control: &Control) {
+    fn take_in(&mut self, port: PortId, control: &Control) {
         // A link-response is followed by what buffers are free.
-        self.count(cx, port, false);
-        let end = self.links.end(port);
+        self.count(port, false);
+        let end = self.end(port);
         match control.symbol {
             Some(symbol) => {
                 if symbol.stype1() == Stype1::Stomp {
@@ -70,66 +65,64 @@ impl<P: Probe> Fabric<P> {
                 end.link.handle_error(Cause::SymbolCrc);
             }
         }
-        self.count(cx, port, false);
+        self.count(port, false);
     }
 
     /// The input side gets to a damaged character of the idle sequence.
-    pub(super) fn idle_damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let end = self.links.end(port);
+    pub(crate) fn idle_damage(&mut self, port: PortId) {
+        let end = self.end(port);
         end.idle_errors -= 1;
         end.absorb();
         end.link.handle_error(Cause::IllegalCharacter);
-        self.after_link_port(cx, port, false);
-        let peer = self.links.ports[port as usize].rx.peer;
-        self.links.tell_until_up(cx, peer);
     }
 
-    /// A deadline of the link port.
-    pub(super) fn deadline<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, generation: u32) {
-        let now = cx.now();
-        let device = self.links.ports[port as usize].rx.device;
-        match self.links.end(port).timer.on_pop(now, generation) {
-            sim_core::TimerPop::Fired => {}
-            sim_core::TimerPop::Rearm(entry) => {
-                let key = self.links.key(device, entry.at.0, class::SYMBOL);
-                cx.post(key, port, LinkStep::Timer { generation: entry.generation }.pack());
-                return;
-            }
-            sim_core::TimerPop::Stale => return,
-        }
-        if self.links.end(port).suspect {
-            self.make_up(cx, port, false);
-            let end = self.links.end(port);
-            end.link.handle_timeout(now.0);
-            end.calls = true;
-            self.after_link_port(cx, port, false);
-        }
-    }
-
-    /// The input side of `port` gets to a packet.
-    pub(crate) fn packet_arrives<L: EventList<Payload>>(
+    /// Whether this is a deadline of the link port, and matters.
+    pub(crate) fn is_deadline<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
+        generation: u32,
+    ) -> bool {
+        let device = self.ports[port.index()].rx.device;
+        match self.end(port).timer.on_pop(cx.now(), generation) {
+            sim_core::TimerPop::Fired => self.end(port).suspect,
+            sim_core::TimerPop::Rearm(entry) => {
+                let key = self.key(device, entry.at.0, class::SYMBOL);
+                cx.post(key, port.into(), LinkStep::Timer { generation: entry.generation }.pack());
+                false
+            }
+            sim_core::TimerPop::Stale => false,
+        }
+    }
+
+    /// A deadline of the link port is over.
+    pub(crate) fn time_out(&mut self, now: u64, port: PortId) {
+        let end = self.end(port);
+        end.link.handle_timeout(now);
+        end.calls = true;
+    }
+
+    /// The input side of `port` gets to a packet: what its link port says. What is read there has been taken
+    /// note of.
+    pub(crate) fn judge<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
         packet: u32,
         behind: u32,
-    ) {
-        let peer = self.links.ports[port as usize].rx.peer;
-        let sender = self.links.end(peer);
-        let Some(n) = sender.air.iter().position(|air| air.key == cx.key()) else { return };
-        let air = sender.air.remove(n).expect("found");
+    ) -> Judged {
+        let Some(air) = self.take_flight(cx.key(), port) else { return Judged::Gone };
         if air.void {
-            self.links.end(port).stats.absorbed += u64::from(air.damaged);
-            return;
+            self.end(port).stats.absorbed += u64::from(air.damaged);
+            return Judged::Gone;
         }
         if behind != 0 {
             // Cut-through: it is judged when its end is in, and on such links it is sound.
-            self.links.end(port).unjudged.push_back(air.meta);
-            self.arrive(cx, port, packet, behind);
-            return;
+            self.end(port).unjudged.push_back(air.meta);
+            return Judged::Accepted;
         }
-        self.count(cx, port, true);
-        let end = self.links.end(port);
+        self.count(port, true);
+        let end = self.end(port);
         if air.damaged {
             end.absorb();
         }
@@ -145,29 +138,23 @@ impl<P: Probe> Fabric<P> {
             reception
         };
         if air.meta.vc {
-            self.judged_in_channel(cx, port, (packet, air.serial), (before, reception));
-            return;
+            return self.judged_in_channel(cx, port, (packet, air.serial), (before, reception));
         }
         if !matches!(reception, Reception::Accepted { .. }) {
-            self.count(cx, port, false);
-            self.links.end(port).retell_mute();
-            self.after_link_port(cx, port, false);
-            return;
+            self.count(port, false);
+            self.end(port).retell_mute();
+            return Judged::Refused;
         }
         end.judged = true;
-        if self.links.nodes.is_switch(port) {
-            self.arrive(cx, port, packet, 0);
-        } else {
-            self.reach_endpoint(cx, port, packet, cx.now());
-        }
+        Judged::Accepted
     }
 
     /// The fabric has taken a packet in: its acknowledgement is due.
     #[cold]
-    pub(crate) fn acknowledge<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let rx = &self.links.ports[port as usize].rx;
+    pub(crate) fn acknowledge(&mut self, port: PortId) {
+        let rx = &self.ports[port.index()].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
-        let end = self.links.end(port);
+        let end = self.end(port);
         if !std::mem::take(&mut end.judged) {
             let meta = end.unjudged.pop_front().unwrap_or(PacketMeta::new(3, 0));
             end.link.occupy(0, in_use.saturating_sub(1));
@@ -179,21 +166,19 @@ impl<P: Probe> Fabric<P> {
                 "a packet cut through cannot be refused"
             );
         }
-        self.count(cx, port, false);
-        self.links.end(port).link.retell(0);
-        self.after_link_port(cx, port, false);
-        self.tell_releases(cx, port);
+        self.count(port, false);
+        self.end(port).link.retell(0);
     }
 
-    /// A receive buffer of `port` is free again, and the partner should know.
+    /// A receive buffer of `port` is free again, and the partner should know. Whether it may.
     #[cold]
-    pub(crate) fn release_told<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        let rx = &self.links.ports[port as usize].rx;
+    pub(crate) fn tell_release(&mut self, now: u64, port: PortId) -> bool {
+        let rx = &self.ports[port.index()].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
-        let unsent = rx.wire.status_unsent(cx.now().0, self.links.timings[rx.timing as usize].wire);
-        let end = self.links.end(port);
+        let unsent = rx.wire.status_unsent(now, self.timings[rx.timing as usize].wire);
+        let end = self.end(port);
         if end.mute {
-            return;
+            return false;
         }
         end.link.occupy(0, in_use + 1);
         if unsent || end.link.flow() == FlowControl::Receiver || !end.link.is_up() {
@@ -203,72 +188,38 @@ impl<P: Probe> Fabric<P> {
             end.link.occupy(0, in_use);
             end.link.tell();
         }
-        self.after_link_port(cx, port, false);
-        self.tell_releases(cx, port);
+        true
     }
 
-    /// The link port learns how many buffers are in use; `truly`: even if it must not tell.
-    pub(super) fn count<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, truly: bool) {
-        if self.links.nodes.is_switch(port) {
-            let s = self.links.nodes.switch(port);
-            let input = port - self.switches[s].base;
-            if self.switches[s].reads_of[input as usize].outputs != 0 {
-                self.prune(s, input, cx.key());
-            }
-        }
-        let rx = &self.links.ports[port as usize].rx;
-        let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
-        let total = u16::from(rx.buffers);
-        let end = self.links.end(port);
-        let mute = end.mute && !truly;
-        end.link.occupy(0, if mute { total } else { in_use });
-        end.count_channels(mute);
-    }
-
-    /// Creations come before what changes the credit that they would find: those before now, or also those of
-    /// now if somebody waits for the change.
-    pub(super) fn make_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32, waits: bool) {
-        if !self.links.nodes.is_switch(port)
-            && (waits || self.links.ports[port as usize].tx.clock.blocked() != 0)
-        {
-            let e = self.links.nodes.endpoint(port);
-            if let Some(until) = cx.now().0.checked_sub(u64::from(!waits)) {
-                self.materialise(cx, e, until);
-            }
-        }
-    }
-
-    /// The link port of `port` has met something: what follows from it. `heard`: a symbol, which may change
-    /// the credit that somebody waits for.
-    pub(super) fn after_link_port<L: EventList<Payload>>(
+    /// The news of the link port of `port` have been carried out: what the fabric knows of the credit is what
+    /// the link port knows, and what is due gets its place. `heard`: a symbol, which may change the credit
+    /// that somebody waits for. Whether who waits may go on.
+    pub(crate) fn settle_end<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         heard: bool,
-    ) {
-        self.drain(cx, port);
-        let opened = self.sync(cx, port);
-        self.links.arrange(cx, port);
-        let rx = &mut self.links.ports[port as usize].rx;
-        let advertised = self.links.ends[port as usize].as_ref().map(|end| end.link.buffers(0).advertised());
+    ) -> bool {
+        let opened = self.sync(cx.now().0, port);
+        self.arrange(cx, port);
+        let rx = &mut self.ports[port.index()].rx;
+        let advertised = self.ends[port.index()].as_ref().map(|end| end.link.buffers(0).advertised());
         rx.advertised = advertised.expect("the link runs in symbol granularity") as u8;
-        let tx = &mut self.links.ports[port as usize].tx;
-        if (heard && tx.credit_waiting) || opened {
-            tx.credit_waiting = false;
-            if self.links.nodes.is_switch(port) {
-                self.try_output(cx, port);
-            } else {
-                let e = self.links.nodes.endpoint(port);
-                self.endpoint_turn(cx, e);
-            }
-        }
+        let tx = &mut self.ports[port.index()].tx;
+        let goes_on = (heard && tx.credit_waiting) || opened;
+        tx.credit_waiting &= !goes_on;
+        goes_on
     }
 
-    /// Takes out what the link port reports.
-    pub(super) fn drain<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
+    /// Takes out what the link port reports, up to something that the device has to act on.
+    pub(crate) fn next_news<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+    ) -> Option<News> {
         let now = cx.now().0;
-        while let Some(event) = self.links.end(port).link.poll_event() {
-            let end = self.links.end(port);
+        while let Some(event) = self.end(port).link.poll_event() {
+            let end = self.end(port);
             match event {
                 LinkEvent::Acknowledged(serial) => {
                     end.refused = false;
@@ -276,7 +227,7 @@ impl<P: Probe> Fabric<P> {
                     let lost = lost.map(|held| held.packet);
                     end.held.retain(|held| held.serial != serial);
                     if let Some(packet) = lost {
-                        self.links.lost_on_link(cx, port, packet);
+                        self.lost_on_link(cx, port, packet);
                     }
                 }
                 LinkEvent::InputRetry => end.stats.retries += 1,
@@ -290,13 +241,13 @@ impl<P: Probe> Fabric<P> {
                 }
                 LinkEvent::Recovered(_) => {
                     end.stats.recoveries += 1;
-                    self.link_recovered(cx, port);
+                    return Some(News::Recovered);
                 }
                 LinkEvent::Up(_) => {
                     if let Some(since) = end.down_since.take() {
                         end.stats.down_ps += now - since;
                     }
-                    self.link_initialised(cx, port);
+                    return Some(News::Initialised);
                 }
                 LinkEvent::Down => end.stats.downs += 1,
                 LinkEvent::OutputRetry => end.refused = true,
@@ -306,51 +257,46 @@ impl<P: Probe> Fabric<P> {
                 | LinkEvent::ResetRequested => {}
             }
         }
+        None
     }
 
-    /// What the fabric knows of the credit of `port` is what its link port knows. Whether a priority that
-    /// could not start now can.
-    pub(super) fn sync<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) -> bool {
-        let now = cx.now().0;
-        let end = self.links.ends[port as usize].as_ref().expect("the link runs in symbol granularity");
-        let normal = end.is_normal();
-        let outstanding = (end.link.outstanding() + end.link.waiting()) as u16;
-        let in_vc0 = end.outstanding_in_vc0();
-        let credit = end.link.credit(0);
-        let receiver = end.link.flow() == FlowControl::Receiver;
-        let free = if receiver { i16::MAX / 2 } else { credit.last_told() as i16 - in_vc0 as i16 };
-        let timing = &self.links.timings[self.links.ports[port as usize].tx.timing as usize];
-        let gate = if normal {
-            timing.blocked(free, outstanding)
-        } else {
-            let may = |p: u8| now >= end.resumes && end.link.would_start(PacketMeta::new(p, 0));
-            (0..4).fold(0, |gate, p| if may(p) { gate } else { gate | 1 << p })
-        };
-        let gate = u16::from(gate) | end.channel_gate(normal, timing.ack_window);
-        let idle = normal && end.link.outstanding() == 0;
-        let recovering = self.links.ports[port as usize].tx.clock.is_recovering();
-        if recovering == normal || gate != self.links.ports[port as usize].tx.clock.blocked() {
-            self.make_up_past(cx, port);
+    /// The link port of `port` has judged a packet of a channel. The channel, if the device takes the packet
+    /// now.
+    pub(super) fn judged_in_channel<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        (packet, serial): (u32, u32),
+        (before, reception): (InputState, Reception),
+    ) -> Judged {
+        let priority = self.packets[packet].priority;
+        let channel = self.channels_mut(port).of(priority);
+        match reception {
+            Reception::Accepted { .. } => {
+                self.settle_held(port, serial);
+                // In the error-stopped state nothing is acknowledged.
+                self.end(port).judged = before != InputState::ErrorStopped;
+                return Judged::AcceptedInChannel(channel);
+            }
+            Reception::Lost => {
+                self.settle_held(port, serial);
+                self.end(port).stats.lost_no_room += 1;
+                let flow = self.packets[packet].flow;
+                self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
+                self.tell_of_channel(port, Some(channel));
+            }
+            Reception::Discarded => self.tell_of_channel(port, None),
         }
-        if idle && self.links.end(port).link.input() == lp_serial::link::InputState::Normal {
-            self.links.end(port).suspect = false;
-        }
-        let tx = &mut self.links.ports[port as usize].tx;
-        let before = tx.clock.blocked();
-        (tx.free, tx.outstanding) = (free, outstanding);
-        if recovering && normal {
-            tx.clock.end_recovery(now, tx.done.time().0, tx.waiting > 0);
-        } else if !recovering && !normal {
-            tx.clock.begin_recovery(now);
-        }
-        tx.clock.set_gate(now, gate);
-        before & !gate != 0
+        Judged::Refused
     }
 
-    fn make_up_past<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: u32) {
-        if !self.links.nodes.is_switch(port) && cx.now() != Time::ZERO {
-            let e = self.links.nodes.endpoint(port);
-            self.materialise(cx, e, cx.now().0 - 1);
+    /// A packet of a channel has been taken in, or not: the neighbour learns of the buffers of the channel
+    /// that it was for, if there is something to tell.
+    pub(crate) fn tell_of_channel(&mut self, port: PortId, channel: Option<u8>) {
+        self.end(port).judged = false;
+        self.count(port, false);
+        if let Some(channel) = channel {
+            self.end(port).link.retell(channel);
         }
     }
 }

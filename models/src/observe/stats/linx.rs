@@ -91,7 +91,7 @@ pub struct LinxStats {
     /// Between heartbeats, in ps of the protocol clock; the first counts from the beginning of the
     /// connection.
     pub heartbeat_gaps: Times,
-    /// The same by parts of the period, see [`GAP_PARTS`].
+    /// How often, by parts of the period: see [`GAP_PARTS`].
     pub gaps: Vec<u64>,
     /// Messages that applications wanted to send, answers included.
     pub messages: u64,

@@ -405,9 +405,14 @@ impl World<'_> {
     /// F-65, F-66: who goes first among the packets of these inputs.
     fn pick(&mut self, d: usize, heads: &[(usize, Name)], pointer: usize) -> Name {
         let by_age = heads.iter().map(|&(_, name)| (self.packets[name].arrival_number, name)).min();
+        let mut heads = heads.to_vec();
+        if self.switch_ref(d).config.arbitration == Arbitration::LongestQueueFirst {
+            let most = heads.iter().map(|&(_, name)| self.alike(d, name)).max();
+            heads.retain(|&(_, name)| Some(self.alike(d, name)) == most);
+        }
         let switch = self.switch(d);
         match switch.config.arbitration {
-            Arbitration::RoundRobin | Arbitration::Islip { .. } => {
+            Arbitration::RoundRobin | Arbitration::Islip { .. } | Arbitration::LongestQueueFirst => {
                 let after = heads.iter().find(|head| head.0 >= pointer);
                 after.unwrap_or(&heads[0]).1
             }
@@ -418,6 +423,21 @@ impl World<'_> {
                 heads[drawn as usize].1
             }
         }
+    }
+
+    /// Packets with the input, output and priority of this one that wait in the switch, with output buffers
+    /// in front of them.
+    fn alike(&self, d: usize, name: Name) -> usize {
+        let of = |name: Name| {
+            let packet = &self.packets[name];
+            (packet.input, packet.output, packet.priority)
+        };
+        let switch = self.switch_ref(d);
+        let waiting = match switch.config.buffering {
+            Buffering::Output { .. } => switch.queues.iter().flatten().flatten().flatten().copied().collect(),
+            _ => switch.waiting(),
+        };
+        waiting.into_iter().filter(|&other| of(other) == of(name)).count()
     }
 
     /// Commits a packet to its output: F-50, then F-58.

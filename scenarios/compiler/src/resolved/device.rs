@@ -130,6 +130,7 @@ impl Switch {
             arbitration: match filled(&s.arbitration) {
                 ArbitrationKind::RoundRobin => Arbitration::RoundRobin,
                 ArbitrationKind::OldestFirst => Arbitration::OldestFirst,
+                ArbitrationKind::LongestQueueFirst => Arbitration::LongestQueueFirst,
                 ArbitrationKind::Random => Arbitration::Random,
                 ArbitrationKind::Islip => Arbitration::Islip { iterations: *filled(&s.iterations) },
             },

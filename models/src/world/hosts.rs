@@ -1,4 +1,4 @@
-//! Agents in the fabric: the only door between [`crate::agent`] and the world.
+//! Agents in the fabric: the only door between [`crate::agent`] and the rest of the world.
 //!
 //! A delivery to an endpoint with an agent is an event; so is the end of a service of its host; all its
 //! deadlines share one timer. Packets that it makes join the injection queue like those of traffic sources,
@@ -7,25 +7,65 @@
 use crate::agent::courier::{Courier, audit as audit_program};
 use crate::agent::linx::{Linx, audit as audit_linx};
 use crate::agent::port::Arrival;
+use crate::agent::protocol::{Conveyance, Send};
 use crate::agent::session::{Session, audit};
 use crate::agent::transfer::{Transfer, audit as audit_transfers};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
-use crate::config::{PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
+use crate::config::{DeviceModel, EndpointConfig, PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
+use crate::endpoint::Left;
 use crate::event::{Cx, HostStep, Payload, class};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::life::Made;
-use crate::link::medium::Stripes;
 use crate::observe::mark;
-use crate::observe::probe::{Delivery, Journey, Probe, ProtocolEvent};
+use crate::observe::probe::{Delivery, Probe, ProtocolEvent, RegisterEvent, RegisterStep};
 use crate::observe::stats::{
     AgentStats, FlowLeft, FlowStats, LinxTotals, ProgramTotals, SessionTotals, TransferTotals,
 };
-use crate::packet::{MAINTENANCE, origin};
+use crate::packet::{Frame, MAINTENANCE, origin};
 use crate::world::Fabric;
-use logical::wire::{Body, Packet, Priority, Transport};
+use logical::wire::maintenance::Operation;
+use logical::wire::{Body, Packet, Payload as Octets, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Endpoints that are interfaces of one host.
+#[derive(Debug, Default)]
+pub(crate) struct Stripes {
+    /// Host and number of each endpoint that is one; empty if no host has more than one.
+    host: Vec<Option<(u32, u8)>>,
+    /// Interfaces of a host.
+    of: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Stripes {
+    /// These endpoints are interfaces of the first of them.
+    fn join(&mut self, interfaces: Vec<u32>, endpoints: usize) {
+        self.host.resize(endpoints, None);
+        for (&e, number) in interfaces.iter().zip(0..) {
+            self.host[e as usize] = Some((interfaces[0], number));
+        }
+        self.of.insert(interfaces[0], interfaces);
+    }
+
+    /// The endpoint whose agent an endpoint belongs to, and its number there.
+    fn host(&self, e: usize) -> (usize, u8) {
+        match self.host.get(e) {
+            Some(&Some((host, number))) => (host as usize, number),
+            _ => (e, 0),
+        }
+    }
+
+    fn interface(&self, e: usize, number: u8) -> usize {
+        self.of.get(&(e as u32)).map_or(e, |interfaces| interfaces[usize::from(number)] as usize)
+    }
+
+    /// Whether the agent of another endpoint listens to this one.
+    pub fn is_joined(&self, e: usize) -> bool {
+        matches!(self.host.get(e), Some(Some(_)))
+    }
+}
 
 /// All agents.
 #[derive(Debug, Default)]
@@ -39,28 +79,14 @@ pub(crate) struct Hosts {
 }
 
 impl<P: Probe> Links<P> {
-    /// Deliveries to the endpoint with this port are events.
-    pub(crate) fn deliver_by_events(&mut self, port: u32) {
-        {
-            let upstream = self.ports[port as usize].tx.peer;
-            let timing = self.ports[upstream as usize].tx.timing;
-            let timing = crate::link::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
-            let number = self.timing_number(timing);
-            self.ports[upstream as usize].tx.timing = number;
-            // The wire of a port is that of its transmitter.
-            self.ports[upstream as usize].rx.timing = self.ports[upstream as usize].tx.timing;
-        }
-    }
-
-    fn report(&mut self, port: u32, report: Report) {
-        let id = |journey: &Journey| journey.sequence << 32 | u64::from(journey.source);
+    fn report(&mut self, port: PortId, report: Report) {
         match report {
             Report::Message(journey) => {
-                self.observe.outcome.record(mark::CONVEYED, journey.at, u64::from(port), id(&journey));
+                self.observe.outcome.record(mark::CONVEYED, journey.at, u64::from(port), journey.word());
                 self.observe.probe.message(&journey);
             }
             Report::RoundTrip(journey) => {
-                self.observe.outcome.record(mark::ANSWERED, journey.at, u64::from(port), id(&journey));
+                self.observe.outcome.record(mark::ANSWERED, journey.at, u64::from(port), journey.word());
                 self.observe.probe.round_trip(&journey);
             }
             Report::Event(event @ ProtocolEvent { at, flow, fact, .. }) => {
@@ -98,6 +124,22 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
+    /// Joins the interfaces of hosts.
+    pub(crate) fn set_up_stripes(&mut self) {
+        let config = self.links.config.clone();
+        for part in config.agents.iter().flat_map(|agent| &agent.parts) {
+            let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
+            if end.interfaces.len() > 1 {
+                let endpoint = |&id: &u16| {
+                    let device = config.owners[usize::from(id)];
+                    self.links.nodes.endpoint_of(device) as u32
+                };
+                let interfaces = end.interfaces.iter().map(endpoint).collect();
+                self.hosts.stripes.join(interfaces, self.endpoints.len());
+            }
+        }
+    }
+
     /// First events of the agents.
     pub(crate) fn bootstrap_agents(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for e in 0..self.hosts.agents.len() {
@@ -106,7 +148,7 @@ impl<P: Probe> Fabric<P> {
             let Some(entry) = at.and_then(|at| agent.timer.arm(Time(at))) else { continue };
             let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
             let key = self.links.key(device, entry.at.0, class::HOST);
-            schedule(Event { key, target: port, payload: timer(entry) });
+            schedule(Event { key, target: port.into(), payload: timer(entry) });
         }
     }
 
@@ -114,7 +156,7 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn host_event<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         step: HostStep,
     ) {
         let e = self.links.nodes.endpoint(port);
@@ -138,8 +180,8 @@ impl<P: Probe> Fabric<P> {
 
     /// Asks for what an event for the agent behind `port` touches.
     #[inline]
-    pub(crate) fn prefetch_agent(&self, port: usize) {
-        let e = self.links.nodes.endpoint(port as u32);
+    pub(crate) fn prefetch_agent(&self, port: PortId) {
+        let e = self.links.nodes.endpoint(port);
         if let Some(Some(agent)) = self.hosts.agents.get(e) {
             agent.prefetch();
             prefetch(&self.endpoints[e]);
@@ -167,7 +209,7 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn deliver_cargo<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: u32,
+        port: PortId,
         packet: u32,
         id: u32,
         delivery: &Delivery,
@@ -181,20 +223,43 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         let Cargo { source, body, label } = *cargo;
-        let way = journey(delivery);
+        let way = delivery.journey();
         let agent = self.lend(e);
         agent.deliver(Arrival { destination: id, source, priority: delivery.priority, way, body, label });
         self.carry_out(cx, e, true);
     }
 
+    /// What the agent of an endpoint has to hear of, when a packet has begun to leave. What comes after it at
+    /// the endpoint is arranged.
+    pub(super) fn hear_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, left: Left) {
+        match left {
+            Left::Stream => self.stream_started(cx, e),
+            Left::Frame { token } => {
+                let (host, _) = self.hosts.stripes.host(e);
+                self.hosts.agents[host].as_mut().expect("only agents send frames").frame_started(token);
+                self.frame_left(cx, e);
+            }
+        }
+        self.endpoints[e].await_next(&mut self.links, cx);
+    }
+
     /// A packet of type 9 has started: its agent may make the next one.
-    pub(crate) fn stream_started<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+    fn stream_started<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         let now = cx.now().0;
         let wanted = self.hosts.agents[e].as_mut().is_some_and(|agent| agent.stream_started());
         if wanted {
             self.lend(e).make_stream(now);
             // The transmitter is busy from now on; who called arranges what comes after.
             self.carry_out(cx, e, false);
+        }
+    }
+
+    /// The endpoint of a device may send from `at` on.
+    pub(super) fn wake_host<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, device: u32, at: u64) {
+        let e = self.links.nodes.endpoint_of(device);
+        if let Some(Some(agent)) = self.hosts.agents.get_mut(e) {
+            agent.wake(at);
+            self.carry_out(cx, e, true);
         }
     }
 
@@ -216,7 +281,7 @@ impl<P: Probe> Fabric<P> {
         for (end, step) in ends.into_iter().zip([HostStep::Received, HostStep::Sent]) {
             if let Some(end) = end {
                 let key = self.links.key(device, end, class::HOST);
-                cx.post(key, port, step.pack());
+                cx.post(key, port.into(), step.pack());
             }
         }
         if let Some(entry) = entry {
@@ -231,7 +296,7 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         // Creations come before what is made in answer to something.
-        self.materialise(cx, e, now.0);
+        self.endpoints[e].materialise(&mut self.links, cx, now.0);
         for packet in work.out.drain(..) {
             self.inject(cx, e, packet);
         }
@@ -257,7 +322,7 @@ impl<P: Probe> Fabric<P> {
     fn post_timer<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, entry: TimerEntry) {
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
         let key = self.links.key(device, entry.at.0, class::HOST);
-        cx.post(key, port, timer(entry));
+        cx.post(key, port.into(), timer(entry));
     }
 
     /// One packet of an agent joins the injection queue.
@@ -272,13 +337,13 @@ impl<P: Probe> Fabric<P> {
         let idle3 = agent.idle3;
         let source = agent.id;
         let stream = body.ftype() == logical::wire::stream::FTYPE;
-        let payload = body.payload().map_or(0, logical::wire::Payload::octets) as u16;
+        let payload = body.payload().map_or(0, Octets::octets) as u16;
         let flow = label.flow;
         let response = matches!(body, Body::Response(_));
         let whole = Packet { transport, body };
         let wire = whole.sealed_octets() as u32;
         let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
-        let tx = &self.links.ports[self.endpoints[e].port as usize].tx;
+        let tx = &self.links.ports[self.endpoints[e].port.index()].tx;
         agent.count_packet(
             flow,
             response,
@@ -294,13 +359,89 @@ impl<P: Probe> Fabric<P> {
             origin: if stream { origin::STREAM } else { origin::AGENT },
         };
         let now = cx.now().0;
-        let id = self.admit_packet(e, now, made);
-        self.queue_packet(cx, e, id, now);
+        let id = self.endpoints[e].admit_packet(&mut self.links, now, made);
+        self.endpoints[e].queue_packet(&mut self.links, cx, id, now);
         if let Body::Maintenance(request) = &whole.body {
             let packet = self.links.packets[id].id();
             self.tell_asked(now, e, packet, destination, request);
         }
         self.links.packets.cargoes.put(id, Cargo { source, body: whole.body, label });
+    }
+
+    /// One frame of an agent joins the injection queue of an interface, whose number comes back.
+    pub(crate) fn inject_frame<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        host: usize,
+        send: Send,
+    ) -> u8 {
+        let Send { to, priority, payload, conveyance } = send;
+        let Conveyance::Frame { interface } = conveyance else { unreachable!("it is a frame") };
+        let e = self.hosts.stripes.interface(host, interface);
+        let medium = self.links.channels_of(self.endpoints[e].port).medium;
+        let octets = payload.octets() as u32;
+        let wire = medium.wire_octets(octets);
+        let device = self.endpoints[e].device as usize;
+        let DeviceModel::Endpoint(EndpointConfig { ids, .. }) = &self.links.config.devices[device].model
+        else {
+            unreachable!("only endpoints make frames")
+        };
+        let source = ids[0];
+        let agent = self.hosts.agents[host].as_mut().expect("only agents make frames");
+        let sequence = agent.packets;
+        agent.packets += 1;
+        let flow = payload.label.flow;
+        agent.count_packet(flow, false, wire.into());
+        let size = PacketSize { payload: octets as u16, wire: wire as u16 };
+        let made = Made { destination: to, flow, priority, size, sequence, origin: origin::FRAME };
+        let now = cx.now().0;
+        let packet = self.endpoints[e].admit_packet(&mut self.links, now, made);
+        self.endpoints[e].queue_packet(&mut self.links, cx, packet, now);
+        self.links.packets.frames.put(packet, Frame { source, payload });
+        self.links.may_pass(cx, self.endpoints[e].port);
+        interface
+    }
+
+    /// Frames have joined the queues of further interfaces of a host, one bit for each: they may start.
+    pub(crate) fn interfaces_turn<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        host: usize,
+        mut interfaces: u64,
+    ) {
+        while interfaces != 0 {
+            let e = self.hosts.stripes.interface(host, interfaces.trailing_zeros() as u8);
+            interfaces &= interfaces - 1;
+            self.endpoint_turn(cx, e);
+        }
+    }
+
+    /// A frame of this endpoint has started to leave: its protocol may have more.
+    pub(crate) fn frame_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+        let now = cx.now().0;
+        let (host, _) = self.hosts.stripes.host(e);
+        self.lend(host).make_stream(now);
+        // This transmitter is busy from now on; who called arranges what comes after.
+        self.carry_out(cx, host, host != e);
+    }
+
+    /// A frame has reached the endpoint behind `port`.
+    pub(crate) fn deliver_frame<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        packet: u32,
+        delivery: &Delivery,
+    ) {
+        let frame =
+            self.links.packets.frames.take(packet).expect("a packet of an agent has a body or is a frame");
+        let (host, interface) = self.hosts.stripes.host(self.links.nodes.endpoint(port));
+        if !matches!(self.hosts.agents.get(host), Some(Some(_))) {
+            return;
+        }
+        let Frame { source, payload } = *frame;
+        self.lend(host).deliver_frame(source, delivery, payload, interface);
+        self.carry_out(cx, host, true);
     }
 
     /// Totals of agents up to `end`, in the order of their devices, and of their flows.
@@ -390,23 +531,67 @@ impl<P: Probe> Fabric<P> {
         }
         flows.iter().map(|(&flow, nodes)| audit(flow, nodes)).collect()
     }
+
+    /// Something changed at an endpoint: makes up creations, starts what may start.
+    pub(super) fn endpoint_turn<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+        if let Some(left) = self.endpoints[e].turn(&mut self.links, cx) {
+            self.hear_left(cx, e, left);
+        }
+        self.endpoints[e].rest(&mut self.links, cx);
+    }
+
+    /// Answers a request that was delivered to an endpoint; anything else comes back.
+    pub(crate) fn answer_at_endpoint<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        e: usize,
+        cargo: Box<Cargo>,
+        id: u32,
+        delivery: &Delivery,
+    ) -> Option<Box<Cargo>> {
+        let Body::Maintenance(body) = &cargo.body else { return Some(cargo) };
+        let device = self.endpoints[e].device;
+        let now = cx.now().0;
+        let answered = match body.operation() {
+            Operation::ReadDone { target_tid, .. } | Operation::WriteDone { target_tid } => {
+                Some((*target_tid, false))
+            }
+            Operation::ReadError { target_tid } | Operation::WriteError { target_tid } => {
+                Some((*target_tid, true))
+            }
+            _ => None,
+        };
+        if let Some((tid, error)) = answered {
+            let step = RegisterStep::Answered { error };
+            self.links.observe.probe.register(&RegisterEvent { at: delivery.at, device, tid, step });
+            return Some(cargo);
+        }
+        let (answer, wakes) = self.serve(cx, device, 0, *cargo, id, delivery);
+        if wakes {
+            self.wake_host(cx, device, delivery.at.0);
+        }
+        // Creations come before what is made in answer to something.
+        self.endpoints[e].materialise(&mut self.links, cx, now);
+        if let Some(answer) = answer {
+            let sequence = self.registers.spaces[device as usize].answers;
+            self.registers.spaces[device as usize].answers += 1;
+            let made = Made {
+                destination: answer.destination | MAINTENANCE,
+                flow: delivery.flow,
+                priority: answer.priority,
+                size: answer.size,
+                sequence,
+                origin: origin::REGISTERS,
+            };
+            let packet = self.endpoints[e].admit_packet(&mut self.links, now, made);
+            self.endpoints[e].queue_packet(&mut self.links, cx, packet, now);
+            self.links.packets.cargoes.put(packet, answer.cargo);
+        }
+        self.endpoint_turn(cx, e);
+        None
+    }
 }
 
 fn timer(entry: TimerEntry) -> Payload {
     HostStep::Timer { generation: entry.generation }.pack()
-}
-
-/// The way of a packet that was delivered.
-pub(crate) fn journey(delivery: &Delivery) -> Journey {
-    Journey {
-        at: delivery.at,
-        created: delivery.created,
-        flow: delivery.flow,
-        priority: delivery.priority,
-        source: delivery.source,
-        destination: delivery.destination,
-        sequence: delivery.sequence,
-        payload: delivery.payload,
-        parts: delivery.parts,
-    }
 }

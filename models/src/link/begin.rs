@@ -1,0 +1,45 @@
+//! A packet begins to leave through a link that needs more than the closed form.
+
+use crate::event::{Cx, Payload};
+use crate::ids::PortId;
+use crate::link::Links;
+use crate::link::port::{Mode, special};
+use crate::link::symbol::Flight;
+use crate::observe::probe::Probe;
+use sim_core::EventList;
+
+impl<P: Probe> Links<P> {
+    /// The fabric has committed a packet to the wire of a link that needs more than the closed form.
+    #[cold]
+    pub(crate) fn started_specially<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        packet: u32,
+        flight: &Flight,
+    ) {
+        let rx = &self.ports[port.index()].rx;
+        let (mode, checks) = (rx.mode(), rx.special & special::CHECK != 0);
+        match mode {
+            Mode::Symbols => self.launch(cx, port, packet, flight),
+            Mode::Medium | Mode::Interleaved => {
+                if checks {
+                    self.check_frame(port, packet);
+                }
+                if mode == Mode::Interleaved {
+                    self.message_began(cx, port, packet, flight);
+                }
+                self.started_on_medium(cx, port, packet, flight);
+            }
+            Mode::Closed => {
+                if rx.special & special::WATCHED != 0 {
+                    self.note_packet(cx.now().0, port, packet, *flight);
+                }
+                if checks {
+                    let number = self.ports[port.index()].tx.packets_sent;
+                    self.check_packet(port, packet, number as u8);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! What the two ends of a link learn of each other. Whoever writes at the one end what belongs to the other
+//! does it here: arrivals, records of credit, VoQ messages, symbols and repetitions, releases on other media.
+//! So this is where a fabric could be cut.
+
+use crate::event::{Cx, Happening, LinkStep, Payload, class};
+use crate::ids::PortId;
+use crate::link::Links;
+use crate::link::port::{Cold, CreditRecord, LinkTiming, Mode, Port, Tx, special};
+use crate::link::symbol::{Air, Flight, Flying};
+use crate::link::wire::Function;
+use crate::observe::probe::Probe;
+use sim_core::{Duration, EventKey, EventList, Time};
+
+/// Applies the credit records of `port` that are visible at `key`.
+#[inline(always)]
+fn apply_visible(tx: &mut Tx, timing: &LinkTiming, cold: &mut [Cold], port: PortId, key: EventKey) {
+    while tx.has_record(key) {
+        let record = tx.pop_record(cold, port);
+        tx.outstanding -= u16::from(record.acknowledged);
+        tx.free = i16::from(record.buffers) - tx.outstanding as i16;
+        let blocked = timing.blocked(tx.free, tx.outstanding);
+        tx.clock.set_blocked(record.key.time().0, blocked);
+    }
+}
+
+/// A packet leaves for the port `to`, which it reaches as `flight` says.
+#[inline(always)]
+pub(super) fn send_packet<L: EventList<Payload>>(
+    cx: &mut Cx<'_, L>,
+    ports: &mut [Port],
+    cold: &mut [Cold],
+    (to, timing): (PortId, &LinkTiming),
+    (packet, destination): (u32, u16),
+    flight: &Flight,
+    unfolded: bool,
+) {
+    let Flight { arrival, behind, .. } = *flight;
+    if !timing.to_sink {
+        // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
+        let at = arrival.earlier(Duration(if unfolded { timing.pipeline } else { 0 }));
+        cx.post(at, to.into(), Happening::Arrive { packet, destination, behind }.pack());
+        return;
+    }
+    let in_flight = &mut cold[to.index()].in_flight;
+    in_flight.push_back((arrival, packet));
+    if unfolded || timing.to_agent {
+        let key = in_flight[0].0;
+        let sink = &mut ports[to.index()].rx;
+        if !sink.deliver_posted {
+            sink.deliver_posted = true;
+            cx.post(key, to.into(), Happening::Deliver.pack());
+        }
+    }
+}
+
+impl<P: Probe> Links<P> {
+    // --- credit ----------------------------------------------------------------------------------
+
+    /// Applies the credit records that are visible at `key` (inclusive: a wake reuses its record's key).
+    #[inline(never)]
+    pub fn consume<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, key: EventKey) {
+        let tx = &self.ports[port.index()].tx;
+        if self.timings[tx.timing as usize].to_sink {
+            self.flush(cx, tx.peer, key);
+        }
+        let tx = &mut self.ports[port.index()].tx;
+        let timing = &self.timings[tx.timing as usize];
+        apply_visible(tx, timing, &mut self.cold, port, key);
+    }
+
+    /// The record that the blocked transmitter of `port` was to be woken by is visible.
+    pub fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        // Deliveries that this settles must not ask for another wake, nor must records while the
+        // transmitter is busy: whoever waits next asks for the first record that comes then.
+        self.consume(cx, port, cx.key());
+        let tx = &mut self.ports[port.index()].tx;
+        (tx.wake_posted, tx.credit_waiting) = (false, false);
+    }
+
+    /// A packet is about to start: if that could leave a priority without credit, what is known of it is
+    /// brought up to date.
+    #[inline(always)]
+    pub fn learn_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let tx = &self.ports[port.index()].tx;
+        let timing = &self.timings[tx.timing as usize];
+        if tx.clock.blocked() != 0 || timing.blocked(tx.free - 1, tx.outstanding + 1) != 0 {
+            self.consume(cx, port, cx.key());
+        }
+    }
+
+    /// A release at the receiver of `port`: whether the last symbol about its buffers has not left yet, so
+    /// that it will say so.
+    #[inline(always)]
+    pub fn amend_status(&mut self, now: u64, port: PortId) -> bool {
+        let rx = &mut self.ports[port.index()].rx;
+        let unsent = rx.wire.status_unsent(now, self.timings[rx.timing as usize].wire);
+        if unsent {
+            rx.advertised += 1;
+            let (peer, advertised) = (rx.peer, rx.advertised);
+            self.ports[peer.index()].tx.amend_last(&mut self.cold[peer.index()], advertised);
+        }
+        unsent
+    }
+
+    /// Makes the symbol that tells the neighbour of `port` about its buffers at `t`, and its record. Whether
+    /// they are so few that every release has to be told at once.
+    #[inline(always)]
+    pub fn place_status<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        t: u64,
+        acknowledged: u8,
+    ) -> bool {
+        let special = self.ports[port.index()].rx.special;
+        let Links { ports, cold, timings, keys, .. } = self;
+        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
+        let rx = &mut ports[port.index()].rx;
+        let timing = &timings[rx.timing as usize];
+        let slot = rx.wire.due(t, Function::Stype0, timing.wire);
+        rx.wire.status_riding += u32::from(slot.riding);
+        rx.status_standalone += u32::from(!slot.riding);
+        let at = slot.start + timing.wire.symbol + timing.propagation;
+        let (peer, device) = (rx.peer, rx.device);
+        let place = slot.start;
+        rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
+        let low = rx.advertised <= rx.eager_at;
+        let buffers = rx.advertised;
+        let key = keys[device as usize].make(Time(at), class::SYMBOL);
+        let upstream = &mut ports[peer.index()].tx;
+        // Records that are visible by now are applied: only those still on the wire are kept. Not while the
+        // sender is blocked: then they change its clock, and it may have creations to make up first.
+        if upstream.clock.blocked() == 0 {
+            let timing = &timings[upstream.timing as usize];
+            apply_visible(upstream, timing, cold, peer, cx.key());
+        }
+        upstream.push_record(cold, peer, CreditRecord { key, buffers, acknowledged });
+        if upstream.credit_waiting && !upstream.wake_posted && key > cx.key() {
+            upstream.wake_posted = true;
+            cx.post(key, peer.into(), Happening::Wake.pack());
+        }
+        if special != 0 {
+            self.note_status(cx.now().0, port, place, acknowledged, buffers);
+        }
+        low
+    }
+
+    // --- packets ---------------------------------------------------------------------------------
+
+    /// Delivers everything that has arrived at the sink behind `port` by `key` (inclusive), up to what the
+    /// agent there takes, which is an event. Whether that comes next.
+    #[inline]
+    pub fn flush<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, key: EventKey) -> bool {
+        while let Some(&(at, packet)) = self.cold[port.index()].in_flight.front() {
+            if at > key {
+                break;
+            }
+            if self.packets[packet].is_of_agent() {
+                if self.cold[port.index()].listens {
+                    return true;
+                }
+                // Nobody is there who wants it.
+                self.packets.unload(packet);
+            }
+            self.cold[port.index()].in_flight.pop_front();
+            self.deliver(port, packet, at.time());
+            if self.ports[port.index()].rx.mode() == Mode::Closed {
+                self.place_status(cx, port, at.time().0, 1);
+            }
+        }
+        false
+    }
+
+    /// A delivery event for the oldest packet on its way to the sink behind `port`, once.
+    #[inline(always)]
+    pub fn post_delivery<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        if let Some(&(key, _)) = self.cold[port.index()].in_flight.front() {
+            let rx = &mut self.ports[port.index()].rx;
+            if !rx.deliver_posted {
+                rx.deliver_posted = true;
+                cx.post(key, port.into(), Happening::Deliver.pack());
+            }
+        }
+    }
+
+    // --- messages --------------------------------------------------------------------------------
+
+    /// A VoQ message has left `port` and reaches the other end at `key`.
+    pub fn post_message<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        key: EventKey,
+        field: u16,
+    ) {
+        cx.post(key, self.ports[port.index()].tx.peer.into(), Happening::Message { field }.pack());
+    }
+
+    /// A VoQ message for `port` is not on the wire any more. Whether it is heard.
+    pub fn take_message(&mut self, port: PortId) -> bool {
+        let sender = self.ports[port.index()].tx.peer;
+        let heard = self.ports[port.index()].rx.mode() != Mode::Symbols || !self.end(port).is_down();
+        let cold = &mut self.cold[sender.index()];
+        cold.messages_on_wire -= 1;
+        cold.stats.voq_lost += u64::from(!heard);
+        heard
+    }
+
+    // --- in symbol granularity -------------------------------------------------------------------
+
+    /// A symbol reaches `port` now: what it is, unless it was on a wire that broke.
+    pub fn take_symbol(&mut self, key: EventKey, port: PortId) -> Option<Flying> {
+        let peer = self.ports[port.index()].rx.peer;
+        self.end(peer).arrived(key)
+    }
+
+    /// A character between symbols that leaves `port` is damaged: the other end gets to it at `key`.
+    pub(super) fn post_idle_damage<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        key: EventKey,
+    ) {
+        let peer = self.ports[port.index()].tx.peer;
+        self.end(peer).expect_idle_damage();
+        cx.post(key, peer.into(), LinkStep::Idle.pack());
+    }
+
+    /// The input side of `port` gets to a packet: what became of it on the way.
+    pub(super) fn take_flight(&mut self, key: EventKey, port: PortId) -> Option<Air> {
+        let peer = self.ports[port.index()].rx.peer;
+        self.end(peer).landed(key)
+    }
+
+    /// What becomes of the packet of continuous traffic that `port` has taken or lost is known to who sent
+    /// it.
+    pub(super) fn settle_held(&mut self, port: PortId, serial: u32) {
+        let peer = self.ports[port.index()].rx.peer;
+        self.end(peer).settled(serial);
+    }
+
+    /// The transmitter is blocked on credit: makes sure that the next change wakes it.
+    pub fn await_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let tx = &mut self.ports[port.index()].tx;
+        tx.credit_waiting = true;
+        if tx.wake_posted {
+            return;
+        }
+        if let Some(record) = tx.first_record() {
+            tx.wake_posted = true;
+            cx.post(record.key, port.into(), Happening::Wake.pack());
+            return;
+        }
+        let peer = tx.peer;
+        self.post_delivery(cx, peer);
+    }
+
+    /// A status of a link that needs more than the closed form has its place on the wire.
+    #[cold]
+    pub fn note_status(&mut self, now: u64, port: PortId, place: u64, acknowledged: u8, free: u8) {
+        let bits = self.ports[port.index()].rx.special;
+        if bits & special::WATCHED != 0 {
+            self.end(port).note_place(now, place);
+        }
+        if bits & special::CHECK != 0 {
+            self.check_status(port, acknowledged, free);
+        }
+    }
+
+    // --- on other media --------------------------------------------------------------------------
+
+    /// Posts the news that the receiver of `port` has a place more, for `at` at its neighbour.
+    pub(super) fn return_credit<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        at: u64,
+        channel: u8,
+    ) {
+        let peer = self.ports[port.index()].rx.peer;
+        self.channels_of(peer).coming += 1;
+        self.post_credit(cx, port, at, channel);
+    }
+
+    /// Posts the news of a place that has been counted.
+    pub(crate) fn post_credit<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        at: u64,
+        channel: u8,
+    ) {
+        let rx = &self.ports[port.index()].rx;
+        let (peer, device) = (rx.peer, rx.device);
+        let key = self.key(device, at, class::SYMBOL);
+        cx.post(key, peer.into(), LinkStep::Credit { channel: channel.into() }.pack());
+    }
+}

@@ -1,0 +1,83 @@
+//! Refreshes: what a port has told of congestion is told again now and then. As long as no message was lost
+//! they repeat what the neighbour knows, so they are no events.
+
+use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::PortId;
+use crate::link::Links;
+use crate::link::wire::Function;
+use crate::observe::probe::Probe;
+use sim_core::EventList;
+
+impl<P: Probe> Links<P> {
+    /// Charges the refreshes that fell due while the direction was not used: one run before the packet. They
+    /// repeat what the neighbour knows, so they are no events.
+    #[inline]
+    pub fn charge_refresh(&mut self, port: PortId, now: u64) {
+        if now >= self.ports[port.index()].tx.refresh_at {
+            self.charge_due_refresh(port, now);
+        }
+    }
+
+    #[cold]
+    fn charge_due_refresh(&mut self, port: PortId, now: u64) {
+        let tx = &mut self.ports[port.index()].tx;
+        let cold = &mut self.cold[port.index()];
+        if cold.refresh_event == now {
+            // The event of this instant sends it.
+            return;
+        }
+        tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
+        cold.stats.voq_refreshes += 1;
+        let rx = &mut self.ports[port.index()].rx;
+        let groups = self.config.devices[rx.device as usize].ports.len().div_ceil(6);
+        let timing = self.timings[rx.timing as usize].wire;
+        for _ in 0..groups {
+            let slot = rx.wire.due(now, Function::Stype2, timing);
+            if let Some(Some(end)) = self.ends.get_mut(port.index()) {
+                end.note_place(now, slot.start);
+            }
+            if slot.riding {
+                cold.stats.voq_riding += 1;
+            } else {
+                cold.stats.voq_standalone += 1;
+            }
+        }
+    }
+
+    /// A message was lost: the next refresh of this port can change the neighbour, so it is an event, one for
+    /// all that were lost before it.
+    pub fn schedule_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let due = self.ports[port.index()].tx.refresh_at;
+        let cold = &self.cold[port.index()];
+        if due != u64::MAX && cold.refresh_event == u64::MAX {
+            let at = due_after(due, cx.now().0, cold.refresh_every);
+            self.post_refresh(cx, port, at);
+        }
+    }
+
+    pub fn post_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, at: u64) {
+        self.cold[port.index()].refresh_event = at;
+        let key = self.key(self.ports[port.index()].rx.device, at, class::SYMBOL);
+        cx.post(key, port.into(), Happening::Refresh.pack());
+    }
+
+    /// Whether the refresh that is due now is still owed.
+    pub fn takes_refresh(&mut self, now: u64, port: PortId) -> bool {
+        let tx = &mut self.ports[port.index()].tx;
+        let cold = &mut self.cold[port.index()];
+        if tx.refresh_at == u64::MAX || cold.refresh_event != now {
+            // The port was disabled meanwhile; enabled again it has another one.
+            return false;
+        }
+        cold.refresh_event = u64::MAX;
+        cold.stats.voq_refreshes += 1;
+        // What fell due before is sent with it.
+        tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
+        true
+    }
+}
+
+/// The first instant after `now` of those from `due` on, `every` apart.
+fn due_after(due: u64, now: u64, every: u64) -> u64 {
+    if due > now { due } else { due + ((now - due) / every + 1) * every }
+}

@@ -1,0 +1,335 @@
+//! A packet arrives in a switch: it is accepted, routed, copied, and starts or waits.
+
+use super::{Access, DROP, Hop, MASK, Switch};
+use crate::event::{Cx, Happening, Payload, class};
+use crate::ids::PortId;
+use crate::link::Links;
+use crate::link::port::Port;
+use crate::link::transmit::{list_index, put, wait_for};
+use crate::observe::probe::{DropReason, Probe};
+use crate::packet::{NIL, UNSTAGED, sole_port};
+use sim_core::{Duration, EventKey, EventList};
+
+impl Switch {
+    /// A packet is eligible in the switch: it is accepted, routed, and starts or waits. `extra` > 0:
+    /// cut-through, its last octet comes that much later. Gives back a packet that leads to registers.
+    #[must_use]
+    pub fn arrive<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        packet: u32,
+        extra: u32,
+    ) -> Option<Access> {
+        let switch = &*self;
+        let record = &links.packets[packet];
+        let flow = record.flow;
+        let hop = match switch.routes.get(record.destination as usize) {
+            Some(hop) => *hop,
+            None if record.is_maintenance() => {
+                return Some(Access { port, packet, behind: extra });
+            }
+            None => Hop { egress: DROP, next_hop: crate::config::NO_PORT },
+        };
+        if extra != 0 {
+            let faster = hop.egress & MASK == 0 && {
+                let output = switch.base + u32::from(hop.egress);
+                let timing_of = |p: PortId| &links.timings[links.ports[p.index()].tx.timing as usize];
+                let (input, output) = (timing_of(port), timing_of(output));
+                output.char_num * input.char_den < input.char_num * output.char_den
+            };
+            if faster || hop.egress & MASK != 0 {
+                // Would run dry (or has to be copied): stored first.
+                links.packets[packet].parts[crate::observe::probe::Cause::Serialization as usize] +=
+                    u64::from(extra);
+                cx.post(
+                    cx.key().later(Duration(u64::from(extra))),
+                    port.into(),
+                    Happening::Ready { packet, from_wire: false, behind: 0 }.pack(),
+                );
+                return None;
+            }
+            let key =
+                links.key(links.ports[port.index()].rx.device, cx.now().0 + u64::from(extra), class::ARRIVAL);
+            cx.post(key, port.into(), Happening::Accepted.pack());
+            links.ports[port.index()].rx.unaccepted += 1;
+        }
+        if hop.egress & MASK == 0 {
+            let output = self.base + u32::from(hop.egress);
+            let queue = links.queue_of(output, hop.next_hop);
+            let record = &mut links.packets[packet];
+            record.next_hop = hop.next_hop;
+            record.queue = queue;
+            record.share = NIL;
+            self.enqueue(links, cx, port, output, packet);
+        } else if hop.egress == DROP {
+            links.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
+        } else {
+            self.replicate(links, cx, port, packet, (hop.egress & !MASK) as usize);
+        }
+        if extra == 0 {
+            self.accept(links, cx, port);
+        }
+        None
+    }
+
+    /// Cut-through: the last octet of a packet is in.
+    pub fn accepted<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+    ) {
+        links.ports[port.index()].rx.unaccepted -= 1;
+        self.accept(links, cx, port);
+    }
+
+    #[inline(always)]
+    pub fn accept<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+    ) {
+        let input = port - self.base;
+        if self.reads_of[input as usize].outputs != 0 {
+            self.prune(links, input, cx.key());
+        }
+        self.make_status(links, cx, port, cx.now().0, 1);
+    }
+
+    /// Copies a multicast packet to every port of its mask but the one it came through; the copies share one
+    /// receive buffer, and each is a read of its own: as many at a time as `reads_per_input` permits.
+    #[inline(never)]
+    fn replicate<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        packet: u32,
+        mask: usize,
+    ) {
+        let base = self.base;
+        let mut ports = self.masks[mask] & !(1u64 << (port - base));
+        if ports == 0 {
+            let flow = links.packets[packet].flow;
+            links.drop_packet(cx, packet, port, flow, DropReason::EmptyMask);
+            return;
+        }
+        let copies = ports.count_ones();
+        links.observe.ledger.replicated += u64::from(copies - 1);
+        let share = if copies == 1 { NIL } else { links.packets.share(copies) };
+        let original = links.packets[packet].clone();
+        let mut first = true;
+        while ports != 0 {
+            let n = ports.trailing_zeros();
+            ports &= ports - 1;
+            let output = base + n;
+            let set = self.mask_next_hops[mask][n as usize];
+            let id = if first { packet } else { links.packets.insert(original.clone()) };
+            if !first {
+                links.packets.cargoes.copy(packet, id);
+                links.packets.late.copy(packet, id);
+            }
+            let queue = links.queue_of_set(output, set);
+            let record = &mut links.packets[id];
+            record.share = share;
+            record.queue = queue;
+            record.next_hop = sole_port(set);
+            if !first && share != NIL {
+                // One buffer for all copies: `enqueue` counts it once, with the first.
+                self.enqueue_copy(links, cx, port, output, id);
+            } else {
+                self.enqueue(links, cx, port, output, id);
+            }
+            first = false;
+        }
+    }
+
+    /// More packets than buffers are counted: reads that ended without an event have to explain it.
+    #[cold]
+    fn overlapping_reads<P: Probe>(&mut self, links: &mut Links<P>, port: PortId, key: EventKey) -> bool {
+        self.prune(links, port - self.base, key);
+        links.ports[port.index()].rx.occupied <= links.ports[port.index()].rx.buffers
+    }
+
+    #[inline(always)]
+    pub fn enqueue<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        output: PortId,
+        packet: u32,
+    ) {
+        let rx = &mut links.ports[port.index()].rx;
+        rx.occupied += 1;
+        let fits = rx.occupied <= rx.buffers;
+        if !(fits || self.overlapping_reads(links, port, cx.key())) {
+            return links.overflows(cx, port, packet);
+        }
+        self.enqueue_copy(links, cx, port, output, packet);
+    }
+
+    fn enqueue_copy<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        output: PortId,
+        packet: u32,
+    ) {
+        let switch = &mut *self;
+        switch.stamp = switch.stamp.wrapping_add(1);
+        let base = switch.base;
+        let (input, out) = (port - base, output - base);
+        let record = &mut links.packets[packet];
+        record.stamp = switch.stamp;
+        record.input = input as u8;
+        record.port = output;
+        let (priority, queue) = (record.priority as usize, record.queue);
+        if switch.direct {
+            let behind = switch.fifo
+                && (switch.exposed[input as usize][priority] != 0
+                    || switch.inputs[priority * switch.ports as usize + input as usize].head != NIL);
+            if behind {
+                links.begin_wait(cx, output, packet, true);
+                links.ports[output.index()].tx.waiting += 1;
+                let switch = &mut *self;
+                let index = priority * switch.ports as usize + input as usize;
+                links.packets.push_back(&mut switch.inputs[index], packet);
+                self.queue_grows(priority, input, out);
+                self.note_waiting(links, cx, input, out);
+                return;
+            }
+            if switch.slot == 0
+                && self.may_start(links, cx, output, priority as u8, queue)
+                && self.readable(links, cx, output, 1 << input, priority) != 0
+            {
+                self.start(links, cx, output, packet, false);
+                return;
+            }
+            if links.ports[output.index()].tx.clock.blocked() != 0 {
+                // The clock must know every change of credit up to now before it is read.
+                links.consume(cx, output, cx.key());
+            }
+            let Links { ports, cold, packets, lists, .. } = &mut *links;
+            let (ports, switch) = (&mut ports[..], &mut *self);
+            let Port { tx: from, rx } = &mut ports[port.index()];
+            from.wanted |= 1 << out;
+            let crowded = rx.occupied > rx.high_water;
+            let tx = &mut ports[output.index()].tx;
+            wait_for(&tx.clock, &mut packets[packet], cx.now().0, false);
+            tx.waiting += 1;
+            tx.high_water = tx.high_water.max(tx.waiting);
+            if switch.fifo {
+                switch.exposed[input as usize][priority] += 1;
+            }
+            let index = list_index(tx.lists, &cold[..], output, priority, input);
+            put(tx, packets, &mut lists[index], priority, input, packet);
+            if crowded {
+                self.note_high_water(links, cx, input);
+            }
+            self.queue_grows(priority, input, out);
+            if self.detect {
+                self.note_late(links, cx, input, out);
+                self.occupancy_up(links, cx, input, out);
+            }
+            self.try_output(links, cx, output);
+            return;
+        }
+        self.enqueue_behind(links, cx, port, output, packet);
+    }
+
+    /// A packet of `port` waits or starts where there are buffers behind the inputs.
+    #[inline(never)]
+    fn enqueue_behind<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        output: PortId,
+        packet: u32,
+    ) {
+        let base = self.base;
+        let (input, out) = (port - base, output - base);
+        let record = &links.packets[packet];
+        let (priority, queue) = (record.priority as usize, record.queue);
+        let (list, lane, fill) = self.depth_indices(priority, input, out);
+        let switch = &*self;
+        if switch.inputs[list].head == NIL && u32::from(switch.filled[fill]) < switch.depth {
+            self.leave_input(links, cx, packet, port, false);
+            if !self.crosspoint {
+                links.ports[output.index()].tx.pointers[priority] = input as u8;
+            }
+            if self.slot == 0 && self.may_start(links, cx, output, priority as u8, queue) {
+                self.start(links, cx, output, packet, false);
+                return;
+            }
+            links.begin_wait(cx, output, packet, false);
+            links.ports[output.index()].tx.waiting += 1;
+            self.filled[fill] += 1;
+            links.store(output, lane, packet);
+            if self.crosspoint {
+                self.queue_grows(priority, input, out);
+            }
+            self.note_waiting(links, cx, input, out);
+            self.note_stored(links, cx, input, out);
+            self.try_output(links, cx, output);
+        } else {
+            links.begin_wait(cx, output, packet, true);
+            links.ports[output.index()].tx.waiting += 1;
+            let switch = &mut *self;
+            let full = u32::from(switch.filled[fill]) >= switch.depth;
+            if switch.inputs[list].head == NIL {
+                switch.heads[priority * switch.ports as usize + out as usize] |= 1 << input;
+            }
+            links.packets.push_back(&mut switch.inputs[list], packet);
+            if full && switch.detect {
+                links.cold[output.index()].stats.late_hol += 1;
+            }
+            self.queue_grows(priority, input, out);
+            self.note_waiting(links, cx, input, out);
+        }
+    }
+
+    /// A packet of a channel is eligible in the switch: it is routed, and starts or waits.
+    pub fn arrive_in_channel<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        packet: u32,
+        channel: u8,
+    ) {
+        let record = &mut links.packets[packet];
+        let hop =
+            self.routes.get(record.destination as usize).filter(|hop| u32::from(hop.egress) < self.ports);
+        let Some(&hop) = hop else {
+            let flow = record.flow;
+            links.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
+            return;
+        };
+        self.stamp = self.stamp.wrapping_add(1);
+        let (input, output) = (port - self.base, self.base + u32::from(hop.egress));
+        record.next_hop = hop.next_hop;
+        record.queue = UNSTAGED;
+        record.share = NIL;
+        record.stamp = self.stamp;
+        record.input = input as u8;
+        record.port = output;
+        let priority = record.priority;
+        links.occupy_channel(port, channel);
+        if self.may_start(links, cx, output, priority, UNSTAGED)
+            && self.readable(links, cx, output, 1 << input, 0) != 0
+        {
+            self.start(links, cx, output, packet, false);
+            return;
+        }
+        links.consume(cx, output, cx.key());
+        links.ports[port.index()].tx.wanted |= 1 << hop.egress;
+        links.wait_in_channel(output, input, packet, cx.now().0);
+        self.try_output(links, cx, output);
+    }
+}

@@ -1,0 +1,206 @@
+//! Reads of input buffers: who may read an input now, who does, and what ends without an event.
+
+use super::{BY_CHANNEL, Switch};
+use crate::event::{Cx, Payload, class};
+use crate::ids::PortId;
+use crate::link::Links;
+use crate::link::interleave::CHANNELS;
+use crate::link::port::{NO_INPUT, reading};
+use crate::observe::probe::Probe;
+use sim_core::{EventKey, EventList};
+
+/// Who reads the buffers of each channel of the inputs of a switch.
+#[derive(Clone, Debug)]
+pub(crate) struct ChannelReads {
+    /// Transmitters that may read a channel of an input at a time.
+    pub limit: u32,
+    /// Outputs that read, one bit each, by input and channel.
+    pub outputs: Vec<[u64; CHANNELS as usize]>,
+}
+
+impl ChannelReads {
+    pub fn new(limit: u32, ports: u32) -> Self {
+        ChannelReads { limit, outputs: vec![[0; CHANNELS as usize]; ports as usize] }
+    }
+
+    /// Reads that `channel` of an input has left.
+    pub fn left(&self, input: u32, channel: usize) -> u32 {
+        self.limit.saturating_sub(self.outputs[input as usize][channel].count_ones())
+    }
+}
+
+/// The members of a set of ports.
+fn members(set: u64) -> impl Iterator<Item = u32> {
+    (0..64).filter(move |n| set >> n & 1 == 1)
+}
+
+impl Switch {
+    /// The inputs are read channel by channel.
+    pub fn share_channels(&mut self) {
+        if self.direct {
+            self.channel_reads = Some(Box::new(ChannelReads::new(self.reads, self.ports)));
+            (self.reads, self.reading) = (BY_CHANNEL, u64::MAX);
+        }
+    }
+
+    /// Takes note of reads of `input` (port number) that ended before `key` without an event. How many go on
+    /// beyond this instant.
+    pub fn prune<P: Probe>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) -> u32 {
+        let base = self.base;
+        let mut readers = self.reads_of[input as usize].outputs;
+        let mut on = 0;
+        while readers != 0 {
+            let output = base + readers.trailing_zeros();
+            readers &= readers - 1;
+            let tx = &mut links.ports[output.index()].tx;
+            on += u32::from(tx.done.time() > key.time());
+            if tx.done < key && u32::from(tx.reading) == input {
+                debug_assert!(!tx.done_posted);
+                debug_assert!(tx.reading_kind == reading::ORDINARY, "special reads end with an event");
+                tx.reading = NO_INPUT;
+                self.read_ended(input, output - base);
+                links.ports[(base + input).index()].rx.occupied -= 1;
+            }
+        }
+        on
+    }
+
+    /// Of `lanes`, those whose input can be read now for a packet of this priority.
+    #[inline(always)]
+    pub fn readable<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &Cx<'_, L>,
+        port: PortId,
+        lanes: u64,
+        priority: usize,
+    ) -> u64 {
+        let mut check = lanes & self.reading;
+        let mut ends = 0;
+        if check != 0 && self.reads == BY_CHANNEL {
+            return self.readable_channels(links, cx, port, lanes, priority);
+        }
+        while check != 0 {
+            let lane = check.trailing_zeros();
+            check &= check - 1;
+            // Most often the reads go on, and nobody has to be asked.
+            if self.prune(links, lane, cx.key()) < self.reads {
+                ends |= u64::from(self.ends_now(links, cx, lane)) << lane;
+            }
+        }
+        lanes & (!self.reading | ends)
+    }
+
+    /// Whether a read of input `lane` that ends at this very instant counts as over: if nobody else waits for
+    /// the input. Otherwise outputs and inputs that end together would stay together for ever, because the
+    /// input of the one seems to be read when the other looks.
+    #[cold]
+    fn ends_now<P: Probe, L: EventList<Payload>>(
+        &self,
+        links: &mut Links<P>,
+        cx: &Cx<'_, L>,
+        lane: u32,
+    ) -> bool {
+        if cx.key() < EventKey::floor(cx.now(), class::DONE) {
+            return false;
+        }
+        let mut others = links.ports[(self.base + lane).index()].tx.wanted & self.waiting_outputs;
+        while others != 0 {
+            if links.lane_in_use(self.base + others.trailing_zeros(), lane) {
+                return false;
+            }
+            others &= others - 1;
+        }
+        true
+    }
+
+    /// Candidates exist, but their inputs are being read: the ends of those reads become events.
+    pub fn await_inputs<P: Probe, L: EventList<Payload>>(
+        &self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        mut lanes: u64,
+    ) {
+        let base = self.base;
+        while lanes != 0 {
+            let input = lanes.trailing_zeros();
+            lanes &= lanes - 1;
+            let mut readers = self.reads_of[input as usize].outputs;
+            while readers != 0 {
+                let output = base + readers.trailing_zeros();
+                readers &= readers - 1;
+                if links.ports[output.index()].tx.done > cx.key() {
+                    links.post_done(cx, output);
+                }
+            }
+        }
+    }
+
+    /// The neighbour of `port` may be short of buffers: releases under way have to be told when they happen.
+    #[inline]
+    pub fn tell_releases<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+    ) {
+        let base = self.base;
+        let mut readers = self.reads_of[(port - base) as usize].outputs;
+        while readers != 0 {
+            let output = base + readers.trailing_zeros();
+            readers &= readers - 1;
+            if links.ports[output.index()].tx.done > cx.key() {
+                links.post_done(cx, output);
+            }
+        }
+    }
+
+    /// `output` begins to read a message from a channel of its input.
+    pub(super) fn channel_read<P: Probe>(&mut self, links: &Links<P>, output: PortId, packet: u32) {
+        let record = &links.packets[packet];
+        let bit = 1 << (output - self.base);
+        if let (true, Some(reads)) = (self.direct, &mut self.channel_reads) {
+            reads.outputs[usize::from(record.input)][usize::from(record.priority)] |= bit;
+        }
+    }
+
+    /// Of `lanes`, those whose channel `port` may read now.
+    #[cold]
+    pub(super) fn readable_channels<P: Probe, L: EventList<Payload>>(
+        &self,
+        links: &Links<P>,
+        cx: &Cx<'_, L>,
+        port: PortId,
+        lanes: u64,
+        channel: usize,
+    ) -> u64 {
+        members(lanes)
+            .filter(|&lane| self.may_read(links, cx, port, lane, channel))
+            .fold(0, |set, n| set | 1 << n)
+    }
+
+    /// Whether `port` may read a channel of input `lane` now: somebody more may, and nobody wants it who read
+    /// it longer ago.
+    fn may_read<P: Probe, L: EventList<Payload>>(
+        &self,
+        links: &Links<P>,
+        cx: &Cx<'_, L>,
+        port: PortId,
+        lane: u32,
+        channel: usize,
+    ) -> bool {
+        let reads = self.channel_reads.as_ref().expect("the inputs are read by channels");
+        let (base, now) = (self.base, cx.now());
+        // A read that ends in this instant is over: whose event comes first must not decide.
+        let ends = cx.key() >= EventKey::floor(now, class::DONE);
+        let on = |output: &u32| !ends || links.reads_on(base + *output, channel, now);
+        let on = members(reads.outputs[lane as usize][channel]).filter(on).count();
+        let Some(left @ 1..) = (reads.limit as usize).checked_sub(on) else { return false };
+        let last = self.reads_of[lane as usize].last[channel];
+        // Turns are counted from the output after the one that read it last.
+        let turn = |output: u32| (output as u8).wrapping_sub(last).wrapping_sub(1) % 64;
+        let own = port - base;
+        let first = |&output: &u32| turn(output) < turn(own) && links.wants(base + output, lane, channel);
+        members(links.ports[(base + lane).index()].tx.wanted).filter(first).count() < left
+    }
+}

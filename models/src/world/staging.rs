@@ -1,0 +1,170 @@
+//! Who tells whom of congestion, and what stops for it: set up from the compiled registers and staging.
+
+use crate::config::{DeviceModel, PRIORITIES, StagingConfig};
+use crate::ids::PortId;
+use crate::link::port::Staging;
+use crate::observe::probe::Probe;
+use crate::packet::{List, UNSTAGED};
+use crate::switch::{DROP, MASK};
+use crate::voq::{Teller, losses};
+use crate::world::Fabric;
+use lp_serial::Form;
+use voq_backpressure::csr::{self, Support};
+use voq_backpressure::originator::{Options, Verdict};
+use voq_backpressure::receiver::Reception;
+use voq_backpressure::{ActiveVcs, Originator, Receiver};
+
+impl<P: Probe> Fabric<P> {
+    /// Builds originators and receivers from the compiled registers and staging.
+    pub fn set_up_staging(&mut self) {
+        let config = self.links.config.clone();
+        let mut long = vec![false; self.links.ports.len()];
+        for link in &config.links {
+            for (device, port) in [link.a, link.b] {
+                long[self.links.nodes.port((device, port)).index()] = link.long_symbols;
+            }
+        }
+        for (d, device) in config.devices.iter().enumerate() {
+            let base = self.links.nodes.first_port(d as u32);
+            let staging = match &device.model {
+                DeviceModel::Endpoint(e) => &e.staging,
+                DeviceModel::Switch(s) => &s.staging,
+            };
+            for (p, port) in device.ports.iter().enumerate() {
+                let index = base + p as u32;
+                let peer = self.links.ports[index.index()].tx.peer;
+                if peer == PortId::NONE
+                    || *staging == StagingConfig::None
+                    || !port.voq.rx_sup
+                    || !long[index.index()]
+                {
+                    continue;
+                }
+                if !self.links.nodes.is_switch(peer) {
+                    continue;
+                }
+                let built = self.build_staging(index, peer, staging);
+                if !self.links.nodes.is_switch(index) {
+                    let queues = built.receiver.map().queues().min(63);
+                    let first = self.links.lists.len() as u32;
+                    let lanes = u32::from(queues) + 1;
+                    self.links
+                        .lists
+                        .resize(self.links.lists.len() + lanes as usize * PRIORITIES, List::default());
+                    self.links.ports[index.index()].tx.lists = first;
+                    self.links.ports[index.index()].tx.queue_lanes = queues as u8;
+                    self.links.cold[index.index()].stride = lanes;
+                    self.links.cold[index.index()].lane_count = lanes;
+                }
+                let ports = built.queue_of_port.len();
+                let identity = built.queue_of_port.iter().enumerate().all(|(p, q)| usize::from(*q) == p);
+                self.links.ports[index.index()].tx.identity_queues =
+                    if identity { ports as u8 } else { 0xFF };
+                self.links.cold[index.index()].staging = Some(built);
+            }
+            if let DeviceModel::Switch(s) = &device.model {
+                self.build_originator(d, s, &long);
+            } else {
+                self.announce_multicast(d);
+            }
+        }
+    }
+
+    fn build_staging(&self, port: PortId, peer: PortId, staging: &StagingConfig) -> Box<Staging> {
+        let neighbour = &self.switches[self.links.nodes.switch(peer)];
+        let ports = neighbour.ports as u16;
+        let map = staging.map(ports).expect("the scenario compiler checks staging maps");
+        let queue_of_port =
+            (0..ports).map(|p| map.queue(p).map_or(UNSTAGED, |q| q as u8)).collect::<Vec<u8>>();
+        let mut multicast: Vec<u64> = Vec::new();
+        if self.links.nodes.is_switch(port) {
+            let own = &self.switches[self.links.nodes.switch(port)];
+            let n = (port - own.base) as usize;
+            multicast.extend(own.mask_next_hops.iter().map(|sets| sets[n]));
+        } else {
+            multicast.extend(neighbour.masks.iter().map(|m| m & !(1u64 << (peer - neighbour.base))));
+        }
+        multicast.retain(|set| set.count_ones() > 1);
+        multicast.sort_unstable();
+        multicast.dedup();
+        assert!(multicast.len() <= 63, "more than 63 multicast sets behind one port");
+        Box::new(Staging {
+            receiver: Receiver::new(map, ActiveVcs::None, Reception::Honoured),
+            queue_of_port,
+            multicast,
+            multicast_stopped: 0,
+        })
+    }
+
+    /// An endpoint learns which of the neighbour's ports its multicast packets will use.
+    fn announce_multicast(&mut self, device: usize) {
+        let port = self.links.nodes.first_port(device as u32);
+        let peer = self.links.ports[port.index()].tx.peer;
+        if peer == PortId::NONE
+            || !self.links.nodes.is_switch(peer)
+            || self.links.cold[port.index()].staging.is_none()
+        {
+            return;
+        }
+        let neighbour = &self.switches[self.links.nodes.switch(peer)];
+        let own = peer - neighbour.base;
+        let mut found = Vec::new();
+        for (id, hop) in neighbour.routes.iter().enumerate() {
+            if hop.egress & MASK != 0 && hop.egress != DROP {
+                let mask = neighbour.masks[(hop.egress & !MASK) as usize];
+                found.push((id as u32, mask & !(1u64 << own)));
+            }
+        }
+        let e = self.links.nodes.endpoint(port);
+        self.endpoints[e].multicast =
+            found.into_iter().map(|(id, set)| (id, self.links.queue_of_set(port, set), set)).collect();
+    }
+
+    fn build_originator(&mut self, d: usize, s: &crate::config::SwitchConfig, long: &[bool]) {
+        let config = self.links.config.clone();
+        let device = &config.devices[d];
+        let later = config.enumeration.is_some();
+        if !later && device.ports.iter().all(|p| !p.voq.gen_en) {
+            return;
+        }
+        let support: Vec<Support> = device
+            .ports
+            .iter()
+            .map(|p| Support { generation: p.voq.gen_sup, reception: p.voq.rx_sup, linking: false })
+            .collect();
+        let verdict = match s.detector {
+            Some(d) if d.verdict == crate::config::Verdict::PerIngress => Verdict::PerIngress,
+            _ => Verdict::Shared,
+        };
+        let options = Options { verdict, refresh: s.refresh.is_some(), ..Options::default() };
+        let mut originator = Originator::new(&support, options).expect("a switch has at most 64 ports");
+        // Registers first, links afterwards: at link-up only groups with a congested port are told (VOQ-D17).
+        for (p, port) in device.ports.iter().enumerate().filter(|_| !later) {
+            let bit = |on: bool, mask: u32| if on { mask } else { 0 };
+            let value = bit(port.voq.gen_en, csr::GEN_EN)
+                | bit(port.voq.part, csr::PART)
+                | bit(port.voq.xoff, csr::XOFF);
+            originator.write_csr(p as u16, value);
+        }
+        let base = self.links.nodes.first_port(d as u32);
+        for p in 0..device.ports.len() {
+            let index = base.index() + p;
+            if !long[index] || self.links.ports[index].tx.peer == PortId::NONE {
+                continue;
+            }
+            originator.link_up(p as u16, Form::Long);
+            let every = s.refresh.map_or(u64::MAX, |d| d.0);
+            self.links.cold[index].refresh_every = every;
+            if originator.active().contains(p as u16) {
+                self.links.ports[index].tx.refresh_at = every;
+            }
+        }
+        let switch = self.links.nodes.switch(base);
+        self.switches[switch].teller = Some(Box::new(Teller {
+            originator,
+            base,
+            delay: s.generation_delay.0,
+            losses: losses(&config, d as u32),
+        }));
+    }
+}
