@@ -8,6 +8,7 @@ use crate::metric::Row;
 use crate::run::RunData;
 use models::Outcome;
 use models::sim_core::Time;
+use models::totals::FlowTotals;
 use serde_json::{Map, Value};
 
 pub mod linx;
@@ -101,10 +102,10 @@ pub(crate) fn all<T>(of: impl Fn(&dyn Protocol) -> Vec<T>) -> Vec<T> {
 }
 
 /// What was counted of a flow; of all flows together of the first.
-pub(crate) fn counted<T>(totals: &[T], flow: Option<usize>, of: impl Fn(&T) -> u16) -> Option<&T> {
+pub(crate) fn counted<T: FlowTotals>(run: &RunData, flow: Option<usize>) -> Option<&T> {
     match flow {
-        Some(flow) => totals.iter().find(|totals| usize::from(of(totals)) == flow),
-        None => totals.first(),
+        Some(flow) => run.outcome.totals.of_flow(flow),
+        None => run.outcome.totals.of().next(),
     }
 }
 

@@ -29,7 +29,7 @@ impl Protocol for Transfer {
     }
 
     fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
-        let totals = counted(&run.outcome.transfers, Some(flow), |totals| totals.flow)?;
+        let totals: &TransferTotals = counted(run, Some(flow))?;
         let (stats, end) = (&totals.stats, run.outcome.end.0);
         let books = balanced("Transfers", stats.wanted, stats.completed, stats.aborted.iter().sum());
         let tempo = match span(totals, end) {
@@ -40,12 +40,12 @@ impl Protocol for Transfer {
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
-        outcome.transfers.iter().flat_map(broken).collect()
+        outcome.totals.of::<TransferTotals>().flat_map(broken).collect()
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {
-        let done = outcome.transfers.iter().filter_map(|totals| totals.stats.last_done);
-        let ranks = outcome.transfers.iter().flat_map(|totals| &totals.ranks);
+        let done = outcome.totals.of::<TransferTotals>().filter_map(|totals| totals.stats.last_done);
+        let ranks = outcome.totals.of::<TransferTotals>().flat_map(|totals| &totals.ranks);
         done.chain(ranks.filter_map(|rank| rank.end)).max()
     }
 }
@@ -208,7 +208,7 @@ impl CompletionSummary {
 impl TransferSummary {
     /// Every flow of Scheduled Transfer of a run.
     pub fn all(run: &RunData) -> Vec<Self> {
-        let (all, end) = (run.outcome.transfers.iter(), run.outcome.end.0);
+        let (all, end) = (run.outcome.totals.of::<TransferTotals>(), run.outcome.end.0);
         all.map(|totals| Self::new(flow_name(run, totals.flow), totals, end)).collect()
     }
 

@@ -4,6 +4,7 @@ use analysis::Observed;
 use analysis::table::{conclusion, variant};
 use analysis::{Collector, CollectorConfig, RunData, VariantReport};
 use models::run::{Progress, RunOptions};
+use models::stats::SessionTotals;
 use scenarios::Warmup;
 use std::path::Path;
 use std::sync::Arc;
@@ -138,7 +139,7 @@ fn a_slow_host_looks_slow() {
 #[test]
 fn a_pdus_time_ends_when_the_application_is_done_with_it() {
     let reports = study("session-xoff");
-    let stats = &reports[0].run.outcome.sessions[0].stats;
+    let stats = &reports[0].run.outcome.totals.one::<SessionTotals>().expect("one flow").stats;
     assert_eq!((reports[0].run.name.as_str(), stats.pdus_taken), ("no-xoff", 400));
     let mean = stats.pdu_ps as f64 / 400.0 / 1e6;
     // (399 x 2 us) / 2, its own service and the way
