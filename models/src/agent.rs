@@ -14,13 +14,13 @@
 //!
 //! # Adding a protocol
 //!
-//! 1. Write the machine beside [`rpc`] (read that first) and implement [`Protocol`](protocol::Protocol) for
+//! 1. Write a file beside [`echo`] (read that first): settings, machine and totals. Implement [`Protocol`](protocol::Protocol) for
 //!    it: `received` and `outcome`; `timeout` with `poll_timeout` if it has deadlines; `arrival` with
 //!    `poll_arrival` if an application drives it ([`workload::Sender`] turns a
 //!    [`SourceConfig`](crate::config::SourceConfig) into instants, sizes and destinations). A protocol crate
 //!    keeps its own bytes: send them with `Data::bytes`, read them with `Data::as_bytes`.
-//! 2. Add a variant to [`Machine`](machine::Machine) and to
-//!    [`ProtocolConfig`](crate::config::ProtocolConfig), and build it in [`Agent::new`].
+//!    `audit` says what the flow has come to at the end of the run.
+//! 2. Register it: `pub mod` below, and a line in `PLUGGED` of [`machine`].
 //! 3. Give every endpoint that takes part a [`PartConfig`](crate::config::PartConfig) with the *same flow*: a
 //!    flow is a conversation: what is sent under it is handed to the instance of that flow at the other end.
 //!
@@ -31,6 +31,8 @@
 
 mod clock;
 pub(crate) mod courier;
+mod deadlines;
+pub mod echo;
 mod enumerator;
 mod frame;
 mod host;

@@ -72,7 +72,7 @@ mod voq;
 mod endpoint;
 mod switch;
 
-mod agent;
+pub mod agent;
 pub mod goal;
 mod registers;
 

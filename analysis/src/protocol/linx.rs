@@ -194,7 +194,7 @@ pub struct LinxSummary {
     pub ended_ends: EndSummary,
     /// Timeouts although the peer was there and the way to it was whole since the last sign of life.
     pub false_timeouts: u64,
-    /// The same per hour of a connection, by the protocol clock; `null`: no connection was up.
+    /// False timeouts per hour of a connection, by the protocol clock; `null`: no connection was up.
     pub false_timeouts_per_connection_hour: Option<Num>,
     /// Ends that ended less than three periods after they came up.
     pub flaps: u64,

@@ -1,7 +1,7 @@
 //! Scheduled Transfers: what a run came to.
 
 use super::program::{ProgramSummary, program_end};
-use super::{Protocol, counted, flow_name, json};
+use super::{Protocol, TimesSummary, counted, flow_name, json};
 use crate::books::{Account, Tempo, balanced};
 use crate::num::{Num, count_text, time_text};
 use crate::run::RunData;
@@ -134,7 +134,7 @@ pub struct TransferSummary {
     /// time until its last rank is done.
     pub goodput_gbps: Option<Num>,
     /// From the beginning of a Transfer to its completion.
-    pub completion: Option<CompletionSummary>,
+    pub completion: Option<TimesSummary>,
     /// Octets of payload sent over octets verified: more than 1 are repetitions. `null` unless all Transfers
     /// are complete: what others have sent may still be of use.
     pub payload_ratio: Option<Num>,
@@ -174,37 +174,6 @@ pub struct AbortSummary {
     pub aborted: u64,
 }
 
-/// Times of Transfers that are complete.
-#[derive(Clone, Debug, Serialize)]
-pub struct CompletionSummary {
-    /// The shortest.
-    pub min_us: Num,
-    /// Half are not longer.
-    pub p50_us: Num,
-    /// 99 of 100 are not longer.
-    pub p99_us: Num,
-    /// The longest.
-    pub max_us: Num,
-    /// Their mean.
-    pub mean_us: Num,
-}
-
-impl CompletionSummary {
-    /// Of times in rising order.
-    fn new(times: &[u64]) -> Option<Self> {
-        let at = |percent: usize| times.get((times.len() * percent).div_ceil(100).saturating_sub(1));
-        let us = |ps: u64| Num(ps as f64 / 1e6);
-        let sum: u128 = times.iter().map(|&time| u128::from(time)).sum();
-        Some(Self {
-            min_us: us(*times.first()?),
-            p50_us: us(*at(50)?),
-            p99_us: us(*at(99)?),
-            max_us: us(*times.last()?),
-            mean_us: Num(sum as f64 / times.len() as f64 / 1e6),
-        })
-    }
-}
-
 impl TransferSummary {
     /// Every flow of Scheduled Transfer of a run.
     pub fn all(run: &RunData) -> Vec<Self> {
@@ -241,7 +210,7 @@ impl TransferSummary {
             read_back: (stats.read_back > 0).then_some(stats.read_back),
             unsound: unsound(totals),
             goodput_gbps: goodput_gbps(totals, end).map(Num),
-            completion: CompletionSummary::new(&stats.times),
+            completion: TimesSummary::new(&stats.times),
             payload_ratio: verified
                 .filter(|_| stats.completed == stats.wanted)
                 .map(|verified| Num(stats.payload as f64 / verified)),
