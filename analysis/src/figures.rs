@@ -403,7 +403,7 @@ fn time_scale(reports: &[VariantReport]) -> (TimeUnit, u64) {
     (TimeUnit::for_max(end as f64), end)
 }
 
-/// The same, but as far as anything arrives, if that is over long before the end.
+/// That scale, but only as far as anything arrives, if that is over long before the end.
 fn busy_scale(reports: &[VariantReport]) -> (TimeUnit, u64) {
     let (unit, end) = time_scale(reports);
     let last = reports.iter().filter_map(|report| {

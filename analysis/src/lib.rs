@@ -15,6 +15,7 @@ pub mod enumeration;
 pub mod estimate;
 pub mod explore;
 pub mod figures;
+pub mod flows;
 mod laws;
 mod links;
 mod metric;

@@ -71,7 +71,7 @@ impl<G: Copy> Row<G> {
         Self::new(Kind::Flag, [name, ""], words, about, get)
     }
 
-    /// The same metric, got in another way.
+    /// This metric, got in another way.
     pub(crate) fn with<H>(&self, get: H) -> Row<H> {
         let &Self { name, unit, kind, words, about, .. } = self;
         Row { name, unit, kind, words, about, get }

@@ -5,11 +5,15 @@
 
 use crate::books::Account;
 use crate::metric::Row;
+use crate::num::Num;
 use crate::run::RunData;
 use models::Outcome;
 use models::sim_core::Time;
+use models::totals::FlowTotals;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub mod echo;
 pub mod linx;
 mod messages;
 pub mod program;
@@ -17,8 +21,14 @@ pub mod session;
 pub mod transfer;
 
 /// Every protocol, in the order of `summary.json` and of what a terminal shows.
-pub(crate) static PROTOCOLS: [&dyn Protocol; 5] =
-    [&linx::Linx, &transfer::Transfer, &program::Program, &session::Session, &messages::Messages];
+pub(crate) static PROTOCOLS: &[&dyn Protocol] = &[
+    &linx::Linx,
+    &transfer::Transfer,
+    &program::Program,
+    &session::Session,
+    &messages::Messages,
+    &echo::Echo,
+];
 
 /// A value of a flow that a protocol runs; of all flows together that of the first such flow.
 pub(crate) type Get = fn(&RunData, Option<usize>) -> f64;
@@ -33,7 +43,7 @@ pub(crate) trait Protocol: Sync {
         Vec::new()
     }
 
-    /// The same for a terminal: a text of one or more lines for each flow, indented.
+    /// That part for a terminal: a text of one or more lines for each flow, indented.
     fn lines(&self, _: &RunData) -> Vec<String> {
         Vec::new()
     }
@@ -101,10 +111,41 @@ pub(crate) fn all<T>(of: impl Fn(&dyn Protocol) -> Vec<T>) -> Vec<T> {
 }
 
 /// What was counted of a flow; of all flows together of the first.
-pub(crate) fn counted<T>(totals: &[T], flow: Option<usize>, of: impl Fn(&T) -> u16) -> Option<&T> {
+pub(crate) fn counted<T: FlowTotals>(run: &RunData, flow: Option<usize>) -> Option<&T> {
     match flow {
-        Some(flow) => totals.iter().find(|totals| usize::from(of(totals)) == flow),
-        None => totals.first(),
+        Some(flow) => run.outcome.totals.of_flow(flow),
+        None => run.outcome.totals.of().next(),
+    }
+}
+
+/// How long something took.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimesSummary {
+    /// The shortest.
+    pub min_us: Num,
+    /// Half are not longer.
+    pub p50_us: Num,
+    /// 99 of 100 are not longer.
+    pub p99_us: Num,
+    /// The longest.
+    pub max_us: Num,
+    /// Their mean.
+    pub mean_us: Num,
+}
+
+impl TimesSummary {
+    /// Of times in rising order.
+    pub(crate) fn new(times: &[u64]) -> Option<Self> {
+        let at = |percent: usize| times.get((times.len() * percent).div_ceil(100).saturating_sub(1));
+        let us = |ps: u64| Num(ps as f64 / 1e6);
+        let sum: u128 = times.iter().map(|&time| u128::from(time)).sum();
+        Some(Self {
+            min_us: us(*times.first()?),
+            p50_us: us(*at(50)?),
+            p99_us: us(*at(99)?),
+            max_us: us(*times.last()?),
+            mean_us: Num(sum as f64 / times.len() as f64 / 1e6),
+        })
     }
 }
 

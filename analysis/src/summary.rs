@@ -3,21 +3,14 @@
 //! Keys have a fixed order, sums are taken in index order, and floats carry nine significant digits
 //! ([`Num`]). Units end the keys. Nothing here knows the wall clock.
 
-use crate::books::Books;
 use crate::enumeration::EnumerationSummary;
-use crate::estimate::Estimate;
+use crate::flows::{FlowSummary, HostSummary};
 use crate::num::{Num, ratio};
 use crate::ports::Ports;
-use crate::report::{FlowReport, LatencyReport, VariantReport};
-use crate::run::Role;
+use crate::report::VariantReport;
 use crate::{links, protocol};
-use models::probe::Cause;
 use serde::Serialize;
-use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
-
-pub(crate) mod messages;
-pub use messages::{FactCounts, HostSummary, JourneySummary, ProtocolSummary};
 
 /// Version of the layout of `summary.json`.
 pub const FORMAT: u32 = 1;
@@ -103,183 +96,6 @@ pub struct MeasuredSummary {
     pub warmup_rule: &'static str,
     /// Whether a steady state was found.
     pub steady: bool,
-}
-
-/// A value and its 95 % interval.
-#[derive(Copy, Clone, Debug, Serialize)]
-pub struct EstimateSummary {
-    /// Value.
-    pub value: Num,
-    /// Half width of the interval; `null` where there is too little data for one.
-    pub ci95: Num,
-}
-
-impl EstimateSummary {
-    fn scaled(estimate: Estimate, unit: f64) -> Self {
-        Self { value: Num(estimate.value / unit), ci95: Num(estimate.half_width / unit) }
-    }
-}
-
-/// A flow, or all flows.
-#[derive(Clone, Debug, Serialize)]
-pub struct FlowSummary {
-    /// Name.
-    pub name: String,
-    /// `victim` or `hot` if the scenario declares it.
-    pub role: Option<&'static str>,
-    /// Endpoints that send it.
-    pub sources: u64,
-    /// What became of what was asked for, in the whole run.
-    pub books: BooksSummary,
-    /// Packets created in the measured part.
-    pub offered_packets: u64,
-    /// Packets delivered in the measured part.
-    pub delivered_packets: u64,
-    /// Packets dropped in the whole run.
-    pub dropped_packets: u64,
-    /// Share of injection link time, mean over sources.
-    pub offered_load: Num,
-    /// Likewise, of what was delivered; a multicast packet counts once.
-    pub accepted_load: EstimateSummary,
-    /// Packets delivered for each source and tick of the cell clock; `null` without a cell clock.
-    pub per_slot: Option<EstimateSummary>,
-    /// All sources are closed loops: the offered load is what the fabric lets in.
-    pub closed_loop: bool,
-    /// Accepted is less than 99 % of offered, what is asked for grows faster than what completes, or a source
-    /// is a closed loop and always has more to send.
-    pub saturated: bool,
-    /// Octets delivered once: of a flow that ends over the time from its first start to its last completion,
-    /// else over the measured part.
-    pub goodput_gbps: EstimateSummary,
-    /// Over which time that is, if it is not the measured part.
-    pub goodput_over_us: Option<[Num; 2]>,
-    /// Source creation to last bit.
-    pub latency_ns: LatencySummary,
-    /// Without the source queue.
-    pub network_latency_ns: LatencySummary,
-    /// Head-of-line blocking of a packet.
-    pub hol_blocked_ns: EstimateSummary,
-    /// Where the time went.
-    pub decomposition: Decomposition,
-    /// What protocols made of the packets, if they run the flow.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub protocol: Option<ProtocolSummary>,
-}
-
-/// What became of what was asked for.
-#[derive(Clone, Debug, Serialize)]
-pub struct BooksSummary {
-    /// What is counted; empty where flows of several kinds are put together.
-    pub unit: &'static str,
-    /// Asked for; the sum of the next three.
-    pub asked: u64,
-    /// Arrived, or answered.
-    pub arrived: u64,
-    /// Lost, refused, given up.
-    pub never: u64,
-    /// Still under way at the end of the run, or waiting to begin.
-    pub under_way: u64,
-    /// Age of the oldest of these, if it is known.
-    pub oldest_us: Option<Num>,
-}
-
-impl BooksSummary {
-    fn new(books: &Books) -> Self {
-        let &Books { unit, asked, arrived, never, under_way, oldest_ps, .. } = books;
-        let oldest_us = oldest_ps.filter(|_| under_way > 0).map(us);
-        Self { unit, asked, arrived, never, under_way, oldest_us }
-    }
-}
-
-/// A distribution of latencies.
-#[derive(Clone, Debug, Serialize)]
-pub struct LatencySummary {
-    /// Mean, interval from 32 batch means.
-    pub mean: EstimateSummary,
-    /// Median, interval from segments of the run.
-    pub p50: EstimateSummary,
-    /// 99th percentile.
-    pub p99: EstimateSummary,
-    /// 99.9th percentile.
-    #[serde(rename = "p99.9")]
-    pub p999: EstimateSummary,
-    /// Maximum.
-    pub max: Num,
-}
-
-impl LatencySummary {
-    fn new(report: &LatencyReport) -> Self {
-        let ns = |estimate| EstimateSummary::scaled(estimate, 1e3);
-        Self {
-            mean: ns(report.mean),
-            p50: ns(report.p50),
-            p99: ns(report.p99),
-            p999: ns(report.p999),
-            max: Num(report.max / 1e3),
-        }
-    }
-}
-
-/// Picoseconds by cause.
-#[derive(Clone, Debug)]
-pub struct Decomposition(Vec<(Cause, Part)>);
-
-/// One cause.
-#[derive(Clone, Debug, Serialize)]
-struct Part {
-    sum_ps: u128,
-    share: Num,
-    mean_number: Num,
-}
-
-impl Serialize for Decomposition {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (cause, part) in &self.0 {
-            map.serialize_entry(cause.name(), part)?;
-        }
-        map.end()
-    }
-}
-
-impl Decomposition {
-    fn new(flow: &FlowReport) -> Self {
-        let parts = Cause::ALL.map(|cause| {
-            let part = Part {
-                sum_ps: flow.spread.parts_ps[cause as usize],
-                share: Num(flow.share(cause)),
-                mean_number: Num(flow.mean_blocked[cause as usize]),
-            };
-            (cause, part)
-        });
-        Self(parts.into())
-    }
-}
-
-impl FlowSummary {
-    fn new(flow: &FlowReport) -> Self {
-        Self {
-            name: flow.name.clone(),
-            role: flow.role.map(Role::name),
-            sources: flow.sources,
-            books: BooksSummary::new(&flow.books),
-            offered_packets: flow.offered.packets,
-            delivered_packets: flow.delivered.packets,
-            dropped_packets: flow.dropped,
-            offered_load: Num(flow.offered_load),
-            accepted_load: EstimateSummary::scaled(flow.accepted_load, 1.0),
-            per_slot: flow.per_slot.map(|estimate| EstimateSummary::scaled(estimate, 1.0)),
-            closed_loop: flow.closed_loop,
-            saturated: flow.saturated,
-            goodput_gbps: EstimateSummary::scaled(flow.goodput_gbps, 1.0),
-            goodput_over_us: flow.rate_span.map(|(from, to)| [us(from), us(to)]),
-            latency_ns: LatencySummary::new(&flow.latency),
-            network_latency_ns: LatencySummary::new(&flow.network),
-            hol_blocked_ns: EstimateSummary::scaled(flow.hol_ps, 1e3),
-            decomposition: Decomposition::new(flow),
-            protocol: ProtocolSummary::new(flow),
-        }
-    }
 }
 
 /// Head-of-line blocking by place.

@@ -1,11 +1,12 @@
 //! The result of a run as text for a terminal.
 
 use crate::books::Books;
+use crate::flows::messages;
 use crate::num::{change_text, count_text, ratio, three_digits, time_text};
 use crate::ports::Ports;
 use crate::report::{FlowReport, VariantReport, baselines};
 use crate::run::Role;
-use crate::summary::{VariantSummary, messages};
+use crate::summary::VariantSummary;
 use crate::{links, protocol};
 use models::probe::Cause;
 use models::stats::PortStats;

@@ -13,7 +13,7 @@ use models::config::DeviceModel;
 use models::probe::{Cause, FACTS, SignalKind};
 use models::run::{ListKind, PipelineMode, Progress, RunOptions};
 use models::sim_core::{Duration, Time};
-use models::stats::{LinkStats, LinxEnd, LinxTotals, PortStats};
+use models::stats::{LinkStats, LinxEnd, LinxTotals, PortStats, SessionTotals};
 use scenarios::{RunPlan, Variant, Warmup};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -669,13 +669,19 @@ fn equal_with_any_number_of_jobs() {
 }
 
 /// What the nodes of the (only) flow of conduits of a variant have come to.
-fn conduits<'a>(study: &'a Study, variant: &str) -> &'a models::stats::SessionTotals {
-    let [totals] = &study.of(variant).run.outcome.sessions[..] else { panic!("{variant}: one flow") };
+fn conduits<'a>(study: &'a Study, variant: &str) -> &'a SessionTotals {
+    let totals = study
+        .of(variant)
+        .run
+        .outcome
+        .totals
+        .one::<SessionTotals>()
+        .unwrap_or_else(|| panic!("{variant}: one flow"));
     totals
 }
 
 /// (conduits, duplicates, half-open records, orphans, leaked streams).
-fn audit(totals: &models::stats::SessionTotals) -> [u64; 5] {
+fn audit(totals: &SessionTotals) -> [u64; 5] {
     [totals.pairs, totals.duplicates, totals.half_open, totals.orphans, totals.leaked]
 }
 
@@ -888,7 +894,7 @@ fn session_figures() {
         let said: Vec<(bool, &str)> = said.iter().map(|(from, words)| (*from, words.as_str())).collect();
         println!("3-{figure}: {said:?}");
         assert!(said.starts_with(expected), "figure 3-{figure}: {said:?}");
-        let [totals] = &study.reports[0].run.outcome.sessions[..] else { panic!("one flow") };
+        let totals = study.reports[0].run.outcome.totals.one::<SessionTotals>().expect("one flow");
         assert_eq!((totals.leaked, totals.stats.suspects > 0), (0, figure == 4), "figure 3-{figure}");
         // Each end of the first one reads 5 words of features and headers, 3 of the block, 6 of attributes.
         assert_eq!(totals.stats.register_reads, if figure == 1 { 28 } else { 0 });
@@ -897,7 +903,13 @@ fn session_figures() {
 
 /// What the nodes of the (only) flow of LINX of a variant have come to.
 fn connections<'a>(study: &'a Study, variant: &str) -> &'a LinxTotals {
-    let [totals] = &study.of(variant).run.outcome.linx[..] else { panic!("{variant}: one flow") };
+    let totals = study
+        .of(variant)
+        .run
+        .outcome
+        .totals
+        .one::<LinxTotals>()
+        .unwrap_or_else(|| panic!("{variant}: one flow"));
     totals
 }
 

@@ -14,13 +14,13 @@
 //!
 //! # Adding a protocol
 //!
-//! 1. Write the machine beside [`rpc`] (read that first) and implement [`Protocol`](protocol::Protocol) for
+//! 1. Write a file beside [`echo`] (read that first): settings, machine and totals. Implement [`Protocol`](protocol::Protocol) for
 //!    it: `received` and `outcome`; `timeout` with `poll_timeout` if it has deadlines; `arrival` with
 //!    `poll_arrival` if an application drives it ([`workload::Sender`] turns a
 //!    [`SourceConfig`](crate::config::SourceConfig) into instants, sizes and destinations). A protocol crate
 //!    keeps its own bytes: send them with `Data::bytes`, read them with `Data::as_bytes`.
-//! 2. Add a variant to [`Machine`](machine::Machine) and to
-//!    [`ProtocolConfig`](crate::config::ProtocolConfig), and build it in [`Agent::new`].
+//!    `audit` says what the flow has come to at the end of the run.
+//! 2. Register it: `pub mod` below, and a line in `PLUGGED` of [`machine`].
 //! 3. Give every endpoint that takes part a [`PartConfig`](crate::config::PartConfig) with the *same flow*: a
 //!    flow is a conversation: what is sent under it is handed to the instance of that flow at the other end.
 //!
@@ -31,6 +31,8 @@
 
 mod clock;
 pub(crate) mod courier;
+mod deadlines;
+pub mod echo;
 mod enumerator;
 mod frame;
 mod host;
@@ -46,8 +48,7 @@ mod workload;
 
 pub(crate) use crate::packet::{Cargo, data};
 
-use crate::config::{AgentConfig, Carrier, ProtocolConfig, ServiceTime};
-use crate::endpoint::traffic::Source;
+use crate::config::{AgentConfig, ProtocolConfig, ServiceTime};
 use crate::observe::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal};
 use crate::observe::stats::{AgentStats, FlowStats};
 use clock::ProtocolClock;
@@ -55,13 +56,12 @@ use data::{Data, Label};
 use enumerator::Enumeration;
 use host::{Host, Server};
 use logical::engine::io::requester;
-use logical::wire::message::SegmentSize;
 use logical::wire::{Body, Priority};
 use lp_serial::cost::IdSize;
-use machine::Machine;
 use port::{Arrival, Event, Port};
-use protocol::{Conveyance, Cx, Outcome, Own, Received, Send, Token};
+use protocol::{Conveyance, Cx, Outcome, Own, Protocol, Received, Send, Token};
 use sim_core::{Purpose, Stream, Time, TimerSlot, prefetch};
+use std::any::Any;
 
 /// Something that a protocol sends, on its way through the host.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ impl Service {
 #[derive(Debug)]
 struct Part {
     flow: u16,
-    machine: Machine,
+    machine: Box<dyn Protocol>,
     stats: FlowStats,
     /// It has begun to send by itself.
     awake: bool,
@@ -188,32 +188,8 @@ impl Agent {
     pub fn new(seed: u64, path: &str, config: &AgentConfig, asleep: bool) -> Self {
         let service = |time, name: &str| Service::new(time, seed, &format!("{path}/{name}"));
         let parts = config.parts.iter().map(|part| {
-            let source = part.source.as_ref().map(|source| Source::new(seed, source));
-            let machine = match &part.protocol {
-                &ProtocolConfig::Workload { carrier } => {
-                    Machine::Workload(Box::new(workload::Workload::new(source, conveyance(carrier))))
-                }
-                &ProtocolConfig::Rpc { carrier, answer, timeout } => {
-                    let sender = workload::Sender::new(source);
-                    Machine::Rpc(Box::new(rpc::Rpc::new(sender, conveyance(carrier), answer, timeout)))
-                }
-                ProtocolConfig::Session(config) => {
-                    let sender = workload::Sender::new(source);
-                    let path = format!("{path}/{}", part.flow);
-                    Machine::Session(Box::new(session::Session::new(seed, &path, config, sender)))
-                }
-                ProtocolConfig::Enumerate { settings, priority } => {
-                    Machine::Enumeration(Box::new(Enumeration::new(settings, *priority)))
-                }
-                ProtocolConfig::Linx(config) => {
-                    let sender = workload::Sender::new(source);
-                    Machine::Linx(Box::new(linx::Linx::new(seed, config, sender)))
-                }
-                ProtocolConfig::Transfer(config) => {
-                    Machine::Transfer(Box::new(transfer::Transfer::new(seed, config)))
-                }
-            };
-            let awake = !asleep || matches!(machine, Machine::Enumeration(_));
+            let machine = machine::build(seed, path, part);
+            let awake = !asleep || matches!(part.protocol, ProtocolConfig::Enumerate { .. });
             Part { flow: part.flow, machine, stats: FlowStats::default(), awake }
         });
         let mut agent = Agent {
@@ -262,10 +238,7 @@ impl Agent {
 
     /// The host that sets the fabric up, if this is it, and what its requester counted.
     pub fn enumeration(&self) -> Option<(&Enumeration, requester::Counters)> {
-        let host = self.parts.iter().find_map(|part| match &part.machine {
-            Machine::Enumeration(host) => Some(&**host),
-            _ => None,
-        })?;
+        let host = self.protocols().find_map(|(_, protocol)| (protocol as &dyn Any).downcast_ref())?;
         Some((host, self.port.register_counters()))
     }
 
@@ -290,7 +263,7 @@ impl Agent {
             if !self.parts[part].awake {
                 continue;
             }
-            let machine = self.parts[part].machine.machine();
+            let machine = &self.parts[part].machine;
             let (timeout, arrival) = (machine.poll_timeout(), machine.poll_arrival());
             if timeout.is_some_and(|at| at <= protocol_now) {
                 self.call(part, now, |machine, cx| machine.timeout(cx));
@@ -345,7 +318,7 @@ impl Agent {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do next, in fabric time.
     pub fn next_deadline(&self) -> Option<u64> {
         let engines = self.port.poll_timeout();
-        let machines = || self.parts.iter().filter(|part| part.awake).map(|part| part.machine.machine());
+        let machines = || self.parts.iter().filter(|part| part.awake).map(|part| &part.machine);
         let protocol = machines().filter_map(|machine| machine.poll_timeout()).chain(engines).min();
         let arrival = machines().filter_map(|machine| machine.poll_arrival()).min();
         protocol.map(|at| self.clock.fabric(at)).into_iter().chain(arrival.map(|at| at.0)).min()
@@ -382,12 +355,9 @@ impl Agent {
         self.parts.iter().map(|part| (part.flow, part.stats))
     }
 
-    /// Nodes of session management, by flow.
-    pub fn sessions(&self) -> impl Iterator<Item = (u16, &session::Session)> + '_ {
-        self.parts.iter().filter_map(|part| match &part.machine {
-            Machine::Session(session) => Some((part.flow, &**session)),
-            _ => None,
-        })
+    /// What runs here, by flow.
+    pub fn protocols(&self) -> impl Iterator<Item = (u16, &dyn Protocol)> + '_ {
+        self.parts.iter().map(|part| (part.flow, &*part.machine))
     }
 
     /// Accesses to registers belong to this flow, whoever makes them.
@@ -398,7 +368,8 @@ impl Agent {
     /// Tells nodes of LINX which links go down.
     pub fn learn_paths(&mut self, paths: &linx::paths::Paths<'_>) {
         for part in &mut self.parts {
-            if let Machine::Linx(linx) = &mut part.machine {
+            let protocol: &mut dyn Any = &mut *part.machine;
+            if let Some(linx) = protocol.downcast_mut::<linx::Linx>() {
                 linx.learn(paths, self.device);
             }
         }
@@ -407,22 +378,6 @@ impl Agent {
     /// What has come and waits for the host: id of the sender, and token.
     pub fn received_waiting(&self) -> impl Iterator<Item = (u32, Token)> + '_ {
         self.host.rx.iter().map(|received| (received.from, received.payload.label.token))
-    }
-
-    /// Nodes of LINX, by flow.
-    pub fn linx_nodes(&self) -> impl Iterator<Item = (u16, &linx::Linx)> + '_ {
-        self.parts.iter().filter_map(|part| match &part.machine {
-            Machine::Linx(linx) => Some((part.flow, &**linx)),
-            _ => None,
-        })
-    }
-
-    /// Ends of Scheduled Transfer, by flow.
-    pub fn transfers(&self) -> impl Iterator<Item = (u16, &transfer::Transfer)> + '_ {
-        self.parts.iter().filter_map(|part| match &part.machine {
-            Machine::Transfer(transfer) => Some((part.flow, &**transfer)),
-            _ => None,
-        })
     }
 
     /// Lets everything happen that can happen now.
@@ -528,7 +483,7 @@ impl Agent {
         stats.link_octets += link_octets;
     }
 
-    fn call(&mut self, part: usize, now: u64, f: impl FnOnce(&mut dyn protocol::Protocol, &mut Cx<'_>)) {
+    fn call(&mut self, part: usize, now: u64, f: impl FnOnce(&mut dyn Protocol, &mut Cx<'_>)) {
         let Part { flow, machine, stats, .. } = &mut self.parts[part];
         let before = self.work.orders.len();
         let told = self.work.reports.len();
@@ -543,7 +498,7 @@ impl Agent {
             reports: &mut self.work.reports,
             own: &mut self.own,
         };
-        f(machine.machine_mut(), &mut cx);
+        f(&mut **machine, &mut cx);
         let orders = &self.work.orders[before..];
         stats.sent += orders.len() as u64;
         stats.asked += orders.iter().filter(|order| order.send.payload.label.trail.is_none()).count() as u64;
@@ -554,19 +509,5 @@ impl Agent {
                 Report::Message(_) | Report::Signal(_) => {}
             }
         }
-    }
-}
-
-fn conveyance(carrier: Carrier) -> Conveyance {
-    match carrier {
-        Carrier::Message { mailbox, segment } => {
-            let segment = SegmentSize::ALL.into_iter().find(|size| size.octets() == usize::from(segment));
-            let segment = segment.expect("the compiler allows segment sizes only");
-            Conveyance::Message { mailbox, segment, order: logical::engine::message::Order::Free }
-        }
-        Carrier::Stream { cos, stream_id } => Conveyance::Stream { cos, stream_id },
-        Carrier::Doorbell { info } => Conveyance::Doorbell { info },
-        Carrier::Read => Conveyance::Read,
-        Carrier::Write => Conveyance::Write,
     }
 }

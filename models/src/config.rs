@@ -10,6 +10,8 @@ mod session;
 mod transfer;
 
 use sim_core::Duration;
+use std::any::Any;
+use std::fmt::Debug;
 use std::sync::Arc;
 use voq_backpressure::QueueMap;
 
@@ -676,7 +678,12 @@ pub enum ProtocolConfig {
         /// Priority of its requests, 0..=2.
         priority: u8,
     },
+    /// A protocol whose settings nobody else reads: `models::agent` has a file for each.
+    Plugged(Arc<dyn ProtocolSettings>),
 }
+
+/// Settings of a protocol that nobody but itself reads.
+pub trait ProtocolSettings: Any + Debug + Send + Sync {}
 
 /// A host that sets the fabric up by maintenance requests: its agent has a part with
 /// [`ProtocolConfig::Enumerate`].

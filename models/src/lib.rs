@@ -72,7 +72,7 @@ mod voq;
 mod endpoint;
 mod switch;
 
-mod agent;
+pub mod agent;
 pub mod goal;
 mod registers;
 
@@ -90,7 +90,7 @@ pub use sim_core;
 
 pub use link::symbol::WireChecked;
 pub use observe::probe::{Cause, Parts, Probe};
-pub use observe::{probe, stats};
+pub use observe::{probe, stats, totals};
 pub use registers::enumeration;
 pub use run::{Outcome, Progress, RunOptions, Simulation, Unobserved};
 pub use watched::Watched;

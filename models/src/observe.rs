@@ -4,6 +4,7 @@
 pub(crate) mod clock;
 pub mod probe;
 pub mod stats;
+pub mod totals;
 
 use crate::config::FabricConfig;
 use crate::observe::probe::Sample;

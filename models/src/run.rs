@@ -4,10 +4,8 @@ use crate::config::FabricConfig;
 use crate::event::{Payload, class};
 use crate::link::symbol::WireChecked;
 use crate::observe::probe::Probe;
-use crate::observe::stats::{
-    AgentStats, FlowLeft, FlowStats, LinkStats, LinxTotals, PortStats, ProgramTotals, SessionTotals,
-    TransferTotals,
-};
+use crate::observe::stats::{AgentStats, FlowLeft, FlowStats, LinkStats, PortStats};
+use crate::observe::totals::Totals;
 use crate::registers::enumeration::EnumerationReport;
 use crate::world::Fabric;
 use sim_core::{BucketRing, ChosenList, EventKey, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time};
@@ -84,16 +82,10 @@ pub struct Outcome {
     pub ports: Vec<(u32, u8, PortStats)>,
     /// Totals of every endpoint that runs protocols: (device, totals), in device order.
     pub agents: Vec<(u32, AgentStats)>,
-    /// Totals of the protocols of every flow; empty if no endpoint runs any.
+    /// Messages and packets of every flow, whichever protocol runs it; empty if no endpoint runs any.
     pub protocols: Vec<FlowStats>,
-    /// Conduits of every flow of session management.
-    pub sessions: Vec<SessionTotals>,
-    /// Connections of every flow of LINX.
-    pub linx: Vec<LinxTotals>,
-    /// Transfers of every flow of Scheduled Transfer.
-    pub transfers: Vec<TransferTotals>,
-    /// Programs of flows of session management and LINX.
-    pub programs: Vec<ProgramTotals>,
+    /// What each protocol that counts for itself came to: conduits, connections, Transfers, programs, echoes.
+    pub totals: Totals,
     /// Totals of every end of a link that runs in symbol granularity: (device, port, totals), in that order.
     pub links: Vec<(u32, u8, LinkStats)>,
     /// What the host that set the fabric up did, if there is one.

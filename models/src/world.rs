@@ -333,20 +333,14 @@ impl<P: Probe> Fabric<P> {
             ports.push((rx.device, number, stats));
         }
         let (agents, protocols) = self.agent_totals(end.0);
-        let sessions = self.session_totals();
-        let linx = self.linx_totals(end.0);
-        let transfers = self.transfer_totals();
-        let programs = self.program_totals();
+        let totals = self.protocol_totals(end.0);
         let links = self.links.link_totals(end.0);
         crate::run::Outcome {
             end,
             ports,
             agents,
             protocols,
-            sessions,
-            linx,
-            transfers,
-            programs,
+            totals,
             links,
             symbol_hops: self.links.observe.ledger.symbol_hops,
             wire_checked: self.links.wire_checked,

@@ -435,7 +435,7 @@ impl Conduit {
         self.act_after(state, node, at_hand, Vec::new(), run)
     }
 
-    /// The same after `out` was said.
+    /// A call of a node after `out` was said.
     fn act_after<T>(
         &self,
         state: &mut State,

@@ -6,6 +6,7 @@ use crate::num::ratio;
 use crate::report::VariantReport;
 use crate::scene::Scene;
 use models::config::{LinxFaultKind, ProtocolConfig};
+use models::stats::LinxTotals;
 use plotters::style::RGBColor;
 
 /// The stalls of a variant, if they are all as long: their length in periods of heartbeats, and the share of
@@ -27,7 +28,8 @@ fn stalls(report: &VariantReport) -> Option<(f64, f64)> {
     }
     let first = *lengths.first()?;
     let alike = lengths.iter().all(|length| libm::fabs(length - first) < 1e-6 * first);
-    let ended: u64 = report.run.outcome.linx.iter().map(|totals| totals.stats.false_timeouts).sum();
+    let ended: u64 =
+        report.run.outcome.totals.of::<LinxTotals>().map(|totals| totals.stats.false_timeouts).sum();
     (alike && chances > 0).then(|| (first, 100.0 * ratio(ended.into(), chances.into())))
 }
 

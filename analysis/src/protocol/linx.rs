@@ -42,7 +42,7 @@ impl Protocol for Linx {
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
-        let unsound = outcome.linx.iter().filter(|totals| {
+        let unsound = outcome.totals.of::<LinxTotals>().filter(|totals| {
             let stats = &totals.stats;
             stats.missing + stats.repeated + stats.unannounced + stats.corrupt > 0
         });
@@ -53,7 +53,7 @@ impl Protocol for Linx {
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {
-        outcome.linx.iter().filter_map(|totals| Some(totals.stats.message_span?.1)).max()
+        outcome.totals.of::<LinxTotals>().filter_map(|totals| Some(totals.stats.message_span?.1)).max()
     }
 
     fn columns(&self) -> &'static [Row<Get>] {
@@ -61,23 +61,23 @@ impl Protocol for Linx {
     }
 
     fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
-        outcome.linx.iter().map(|totals| totals.all_up).collect()
+        outcome.totals.of::<LinxTotals>().map(|totals| totals.all_up).collect()
     }
 
     fn nodes(&self, outcome: &Outcome) -> Vec<u32> {
-        outcome.linx.iter().flat_map(|totals| totals.devices.iter().copied()).collect()
+        outcome.totals.of::<LinxTotals>().flat_map(|totals| totals.devices.iter().copied()).collect()
     }
 
     /// Times between heartbeats, in periods of them.
     fn series(&self, runs: &[&RunData]) -> Option<(&'static str, String)> {
-        let some = runs.iter().any(|run| !run.outcome.linx.is_empty());
+        let some = runs.iter().any(|run| run.outcome.totals.of::<LinxTotals>().next().is_some());
         let variants = runs.iter().map(|run| (run.name.as_str(), *run));
         some.then(|| ("heartbeats.csv", csv(&HEARTBEATS, variants, gaps)))
     }
 }
 
 fn of_flow(run: &RunData, flow: Option<usize>) -> Option<&LinxTotals> {
-    counted(&run.outcome.linx, flow, |totals| totals.flow)
+    counted(run, flow)
 }
 
 /// A class of gaps between heartbeats: of these totals, which class, how many.
@@ -93,7 +93,7 @@ fn gaps(run: &RunData) -> Vec<Gap> {
         let classes = totals.stats.gaps.iter().enumerate().filter(|(_, count)| **count > 0);
         classes.map(|(class, count)| Gap { flow: totals.flow, class, count: *count }).collect()
     };
-    run.outcome.linx.iter().flat_map(of).collect()
+    run.outcome.totals.of::<LinxTotals>().flat_map(of).collect()
 }
 
 const HEARTBEATS: [Column<csv::Get<RunData, Gap>>; 3] = [
@@ -194,7 +194,7 @@ pub struct LinxSummary {
     pub ended_ends: EndSummary,
     /// Timeouts although the peer was there and the way to it was whole since the last sign of life.
     pub false_timeouts: u64,
-    /// The same per hour of a connection, by the protocol clock; `null`: no connection was up.
+    /// False timeouts per hour of a connection, by the protocol clock; `null`: no connection was up.
     pub false_timeouts_per_connection_hour: Option<Num>,
     /// Ends that ended less than three periods after they came up.
     pub flaps: u64,
@@ -331,7 +331,7 @@ impl LinxSummary {
     /// Every flow of LINX of a run.
     pub fn all(run: &RunData) -> Vec<Self> {
         let clock = clock(run);
-        let all = run.outcome.linx.iter();
+        let all = run.outcome.totals.of::<LinxTotals>();
         all.map(|totals| Self::new(flow_name(run, totals.flow), totals, clock)).collect()
     }
 

@@ -34,19 +34,19 @@ impl Protocol for Program {
     }
 
     fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
-        let totals = counted(&run.outcome.programs, Some(flow), |totals| totals.flow)?;
+        let totals: &ProgramTotals = counted(run, Some(flow))?;
         let to = program_end(&totals.ranks).unwrap_or(run.outcome.end.0);
         let books = balanced("messages", totals.stats.wanted, totals.stats.received, 0);
         Some(Account::new(books, Tempo::Over { octets: totals.stats.octets, from: 0, to }))
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
-        let wrong = outcome.programs.iter().filter(|totals| totals.stats.corrupt > 0);
+        let wrong = outcome.totals.of::<ProgramTotals>().filter(|totals| totals.stats.corrupt > 0);
         wrong.map(|totals| format!("a program got octets that nobody sent (flow {})", totals.flow)).collect()
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {
-        let ranks = outcome.programs.iter().flat_map(|totals| &totals.ranks);
+        let ranks = outcome.totals.of::<ProgramTotals>().flat_map(|totals| &totals.ranks);
         ranks.filter_map(|rank| rank.end).max()
     }
 }
@@ -187,7 +187,7 @@ impl FlowProgramSummary {
                 program: ProgramSummary::new(ranks)?,
             })
         };
-        run.outcome.programs.iter().filter_map(one).collect()
+        run.outcome.totals.of::<ProgramTotals>().filter_map(one).collect()
     }
 
     /// For a terminal.

@@ -51,7 +51,7 @@ impl Protocol for Session {
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {
-        outcome.sessions.iter().filter_map(|totals| Some(totals.stats.pdu_span?.1)).max()
+        outcome.totals.of::<SessionTotals>().filter_map(|totals| Some(totals.stats.pdu_span?.1)).max()
     }
 
     fn columns(&self) -> &'static [Row<Get>] {
@@ -59,16 +59,20 @@ impl Protocol for Session {
     }
 
     fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
-        outcome.sessions.iter().map(|totals| totals.all_open).collect()
+        outcome.totals.of::<SessionTotals>().map(|totals| totals.all_open).collect()
     }
 
     fn nodes(&self, outcome: &Outcome) -> Vec<u32> {
-        outcome.sessions.iter().flat_map(|totals| totals.by_node.iter().map(|node| node.0)).collect()
+        outcome
+            .totals
+            .of::<SessionTotals>()
+            .flat_map(|totals| totals.by_node.iter().map(|node| node.0))
+            .collect()
     }
 }
 
 fn of_flow(run: &RunData, flow: Option<usize>) -> Option<&SessionTotals> {
-    counted(&run.outcome.sessions, flow, |totals| totals.flow)
+    counted(run, flow)
 }
 
 fn figure(run: &RunData, flow: Option<usize>, of: fn(&SessionTotals) -> f64) -> f64 {
@@ -318,7 +322,7 @@ fn us(ps: u64) -> Num {
 impl SessionSummary {
     /// Every flow of session management of a run.
     pub fn all(run: &RunData) -> Vec<Self> {
-        let all = run.outcome.sessions.iter();
+        let all = run.outcome.totals.of::<SessionTotals>();
         all.map(|totals| Self::new(flow_name(run, totals.flow), totals)).collect()
     }
 

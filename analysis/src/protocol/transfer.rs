@@ -1,7 +1,7 @@
 //! Scheduled Transfers: what a run came to.
 
 use super::program::{ProgramSummary, program_end};
-use super::{Protocol, counted, flow_name, json};
+use super::{Protocol, TimesSummary, counted, flow_name, json};
 use crate::books::{Account, Tempo, balanced};
 use crate::num::{Num, count_text, time_text};
 use crate::run::RunData;
@@ -29,7 +29,7 @@ impl Protocol for Transfer {
     }
 
     fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
-        let totals = counted(&run.outcome.transfers, Some(flow), |totals| totals.flow)?;
+        let totals: &TransferTotals = counted(run, Some(flow))?;
         let (stats, end) = (&totals.stats, run.outcome.end.0);
         let books = balanced("Transfers", stats.wanted, stats.completed, stats.aborted.iter().sum());
         let tempo = match span(totals, end) {
@@ -40,12 +40,12 @@ impl Protocol for Transfer {
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
-        outcome.transfers.iter().flat_map(broken).collect()
+        outcome.totals.of::<TransferTotals>().flat_map(broken).collect()
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {
-        let done = outcome.transfers.iter().filter_map(|totals| totals.stats.last_done);
-        let ranks = outcome.transfers.iter().flat_map(|totals| &totals.ranks);
+        let done = outcome.totals.of::<TransferTotals>().filter_map(|totals| totals.stats.last_done);
+        let ranks = outcome.totals.of::<TransferTotals>().flat_map(|totals| &totals.ranks);
         done.chain(ranks.filter_map(|rank| rank.end)).max()
     }
 }
@@ -134,7 +134,7 @@ pub struct TransferSummary {
     /// time until its last rank is done.
     pub goodput_gbps: Option<Num>,
     /// From the beginning of a Transfer to its completion.
-    pub completion: Option<CompletionSummary>,
+    pub completion: Option<TimesSummary>,
     /// Octets of payload sent over octets verified: more than 1 are repetitions. `null` unless all Transfers
     /// are complete: what others have sent may still be of use.
     pub payload_ratio: Option<Num>,
@@ -174,41 +174,10 @@ pub struct AbortSummary {
     pub aborted: u64,
 }
 
-/// Times of Transfers that are complete.
-#[derive(Clone, Debug, Serialize)]
-pub struct CompletionSummary {
-    /// The shortest.
-    pub min_us: Num,
-    /// Half are not longer.
-    pub p50_us: Num,
-    /// 99 of 100 are not longer.
-    pub p99_us: Num,
-    /// The longest.
-    pub max_us: Num,
-    /// Their mean.
-    pub mean_us: Num,
-}
-
-impl CompletionSummary {
-    /// Of times in rising order.
-    fn new(times: &[u64]) -> Option<Self> {
-        let at = |percent: usize| times.get((times.len() * percent).div_ceil(100).saturating_sub(1));
-        let us = |ps: u64| Num(ps as f64 / 1e6);
-        let sum: u128 = times.iter().map(|&time| u128::from(time)).sum();
-        Some(Self {
-            min_us: us(*times.first()?),
-            p50_us: us(*at(50)?),
-            p99_us: us(*at(99)?),
-            max_us: us(*times.last()?),
-            mean_us: Num(sum as f64 / times.len() as f64 / 1e6),
-        })
-    }
-}
-
 impl TransferSummary {
     /// Every flow of Scheduled Transfer of a run.
     pub fn all(run: &RunData) -> Vec<Self> {
-        let (all, end) = (run.outcome.transfers.iter(), run.outcome.end.0);
+        let (all, end) = (run.outcome.totals.of::<TransferTotals>(), run.outcome.end.0);
         all.map(|totals| Self::new(flow_name(run, totals.flow), totals, end)).collect()
     }
 
@@ -241,7 +210,7 @@ impl TransferSummary {
             read_back: (stats.read_back > 0).then_some(stats.read_back),
             unsound: unsound(totals),
             goodput_gbps: goodput_gbps(totals, end).map(Num),
-            completion: CompletionSummary::new(&stats.times),
+            completion: TimesSummary::new(&stats.times),
             payload_ratio: verified
                 .filter(|_| stats.completed == stats.wanted)
                 .map(|verified| Num(stats.payload as f64 / verified)),

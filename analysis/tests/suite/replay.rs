@@ -55,7 +55,7 @@ fn paths_replay_in_the_simulator() {
                         let walk = Walk::new(&model, &path).expect("it is a path of the model");
                         let text = walk.scenario(class).to_string();
                         let outcome = run(&text);
-                        let totals = &outcome.sessions[0];
+                        let totals = outcome.totals.one::<SessionTotals>().expect("one flow");
                         assert_eq!(totals.stats.missed_steps, 0, "{what}\n{text}");
                         assert_eq!(ending(totals), walk.ending(), "{what}\n{text}");
                         let count = replayed.entry(class).or_default();

@@ -28,7 +28,8 @@ fn told() -> RunData {
     linx.stats.up_ps = 2 * 3_600 * 1_000_000_000_000;
     linx.stats.gaps = vec![0, 23];
     (linx.stats.detected, linx.stats.reestablished) = (times(1_000_000), times(10_000_000));
-    (data.outcome.sessions, data.outcome.linx) = (vec![sessions], vec![linx]);
+    data.outcome.totals.push(sessions);
+    data.outcome.totals.push(linx);
     data
 }
 

@@ -1,9 +1,11 @@
 //! What reports say of runs of which the truth is known.
 
 use analysis::Observed;
+use analysis::protocol::echo::EchoSummary;
 use analysis::table::{conclusion, variant};
 use analysis::{Collector, CollectorConfig, RunData, VariantReport};
 use models::run::{Progress, RunOptions};
+use models::stats::SessionTotals;
 use scenarios::Warmup;
 use std::path::Path;
 use std::sync::Arc;
@@ -138,7 +140,7 @@ fn a_slow_host_looks_slow() {
 #[test]
 fn a_pdus_time_ends_when_the_application_is_done_with_it() {
     let reports = study("session-xoff");
-    let stats = &reports[0].run.outcome.sessions[0].stats;
+    let stats = &reports[0].run.outcome.totals.one::<SessionTotals>().expect("one flow").stats;
     assert_eq!((reports[0].run.name.as_str(), stats.pdus_taken), ("no-xoff", 400));
     let mean = stats.pdu_ps as f64 / 400.0 / 1e6;
     // (399 x 2 us) / 2, its own service and the way
@@ -184,4 +186,73 @@ fn silence_after_a_finite_workload_is_not_measured() {
             assert!(table.lines().any(|line| line.starts_with("  links 2")), "{table}");
         }
     }
+}
+
+/// Ten echoes of 256 octets, 20 us apart, so that each finds everything idle. A segment has 268 octets on the
+/// wire (header of 6, or of 8 in a stream; two CRCs; padding), its delimiter 8, the response of type 13
+/// 8 and as many.
+#[test]
+fn an_echo_takes_what_its_packets_and_hosts_take() {
+    const CHARACTER: u64 = 400;
+    const CABLE: u64 = 40_000;
+    let link = (268 + 8) * CHARACTER + CABLE;
+    let switch = 2 * link + 100_000;
+    // The receiver of a message answers before its host sends it back.
+    let response = (8 + 8) * CHARACTER;
+    let pair = r#"{"explicit": {"devices": [{"name": "ep/0"}, {"name": "ep/1"}], "links": [{"a": "ep/0", "b": "ep/1"}]}}"#;
+    let four = r#"{"single_switch": {"ports": 4}}"#;
+    let hosts = r#"{"tx_service": "100 ns", "rx_service": "300 ns"}"#;
+    for (topology, host, echo, expected) in [
+        (pair, "{}", "{}", 2 * link + response),
+        (four, "{}", "{}", 2 * switch + response),
+        (pair, "{}", r#"{"carrier": "stream"}"#, 2 * link),
+        (four, "{}", r#"{"carrier": "stream"}"#, 2 * switch),
+        // The response is gone when the host has read the message.
+        (four, hosts, "{}", 2 * (switch + 100_000 + 300_000)),
+    ] {
+        let report = echoes(topology, host, echo, "1 ms");
+        let [told] = &EchoSummary::all(&report.run).collect::<Vec<_>>()[..] else { panic!("one flow") };
+        assert_eq!([told.sent, told.echoed, told.returned], [10; 3], "{topology} {host} {echo}");
+        assert_eq!([told.lost, told.late, told.under_way], [0; 3], "{topology} {host} {echo}");
+        let times = told.round_trip.as_ref().expect("some came back");
+        let found = [times.min_us, times.p50_us, times.mean_us, times.p99_us, times.max_us].map(|us| us.0);
+        assert_eq!(found, [expected as f64 / 1e6; 5], "{topology} {host} {echo}");
+        // What every flow tells of its round trips is the same.
+        let trips = report.flows[0].round_trips.as_ref().expect("round trips");
+        assert_eq!((trips.latency.mean.value, trips.delivered.packets), (expected as f64, 10));
+    }
+}
+
+/// One way takes 400 800 ps, and there and back 808 000 ps.
+#[test]
+fn echoes_are_back_lost_or_under_way() {
+    let four = r#"{"single_switch": {"ports": 4}}"#;
+    for (timeout, until, books) in [
+        // patience of one picosecond more and of one less, the last still on its way, the last not yet there
+        ("808001 ps", "1 ms", [10, 10, 10, 0, 0, 0]),
+        ("807999 ps", "1 ms", [10, 10, 0, 10, 10, 0]),
+        ("807999 ps", "20.8 us", [2, 2, 0, 1, 1, 1]),
+        ("1 us", "20.3 us", [2, 1, 1, 0, 0, 1]),
+    ] {
+        let report = echoes(four, "{}", &format!(r#"{{"timeout": "{timeout}"}}"#), until);
+        let [told] = &EchoSummary::all(&report.run).collect::<Vec<_>>()[..] else { panic!("one flow") };
+        let found = [told.sent, told.echoed, told.returned, told.lost, told.late, told.under_way];
+        assert_eq!(found, books, "{timeout} {until}");
+        let own = &report.flows[0].books;
+        assert_eq!(
+            [own.asked, own.arrived, own.never, own.under_way],
+            [books[0], books[2], books[3], books[5]]
+        );
+        assert_eq!(told.round_trip.is_some(), books[2] > 0);
+    }
+}
+
+fn echoes(topology: &str, host: &str, echo: &str, until: &str) -> VariantReport {
+    let text = format!(
+        r#"{{"name": "echoes", "topology": {topology}, "endpoint": {{"host": {host}}},
+        "run": {{"until": "{until}", "warmup": "0 ns"}},
+        "traffic": [{{"name": "f", "from": "ep/0", "to": "ep/1", "limit": 10, "echo": {echo},
+        "arrivals": {{"constant": {{"interval": "20 us", "phase": "0 ps"}}}}}}]}}"#
+    );
+    run(&text, "echoes").remove(0)
 }

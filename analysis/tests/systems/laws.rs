@@ -9,6 +9,7 @@ use models::probe::{
 };
 use models::run::{ListKind, PipelineMode, Progress};
 use models::sim_core::Time;
+use models::stats::{LinxTotals, ProgramTotals, SessionTotals, TransferTotals};
 use models::{Outcome, RunOptions, Simulation};
 use scenarios::Variant;
 use serde_json::Value;
@@ -401,11 +402,11 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             hold!(broken, int(&told["delivered"]) == stats.delivered, "{name}: delivered");
             hold!(broken, int(&told["sent"]) == stats.sent, "{name}: sent");
         }
-        let plain = outcome.sessions.iter().all(|totals| usize::from(totals.flow) != flow)
-            && outcome.linx.iter().all(|totals| usize::from(totals.flow) != flow)
-            && outcome.transfers.iter().all(|totals| usize::from(totals.flow) != flow);
+        let plain = outcome.totals.of::<SessionTotals>().all(|totals| usize::from(totals.flow) != flow)
+            && outcome.totals.of::<LinxTotals>().all(|totals| usize::from(totals.flow) != flow)
+            && outcome.totals.of::<TransferTotals>().all(|totals| usize::from(totals.flow) != flow);
         // Reads of registers are reported under this flow, and counted by the nodes that make them.
-        let foreign = name == "enumeration" && !outcome.sessions.is_empty();
+        let foreign = name == "enumeration" && outcome.totals.of::<SessionTotals>().next().is_some();
         if plain && !foreign {
             hold!(
                 broken,
@@ -421,7 +422,7 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             );
         }
     }
-    for totals in &outcome.linx {
+    for totals in outcome.totals.of::<LinxTotals>() {
         let (name, stats) = (&flows[usize::from(totals.flow)].name, &totals.stats);
         let known =
             stats.refused + stats.delivered + stats.missing + totals.lost + totals.unseen + totals.under_way;
@@ -452,7 +453,7 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             stats.connected
         );
     }
-    for totals in &outcome.transfers {
+    for totals in outcome.totals.of::<TransferTotals>() {
         let (name, stats) = (&flows[usize::from(totals.flow)].name, &totals.stats);
         let aborted: u64 = stats.aborted.iter().sum();
         hold!(
@@ -484,7 +485,7 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             stats.connects
         );
     }
-    for totals in &outcome.sessions {
+    for totals in outcome.totals.of::<SessionTotals>() {
         let (name, stats) = (&flows[usize::from(totals.flow)].name, &totals.stats);
         let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
         let asked = stats.pdus_sent - stats.broadcasts + copies;
@@ -505,7 +506,7 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             stats.opened
         );
     }
-    for totals in &outcome.programs {
+    for totals in outcome.totals.of::<ProgramTotals>() {
         let (name, stats) = (&flows[usize::from(totals.flow)].name, &totals.stats);
         hold!(
             broken,
@@ -635,9 +636,10 @@ fn written(run: &Run, summary: &Value, broken: &mut Vec<String>) {
         }
         let told = [whole(&conduits["opened_ends"]), whole(&conduits["ended_ends"])];
         hold!(broken, told == facts, "conduits.csv has {told:?} ends opened and ended, flows {facts:?}");
-        let counted: u64 = outcome.sessions.iter().map(|totals| totals.stats.opened).sum::<u64>()
-            + outcome.linx.iter().map(|totals| totals.stats.connected).sum::<u64>();
-        let counted = if outcome.transfers.is_empty() { counted } else { told[0] };
+        let counted: u64 =
+            outcome.totals.of::<SessionTotals>().map(|totals| totals.stats.opened).sum::<u64>()
+                + outcome.totals.of::<LinxTotals>().map(|totals| totals.stats.connected).sum::<u64>();
+        let counted = if outcome.totals.of::<TransferTotals>().next().is_none() { counted } else { told[0] };
         hold!(broken, told[0] == counted, "conduits.csv has {} ends opened, protocols {counted}", told[0]);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
     let count = d.of("flows", &[1, 1, 2, 2, 3, 4]);
     let mut flows: Vec<Value> = Vec::new();
-    let kinds = ["packets", "trace", "messages", "streams", "rpc", "linx", "session", "st"];
+    let kinds = ["packets", "trace", "messages", "streams", "rpc", "linx", "session", "st", "echo"];
     for n in 0..count {
         let mut kind = d.of("kind", &kinds);
         let taken = |kind: &str| flows.iter().any(|flow| flow.get(kind).is_some());
@@ -27,6 +27,7 @@ pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
             "rpc" => rpc(d, world, &mut flow),
             "linx" => linx(d, world, &mut flow),
             "session" => session(d, world, &mut flow),
+            "echo" => echo(d, world, &mut flow),
             _ => transfers(d, world, &mut flow),
         }
         let alone = flow.get("st").is_some_and(|st| st.get("stripes").is_some());
@@ -295,6 +296,20 @@ fn rpc(d: &mut Draw, world: &World, flow: &mut Fields) {
         fields.insert("timeout".into(), format!("{time} us").into());
     }
     flow.insert("rpc".into(), fields.into());
+    priority(d, flow);
+}
+
+fn echo(d: &mut Draw, world: &World, flow: &mut Fields) {
+    ends(d, world, flow, false);
+    arrivals(d, world, flow, true);
+    let mut fields = Fields::new();
+    d.set(&mut fields, 60, "EchoSpec/carrier", &["message", "stream"]);
+    sizes(d, flow, "echo/size", &[1, 8, 100, 600, 4_096]);
+    if d.chance(40) {
+        let time = d.of("EchoSpec/timeout", &[5, 60]) * world.clock;
+        fields.insert("timeout".into(), format!("{time} us").into());
+    }
+    flow.insert("echo".into(), fields.into());
     priority(d, flow);
 }
 

@@ -172,7 +172,7 @@ fn simulate(variant: &Variant) -> Run {
     }
 }
 
-/// The same scenario with seeds 1 to `count`, in parallel: what `measure` makes of each.
+/// A scenario with seeds 1 to `count`, in parallel: what `measure` makes of each.
 pub(crate) fn replicate(scenario: &Value, count: u64, measure: impl Fn(&Run) -> f64 + Sync) -> Vec<f64> {
     let one = |seed| {
         let mut scenario = scenario.clone();

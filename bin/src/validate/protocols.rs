@@ -3,6 +3,7 @@
 use super::lab::{CHARACTER_PS, ONE_WAY_PS, PIPELINE_PS, SYMBOL, study};
 use super::row::{Row, Source};
 use models::probe::ProtocolFact;
+use models::stats::{LinxTotals, SessionTotals, TransferTotals};
 
 const ROUND_TRIP: Source =
     Source::document("Parts 2, 3, 6, 10: packets, delimiters and pipelines of a round trip, by hand");
@@ -99,7 +100,8 @@ pub(crate) fn stalls() -> Vec<Row> {
     let draws = 16.0 * 120.0;
     let row = |(variant, law): (&str, f64)| {
         let run = study(text, variant);
-        let found = run.outcome.linx[0].stats.false_timeouts as f64 / draws;
+        let found =
+            run.outcome.totals.one::<LinxTotals>().expect("one flow").stats.false_timeouts as f64 / draws;
         Row::exact(
             "stalls",
             format!("linx-timeouts, {variant}: share of stalls that end a connection"),
@@ -127,7 +129,14 @@ pub(crate) fn conduits() -> Vec<Row> {
     let race = include_str!("../../../scenarios/conduit-race-peers.json");
     let one_way = 984_000.0;
     let crossing = study(race, "corrected-crossing");
-    let open = |run: &super::lab::Run| run.outcome.sessions[0].all_open.map_or(f64::NAN, |at| at.0 as f64);
+    let open = |run: &super::lab::Run| {
+        run.outcome
+            .totals
+            .one::<SessionTotals>()
+            .expect("one flow")
+            .all_open
+            .map_or(f64::NAN, |at| at.0 as f64)
+    };
     let mut rows = vec![
         Row::exact("conduits", "OPENs that cross: one ways until the conduit is open", "", CONDUITS)
             .expects(2.0)
@@ -138,7 +147,7 @@ pub(crate) fn conduits() -> Vec<Row> {
     rows.push(
         Row::exact("conduits", "64 nodes power up together: conduits, each once", "conduits", CONDUITS)
             .expects(64.0 * 63.0 / 2.0)
-            .found(storm.outcome.sessions[0].pairs as f64),
+            .found(storm.outcome.totals.one::<SessionTotals>().expect("one flow").pairs as f64),
     );
     rows
 }
@@ -148,7 +157,7 @@ pub(crate) fn blocks() -> Vec<Row> {
     let text = include_str!("../../../scenarios/st-cts-window.json");
     let row = |window: u32| {
         let run = study(text, &window.to_string());
-        let totals = &run.outcome.transfers[0];
+        let totals = run.outcome.totals.one::<TransferTotals>().expect("one flow");
         let found = analysis::protocol::transfer::goodput_gbps(totals, run.outcome.end.0).unwrap_or(f64::NAN);
         // The way of Data by hand: see `models::transfer_rate`, whose integers `riosim check` prints.
         let agents = &run.config.agents;

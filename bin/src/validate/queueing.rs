@@ -53,7 +53,7 @@ pub(crate) fn md1() -> Vec<Row> {
     [0.3, 0.6, 0.8].map(row).into()
 }
 
-/// The same with packets of several lengths.
+/// A queue with packets of several lengths.
 pub(crate) fn mg1() -> Vec<Row> {
     let row = |load: f64| {
         let mut flow = flow("f", load, 0);

@@ -4,12 +4,18 @@ use super::{Study, near};
 use analysis::protocol::transfer::goodput_gbps;
 use models::config::{AgentConfig, ProtocolConfig, TransferConfig};
 use models::path::Roads;
-use models::stats::{RankStats, TransferTotals};
+use models::stats::{ProgramTotals, RankStats, TransferTotals};
 use models::transfer_rate::TransferPath;
 
 /// What the ends of the only flow of Scheduled Transfer of a variant have come to; all octets were compared.
 fn transfers<'a>(study: &'a Study, variant: &str) -> &'a TransferTotals {
-    let [totals] = &study.of(variant).run.outcome.transfers[..] else { panic!("{variant}: one flow") };
+    let totals = study
+        .of(variant)
+        .run
+        .outcome
+        .totals
+        .one::<TransferTotals>()
+        .unwrap_or_else(|| panic!("{variant}: one flow"));
     let stats = &totals.stats;
     assert_eq!((stats.completed, stats.verified), (stats.wanted, stats.wanted), "{variant}: {totals:?}");
     totals
@@ -177,7 +183,13 @@ fn st_incast() {
     let st_all = study.load("st-all", "bystander");
     assert!((0.11..0.15).contains(&st_all), "{st_all}");
     for variant in ["st-all", "st-paced", "voq-st-all", "voq-st-paced"] {
-        let [totals] = &study.of(variant).run.outcome.transfers[..] else { panic!("{variant}: one flow") };
+        let totals = study
+            .of(variant)
+            .run
+            .outcome
+            .totals
+            .one::<TransferTotals>()
+            .unwrap_or_else(|| panic!("{variant}: one flow"));
         assert!(totals.stats.completed < totals.stats.wanted, "{variant}: the writers write to the end");
     }
     let rate = |variant| study.flow(variant, "writers").goodput_gbps.value;
@@ -251,7 +263,7 @@ fn st_vs_voq() {
         0.01 * writes,
     );
     for variant in ["st", "voq-st"] {
-        let [totals] = &study.of(variant).run.outcome.transfers[..] else { panic!("one flow") };
+        let totals = study.of(variant).run.outcome.totals.one::<TransferTotals>().expect("one flow");
         assert_eq!((totals.stats.verified, totals.stats.timeouts), (totals.stats.completed, 0), "{variant}");
         // Headers take 6 % more than those of writes.
         let rate = study.flow(variant, "writers").goodput_gbps.value;
@@ -271,7 +283,13 @@ fn goal_transports() {
     };
     let mut ends = vec![end(&st.ranks)];
     for variant in ["session-message", "session-stream", "linx-message", "linx-stream"] {
-        let [totals] = &study.of(variant).run.outcome.programs[..] else { panic!("{variant}: one program") };
+        let totals = study
+            .of(variant)
+            .run
+            .outcome
+            .totals
+            .one::<ProgramTotals>()
+            .unwrap_or_else(|| panic!("{variant}: one program"));
         let stats = &totals.stats;
         assert_eq!((stats.sent, stats.received, stats.corrupt), (128, 128, 0), "{variant}");
         assert_eq!(stats.octets, st.stats.verified_octets, "{variant}");

@@ -15,16 +15,15 @@ mod ledger;
 pub(crate) mod paths;
 mod words;
 
-pub(crate) use audit::audit;
-
-use super::conveyance;
-use super::courier::{Courier, Step};
+use super::courier::{self, Courier, Step};
 use super::data::Data;
-use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
+use super::machine::conveyance;
+use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Send, Token};
 use super::workload::Sender;
-use crate::config::{LinxConfig, LinxFaultKind};
+use crate::config::{LinxConfig, LinxFaultKind, ProgramTransport};
 use crate::observe::probe::{ProtocolFact, SignalKind};
 use crate::observe::stats::{LinxEnd, LinxStats};
+use crate::observe::totals::Totals;
 use ledger::{Ledger, Note};
 use linx_riocm::fragment::moved_octets;
 use linx_riocm::options::PERIOD_UNIT;
@@ -423,11 +422,6 @@ impl Linx {
         self.config.peers.binary_search(&node).expect("the compiler lets nodes send to their peers only")
     }
 
-    /// The rank of a program that it runs, if any.
-    pub(crate) fn courier(&self) -> Option<&Courier> {
-        self.courier.as_deref()
-    }
-
     /// What is known so far, with what only the end shows.
     fn totals(&self) -> LinxStats {
         self.ledger.totals(self.node.as_ref().map(|node| node.counters()))
@@ -519,6 +513,15 @@ impl Protocol for Linx {
         let planned = self.agenda.last().map(|&(at, _)| Time(at));
         let computed = self.computing.first().map(|&(at, _)| Time(at));
         planned.into_iter().chain(computed).chain(self.sender.next()).min()
+    }
+
+    fn audit(&self, ends: &Ends<'_>, totals: &mut Totals) {
+        let nodes = ends.nodes();
+        totals.push(audit::audit(ends.flow, &nodes, ends.at, &ends.carried()));
+        let ranks: Vec<&Courier> = nodes.iter().filter_map(|(_, node)| node.courier.as_deref()).collect();
+        if !ranks.is_empty() {
+            totals.push(courier::audit(ends.flow, ProgramTransport::Linx, &ranks));
+        }
     }
 }
 

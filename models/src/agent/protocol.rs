@@ -3,6 +3,7 @@
 use super::data::{Data, Label, Trail};
 use super::{Order, Report};
 use crate::observe::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact, Signal, SignalKind};
+use crate::observe::totals::Totals;
 use logical::engine::message;
 use logical::wire::Payload;
 use logical::wire::maintenance::Access;
@@ -10,6 +11,9 @@ use logical::wire::message::SegmentSize;
 use session_management::attribute::Attributes;
 use session_management::register::Contact;
 use sim_core::Time;
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
 
 /// How something is conveyed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -103,7 +107,7 @@ pub(crate) enum Outcome {
 
 /// A protocol on an endpoint: a machine without clock, fabric or random numbers of its own. Times are those
 /// of the protocol clock, in picoseconds.
-pub(crate) trait Protocol {
+pub(crate) trait Protocol: Any + Debug {
     /// The run begins (t = 0), or the endpoint may send from now on: what would have been sent before then
     /// is not made up.
     fn start(&mut self, _cx: &mut Cx<'_>) {}
@@ -129,6 +133,36 @@ pub(crate) trait Protocol {
     /// does not scale the load.
     fn poll_arrival(&self) -> Option<Time> {
         None
+    }
+
+    /// What the flow has come to at the end of the run. Asked of the first of its ends, which sees them all.
+    fn audit(&self, _ends: &Ends<'_>, _totals: &mut Totals) {}
+}
+
+/// All ends of a flow, when the run is over.
+pub(crate) struct Ends<'a> {
+    pub flow: u16,
+    /// When the run ended, ps.
+    pub at: u64,
+    /// Devices and what runs there.
+    pub nodes: &'a [(u32, &'a dyn Protocol)],
+    /// What is in the fabric or waits for a host.
+    pub carried: &'a dyn Fn() -> BTreeSet<(u32, Token)>,
+}
+
+impl<'a> Ends<'a> {
+    /// The ends with their devices, as what they are.
+    pub fn nodes<T: Protocol>(&self) -> Vec<(u32, &'a T)> {
+        let typed = |&(device, node): &(u32, &'a dyn Protocol)| {
+            let node: &dyn Any = node;
+            Some((device, node.downcast_ref()?))
+        };
+        self.nodes.iter().filter_map(typed).collect()
+    }
+
+    /// What is in the fabric or waits for a host, by the id of its sender and its token.
+    pub fn carried(&self) -> BTreeSet<(u32, Token)> {
+        (self.carried)()
     }
 }
 

@@ -5,11 +5,11 @@
 //! queue of packets. Everything comes through the five calls of [`Protocol`], and leaves through [`Cx`].
 
 use super::data::Data;
+use super::deadlines::Deadlines;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use crate::observe::probe::ProtocolFact;
 use sim_core::Time;
-use std::collections::{BTreeMap, VecDeque};
 
 /// One end of a request/response flow.
 #[derive(Debug)]
@@ -21,30 +21,23 @@ pub(crate) struct Rpc {
     /// How long a client waits, in picoseconds of the protocol clock.
     timeout: u64,
     /// Deadlines of the requests under way.
-    waiting: BTreeMap<Token, u64>,
-    /// The same in order: the timeout is the same for all. Answered ones stay until they reach the front.
-    order: VecDeque<(u64, Token)>,
+    waiting: Deadlines,
 }
 
 impl Rpc {
     /// A client if there is a source, else a server.
     pub fn new(sender: Sender, conveyance: Conveyance, answer: u32, timeout: u64) -> Self {
-        Rpc { sender, conveyance, answer, timeout, waiting: BTreeMap::new(), order: VecDeque::new() }
+        Rpc { sender, conveyance, answer, timeout, waiting: Deadlines::default() }
     }
 
     fn ask(&mut self, cx: &mut Cx<'_>) {
         let token = self.sender.send(cx, self.conveyance);
-        let deadline = cx.now.saturating_add(self.timeout);
-        self.waiting.insert(token, deadline);
-        self.order.push_back((deadline, token));
+        self.waiting.insert(token, cx.now.saturating_add(self.timeout));
     }
 
     /// A request is over; a closed loop asks again.
     fn over(&mut self, cx: &mut Cx<'_>, token: Token) -> bool {
-        let known = self.waiting.remove(&token).is_some();
-        while self.order.front().is_some_and(|(_, token)| !self.waiting.contains_key(token)) {
-            self.order.pop_front();
-        }
+        let known = self.waiting.remove(token);
         if known && self.sender.again(cx.fabric_now) {
             self.ask(cx);
         }
@@ -73,7 +66,7 @@ impl Protocol for Rpc {
                 cx.reply(&received, Data::length(self.answer));
             }
             Some(token) => {
-                if self.waiting.contains_key(&token) {
+                if self.waiting.has(token) {
                     cx.round_trip(&received);
                 }
                 self.over(cx, token);
@@ -93,16 +86,13 @@ impl Protocol for Rpc {
     }
 
     fn timeout(&mut self, cx: &mut Cx<'_>) {
-        while let Some(&(deadline, token)) = self.order.front() {
-            if deadline > cx.now {
-                break;
-            }
+        while let Some(token) = self.waiting.due(cx.now) {
             cx.emit(ProtocolFact::TimedOut);
             self.over(cx, token);
         }
     }
 
     fn poll_timeout(&self) -> Option<u64> {
-        self.order.front().map(|&(deadline, _)| deadline)
+        self.waiting.next()
     }
 }

@@ -14,17 +14,17 @@ mod launch;
 mod names;
 mod reader;
 
-pub(crate) use audit::audit;
-
 use super::Service;
-use super::courier::{Courier, Step};
-use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
+use super::courier::{self, Courier, Step};
+use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use crate::config::{
-    Announcement, ContactSource, ScriptStep, SessionConfig, SessionData, SessionProtocol, Wanted,
+    Announcement, ContactSource, ProgramTransport, ScriptStep, SessionConfig, SessionData, SessionProtocol,
+    Wanted,
 };
 use crate::observe::probe::{ProtocolFact, SignalKind};
 use crate::observe::stats::SessionStats;
+use crate::observe::totals::Totals;
 use launch::Launcher;
 use reader::Reader;
 use session_management::attribute::{Attribute, Attributes, Conveyance as DataChannel, HeaderFormat, List};
@@ -411,11 +411,6 @@ impl Session {
         }
     }
 
-    /// The rank of a program that it runs, if any.
-    pub(crate) fn courier(&self) -> Option<&Courier> {
-        self.courier.as_deref()
-    }
-
     fn submit(&mut self, now: u64, peer: u16, transmit: u16, pdu: Vec<u8>) {
         if self.endpoint.send_pdu(now, peer, transmit, pdu).is_err() {
             self.stats.pdus_lost += 1;
@@ -682,6 +677,15 @@ impl Protocol for Session {
     fn poll_arrival(&self) -> Option<Time> {
         let planned = self.agenda.first_key_value().map(|(&(at, _), _)| Time(at));
         planned.into_iter().chain(self.sender.next()).min()
+    }
+
+    fn audit(&self, ends: &Ends<'_>, totals: &mut Totals) {
+        let nodes = ends.nodes();
+        totals.push(audit::audit(ends.flow, &nodes));
+        let ranks: Vec<&Courier> = nodes.iter().filter_map(|(_, node)| node.courier.as_deref()).collect();
+        if !ranks.is_empty() {
+            totals.push(courier::audit(ends.flow, ProgramTransport::Session, &ranks));
+        }
     }
 }
 

@@ -20,14 +20,13 @@ mod medium;
 mod regions;
 mod store;
 
-pub(crate) use audit::audit;
-
 use super::data::Data;
 use super::program::{Program, Want};
-use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
+use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Send, Token};
 use crate::config::{Operation, TransferConfig};
 use crate::observe::probe::{ProtocolFact, SignalKind};
 use crate::observe::stats::TransferStats;
+use crate::observe::totals::Totals;
 use ledger::{Ledger, Running, Stage};
 use medium::{Fate, Medium};
 use regions::Regions;
@@ -649,5 +648,10 @@ impl Protocol for Transfer {
 
     fn poll_arrival(&self) -> Option<Time> {
         self.agenda.first_key_value().map(|(&(at, _), _)| Time(at))
+    }
+
+    fn audit(&self, ends: &Ends<'_>, totals: &mut Totals) {
+        let nodes: Vec<&Transfer> = ends.nodes().into_iter().map(|(_, node)| node).collect();
+        totals.push(audit::audit(ends.flow, &nodes));
     }
 }

@@ -16,8 +16,8 @@ pub(crate) struct Workload {
 
 impl Workload {
     /// Without a source it only takes what comes.
-    pub fn new(source: Option<Source>, conveyance: Conveyance) -> Self {
-        Workload { sender: Sender::new(source), conveyance }
+    pub fn new(sender: Sender, conveyance: Conveyance) -> Self {
+        Workload { sender, conveyance }
     }
 }
 

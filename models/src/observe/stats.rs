@@ -5,6 +5,7 @@ pub(crate) mod program;
 pub(crate) mod transfer;
 
 use crate::observe::probe::FACTS;
+use crate::observe::totals::FlowTotals;
 pub use linx::{GAP_CLASSES, GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
 pub use program::{CourierStats, ProgramTotals};
 use sim_core::Time;
@@ -382,6 +383,12 @@ pub struct SessionTotals {
     pub ends: Vec<ConduitEnd>,
     /// (device, leaked streams, receive streams handed out) of every node.
     pub by_node: Vec<(u32, u64, u64)>,
+}
+
+impl FlowTotals for SessionTotals {
+    fn flow(&self) -> u16 {
+        self.flow
+    }
 }
 
 /// A record of a conduit.

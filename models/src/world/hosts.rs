@@ -4,14 +4,10 @@
 //! deadlines share one timer. Packets that it makes join the injection queue like those of traffic sources,
 //! after creations that are due by then.
 
-use crate::agent::courier::{Courier, audit as audit_program};
-use crate::agent::linx::{Linx, audit as audit_linx};
 use crate::agent::port::Arrival;
-use crate::agent::protocol::{Conveyance, Send};
-use crate::agent::session::{Session, audit};
-use crate::agent::transfer::{Transfer, audit as audit_transfers};
+use crate::agent::protocol::{Conveyance, Ends, Protocol, Send};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
-use crate::config::{DeviceModel, EndpointConfig, PacketSize, PartConfig, ProgramTransport, ProtocolConfig};
+use crate::config::{DeviceModel, EndpointConfig, PacketSize, PartConfig, ProtocolConfig};
 use crate::endpoint::Left;
 use crate::event::{Cx, HostStep, Payload, class};
 use crate::ids::PortId;
@@ -19,16 +15,15 @@ use crate::link::Links;
 use crate::link::life::Made;
 use crate::observe::mark;
 use crate::observe::probe::{Delivery, Probe, ProtocolEvent, RegisterEvent, RegisterStep};
-use crate::observe::stats::{
-    AgentStats, FlowLeft, FlowStats, LinxTotals, ProgramTotals, SessionTotals, TransferTotals,
-};
+use crate::observe::stats::{AgentStats, FlowLeft, FlowStats};
+use crate::observe::totals::Totals;
 use crate::packet::{Frame, MAINTENANCE, origin};
 use crate::world::Fabric;
 use logical::wire::maintenance::Operation;
 use logical::wire::{Body, Packet, Payload as Octets, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Endpoints that are interfaces of one host.
 #[derive(Debug, Default)]
@@ -480,56 +475,25 @@ impl<P: Probe> Fabric<P> {
         flows
     }
 
-    /// What the nodes of LINX have come to at `end`, flow by flow.
-    pub(crate) fn linx_totals(&self, end: u64) -> Vec<LinxTotals> {
-        let mut flows: BTreeMap<u16, Vec<(u32, &Linx)>> = BTreeMap::new();
+    /// What protocols have come to at `end`, flow by flow.
+    pub(crate) fn protocol_totals(&self, end: u64) -> Totals {
+        let mut flows: BTreeMap<u16, Vec<(u32, &dyn Protocol)>> = BTreeMap::new();
         for (endpoint, agent) in self.endpoints.iter().zip(&self.hosts.agents) {
-            for (flow, node) in agent.iter().flat_map(|agent| agent.linx_nodes()) {
-                flows.entry(flow).or_default().push((endpoint.device, node));
+            for (flow, protocol) in agent.iter().flat_map(|agent| agent.protocols()) {
+                flows.entry(flow).or_default().push((endpoint.device, protocol));
             }
         }
-        if flows.is_empty() {
-            return Vec::new();
+        let carried = || {
+            let packets = self.links.packets.cargoes.iter().map(|cargo| (cargo.source, cargo.label.token));
+            let waiting = self.hosts.agents.iter().flatten().flat_map(|agent| agent.received_waiting());
+            packets.chain(waiting).collect()
+        };
+        let mut totals = Totals::default();
+        for (flow, nodes) in &flows {
+            let [(_, first), ..] = nodes[..] else { continue };
+            first.audit(&Ends { flow: *flow, at: end, nodes, carried: &carried }, &mut totals);
         }
-        let carried = self.links.packets.cargoes.iter().map(|cargo| (cargo.source, cargo.label.token));
-        let waiting = self.hosts.agents.iter().flatten().flat_map(|agent| agent.received_waiting());
-        let in_flight: BTreeSet<(u32, u64)> = carried.chain(waiting).collect();
-        flows.iter().map(|(&flow, nodes)| audit_linx(flow, nodes, end, &in_flight)).collect()
-    }
-
-    /// What the ends of Scheduled Transfer have come to, flow by flow.
-    pub(crate) fn transfer_totals(&self) -> Vec<TransferTotals> {
-        let mut flows: BTreeMap<u16, Vec<&Transfer>> = BTreeMap::new();
-        for (flow, node) in self.hosts.agents.iter().flatten().flat_map(|agent| agent.transfers()) {
-            flows.entry(flow).or_default().push(node);
-        }
-        flows.iter().map(|(&flow, nodes)| audit_transfers(flow, nodes)).collect()
-    }
-
-    /// What programs over sessions and LINX have come to, flow by flow.
-    pub(crate) fn program_totals(&self) -> Vec<ProgramTotals> {
-        let mut flows: BTreeMap<u16, (ProgramTransport, Vec<&Courier>)> = BTreeMap::new();
-        for agent in self.hosts.agents.iter().flatten() {
-            let linx = agent.linx_nodes().map(|(flow, node)| (flow, ProgramTransport::Linx, node.courier()));
-            let nodes = agent.sessions();
-            let sessions = nodes.map(|(flow, node)| (flow, ProgramTransport::Session, node.courier()));
-            for (flow, transport, courier) in linx.chain(sessions) {
-                let Some(courier) = courier else { continue };
-                flows.entry(flow).or_insert((transport, Vec::new())).1.push(courier);
-            }
-        }
-        flows.iter().map(|(&flow, (transport, ranks))| audit_program(flow, *transport, ranks)).collect()
-    }
-
-    /// What the nodes of session management have come to, flow by flow.
-    pub(crate) fn session_totals(&self) -> Vec<SessionTotals> {
-        let mut flows: BTreeMap<u16, Vec<(u32, &Session)>> = BTreeMap::new();
-        for (endpoint, agent) in self.endpoints.iter().zip(&self.hosts.agents) {
-            for (flow, session) in agent.iter().flat_map(|agent| agent.sessions()) {
-                flows.entry(flow).or_default().push((endpoint.device, session));
-            }
-        }
-        flows.iter().map(|(&flow, nodes)| audit(flow, nodes)).collect()
+        totals
     }
 
     /// Something changed at an endpoint: makes up creations, starts what may start.

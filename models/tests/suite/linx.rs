@@ -76,7 +76,7 @@ fn mesh(
 
 fn totals(net: &Net, until: u64) -> LinxTotals {
     let (_, outcome) = net.run(until);
-    let [totals] = &outcome.linx[..] else { panic!("one flow") };
+    let totals = outcome.totals.one::<LinxTotals>().expect("one flow");
     totals.clone()
 }
 
@@ -136,12 +136,16 @@ fn results_do_not_depend_on_the_kernel() {
         let mut simulation = models::Unobserved::new(Arc::clone(&config), options);
         assert_eq!(simulation.run(Time(100 * MICROSECOND), u64::MAX), Progress::Limit);
         let outcome = simulation.finish();
-        found.push((outcome.linx, outcome.outcome, outcome.trajectory));
+        found.push((
+            outcome.totals.one::<LinxTotals>().expect("one flow").clone(),
+            outcome.outcome,
+            outcome.trajectory,
+        ));
     }
     assert!(found.iter().all(|other| *other == found[0]));
-    sound(&found[0].0[0]);
+    sound(&found[0].0);
     // A tenth of all frames, within five standard deviations.
-    let stats = &found[0].0[0].stats;
+    let stats = &found[0].0.stats;
     let frames = stats.frames.sent_management + stats.frames.sent_heartbeats + stats.frames.sent_data;
     let bound = 5 * (frames * 9 / 100).isqrt();
     assert!(frames > 1_000 && stats.muted.abs_diff(frames / 10) <= bound, "{} of {frames}", stats.muted);

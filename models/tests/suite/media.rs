@@ -76,7 +76,7 @@ fn totals(net: &Net, until: u64) -> (TransferTotals, models::Outcome) {
     let mut simulation = models::Unobserved::new(Arc::new(net.config.clone()), options);
     assert_ne!(simulation.run(Time(until), u64::MAX), Progress::Stalled);
     let outcome = simulation.finish();
-    let [totals] = &outcome.transfers[..] else { panic!("one flow") };
+    let totals = outcome.totals.one::<TransferTotals>().expect("one flow");
     let stats = &totals.stats;
     let wrong = (stats.corrupt, stats.stray_octets, stats.foreign, stats.broken);
     assert_eq!(wrong, (0, 0, 0, None), "{totals:?}");
@@ -198,7 +198,7 @@ fn results_do_not_depend_on_the_kernel() {
             let mut simulation = models::Unobserved::new(Arc::clone(&config), options);
             simulation.run(Time(4_000_000 * MICROSECOND), u64::MAX);
             let outcome = simulation.finish();
-            let totals = &outcome.transfers[0];
+            let totals = outcome.totals.one::<TransferTotals>().expect("one flow");
             assert_eq!((totals.stats.completed, totals.stats.corrupt), (4, 0), "{medium:?} {totals:?}");
             assert!(totals.stats.lost > 0 && totals.stats.doubled > 0 && totals.stats.delayed > 0);
             found.push((outcome.outcome, outcome.trajectory, totals.stats.clone()));
@@ -308,10 +308,14 @@ fn stripes_lose_nothing_for_good() {
         let mut simulation = models::Unobserved::new(Arc::new(net.config.clone()), options);
         simulation.run(Time(4_000_000 * MICROSECOND), u64::MAX);
         let outcome = simulation.finish();
-        let stats = &outcome.transfers[0].stats;
+        let stats = &outcome.totals.one::<TransferTotals>().expect("one flow").stats;
         assert_eq!((stats.completed, stats.verified, stats.corrupt), (1, 1, 0), "{stats:?}");
         assert!(stats.lost > 0 && stats.doubled > 0);
-        found.push((outcome.outcome, outcome.trajectory, outcome.transfers));
+        found.push((
+            outcome.outcome,
+            outcome.trajectory,
+            outcome.totals.one::<TransferTotals>().expect("one flow").clone(),
+        ));
     }
     assert!(found.windows(2).all(|two| two[0] == two[1]));
 }
@@ -348,7 +352,7 @@ fn switch_addresses_are_no_part_of_frames() {
             simulation.run(Time(1_000_000 * MICROSECOND), u64::MAX);
             let outcome = simulation.finish();
             let Frames(frames) = seen;
-            let stats = &outcome.transfers[0].stats;
+            let stats = &outcome.totals.one::<TransferTotals>().expect("one flow").stats;
             assert_eq!((stats.verified, stats.foreign), (1, 0), "the switch found the way");
             frames.into_iter().find(|(device, _)| *device == 3).expect("it asks for a connection").1
         };

@@ -593,7 +593,7 @@ fn equal<const N: usize>(
             (outcome.in_flight, outcome.packet_hops, outcome.end),
             format!("{:?}", (&log.deliveries, &log.edges)),
             format!("{:?}", &log.samples),
-            format!("{:?}", (&outcome.agents, &outcome.protocols, &outcome.sessions, &outcome.enumeration)),
+            format!("{:?}", (&outcome.agents, &outcome.protocols, &outcome.totals, &outcome.enumeration)),
             format!("{:?}", (&log.messages, &log.round_trips, &log.events, &log.accesses)),
         );
         // Where the last acknowledgements come after the limit, one granularity has drained and the other

@@ -131,7 +131,7 @@ struct Found {
 
 impl Found {
     fn totals(&self) -> &SessionTotals {
-        let [totals] = &self.outcome.sessions[..] else { panic!("one flow") };
+        let totals = self.outcome.totals.one::<SessionTotals>().expect("one flow");
         totals
     }
 
@@ -355,7 +355,7 @@ fn data_in_all_conveyances() {
                 (0..).zip(pair.nodes).map(|(e, node)| (e, ProtocolConfig::Session(Box::new(node)))).collect();
             pair.net.sessions(&members, &[(0, source)]);
             let (log, outcome) = pair.net.run(50 * MS);
-            let totals = &outcome.sessions[0];
+            let totals = outcome.totals.one::<SessionTotals>().expect("one flow");
             let stats = &totals.stats;
             assert_eq!((stats.pdus_sent, stats.pdus_delivered, stats.pdus_lost), (30, 30, 0), "{data:?}");
             assert_eq!((totals.records, totals.leaked, stats.ended), (0, 0, 2));
@@ -379,7 +379,7 @@ fn a_slow_application_stops_the_source() {
         let members: Vec<(u32, ProtocolConfig)> =
             (0..).zip(pair.nodes).map(|(e, node)| (e, ProtocolConfig::Session(Box::new(node)))).collect();
         pair.net.sessions(&members, &[(0, source)]);
-        pair.net.run(20 * MS).1.sessions.remove(0).stats
+        pair.net.run(20 * MS).1.totals.one::<SessionTotals>().expect("one flow").stats.clone()
     };
     let (stopped, free) = (run(6), run(u32::MAX));
     assert_eq!((stopped.pdus_delivered, stopped.pdus_lost), (200, 0));

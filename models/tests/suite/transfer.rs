@@ -71,7 +71,7 @@ fn pair(job: TransferJob, change: impl Fn(&mut TransferConfig)) -> Net {
 
 fn totals(net: &Net, until: u64) -> TransferTotals {
     let (_, outcome) = net.run(until);
-    let [totals] = &outcome.transfers[..] else { panic!("one flow") };
+    let totals = outcome.totals.one::<TransferTotals>().expect("one flow");
     sound(totals);
     totals.clone()
 }
@@ -133,10 +133,14 @@ fn results_do_not_depend_on_the_kernel() {
         let mut simulation = models::Unobserved::new(Arc::clone(&config), options);
         assert_eq!(simulation.run(Time(10_000 * MICROSECOND), u64::MAX), Progress::Drained);
         let outcome = simulation.finish();
-        found.push((outcome.transfers, outcome.outcome, outcome.trajectory));
+        found.push((
+            outcome.totals.one::<TransferTotals>().expect("one flow").clone(),
+            outcome.outcome,
+            outcome.trajectory,
+        ));
     }
     assert!(found.iter().all(|other| *other == found[0]));
-    let totals = &found[0].0[0];
+    let totals = &found[0].0;
     sound(totals);
     let stats = &totals.stats;
     assert_eq!(stats.completed, 72, "{totals:?}");

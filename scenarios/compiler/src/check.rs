@@ -276,7 +276,7 @@ fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel) -> u64 {
     round.div_ceil(packet) as u64
 }
 
-/// The same for the end of the link that needs more.
+/// Packets of the round trip of the end of a link that needs more.
 pub fn loop_packets(link: &LinkConfig, config: &FabricConfig) -> u64 {
     let needed = |end: (u32, u8)| round_trip_packets(link, &config.devices[end.0 as usize].model);
     needed(link.a).max(needed(link.b))

@@ -271,7 +271,7 @@ pub fn channel_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8)
     cycle(&turns(config, walk))
 }
 
-/// The same where links also wait for what only shares a staging queue with their packets: a message about
+/// A cycle where links also wait for what only shares a staging queue with their packets: a message about
 /// one port of the neighbour stops that queue whole. `None`: no queue does that, or stopped queues go again.
 ///
 /// Only where the neighbour counts all packets for a port: what it counts for one ingress port alone are

@@ -28,6 +28,9 @@ struct Detail {
     refuses: bool,
 }
 
+/// Something is wrong, and was reported.
+struct Reported;
+
 impl Compiler<'_> {
     /// Links that run in symbol granularity, and their faults.
     pub(crate) fn faults(&mut self, config: &mut FabricConfig) {
@@ -167,6 +170,15 @@ impl Compiler<'_> {
         time.read().map_err(|why| self.out.push(Diagnostic::error("SC007", pointer, why))).ok()
     }
 
+    /// A time that is not 0, if one is given.
+    fn given_length(
+        &mut self,
+        time: Option<&Quantity<Picoseconds>>,
+        pointer: String,
+    ) -> Result<Option<u64>, Reported> {
+        time.map(|time| self.length_at(time, pointer).ok_or(Reported)).transpose()
+    }
+
     /// A time that is not 0.
     fn length_at(&mut self, time: &Quantity<Picoseconds>, pointer: String) -> Option<u64> {
         let time = self.time_at(time, pointer.clone())?;
@@ -230,15 +242,12 @@ impl Compiler<'_> {
             let pointer = format!("/faults/outages/{i}");
             let times = outage.times.unwrap_or(1);
             let at = self.time_at(&outage.at, format!("{pointer}/at"));
-            let lasts = outage.lasts.as_ref().map(|text| self.length_at(text, format!("{pointer}/for")));
-            let every = outage.every.as_ref().map(|text| self.length_at(text, format!("{pointer}/every")));
+            let lasts = self.given_length(outage.lasts.as_ref(), format!("{pointer}/for"));
+            let every = self.given_length(outage.every.as_ref(), format!("{pointer}/every"));
             let links = self.links_like(&outage.link, &format!("{pointer}/link"));
-            let (Some(at), Some(lasts), Some(every)) =
-                (at, lasts.unwrap_or(Some(0)), every.unwrap_or(Some(0)))
-            else {
-                continue;
-            };
-            if times > 1 && (lasts == 0 || every <= lasts) {
+            let (Some(at), Ok(lasts), Ok(every)) = (at, lasts, every) else { continue };
+            // Without "for" it stays down, and nothing comes again.
+            if times > 1 && (lasts.is_none() || every <= lasts) {
                 let message = "a link that goes down more than once has to come back before that";
                 let help = "give \"for\", and an \"every\" that is longer";
                 self.out.push(Diagnostic::error("SC050", pointer, message).help(help));
@@ -247,9 +256,9 @@ impl Compiler<'_> {
             for link in links {
                 need(details, link, &pointer).refuses = true;
                 for n in 0..u64::from(times) {
-                    let down = at.saturating_add(n * every);
+                    let down = at.saturating_add(n * every.unwrap_or(0));
                     faults.push(fault(down, link, FaultAction::Down));
-                    if lasts != 0 {
+                    if let Some(lasts) = lasts {
                         faults.push(fault(down.saturating_add(lasts), link, FaultAction::Up));
                     }
                 }
@@ -299,11 +308,9 @@ impl Compiler<'_> {
         for (i, silence) in spec.silent_credits.iter().flatten().enumerate() {
             let pointer = format!("/faults/silent_credits/{i}");
             let at = self.time_at(&silence.at, format!("{pointer}/at"));
-            let lasts = silence.lasts.as_ref().map(|text| self.length_at(text, format!("{pointer}/for")));
+            let lasts = self.given_length(silence.lasts.as_ref(), format!("{pointer}/for"));
             let found = self.link_at(&silence.device, silence.port, &pointer);
-            let (Some(at), Some(lasts), Some((link, side))) = (at, lasts.unwrap_or(Some(0)), found) else {
-                continue;
-            };
+            let (Some(at), Ok(lasts), Some((link, side))) = (at, lasts, found) else { continue };
             if self.wires[link].receiver {
                 let message = "with receiver-controlled flow control no port tells free buffers";
                 self.out.push(Diagnostic::error("SC067", pointer, message));
@@ -312,7 +319,7 @@ impl Compiler<'_> {
             debug_assert!(link < config.links.len());
             need(details, link, &pointer);
             faults.push(fault(at, link, FaultAction::Credits(side as u8, false)));
-            if lasts != 0 {
+            if let Some(lasts) = lasts {
                 faults.push(fault(at.saturating_add(lasts), link, FaultAction::Credits(side as u8, true)));
             }
         }

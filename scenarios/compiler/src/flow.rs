@@ -3,6 +3,7 @@
 //! Each kind of flow is a file with a [`Kind`], and its name in [`KINDS`].
 
 mod arrival;
+mod echo;
 mod hosts;
 mod linx;
 mod messages;
@@ -13,6 +14,7 @@ mod session;
 mod transfer;
 
 use arrival::ratio;
+pub use echo::EchoSpec;
 pub(crate) use place::element;
 pub(crate) use program::{expand as expand_program, of as program_of};
 pub(crate) use transfer::{Clock, Slowest, slowest};
@@ -69,7 +71,7 @@ pub(crate) trait Kind: Sync {
         None
     }
 
-    /// The same, to write its defaults out.
+    /// That program, to write its defaults out.
     fn program_mut<'a>(&self, _flow: &'a mut FlowSpec) -> Option<&'a mut ProgramSpec> {
         None
     }
@@ -91,7 +93,7 @@ pub(crate) trait Kind: Sync {
     /// What is sent, with weights.
     fn sizes(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>>;
 
-    /// The same on the injection link of a source.
+    /// What is sent, on the injection link of a source.
     fn on_link(&self, _c: &Compiler<'_>, _source: usize, sizes: &[Sized]) -> Vec<Sized> {
         sizes.to_vec()
     }
@@ -124,8 +126,14 @@ pub(crate) trait Kind: Sync {
 }
 
 /// Kinds of flows. A flow is of the first that it names; the last one needs no name.
-pub(crate) const KINDS: &[&dyn Kind] =
-    &[&linx::Linx, &session::Session, &transfer::Transfer, &messages::Messages, &packets::Packets];
+pub(crate) const KINDS: &[&dyn Kind] = &[
+    &linx::Linx,
+    &session::Session,
+    &transfer::Transfer,
+    &echo::Echo,
+    &messages::Messages,
+    &packets::Packets,
+];
 
 /// The kind of a flow.
 pub(crate) fn kind(flow: &FlowSpec) -> &'static dyn Kind {

@@ -133,7 +133,7 @@ pub fn read(text: &str) -> Result<Schedule, GoalError> {
     read_with_lines(text).map(|(schedule, _)| schedule)
 }
 
-/// The same, with the lines of the operations.
+/// Reads a file as [`read`] does, and says in which lines its operations stand.
 ///
 /// # Errors
 /// Those of [`read`].

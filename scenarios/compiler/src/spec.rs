@@ -751,6 +751,9 @@ pub struct FlowSpec {
     /// Scheduled Transfers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub st: Option<StSpec>,
+    /// Messages that come back at once; `size` is that of a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub echo: Option<crate::flow::EchoSpec>,
     /// Width of the address in read and write packets: 34 (default), 50 or 66.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "address_bits_schema")]

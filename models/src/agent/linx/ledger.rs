@@ -249,7 +249,7 @@ impl Ledger {
         Note::new(life.number, life.sent, reply)
     }
 
-    /// The same, for a message that goes out now.
+    /// How the next message is known, which goes out now.
     pub fn next_note(&mut self, connection: usize, reply: bool) -> Note {
         let note = self.note(connection, reply);
         self.lives[connection].sent += 1;

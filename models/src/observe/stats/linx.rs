@@ -1,5 +1,6 @@
 //! Totals of LINX connections.
 
+use crate::observe::totals::FlowTotals;
 use linx_riocm::Counters;
 use sim_core::Time;
 
@@ -225,4 +226,10 @@ pub struct LinxTotals {
     pub memory: u64,
     /// What the nodes counted.
     pub stats: LinxStats,
+}
+
+impl FlowTotals for LinxTotals {
+    fn flow(&self) -> u16 {
+        self.flow
+    }
 }

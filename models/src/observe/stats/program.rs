@@ -2,6 +2,7 @@
 
 use super::RankStats;
 use crate::config::ProgramTransport;
+use crate::observe::totals::FlowTotals;
 
 /// What ranks counted, since the start of the run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -43,4 +44,10 @@ pub struct ProgramTotals {
     pub ranks: Vec<RankStats>,
     /// What they counted.
     pub stats: CourierStats,
+}
+
+impl FlowTotals for ProgramTotals {
+    fn flow(&self) -> u16 {
+        self.flow
+    }
 }

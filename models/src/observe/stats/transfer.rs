@@ -1,5 +1,6 @@
 //! Totals of Scheduled Transfers.
 
+use crate::observe::totals::FlowTotals;
 use sim_core::{Duration, Time};
 
 /// Why a Transfer came to nothing.
@@ -194,4 +195,10 @@ pub struct TransferTotals {
     pub ranks: Vec<RankStats>,
     /// What the ends counted; times in rising order.
     pub stats: TransferStats,
+}
+
+impl FlowTotals for TransferTotals {
+    fn flow(&self) -> u16 {
+        self.flow
+    }
 }

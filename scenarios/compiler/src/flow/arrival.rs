@@ -60,7 +60,7 @@ pub(super) fn arrivals(
                     let pointer = format!("{at}/constant/interval");
                     let interval = Ratio::whole(u128::from(text.get()));
                     let Some(load) = packet.over(interval).filter(|load| !load.above_one()) else {
-                        let shortest = units::time_text(packet.rounded().unwrap_or(0));
+                        let shortest = units::time_text(packet.rounded()?);
                         let message = format!("\"{text}\" is shorter than a packet");
                         let help = format!("a packet takes {shortest} on this link");
                         c.once(Diagnostic::error("SC040", pointer, message).help(help));
@@ -142,7 +142,7 @@ fn load(c: &mut Compiler<'_>, at: &str, share: &Share) -> Option<Ratio> {
         return Some(value);
     }
     // What a program computed has 17 digits, of which the last ones say nothing.
-    let parts = value.times(Ratio::whole(LOAD_PARTS)).and_then(Ratio::rounded).unwrap_or(0);
+    let parts = value.times(Ratio::whole(LOAD_PARTS)).and_then(Ratio::rounded)?;
     if parts == 0 {
         let message = format!("a load of {share} is too small");
         c.once(Diagnostic::error("SC040", at, message).help("allowed: at least 0.0000000001"));

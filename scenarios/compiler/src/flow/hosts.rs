@@ -100,6 +100,7 @@ pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfi
             Period::Time(time) => time,
             Period::Auto | Period::Off => Clock(clock).protocol(RESPONSE_TIMEOUT).max(1),
         };
+        let Some(mtu) = mtu else { continue };
         let config = AgentConfig {
             device: device as u32,
             id: c.ids[device],

@@ -273,8 +273,7 @@ pub(crate) fn frames(octets: u32, mtu: u16) -> Vec<u32> {
 
 /// What a node of a flow is set to.
 pub(crate) fn settings(c: &Compiler<'_>, device: usize) -> LinxNodeSpec {
-    let own = c.devices[device].endpoint().and_then(|endpoint| endpoint.linx.clone());
-    own.unwrap_or_default().over(&defaults())
+    filled(&c.devices[device].endpoint().expect("flows end at endpoints").linx).clone()
 }
 
 /// The nodes of a flow, by device. Nothing if something is wrong.

@@ -11,9 +11,9 @@ use models::config::*;
 use models::lp_serial::cost::{AddressSize, PacketClass, packet_bytes};
 use std::collections::BTreeMap;
 
-/// Octets of a segment.
-const SEGMENT: u16 = 256;
-/// Octets of a response. Writes have none.
+/// Octets of a segment, unless they are given.
+pub(super) const SEGMENT: u16 = 256;
+/// Octets of a response, unless it is given. Writes have none.
 const RESPONSE: u32 = 8;
 
 /// Flows of messages, streams and requests.
@@ -60,7 +60,7 @@ impl Kind for Messages {
     }
 
     fn mean_time(&self, c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes: &[Sized]) -> Ratio {
-        mean_time(c, source, sizes, &|packet, octets| chars(carrier(flow), octets, packet))
+        mean_time(c, source, sizes, &|packet, octets| chars(carried(flow), octets, packet))
     }
 
     fn nodes(
@@ -84,53 +84,47 @@ pub(super) enum Carried {
     Write,
 }
 
-fn carrier(flow: &FlowSpec) -> Carried {
-    let stream = || Carried::Stream {
-        mtu: u32::from(flow.streams.as_ref().and_then(|streams| streams.mtu).unwrap_or(SEGMENT)),
-    };
-    let message = || Carried::Message {
-        segment: u32::from(flow.messages.as_ref().and_then(|messages| messages.segment).unwrap_or(SEGMENT)),
-    };
-    match flow.rpc.as_ref().and_then(|rpc| rpc.via) {
-        Some(RpcVia::Read) => Carried::Read,
-        Some(RpcVia::Write) => Carried::Write,
-        Some(RpcVia::Stream) => stream(),
-        Some(RpcVia::Message) => message(),
-        None if flow.streams.is_some() => stream(),
-        None => message(),
+/// What carries a flow, if it is as the file has it or with its defaults.
+fn via(flow: &FlowSpec) -> RpcVia {
+    let own = if flow.streams.is_some() { RpcVia::Stream } else { RpcVia::Message };
+    flow.rpc.as_ref().and_then(|rpc| rpc.via).unwrap_or(own)
+}
+
+/// What carries a flow that has its defaults.
+fn carried(flow: &FlowSpec) -> Carried {
+    match via(flow) {
+        RpcVia::Read => Carried::Read,
+        RpcVia::Write => Carried::Write,
+        RpcVia::Stream => Carried::Stream { mtu: u32::from(*filled(&filled(&flow.streams).mtu)) },
+        RpcVia::Message => Carried::Message { segment: u32::from(*filled(&filled(&flow.messages).segment)) },
     }
 }
 
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
-    let kind = carrier(flow);
-    if kind != Carried::Read {
+    let via = via(flow);
+    if via != RpcVia::Read {
         flow.size.get_or_insert(SizeSpec::Fixed(256));
     }
     if let Some(rpc) = &mut flow.rpc {
-        rpc.via.get_or_insert(match kind {
-            Carried::Message { .. } => RpcVia::Message,
-            Carried::Stream { .. } => RpcVia::Stream,
-            Carried::Read => RpcVia::Read,
-            Carried::Write => RpcVia::Write,
-        });
-        if kind != Carried::Write {
+        rpc.via.get_or_insert(via);
+        if via != RpcVia::Write {
             rpc.response.get_or_insert(RESPONSE);
         }
         rpc.timeout.get_or_insert("100 ms".into());
     }
-    match kind {
-        Carried::Message { segment } => {
+    match via {
+        RpcVia::Message => {
             let messages = flow.messages.get_or_insert_default();
             messages.mailbox.get_or_insert(0);
-            messages.segment.get_or_insert(segment as u16);
+            messages.segment.get_or_insert(SEGMENT);
         }
-        Carried::Stream { mtu } => {
+        RpcVia::Stream => {
             let streams = flow.streams.get_or_insert_default();
             streams.cos.get_or_insert(0);
-            streams.mtu.get_or_insert(mtu as u16);
+            streams.mtu.get_or_insert(SEGMENT);
         }
-        Carried::Read | Carried::Write => {}
+        RpcVia::Read | RpcVia::Write => {}
     }
 }
 
@@ -191,15 +185,14 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
 
 /// Sizes of messages with their weights; the wire has nothing to say about them.
 pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> {
-    let kind = carrier(flow);
-    let response = flow.rpc.as_ref().and_then(|rpc| rpc.response).unwrap_or(RESPONSE);
-    if kind == Carried::Read {
-        // Requests say how much is read.
+    let kind = carried(flow);
+    if let Some(rpc) = flow.rpc.as_ref().filter(|_| kind != Carried::Write) {
+        let response = *filled(&rpc.response);
         check_size(c, &format!("{at}/rpc/response"), kind, response)?;
-        return Some(vec![(1, PacketSize { payload: response as u16, wire: 0 })]);
-    }
-    if flow.rpc.is_some() && kind != Carried::Write {
-        check_size(c, &format!("{at}/rpc/response"), kind, response)?;
+        if kind == Carried::Read {
+            // Requests say how much is read.
+            return Some(vec![(1, PacketSize { payload: response as u16, wire: 0 })]);
+        }
     }
     let sizes = super::mix(c, at, flow, &mut |c, pointer, octets| check_size(c, pointer, kind, octets))?;
     if let (Carried::Message { segment }, Some(mailbox)) =
@@ -215,7 +208,7 @@ pub(crate) fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<V
     Some(sizes)
 }
 
-fn check_size(c: &mut Compiler<'_>, at: &str, kind: Carried, octets: u32) -> Option<()> {
+pub(super) fn check_size(c: &mut Compiler<'_>, at: &str, kind: Carried, octets: u32) -> Option<()> {
     let (fits, allowed) = match kind {
         Carried::Message { segment } => (
             octets > 0 && octets <= 16 * segment,
@@ -289,22 +282,27 @@ pub(super) fn mean_time(
     Ratio::new(sum * u128::from(one.numerator), weights.max(1) * u128::from(one.denominator))
 }
 
-/// The MTU of type 9, of the whole system.
-pub(crate) fn mtu(spec: &Spec) -> Mtu {
+/// The MTU of type 9, of the whole system. `None`: there can be none like that, and [`check`] says so.
+pub(super) fn mtu(spec: &Spec) -> Option<Mtu> {
+    Mtu::from_bytes(mtu_octets(spec)).ok()
+}
+
+/// Its octets, as they are written.
+pub(super) fn mtu_octets(spec: &Spec) -> u16 {
     let mtu = spec.traffic.iter().find_map(|flow| flow.streams.as_ref()?.mtu);
-    mtu.and_then(|octets| Mtu::from_bytes(octets).ok()).unwrap_or(Mtu::MAX)
+    mtu.unwrap_or(Mtu::MAX.octets() as u16)
 }
 
 /// Flows have streams of their own, above those that session management hands out: two protocols cannot send
 /// in one stream, each with a priority of its own.
-fn stream_of(flow: u16) -> u16 {
+pub(super) fn stream_of(flow: u16) -> u16 {
     const FIRST: u16 = 0xE000;
     const MANY: u16 = 0x1000;
     if flow < MANY { FIRST + flow } else { flow }
 }
 
 fn protocol(spec: &FlowSpec, flow: u16) -> ProtocolConfig {
-    let carrier = match carrier(spec) {
+    let carrier = match carried(spec) {
         Carried::Message { segment } => {
             Carrier::Message { mailbox: *filled(&filled(&spec.messages).mailbox), segment: segment as u16 }
         }
@@ -318,7 +316,8 @@ fn protocol(spec: &FlowSpec, flow: u16) -> ProtocolConfig {
         None => ProtocolConfig::Workload { carrier },
         Some(rpc) => ProtocolConfig::Rpc {
             carrier,
-            answer: rpc.response.unwrap_or(RESPONSE),
+            // A write is answered without data.
+            answer: if carrier == Carrier::Write { 0 } else { *filled(&rpc.response) },
             timeout: filled(&rpc.timeout).get(),
         },
     }

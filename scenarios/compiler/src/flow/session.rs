@@ -402,7 +402,7 @@ struct Found {
 }
 
 fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<Found> {
-    let node = c.devices[device].endpoint()?.session.clone().unwrap_or_default().over(&defaults());
+    let node = filled(&c.devices[device].endpoint()?.session).clone();
     let at = format!("{}/session", c.devices[device].origin);
     let name = c.graph.nodes[device].name.clone();
     let before = c.out.len();

@@ -523,7 +523,7 @@ fn longest(
         let back = roads.path(owner(id)?, c.ids[from])?;
         Some(match medium::of(c, from) {
             Some(medium) => TransferPath::on_medium(there, back, stu, medium),
-            None => TransferPath::new(there, back, stu, messages::mtu(c.spec), ids, idle3),
+            None => TransferPath::new(there, back, stu, messages::mtu(c.spec)?, ids, idle3),
         })
     });
     ways.max_by_key(TransferPath::round_trip)

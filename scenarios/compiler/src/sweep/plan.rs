@@ -144,10 +144,9 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
     // whatever is wrong with the scenario itself is said about the scenario
     let run = load_with(&scenario_text, &scenario_file, &[], &read)?;
     let base = parse(&scenario_text, &mut out).expect("it was read a moment ago");
-    let parameters: BTreeMap<String, Places> = base
-        .get("parameters")
-        .and_then(|value| serde_json::from_value(value.clone()).ok())
-        .unwrap_or_default();
+    let parameters: BTreeMap<String, Places> = base.get("parameters").map_or_else(BTreeMap::new, |value| {
+        serde_json::from_value(value.clone()).expect("the scenario was read with them")
+    });
 
     if let Err(why) = good_name(&spec.name) {
         out.push(Diagnostic::error("SC009", "/name", why));

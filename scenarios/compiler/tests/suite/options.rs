@@ -12,6 +12,7 @@
 
 use models::probe::{Probe, RegisterEvent, Sample, Signal};
 use models::run::{ListKind, PipelineMode};
+use models::stats::SessionTotals;
 use models::{RunOptions, Watched};
 use scenarios::{RunPlan, load, schema};
 use serde_json::Value;
@@ -125,7 +126,7 @@ fn seen_with(base: &Value, sets: &[&Value], options: RunOptions) -> Result<Seen,
         simulation.run(variant.until, u64::MAX);
         let mut outcome = simulation.finish();
         // A step that finds nothing to do is no effect of the step.
-        let missed: u64 = outcome.sessions.iter().map(|totals| totals.stats.missed_steps).sum();
+        let missed: u64 = outcome.totals.of::<SessionTotals>().map(|totals| totals.stats.missed_steps).sum();
         assert_eq!(missed, 0, "a script is obeyed: {sets:?}");
         seen.wire += &format!("{:?} ", outcome.wire_checked.octets);
         outcome.wire_checked = Default::default();

@@ -2,7 +2,7 @@
 
 use models::run::{ListKind, PipelineMode};
 use models::sim_core::Duration;
-use models::stats::RankStats;
+use models::stats::{ProgramTotals, RankStats, SessionTotals, TransferTotals};
 use models::{Outcome, Progress, RunOptions, Unobserved};
 use scenarios::load;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ struct Done {
 }
 
 fn done(outcome: &Outcome) -> Done {
-    if let [totals] = &outcome.transfers[..] {
+    if let Some(totals) = outcome.totals.one::<TransferTotals>() {
         let stats = &totals.stats;
         assert_eq!((stats.corrupt, stats.stray_octets, totals.unverified, totals.repeated), (0, 0, 0, 0));
         let ranks = totals.ranks.clone();
@@ -32,7 +32,7 @@ fn done(outcome: &Outcome) -> Done {
             confirmed,
         };
     }
-    let [totals] = &outcome.programs[..] else { panic!("one program") };
+    let totals = outcome.totals.one::<ProgramTotals>().expect("one program");
     let stats = &totals.stats;
     assert_eq!((stats.corrupt, stats.wanted), (0, stats.sent), "{totals:?}");
     Done {
@@ -71,7 +71,7 @@ fn run(transport: &str, settings: &str, program: &str, ranks: usize) -> Done {
         simulation.finish()
     });
     for other in &found[1..] {
-        assert_eq!((&other.programs, &other.transfers), (&found[0].programs, &found[0].transfers));
+        assert_eq!(format!("{:?}", other.totals), format!("{:?}", found[0].totals));
         assert_eq!((other.outcome, other.trajectory), (found[0].outcome, found[0].trajectory));
     }
     let done = done(&found[0]);
@@ -215,6 +215,6 @@ fn refused_messages_keep_the_order_of_a_pdu() {
         assert!(retried > 0, "nothing was refused");
         let done = done(&outcome);
         assert_eq!((done.sent, done.received, done.octets), (2, 2, 40_000), "seed {seed}");
-        assert_eq!(outcome.sessions[0].stats.pdus_lost, 0);
+        assert_eq!(outcome.totals.one::<SessionTotals>().expect("one flow").stats.pdus_lost, 0);
     }
 }

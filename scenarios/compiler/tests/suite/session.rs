@@ -42,9 +42,9 @@ fn observed(first: &str, second: &str, session: &str) -> (SessionTotals, Vec<u32
     let mut seen = Octets::default();
     let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut seen);
     assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
-    let mut outcome = simulation.finish();
+    let outcome = simulation.finish();
     let Octets(octets) = seen;
-    (outcome.sessions.remove(0), octets)
+    (outcome.totals.one::<SessionTotals>().expect("one flow").clone(), octets)
 }
 
 /// Nodes that take data in different mailboxes, or by different conveyances, come to one conduit, over which

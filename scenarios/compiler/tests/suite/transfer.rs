@@ -23,7 +23,11 @@ fn flows(text: &str) -> Vec<TransferTotals> {
         let mut simulation = Unobserved::new(variant.config.clone(), options);
         assert_eq!(simulation.run(variant.until, u64::MAX), Progress::Drained);
         let outcome = simulation.finish();
-        (outcome.transfers, outcome.outcome, outcome.trajectory)
+        (
+            outcome.totals.of::<TransferTotals>().cloned().collect::<Vec<_>>(),
+            outcome.outcome,
+            outcome.trajectory,
+        )
     });
     assert!(found.iter().all(|other| *other == found[0]));
     let flows = std::mem::take(&mut found[0].0);

@@ -142,7 +142,7 @@ pub struct HostSummary {
 const HOSTS_LISTED: usize = 64;
 
 impl HostSummary {
-    pub(super) fn all(report: &VariantReport) -> Vec<Self> {
+    pub(crate) fn all(report: &VariantReport) -> Vec<Self> {
         let outcome = &report.run.outcome;
         let summary = outcome.agents.iter().map(|(device, host)| Self {
             device: report.run.config.devices[*device as usize].path.clone(),
