@@ -382,6 +382,28 @@ fn vc0_goes_before_what_a_channel_repeats() {
     assert_eq!((second.0, third.0), (T, goes_on));
 }
 
+/// Part 6 §5.12, F-146: within VC0 a higher priority goes before what has to be repeated, also where VC0 takes
+/// turns with the channels, as long as none of those has something to repeat. It is created at the instant at
+/// which link-response arrives.
+#[test]
+fn a_higher_priority_goes_first_where_vc0_has_a_share() {
+    let vcs = [VcConfig { buffers: 1, ..VcConfig::default() }; 8];
+    let goes_on = T + ROUND;
+    let third = |refused: u8| {
+        let packets = [(0, refused), (0, refused), (goes_on, 3)];
+        let mut case = with_channels(&packets, FlowControl::Receiver, Channels::One, vcs);
+        for link in &mut case.config.symbolic {
+            link.channels.as_mut().expect("all links have channels").vc0_share = Some(1);
+        }
+        let [_, second, third] = times(&case)[..] else { panic!("three packets arrive") };
+        assert_eq!(second.0, T);
+        third.0
+    };
+    assert_eq!(third(0), goes_on);
+    // What the channel repeats begins first.
+    assert_eq!(third(vc_priority(1)), goes_on + T);
+}
+
 /// F-123, F-143: a status that waits for the end of a packet that then does not begin moves up, and
 /// leaves behind link-request; what comes after it does not wait.
 ///
