@@ -98,6 +98,8 @@ struct Flying {
     starts: Option<u32>,
     ends: Option<u32>,
     damaged: bool,
+    /// When the input side gets to its second function, if that is no mere delimiter.
+    control: Option<EventKey>,
 }
 
 /// What the input side still has to come to.

@@ -17,30 +17,39 @@ impl<P: Probe> Fabric<P> {
         // What was on a wire that broke is not there any more.
         let Some(n) = sender.flying.iter().position(|symbol| symbol.key == cx.key()) else { return };
         let symbol = sender.flying.remove(n).expect("found");
+        let mut at_once = None;
         if symbol.damaged {
             self.links.end(port).suspect = true;
             self.links.tell_again(cx, peer);
-        } else {
-            self.make_up(cx, port, self.links.ports[port as usize].tx.credit_waiting);
-            let end = self.links.end(port);
-            end.link.handle_stype0(now, symbol.symbol.stype0());
-            end.calls = true;
-        }
-        let stype1 = symbol.symbol.stype1();
-        let delimits = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket | Stype1::Nop);
-        if symbol.damaged || !delimits {
             let pipeline = self.links.timings[self.links.ports[peer as usize].tx.timing as usize].pipeline;
             let device = self.links.ports[port as usize].rx.device;
             let key = self.links.key(device, now + pipeline, class::SYMBOL);
-            let control = Control { key, symbol: (!symbol.damaged).then_some(symbol.symbol) };
+            let control = Control { key, symbol: None };
             if pipeline == 0 {
                 self.take_in(cx, port, &control);
             } else {
                 self.links.end(port).controls.push_back(control);
                 cx.post(key, port, LinkStep::Control.pack());
             }
+        } else {
+            self.make_up(cx, port, self.links.ports[port as usize].tx.credit_waiting);
+            let end = self.links.end(port);
+            end.link.handle_stype0(now, symbol.symbol.stype0());
+            end.calls = true;
+            match symbol.control.map(|key| Control { key, symbol: Some(symbol.symbol) }) {
+                Some(control) if control.key.time() > cx.now() => {
+                    cx.post(control.key, port, LinkStep::Control.pack());
+                    end.controls.push_back(control);
+                }
+                control => at_once = control,
+            }
         }
         self.after_link_port(cx, port, true);
+        if let Some(control) = at_once {
+            // What follows from the first function comes before.
+            self.take_in(cx, port, &control);
+            self.after_link_port(cx, port, false);
+        }
         self.links.try_leave(now, port);
     }
 
