@@ -104,6 +104,8 @@ pub(crate) struct Flying {
     starts: Option<u32>,
     ends: Option<u32>,
     pub(crate) damaged: bool,
+    /// When the input side gets to its second function, if that is no mere delimiter.
+    control: Option<EventKey>,
 }
 
 /// What a link port says of a packet that its input side has got to.

@@ -67,8 +67,14 @@ impl<P: Probe> Fabric<P> {
             self.make_up(cx, port, self.links.ports[port.index()].tx.credit_waiting);
         }
         self.take_note(cx, port);
-        self.links.hear(cx, port, &symbol);
+        let second = self.links.hear(cx, port, &symbol);
         self.after_link_port(cx, port, true);
+        if let Some(key) = second {
+            self.take_note(cx, port);
+            if self.links.control(key, port) {
+                self.after_link_port(cx, port, false);
+            }
+        }
         self.links.try_leave(now, port);
     }
 

@@ -34,6 +34,13 @@ fn refusals() -> bool {
     std::env::var_os("RIOSIM_PLAIN_REFUSALS").is_some()
 }
 
+/// The option and the value that a fabric must have to be drawn.
+fn only() -> Option<(String, String)> {
+    let text = std::env::var("RIOSIM_PLAIN_ONLY").ok()?;
+    let (option, value) = text.split_once('=').expect("RIOSIM_PLAIN_ONLY is an option, `=` and a value");
+    Some((option.into(), value.into()))
+}
+
 /// Random choices; each has a name, so that what is not covered can be left out.
 struct Draw(Stream);
 
@@ -58,6 +65,7 @@ fn excluded(option: &str, value: &str) -> bool {
 
 /// The `number`th fabric.
 pub fn case(number: u64) -> Case {
+    let only = only();
     let mut draw = Draw(Stream::new(number, "plain fabric", Purpose(1_000)));
     let d = &mut draw;
     loop {
@@ -65,7 +73,10 @@ pub fn case(number: u64) -> Case {
         let until = d.between(8, 60) * T + d.below(T);
         // What is left out is drawn again: so the rest keeps its shares.
         let options = options(&config);
-        if options.iter().all(|(option, value)| !excluded(option, value)) {
+        let wanted = only.as_ref().is_none_or(|(option, value)| {
+            options.iter().any(|(other, drawn)| other == option && drawn == value)
+        });
+        if wanted && options.iter().all(|(option, value)| !excluded(option, value)) {
             return Case { number, config, until };
         }
     }

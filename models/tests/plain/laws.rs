@@ -285,6 +285,30 @@ fn channels_take_turns_by_octets() {
     assert_eq!(starts[..turns.len()], expected);
 }
 
+/// A third endpoint at the switch, device 3, that sends these.
+fn third_endpoint(case: &mut Case, packets: Vec<ReplayPacket>) {
+    let config = &mut case.config;
+    let mut third = config.devices[0].clone();
+    third.path = "e3".into();
+    let DeviceModel::Endpoint(endpoint) = &mut third.model else { panic!("an endpoint") };
+    endpoint.ids = vec![2];
+    config.devices.push(third);
+    let port = config.devices[2].ports[0].clone();
+    config.devices[2].ports.push(port);
+    let DeviceModel::Switch(switch) = &mut config.devices[2].model else { panic!("a switch") };
+    switch.routes.entries.push(Route { egress: Egress::Port(2), next_hop: NO_PORT });
+    config.links.push(LinkConfig { a: (3, 0), b: (2, 2), ..config.links[0].clone() });
+    (config.id_space, config.owners) = (3, vec![0, 1, 3]);
+    let link = SymbolicLink { link: 2, ..config.symbolic[0].clone() };
+    config.symbolic.push(link);
+    config.sources.push(SourceConfig {
+        endpoint: 3,
+        stream: "e3".into(),
+        arrivals: Arrivals::Replay(Arc::new(packets)),
+        ..config.sources[0].clone()
+    });
+}
+
 /// What there is on an end of a link, by [`Record::link`].
 fn link_totals(case: &Case, device: u32) -> [u64; 10] {
     let records = record::fast(&case.config, case.until);
@@ -382,6 +406,28 @@ fn vc0_goes_before_what_a_channel_repeats() {
     assert_eq!((second.0, third.0), (T, goes_on));
 }
 
+/// Part 6 §5.12, F-146: within VC0 a higher priority goes before what has to be repeated, also where VC0
+/// takes turns with the channels, as long as none of those has something to repeat. It is created at the
+/// instant at which link-response arrives.
+#[test]
+fn a_higher_priority_goes_first_where_vc0_has_a_share() {
+    let vcs = [VcConfig { buffers: 1, ..VcConfig::default() }; 8];
+    let goes_on = T + ROUND;
+    let third = |refused: u8| {
+        let packets = [(0, refused), (0, refused), (goes_on, 3)];
+        let mut case = with_channels(&packets, FlowControl::Receiver, Channels::One, vcs);
+        for link in &mut case.config.symbolic {
+            link.channels.as_mut().expect("all links have channels").vc0_share = Some(1);
+        }
+        let [_, second, third] = times(&case)[..] else { panic!("three packets arrive") };
+        assert_eq!(second.0, T);
+        third.0
+    };
+    assert_eq!(third(0), goes_on);
+    // What the channel repeats begins first.
+    assert_eq!(third(vc_priority(1)), goes_on + T);
+}
+
 /// F-123, F-143: a status that waits for the end of a packet that then does not begin moves up, and
 /// leaves behind link-request; what comes after it does not wait.
 ///
@@ -399,38 +445,18 @@ fn a_status_behind_a_packet_that_does_not_begin_moves_up() {
     let vc = vc_priority(1);
     let packets = [(0, vc), (0, vc), (arrives + S / 2, vc)];
     let mut case = with_channels(&packets, FlowControl::Receiver, Channels::Two, vcs);
-    let config = &mut case.config;
     // `B1` to `B4` come from a third endpoint, the last three short.
-    let mut third = config.devices[0].clone();
-    third.path = "e3".into();
-    let DeviceModel::Endpoint(endpoint) = &mut third.model else { panic!("an endpoint") };
-    endpoint.ids = vec![2];
-    config.devices.push(third);
-    let port = config.devices[2].ports[0].clone();
-    config.devices[2].ports.push(port);
-    let DeviceModel::Switch(switch) = &mut config.devices[2].model else { panic!("a switch") };
-    switch.routes.entries.push(Route { egress: Egress::Port(2), next_hop: NO_PORT });
-    config.links.push(LinkConfig { a: (3, 0), b: (2, 2), ..config.links[0].clone() });
-    (config.id_space, config.owners) = (3, vec![0, 1, 3]);
-    let mut link = config.symbolic[0].clone();
-    link.link = 2;
-    config.symbolic.push(link);
+    let short = PacketSize { payload: 8, wire: 28 };
+    let length = (28 + 8) * CHAR;
+    let packet = |size| ReplayPacket { at: Time(T / 2), destination: 0, size, priority: 3 };
+    let long = packet(PacketSize { payload: 256, wire: 276 });
+    third_endpoint(&mut case, vec![long, packet(short), packet(short), packet(short)]);
+    let config = &mut case.config;
     // The first commitments after this are those of `C`, and of `B2`.
     for link in &mut config.symbolic {
         let channels = link.channels.as_mut().expect("all links have channels");
         channels.refresh = (link.link == 0).then_some(Duration(arrives - S));
     }
-    let short = PacketSize { payload: 8, wire: 28 };
-    let length = (28 + 8) * CHAR;
-    let packet = |size| ReplayPacket { at: Time(T / 2), destination: 0, size, priority: 3 };
-    let long = packet(PacketSize { payload: 256, wire: 276 });
-    let all = vec![long, packet(short), packet(short), packet(short)];
-    config.sources.push(SourceConfig {
-        endpoint: 3,
-        stream: "e3".into(),
-        arrivals: Arrivals::Replay(Arc::new(all)),
-        ..config.sources[0].clone()
-    });
     // The switch may have two packets on their way: each but the first two waits for a status.
     config.links[0].ack_window = 2;
     if let Err(found) = compare(&case) {
@@ -449,4 +475,43 @@ fn a_status_behind_a_packet_that_does_not_begin_moves_up() {
     let (second, third, fourth) = (ends, arrives + S + L, ends + round);
     assert!(fourth >= third + length, "what waits is the window, not the link");
     assert_eq!(delivered, [ends, second + length, third + length, fourth + length].map(|at| at + L));
+}
+
+/// F-4, F-6: link-request takes effect where its key says, also without a pipeline: after all that follows
+/// from the status on the same symbol, which became due before it left.
+///
+/// The switch has a buffer for VC1, a pipeline of 0, and may have two packets on their way. `A2` is refused
+/// while `A3` is on the wire. The statuses for `B1` and `B2` wait for its end. link-request cuts it, and
+/// carries the first of them: `B3`, which waits for that, begins before the answers.
+#[test]
+fn a_status_comes_before_the_link_request_on_its_symbol() {
+    let vcs = [VcConfig { buffers: 1, ..VcConfig::default() }; 8];
+    let vc = vc_priority(1);
+    let packets = [(0, vc), (0, vc), (0, vc)];
+    let mut case = with_channels(&packets, FlowControl::Receiver, Channels::One, vcs);
+    // `B1` is at the endpoint soon after `A3` has begun.
+    let length = (28 + 8) * CHAR;
+    let arrives = 2 * T + 30_000;
+    let size = PacketSize { payload: 8, wire: 28 };
+    let at = Time(arrives - 2 * (length + L));
+    third_endpoint(&mut case, vec![ReplayPacket { at, destination: 0, size, priority: 3 }; 3]);
+    case.config.links[0].ack_window = 2;
+    let DeviceModel::Switch(switch) = &mut case.config.devices[2].model else { panic!("a switch") };
+    switch.pipeline = Duration(0);
+    if let Err(found) = compare(&case) {
+        panic!("{}", explain(&case, &found));
+    }
+    let refused = 2 * T + L;
+    let request = refused + S + L;
+    assert!(arrives + length < request && request < 3 * T, "both statuses wait for the end of `A3`");
+    assert_eq!((request - 2 * T) % (4 * CHAR), 0, "it is cut at once");
+    let starts: Vec<u64> = record::fast(&case.config, case.until)
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Started { at, device: 2, port: 0, .. } => Some(at),
+            _ => None,
+        })
+        .collect();
+    let first = arrives - length - L;
+    assert_eq!(starts, [first, first + length, request + S + L]);
 }

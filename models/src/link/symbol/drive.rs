@@ -298,8 +298,11 @@ impl<P: Probe> Links<P> {
         }
         end.on_wire = None;
         let starts = sent.packet.as_ref().map(|start| start.packet);
-        let sent_symbol = sent.symbol;
-        end.flying.push_back(Flying { key, start: now, symbol: sent.symbol, starts, ends: ending, damaged });
+        let symbol = sent.symbol;
+        let delimits = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket | Stype1::Nop);
+        let taken_in = Time(arrives.0 + timing.pipeline);
+        let control = (!delimits).then(|| keys.make(taken_in, class::SYMBOL));
+        end.flying.push_back(Flying { key, start: now, symbol, starts, ends: ending, damaged, control });
         let peer = rx.peer;
         if end.woken != Some(key) {
             cx.post(key, peer.into(), LinkStep::Symbol.pack());
@@ -337,8 +340,8 @@ impl<P: Probe> Links<P> {
             self.begun(port, &start, now, damaged);
         }
         if checks {
-            let with_message = |(_, field)| sent_symbol.with_stype2(field).expect("14 bits, on long symbols");
-            self.check_symbol(message.map_or(sent_symbol, with_message));
+            let with_message = |(_, field)| symbol.with_stype2(field).expect("14 bits, on long symbols");
+            self.check_symbol(message.map_or(symbol, with_message));
         }
         if let Some(message) = message {
             self.send_message(cx, port, message, damaged);

@@ -73,7 +73,8 @@ impl End {
     fn fly(&mut self, key: EventKey, start: u64, stype0: Stype0) {
         let form = self.link.config().form;
         let symbol = ControlSymbol::new(form, stype0, Stype1::Nop).expect("every field is within its width");
-        self.flying.push_back(Flying { key, start, symbol, starts: None, ends: None, damaged: false });
+        let (starts, ends, control) = (None, None, None);
+        self.flying.push_back(Flying { key, start, symbol, starts, ends, damaged: false, control });
     }
 
     /// This end alone has no reason to stay in symbol granularity.

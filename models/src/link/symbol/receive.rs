@@ -10,37 +10,45 @@ use lp_serial::link::{FlowControl, InputState, LinkEvent, OutputError, PacketMet
 use sim_core::{EventKey, EventList};
 
 impl<P: Probe> Links<P> {
-    /// The output side of `port` hears a symbol; what creations find has been made up.
-    pub(crate) fn hear<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, symbol: &Flying) {
+    /// The output side of `port` hears a symbol; what creations find has been made up. The key of its second
+    /// function, if the input side gets to it now: after all that follows from the first.
+    pub(crate) fn hear<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        symbol: &Flying,
+    ) -> Option<EventKey> {
         let now = cx.now().0;
-        let peer = self.ports[port.index()].rx.peer;
         if symbol.damaged {
+            let peer = self.ports[port.index()].rx.peer;
             self.end(port).suspect = true;
             self.tell_again(cx, peer);
-        } else {
-            let end = self.end(port);
-            end.link.handle_stype0(now, symbol.symbol.stype0());
-            end.calls = true;
-        }
-        let stype1 = symbol.symbol.stype1();
-        let delimits = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket | Stype1::Nop);
-        if symbol.damaged || !delimits {
             let pipeline = self.timings[self.ports[peer.index()].tx.timing as usize].pipeline;
             let device = self.ports[port.index()].rx.device;
             let key = self.key(device, now + pipeline, class::SYMBOL);
-            let control = Control { key, symbol: (!symbol.damaged).then_some(symbol.symbol) };
+            let control = Control { key, symbol: None };
             if pipeline == 0 {
                 self.take_in(port, &control);
             } else {
                 self.end(port).controls.push_back(control);
                 cx.post(key, port.into(), LinkStep::Control.pack());
             }
+            return None;
         }
+        let end = self.end(port);
+        end.link.handle_stype0(now, symbol.symbol.stype0());
+        end.calls = true;
+        let key = symbol.control?;
+        end.controls.push_back(Control { key, symbol: Some(symbol.symbol) });
+        if key.time() == cx.now() {
+            return Some(key);
+        }
+        cx.post(key, port.into(), LinkStep::Control.pack());
+        None
     }
 
     /// The input side gets to a symbol that is damaged, or whose second function is no mere delimiter. (Those
-    /// are told with the packets.)
-    /// Whether it still does.
+    /// are told with the packets.) Whether it still does.
     pub(crate) fn control(&mut self, key: EventKey, port: PortId) -> bool {
         let end = self.end(port);
         let Some(n) = end.controls.iter().position(|control| control.key == key) else { return false };

@@ -80,10 +80,13 @@ impl Retry {
     /// F-125, F-146: the ackIDs and the state of the output let a new packet of this kind go: a priority, or
     /// a channel beyond them.
     pub fn may_send(&self, kind: usize, window: i64) -> bool {
-        let passes = self.turns.as_ref().is_none_or(|turns| kind < PRIORITIES && turns.vc0_is_first());
-        let ahead = match (self.is_recovering(), passes) {
-            (false, _) | (true, false) => 0..KINDS,
-            (true, true) => kind..PRIORITIES,
+        // What has to begin before it, if it has to.
+        let ahead = match &self.turns {
+            _ if !self.is_recovering() => 0..KINDS,
+            None => kind..PRIORITIES,
+            Some(turns) if kind < PRIORITIES && turns.vc0_is_first() => kind..PRIORITIES,
+            Some(_) if kind < PRIORITIES => kind..KINDS,
+            Some(_) => 0..KINDS,
         };
         let ahead: usize = self.waiting[ahead].iter().map(VecDeque::len).sum();
         let sent = self.unaccepted.len() as i64;
