@@ -1,8 +1,8 @@
 //! Endpoints that run protocols.
 //!
-//! An [`Agent`] is one endpoint above its link: the protocols, the host that they run on, and the logical
+//! An `Agent` is one endpoint above its link: the protocols, the host that they run on, and the logical
 //! port that makes packets of what they send. It knows no fabric. `world` hands it what is
-//! delivered ([`Agent::deliver`]), tells it when its timer or a service ends, and takes out what it has made:
+//! delivered (`Agent::deliver`), tells it when its timer or a service ends, and takes out what it has made:
 //! packets, reports, ends of services, the next deadline.
 //!
 //! ```text
@@ -14,13 +14,13 @@
 //!
 //! # Adding a protocol
 //!
-//! 1. Write a file beside [`echo`] (read that first): settings, machine and totals. Implement [`Protocol`](protocol::Protocol) for
-//!    it: `received` and `outcome`; `timeout` with `poll_timeout` if it has deadlines; `arrival` with
-//!    `poll_arrival` if an application drives it ([`workload::Sender`] turns a
+//! 1. Write a file beside `echo` (read that first): settings, machine and totals. The machine implements
+//!    `Protocol`: `received` and `outcome`; `timeout` with `poll_timeout` if it has deadlines; `arrival` with
+//!    `poll_arrival` if an application drives it (`workload::Sender` turns a
 //!    [`SourceConfig`](crate::config::SourceConfig) into instants, sizes and destinations). A protocol crate
-//!    keeps its own bytes: send them with `Data::bytes`, read them with `Data::as_bytes`.
-//!    `audit` says what the flow has come to at the end of the run.
-//! 2. Register it: `pub mod` below, and a line in `PLUGGED` of [`machine`].
+//!    keeps its own bytes: send them with `Data::bytes`, read them with `Data::as_bytes`. `audit` says what
+//!    the flow has come to at the end of the run.
+//! 2. Register it: `pub mod` below, and a line in `PLUGGED` of `machine`.
 //! 3. Give every endpoint that takes part a [`PartConfig`](crate::config::PartConfig) with the *same flow*: a
 //!    flow is a conversation: what is sent under it is handed to the instance of that flow at the other end.
 //!

@@ -199,7 +199,8 @@ fn an_echo_takes_what_its_packets_and_hosts_take() {
     let switch = 2 * link + 100_000;
     // The receiver of a message answers before its host sends it back.
     let response = (8 + 8) * CHARACTER;
-    let pair = r#"{"explicit": {"devices": [{"name": "ep/0"}, {"name": "ep/1"}], "links": [{"a": "ep/0", "b": "ep/1"}]}}"#;
+    let pair = r#"{"explicit": {"devices": [{"name": "ep/0"}, {"name": "ep/1"}],
+        "links": [{"a": "ep/0", "b": "ep/1"}]}}"#;
     let four = r#"{"single_switch": {"ports": 4}}"#;
     let hosts = r#"{"tx_service": "100 ns", "rx_service": "300 ns"}"#;
     for (topology, host, echo, expected) in [

@@ -1,6 +1,6 @@
 //! Flows of session management: every endpoint of `from` and `to` becomes a node.
 
-use super::messages::Messages;
+use super::messages::{self, Carried};
 use super::program;
 use super::{Cast, Kind, Sized, fits};
 use crate::check::Quantities;
@@ -83,8 +83,10 @@ impl Kind for Session {
         })
     }
 
-    fn mean_time(&self, c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes: &[Sized]) -> Ratio {
-        Messages.mean_time(c, source, flow, sizes)
+    fn mean_time(&self, c: &Compiler<'_>, source: usize, _: &FlowSpec, sizes: &[Sized]) -> Ratio {
+        // Load is that of messages, whatever carries the data.
+        let kind = Carried::Message { segment: messages::SEGMENT.into() };
+        messages::mean_time(c, source, sizes, &|packet, octets| messages::chars(kind, octets, packet))
     }
 
     fn nodes(
