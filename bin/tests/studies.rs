@@ -670,14 +670,13 @@ fn equal_with_any_number_of_jobs() {
 
 /// What the nodes of the (only) flow of conduits of a variant have come to.
 fn conduits<'a>(study: &'a Study, variant: &str) -> &'a SessionTotals {
-    let totals = study
+    study
         .of(variant)
         .run
         .outcome
         .totals
         .one::<SessionTotals>()
-        .unwrap_or_else(|| panic!("{variant}: one flow"));
-    totals
+        .unwrap_or_else(|| panic!("{variant}: one flow"))
 }
 
 /// (conduits, duplicates, half-open records, orphans, leaked streams).
@@ -903,14 +902,7 @@ fn session_figures() {
 
 /// What the nodes of the (only) flow of LINX of a variant have come to.
 fn connections<'a>(study: &'a Study, variant: &str) -> &'a LinxTotals {
-    let totals = study
-        .of(variant)
-        .run
-        .outcome
-        .totals
-        .one::<LinxTotals>()
-        .unwrap_or_else(|| panic!("{variant}: one flow"));
-    totals
+    study.of(variant).run.outcome.totals.one::<LinxTotals>().unwrap_or_else(|| panic!("{variant}: one flow"))
 }
 
 /// All connections are up, and no message was lost, repeated or changed unseen.

@@ -131,8 +131,7 @@ struct Found {
 
 impl Found {
     fn totals(&self) -> &SessionTotals {
-        let totals = self.outcome.totals.one::<SessionTotals>().expect("one flow");
-        totals
+        self.outcome.totals.one::<SessionTotals>().expect("one flow")
     }
 
     fn leaks(&self) -> [u64; 2] {
@@ -379,7 +378,7 @@ fn a_slow_application_stops_the_source() {
         let members: Vec<(u32, ProtocolConfig)> =
             (0..).zip(pair.nodes).map(|(e, node)| (e, ProtocolConfig::Session(Box::new(node)))).collect();
         pair.net.sessions(&members, &[(0, source)]);
-        pair.net.run(20 * MS).1.totals.one::<SessionTotals>().expect("one flow").stats.clone()
+        pair.net.run(20 * MS).1.totals.one::<SessionTotals>().expect("one flow").stats
     };
     let (stopped, free) = (run(6), run(u32::MAX));
     assert_eq!((stopped.pdus_delivered, stopped.pdus_lost), (200, 0));
