@@ -21,18 +21,8 @@ pub struct Case {
     pub until: u64,
 }
 
-/// What is not drawn yet: (option, value, why).
-pub const EXCLUDED: &[(&str, &str, &str)] = &[(
-    "refusals in channels",
-    "some",
-    "F-140 to F-147 say what happens, and laws hold it, but plain and fast still differ in about one \
-     of twenty such fabrics (RIOSIM_PLAIN_REFUSALS=1 draws them)",
-)];
-
-/// Packets are refused in channels, too: for who looks for the reason of what still differs.
-fn refusals() -> bool {
-    std::env::var_os("RIOSIM_PLAIN_REFUSALS").is_some()
-}
+/// What the plain simulator does not know yet: (option, value, why). Fabrics are drawn without it.
+pub const EXCLUDED: &[(&str, &str, &str)] = &[];
 
 /// The option and the value that a fabric must have to be drawn.
 fn only() -> Option<(String, String)> {
@@ -60,7 +50,7 @@ impl Draw {
 }
 
 fn excluded(option: &str, value: &str) -> bool {
-    !refusals() && EXCLUDED.iter().any(|&(o, v, _)| o == option && (v == value || v == "*"))
+    EXCLUDED.iter().any(|&(o, v, _)| o == option && (v == value || v == "*"))
 }
 
 /// The `number`th fabric.
@@ -492,11 +482,10 @@ fn channels(d: &mut Draw, config: &mut FabricConfig) {
         (link.long_symbols, link.ack_window) = (true, 63);
     }
     let replays = |source: &SourceConfig| matches!(source.arrivals, Arrivals::Replay(_));
-    // Where the receiver looks after its buffers nothing may be refused: VC0 is silent, the others lose.
-    let blind = d.chance(40) && (refusals() || !config.sources.iter().all(replays));
-    let silent = blind && !refusals();
-    if silent {
-        config.sources.retain(|source| !replays(source));
+    // Where the receiver looks after its buffers.
+    let blind = d.chance(50);
+    if d.chance(25) {
+        config.links.iter_mut().for_each(|link| link.ack_window = d.of(&[2, 3, 7]));
     }
     let names = d.of(&[None, None, Some(Channels::One), Some(Channels::Two), Some(Channels::Four)]);
     let vc0_share = d.of(&[None, None, Some(1), Some(3)]);
@@ -506,7 +495,7 @@ fn channels(d: &mut Draw, config: &mut FabricConfig) {
         let any = d.of(&[Channels::One, Channels::Two, Channels::Four, Channels::Eight, Channels::Eight]);
         let channels = names.unwrap_or(any);
         let count = u64::from(channels.count());
-        let continuous = if silent { count } else { d.below(count + 1) };
+        let continuous = d.below(count + 1);
         let mut vcs = [VcConfig::default(); 8];
         for (n, vc) in vcs.iter_mut().enumerate() {
             vc.buffers = d.of(&[1, 1, 2, 3, 8, 29]);
@@ -527,7 +516,7 @@ fn channels(d: &mut Draw, config: &mut FabricConfig) {
     }
     let few = d.chance(50);
     for source in &mut config.sources {
-        if !replays(source) && (silent || d.chance(70)) {
+        if !replays(source) && d.chance(70) {
             source.priority = vc_priority(if few { d.of(&[1, 4, 8]) } else { d.between(1, 8) as u8 });
         }
     }
@@ -686,7 +675,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("lanes", &["1", "2", "4", "8", "16"]),
     ("symbols", &["short", "long", "64b/67b"]),
     ("char time", &["whole", "fraction"]),
-    ("ack_window", &["31", "63", "4095"]),
+    ("ack_window", &["fewer", "31", "63", "4095"]),
     ("propagation", &["1 ps", "short", "long"]),
     ("buffers", &["WM0", "WM0 + 1", "WM0 + 2", "WM0 + 4", "more"]),
     ("granularity", &["packet", "symbol on error", "symbol throughout"]),
@@ -842,6 +831,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
     for link in &config.links {
         let pair = (link.a.0.min(link.b.0), link.a.0.max(link.b.0));
         *pairs.entry(pair).or_default() += 1;
+        let window = link.ack_window.to_string();
         add("lanes", &link.lanes.to_string());
         add(
             "symbols",
@@ -852,7 +842,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
             },
         );
         add("char time", if link.char_ps.0.is_multiple_of(link.char_ps.1) { "whole" } else { "fraction" });
-        add("ack_window", &link.ack_window.to_string());
+        add("ack_window", if link.ack_window < 31 { "fewer" } else { &window });
         add(
             "propagation",
             match link.propagation.0 {

@@ -7,7 +7,6 @@
 //! - `RIOSIM_PLAIN_COUNT=100000` runs so many fabrics, `RIOSIM_PLAIN_FROM=5000` from that number on,
 //!   `RIOSIM_PLAIN_ALL=1` goes on after a difference.
 //! - `RIOSIM_PLAIN_ONLY="refusals in channels=some"` draws fabrics alone in which an option has this value.
-//! - `RIOSIM_PLAIN_REFUSALS=1` draws packets that are refused in channels, too, which is left out otherwise.
 #![allow(missing_docs)]
 
 mod generate;
@@ -166,6 +165,8 @@ fn fast_and_plain_agree() {
         panic!("{first}\n{} of {} fabrics differ: {failed:?}", failed.len(), numbers.len());
     }
     println!("{} fabrics, {records} records alike; {refusals} with refusals in channels", numbers.len());
+    let default = number("RIOSIM_PLAIN_SEED").or(number("RIOSIM_PLAIN_COUNT")).is_none();
+    assert!(refusals > 0 || !default, "nothing was refused in channels");
 }
 
 /// Every value of every option is drawn in the default run, or is on the list of what is left out.
