@@ -7,9 +7,9 @@ use crate::time::Time;
 
 /// One of the lists, chosen at run time: a world is compiled once for both.
 ///
-/// A world is compiled again for every type of list that its kernel has. For a large one that costs whoever
-/// builds it more than the choice costs a run: one branch for each event posted, which is predicted, because it
-/// never changes.
+/// A world is compiled again for every type of list that its kernel has. For a large one that costs more
+/// than the choice costs a run: one branch for each event posted, which is predicted, because it never
+/// changes.
 #[derive(Clone, Debug)]
 pub enum ChosenList<P> {
     /// The reference.
