@@ -15,7 +15,7 @@ mod together;
 use crate::config::{Arbitration, PRIORITIES};
 use crate::ids::PortId;
 use crate::packet::List;
-use crate::voq::Teller;
+use crate::voq::Backpressure;
 use reads::ChannelReads;
 use sim_core::Stream;
 
@@ -81,7 +81,7 @@ pub(crate) struct Switch {
     /// Congested egress ports, by ingress (per ingress) or one word.
     pub raw: Vec<u64>,
     /// Who tells the neighbours of congestion.
-    pub teller: Option<Box<Teller>>,
+    pub backpressure: Option<Box<Backpressure>>,
     pub stamp: u32,
     pub rng: Option<Box<Stream>>,
     pub tick_posted: bool,

@@ -112,7 +112,7 @@ impl<P: Probe> Links<P> {
 
     /// A message reaches the upstream transmitter `port`; creations of this instant have been made up.
     /// Whether it releases a queue, if the port stages.
-    pub fn hear_message<L: EventList<Payload>>(
+    pub fn receive_message<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -129,11 +129,11 @@ impl<P: Probe> Links<P> {
         let cold = &mut self.cold[port.index()];
         cold.staging.as_ref()?;
         cold.stats.voq_received += 1;
-        self.obey(cx.now().0, port, field)
+        self.apply_message(cx.now().0, port, field)
     }
 
     /// Does what a message says, on a port that stages. Whether a queue is released.
-    pub fn obey(&mut self, now: u64, port: PortId, field: u16) -> Option<bool> {
+    pub fn apply_message(&mut self, now: u64, port: PortId, field: u16) -> Option<bool> {
         let tx = &mut self.ports[port.index()].tx;
         let cold = &mut self.cold[port.index()];
         let staging = cold.staging.as_mut()?;
@@ -188,7 +188,7 @@ impl<P: Probe> Links<P> {
 
 /// What a switch has to say to its neighbours, and how it says it.
 #[derive(Clone, Debug)]
-pub(crate) struct Teller {
+pub(crate) struct Backpressure {
     pub originator: Originator,
     /// Port 0.
     pub base: PortId,
@@ -198,7 +198,7 @@ pub(crate) struct Teller {
     pub losses: Vec<Loss>,
 }
 
-impl Teller {
+impl Backpressure {
     /// Messages that are due at the start of the run.
     pub fn bootstrap<P: Probe>(
         &self,

@@ -36,7 +36,7 @@ use crate::packet::{List, NIL};
 use crate::registers::Registers;
 use crate::run::PipelineMode;
 use crate::switch::{DROP, Hop, MASK, Reads, Switch};
-use crate::voq::Teller;
+use crate::voq::Backpressure;
 use crate::world::hosts::Hosts;
 use crate::world::stall::Watchdog;
 use sim_core::{Event, EventList, Purpose, Stream, Time, World, prefetch};
@@ -220,7 +220,7 @@ impl<P: Probe> Fabric<P> {
                     per_ingress,
                     occupancy: vec![0; if per_ingress { n * n } else { n }],
                     raw: vec![0; if per_ingress { n } else { 1 }],
-                    teller: None,
+                    backpressure: None,
                     stamp: 0,
                     rng: (s.arbitration == Arbitration::Random)
                         .then(|| Box::new(Stream::new(config.seed, &device.path, Purpose::ARBITRATION))),
@@ -246,8 +246,8 @@ impl<P: Probe> Fabric<P> {
         }
         self.bootstrap_agents(&mut schedule);
         for switch in &self.switches {
-            if let Some(teller) = &switch.teller {
-                teller.bootstrap(&mut self.links, switch.ports, &mut schedule);
+            if let Some(backpressure) = &switch.backpressure {
+                backpressure.bootstrap(&mut self.links, switch.ports, &mut schedule);
             }
         }
         self.links.bootstrap_faults(&mut schedule);
@@ -393,14 +393,14 @@ impl<P: Probe> Fabric<P> {
     fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, field: u16) {
         match self.links.nodes.node(port) {
             Node::Switch(s) => {
-                if self.links.hear_message(cx, port, field) == Some(true) {
+                if self.links.receive_message(cx, port, field) == Some(true) {
                     self.switches[s].try_output(&mut self.links, cx, port);
                 }
             }
             Node::Endpoint(e) => {
                 // What is created at this instant meets the queues as the message leaves them.
                 self.endpoints[e].materialise_only(&mut self.links, cx, cx.now().0);
-                if self.links.hear_message(cx, port, field).is_some() {
+                if self.links.receive_message(cx, port, field).is_some() {
                     self.endpoint_turn(cx, e);
                 }
             }
@@ -412,11 +412,11 @@ impl<P: Probe> Fabric<P> {
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
-        what: impl FnOnce(&mut Teller, &mut Links<P>, &mut Cx<'_, L>, PortId),
+        what: impl FnOnce(&mut Backpressure, &mut Links<P>, &mut Cx<'_, L>, PortId),
     ) {
         let switch = &mut self.switches[self.links.nodes.switch(port)];
-        if let Some(teller) = &mut switch.teller {
-            what(teller, &mut self.links, cx, port);
+        if let Some(backpressure) = &mut switch.backpressure {
+            what(backpressure, &mut self.links, cx, port);
         }
     }
 
@@ -503,9 +503,9 @@ impl<P: Probe> World for Fabric<P> {
             Happening::Deliver => self.deliver_event(cx, target),
             Happening::Wake => self.wake(cx, target),
             Happening::Message { field } => self.message(cx, target, field),
-            Happening::MessageOut => self.tell(cx, target, Teller::send),
-            Happening::MessageDue => self.tell(cx, target, Teller::place),
-            Happening::Refresh => self.tell(cx, target, Teller::refresh),
+            Happening::MessageOut => self.tell(cx, target, Backpressure::send),
+            Happening::MessageDue => self.tell(cx, target, Backpressure::place),
+            Happening::Refresh => self.tell(cx, target, Backpressure::refresh),
             Happening::Accepted => {
                 let s = self.links.nodes.switch(target);
                 self.switches[s].accepted(&mut self.links, cx, target);

@@ -116,15 +116,15 @@ impl EventKey {
         Self { time, order: (class.0 as u64) << CLASS_SHIFT }
     }
 
-    /// The same class, source and sequence, `by` earlier. Unique as long as this key is not used as well.
-    /// Panics in debug builds if that is before the start.
+    /// A key of this class, source and sequence, `by` earlier. Unique as long as this key is not used as
+    /// well. Panics in debug builds if that is before the start.
     #[inline(always)]
     #[must_use]
     pub const fn earlier(self, by: Duration) -> Self {
         Self { time: Time(self.time.0 - by.0), order: self.order }
     }
 
-    /// The same class, source and sequence, `by` later. Unique as long as this key is not used again.
+    /// A key of this class, source and sequence, `by` later. Unique as long as this key is not used again.
     #[inline(always)]
     #[must_use]
     pub const fn later(self, by: Duration) -> Self {

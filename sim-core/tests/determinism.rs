@@ -1,4 +1,4 @@
-//! The same world gives the same trajectory: with every list, every time, in any pieces; and what the kernel
+//! A world gives one trajectory: with every list, every time, in any pieces; and what the kernel
 //! refuses.
 
 use sim_core::{

@@ -61,7 +61,7 @@ const PARTS: [(&str, &[&str]); 6] = [
     ("Links", &["links"]),
     ("Switch", &["switch", "]"]),
     ("Endpoint", &["endpoint", "]"]),
-    ("Teller", &["teller"]),
+    ("Backpressure", &["backpressure"]),
     ("End", &["end", "sender", "partner", ")"]),
 ];
 

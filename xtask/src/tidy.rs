@@ -12,7 +12,7 @@ enum View {
     Text,
     /// Rust without comments and strings.
     Code,
-    /// The same without modules of unit tests.
+    /// Rust without comments, strings and modules of unit tests.
     Product,
 }
 
@@ -186,6 +186,14 @@ const RULES: &[Rule] = &[
         view: View::Text,
         scope: |_| true,
         patterns: &[Word(concat!("FIX", "ME"))],
+        exceptions: &[],
+    },
+    Rule {
+        name: "own-words",
+        reason: "documentation is read alone: what an item is must not need the item above it",
+        view: View::Text,
+        scope: rust,
+        patterns: &[Start(concat!("/// The", " same ")), Start(concat!("//! The", " same "))],
         exceptions: &[],
     },
     Rule {

@@ -75,8 +75,8 @@ fn transfers_have_one_rate() {
     }
 }
 
-/// The same octets: who is done earlier is faster. Over type 11 a session waits for a round trip with
-/// each part of a PDU.
+/// Of two that carry equal octets, who is done earlier is faster. Over type 11 a session waits for a round
+/// trip with each part of a PDU.
 #[test]
 fn programs_are_compared_by_when_they_are_done() {
     let reports = study("goal-transports");

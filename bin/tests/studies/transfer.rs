@@ -272,7 +272,7 @@ fn st_vs_voq() {
     }
 }
 
-/// The same messages whatever carries them, and what each transport costs.
+/// The messages arrive whatever carries them; what each transport costs.
 #[test]
 fn goal_transports() {
     let study = Study::run("goal-transports");

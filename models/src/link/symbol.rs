@@ -183,7 +183,7 @@ pub(crate) struct End {
     /// buf_status in the last symbol that had one.
     told: u8,
     /// The port tells no free buffers.
-    mute: bool,
+    withholds: bool,
     /// Lanes from the next initialisation on.
     lanes: Option<u8>,
     lanes_now: u8,
@@ -325,7 +325,7 @@ impl End {
                 FlowControl::Receiver => form.parameter_max(),
                 FlowControl::Transmitter => SymbolSize::from(form).report_free(own.buffers.into()) as u8,
             },
-            mute: false,
+            withholds: false,
             lanes: None,
             lanes_now: link.lanes,
             down_since: None,
@@ -426,8 +426,8 @@ impl End {
     }
 
     /// A port that tells no free buffers tells none with what became due just now, either.
-    fn retell_mute(&mut self) {
-        if self.mute {
+    fn retell_withheld(&mut self) {
+        if self.withholds {
             self.link.retell(0);
         }
     }

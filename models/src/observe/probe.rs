@@ -208,8 +208,8 @@ impl Journey {
         self.at.0 - self.created.0
     }
 
-    /// The same without the source time of its last-delivered packet, and without what type 9 waited in the
-    /// source queue before it (of a round trip: in both directions), picoseconds.
+    /// From protocol to protocol without the source time of its last-delivered packet, and without what
+    /// type 9 waited in the source queue before it (of a round trip: in both directions), picoseconds.
     pub fn network_latency(&self) -> u64 {
         self.latency() - self.parts.source
     }

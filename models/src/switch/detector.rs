@@ -76,8 +76,8 @@ impl Switch {
     fn count_late<P: Probe>(&mut self, links: &mut Links<P>, input: u32, out: u32, key: EventKey) {
         self.prune(links, input, key);
         let switch = &*self;
-        let told = switch.teller.as_ref().is_some_and(|teller| {
-            let originator = &teller.originator;
+        let told = switch.backpressure.as_ref().is_some_and(|backpressure| {
+            let originator = &backpressure.originator;
             originator.active().contains(input as u16) && originator.reported(input as u16, out as u16)
         });
         if !told {
@@ -164,8 +164,8 @@ impl Switch {
         out: u32,
         congested: bool,
     ) {
-        if let Some(teller) = &mut self.teller {
-            teller.verdict(links, cx, self.per_ingress.then_some(input), out, congested);
+        if let Some(backpressure) = &mut self.backpressure {
+            backpressure.verdict(links, cx, self.per_ingress.then_some(input), out, congested);
         }
     }
 }

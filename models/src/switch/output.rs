@@ -460,21 +460,21 @@ impl Switch {
         while let Some(news) = links.next_news(cx, port) {
             match news {
                 News::Recovered => {
-                    if let Some(teller) = &mut self.teller {
-                        teller.learn(links, cx, port, |originator, p| {
+                    if let Some(backpressure) = &mut self.backpressure {
+                        backpressure.learn(links, cx, port, |originator, p| {
                             originator.link_recovered(p);
                         });
                     }
                 }
                 News::Initialised => {
                     let form = links.form(port);
-                    if let (Some(teller), Form::Long) = (&mut self.teller, form) {
-                        teller.learn(links, cx, port, |originator, p| {
+                    if let (Some(backpressure), Form::Long) = (&mut self.backpressure, form) {
+                        backpressure.learn(links, cx, port, |originator, p| {
                             originator.link_up(p, form);
                         });
                     }
                     for clear in links.groups(port) {
-                        if links.obey(cx.now().0, port, clear) == Some(true) {
+                        if links.apply_message(cx.now().0, port, clear) == Some(true) {
                             self.try_output(links, cx, port);
                         }
                     }

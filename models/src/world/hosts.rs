@@ -226,7 +226,7 @@ impl<P: Probe> Fabric<P> {
 
     /// What the agent of an endpoint has to hear of, when a packet has begun to leave. What comes after it at
     /// the endpoint is arranged.
-    pub(super) fn hear_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, left: Left) {
+    pub(super) fn packet_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, left: Left) {
         match left {
             Left::Stream => self.stream_started(cx, e),
             Left::Frame { token } => {
@@ -499,7 +499,7 @@ impl<P: Probe> Fabric<P> {
     /// Something changed at an endpoint: makes up creations, starts what may start.
     pub(super) fn endpoint_turn<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
         if let Some(left) = self.endpoints[e].turn(&mut self.links, cx) {
-            self.hear_left(cx, e, left);
+            self.packet_left(cx, e, left);
         }
         self.endpoints[e].rest(&mut self.links, cx);
     }

@@ -21,7 +21,7 @@ impl<P: Probe> Fabric<P> {
             LinkStep::Poll => self.poll(cx, target),
             LinkStep::Symbol => self.symbol_arrives(cx, target),
             LinkStep::Control => {
-                self.take_note(cx, target);
+                self.prune_reads(cx, target);
                 if self.links.control(cx.key(), target) {
                     self.after_link_port(cx, target, false);
                 }
@@ -43,7 +43,7 @@ impl<P: Probe> Fabric<P> {
             }
             LinkStep::Resume => self.after_link_port(cx, target, false),
             LinkStep::Tell => {
-                self.take_note(cx, target);
+                self.prune_reads(cx, target);
                 self.links.tell_now(target);
                 self.after_link_port(cx, target, false);
                 self.links.tell_until_up(cx, target);
@@ -64,13 +64,13 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         let Some(symbol) = self.links.take_symbol(cx.key(), port) else { return };
         if !symbol.damaged {
-            self.make_up(cx, port, self.links.ports[port.index()].tx.credit_waiting);
+            self.materialise_due(cx, port, self.links.ports[port.index()].tx.credit_waiting);
         }
-        self.take_note(cx, port);
-        let second = self.links.hear(cx, port, &symbol);
+        self.prune_reads(cx, port);
+        let second = self.links.receive_symbol(cx, port, &symbol);
         self.after_link_port(cx, port, true);
         if let Some(key) = second {
-            self.take_note(cx, port);
+            self.prune_reads(cx, port);
             if self.links.control(key, port) {
                 self.after_link_port(cx, port, false);
             }
@@ -121,7 +121,7 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         behind: u32,
     ) {
-        self.take_note(cx, port);
+        self.prune_reads(cx, port);
         let node = self.links.nodes.node(port);
         match (self.links.judge(cx, port, packet, behind), node) {
             (Judged::Gone, _) => {}
@@ -135,7 +135,7 @@ impl<P: Probe> Fabric<P> {
                     }
                     Node::Endpoint(_) => self.links.deliver(port, packet, cx.now()),
                 }
-                self.take_note(cx, port);
+                self.prune_reads(cx, port);
                 self.links.tell_of_channel(port, Some(channel));
                 self.after_link_port(cx, port, false);
             }
@@ -145,7 +145,7 @@ impl<P: Probe> Fabric<P> {
     /// A deadline of the link port.
     fn deadline<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, generation: u32) {
         if self.links.is_deadline(cx, port, generation) {
-            self.make_up(cx, port, false);
+            self.materialise_due(cx, port, false);
             self.links.time_out(cx.now().0, port);
             self.after_link_port(cx, port, false);
         }
@@ -161,7 +161,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The buffers of `port` are about to be counted: reads that ended without an event are over.
-    fn take_note<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, port: PortId) {
+    fn prune_reads<L: EventList<Payload>>(&mut self, cx: &Cx<'_, L>, port: PortId) {
         if let Node::Switch(s) = self.links.nodes.node(port) {
             let switch = &mut self.switches[s];
             switch.prune(&mut self.links, port - switch.base, cx.key());
@@ -170,7 +170,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Creations come before what changes the credit that they would find: those before now, or also those of
     /// now if somebody waits for the change.
-    fn make_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, waits: bool) {
+    fn materialise_due<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, waits: bool) {
         if let Node::Endpoint(e) = self.links.nodes.node(port)
             && (waits || self.links.ports[port.index()].tx.clock.blocked() != 0)
             && let Some(until) = cx.now().0.checked_sub(u64::from(!waits))
@@ -193,7 +193,7 @@ impl<P: Probe> Fabric<P> {
         }
         self.links.enter(cx, ports);
         for port in ports {
-            self.take_note(cx, port);
+            self.prune_reads(cx, port);
             self.links.entered(cx, port);
         }
     }
@@ -204,12 +204,12 @@ impl<P: Probe> Fabric<P> {
         // Errors alone do not keep a run going.
         if cx.pending() == self.links.observe.pending {
             self.settle(cx, cx.key());
-            if self.links.is_idle(cx) && !self.links.whispers(cx.now().0) {
+            if self.links.is_idle(cx) && !self.links.symbols_under_way(cx.now().0) {
                 return;
             }
         }
         self.enter(cx, port);
-        self.links.strike(cx, port);
+        self.links.damage(cx, port);
     }
 
     /// A scheduled fault.
@@ -221,15 +221,15 @@ impl<P: Probe> Fabric<P> {
             FaultAction::Down => self.take_down(cx, ports),
             FaultAction::Up => {
                 for port in ports {
-                    self.take_note(cx, port);
+                    self.prune_reads(cx, port);
                     self.links.bring_up(cx, port);
                 }
             }
             FaultAction::Lanes(lanes) => ports.iter().for_each(|&port| self.links.take_lanes(port, lanes)),
             FaultAction::Credits(side, told) => {
                 let port = ports[usize::from(side)];
-                self.take_note(cx, port);
-                self.links.mute(port, !told);
+                self.prune_reads(cx, port);
+                self.links.withhold_credits(port, !told);
                 self.after_link_port(cx, port, false);
             }
         }
@@ -237,12 +237,12 @@ impl<P: Probe> Fabric<P> {
 
     fn take_down<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [PortId; 2]) {
         for port in ports {
-            self.make_up(cx, port, false);
+            self.materialise_due(cx, port, false);
             if self.links.take_down(cx.now().0, port)
                 && let Node::Switch(s) = self.links.nodes.node(port)
-                && let Some(teller) = &mut self.switches[s].teller
+                && let Some(backpressure) = &mut self.switches[s].backpressure
             {
-                teller.originator.link_down((port - teller.base) as u16);
+                backpressure.originator.link_down((port - backpressure.base) as u16);
             }
         }
         for port in ports {
@@ -323,7 +323,7 @@ impl<P: Probe> Fabric<P> {
         if let Some(Turn::Begins(packet)) = turn
             && let Some(left) = self.endpoints[e].start(&mut self.links, cx, packet)
         {
-            self.hear_left(cx, e, left);
+            self.packet_left(cx, e, left);
         }
     }
 

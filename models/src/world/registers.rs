@@ -61,8 +61,6 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    // --- at a switch -----------------------------------------------------------------------------
-
     // --- at an endpoint --------------------------------------------------------------------------
 
     /// A host writes its own registers. Whether its endpoint may send from now on.
@@ -174,8 +172,8 @@ impl<P: Probe> Fabric<P> {
                 }
                 Effect::Voq { port, value } if self.links.nodes.is_switch(first) => {
                     let switch = &mut self.switches[self.links.nodes.switch(first)];
-                    if let Some(teller) = &mut switch.teller {
-                        teller.write(&mut self.links, cx, first + u32::from(port), value);
+                    if let Some(backpressure) = &mut switch.backpressure {
+                        backpressure.write(&mut self.links, cx, first + u32::from(port), value);
                     }
                 }
                 // Endpoints send no messages.

@@ -33,7 +33,7 @@ impl<P: Probe> Fabric<P> {
         while let Some(news) = self.links.next_news(cx, port) {
             if news == News::Initialised {
                 for clear in self.links.groups(port) {
-                    if self.links.obey(now, port, clear).is_some() {
+                    if self.links.apply_message(now, port, clear).is_some() {
                         self.endpoint_turn(cx, e);
                     }
                 }

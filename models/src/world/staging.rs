@@ -6,7 +6,7 @@ use crate::link::port::Staging;
 use crate::observe::probe::Probe;
 use crate::packet::{List, UNSTAGED};
 use crate::switch::{DROP, MASK};
-use crate::voq::{Teller, losses};
+use crate::voq::{Backpressure, losses};
 use crate::world::Fabric;
 use lp_serial::Form;
 use voq_backpressure::csr::{self, Support};
@@ -160,7 +160,7 @@ impl<P: Probe> Fabric<P> {
             }
         }
         let switch = self.links.nodes.switch(base);
-        self.switches[switch].teller = Some(Box::new(Teller {
+        self.switches[switch].backpressure = Some(Box::new(Backpressure {
             originator,
             base,
             delay: s.generation_delay.0,

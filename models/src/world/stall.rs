@@ -190,7 +190,8 @@ impl<P: Probe> View<'_, P> {
         // The neighbour calls the port clear and has nothing more to say: the message that says so was lost.
         let neighbour = &f.switches[f.links.nodes.switch(tx.peer)];
         let own = (tx.peer - base) as u16;
-        let told = neighbour.teller.as_ref().map(|teller| &teller.originator).is_some_and(|o| {
+        let originator = neighbour.backpressure.as_ref().map(|said| &said.originator);
+        let told = originator.is_some_and(|o| {
             o.reported(own, p)
                 || o.pending_messages(own) > 0
                 || f.links.cold[tx.peer.index()].messages_on_wire > 0

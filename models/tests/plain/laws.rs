@@ -204,7 +204,7 @@ fn a_queue_is_stopped_while_its_link_recovers() {
     assert_eq!(recovery, Some(refusals * S));
 }
 
-/// The same fabric with virtual channels on both links.
+/// [`refusing`] with virtual channels on both links.
 fn with_channels(packets: &[(u64, u8)], flow: FlowControl, channels: Channels, vcs: [VcConfig; 8]) -> Case {
     let mut case = refusing(packets);
     let channels = ChannelsConfig { channels, vcs, vc0_share: None, refresh: None };

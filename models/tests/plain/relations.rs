@@ -129,7 +129,7 @@ fn twice_the_time_scale_twice_the_times() {
     }
 }
 
-/// The same fabric, whose endpoints and whose switches are numbered from the other end.
+/// A fabric as `config`, with endpoints and switches numbered from the other end.
 fn renumbered(config: &FabricConfig) -> (FabricConfig, Vec<u32>) {
     let endpoints =
         config.devices.iter().filter(|d| matches!(d.model, DeviceModel::Endpoint(_))).count() as u32;

@@ -374,7 +374,7 @@ fn a_deadlock_is_one_whoever_controls_the_flow() {
     }
 }
 
-/// The same ring with an open output in it is congested and moves: refusals alone are no stall.
+/// A ring with an open output in it is congested and moves: refusals alone are no stall.
 #[test]
 fn refusals_are_no_stall_while_something_moves() {
     let mut net = ring(FlowControl::Receiver);

@@ -49,7 +49,7 @@ fn every_acknowledgement_of_a_sink_wakes_its_sender() {
     assert_eq!(seen, law);
 }
 
-/// The same at the end of a path of two switches, the first of them with a cell clock: nothing stays behind.
+/// Nothing stays behind at the end of a path of two switches, the first of them with a cell clock, either.
 #[test]
 fn a_sender_is_not_left_asleep() {
     let mut net = Net::new(vec![switch(3), switch(2)], &[0, 0, 1], &[(0, 1)]);

@@ -117,7 +117,7 @@ fn a_mesh_comes_up_and_stays_up() {
     }
 }
 
-/// The same numbers whatever the event list and the pipeline.
+/// Equal numbers whatever the event list and the pipeline.
 #[test]
 fn results_do_not_depend_on_the_kernel() {
     let change = |node: &mut LinxConfig| {

@@ -176,7 +176,7 @@ fn ethernet_drops_what_finds_no_room() {
     assert_eq!(paced.stats.payload, 4 << 20);
 }
 
-/// The same numbers whatever the event list and the pipeline, with frames lost, doubled and late besides.
+/// Equal numbers whatever the event list and the pipeline, with frames lost, doubled and late besides.
 #[test]
 fn results_do_not_depend_on_the_kernel() {
     for medium in Medium::ALL {

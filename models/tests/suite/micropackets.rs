@@ -76,7 +76,7 @@ impl Probe for Arrived {
     }
 }
 
-/// The same in every mode of the kernel.
+/// What arrives until then, equal in every mode of the kernel.
 fn arrived(net: &Net, until: u64) -> Arrived {
     let config = Arc::new(net.config.clone());
     let found = ALL_OPTIONS.map(|options: RunOptions| {

@@ -27,7 +27,7 @@ fn fabric(seed: u64, voq: bool) -> Net {
     fabric_with(seed, voq, true)
 }
 
-/// The same, with multicast ids only if they are `allowed`.
+/// A tree as by [`fabric`], with multicast ids only if they are `allowed`.
 fn fabric_with(seed: u64, voq: bool, allowed: bool) -> Net {
     let d = &mut Draw(seed);
     let switches = 1 + d.below(3) as usize;
@@ -351,7 +351,7 @@ proptest! {
         equal_in_all_modes(&fabric(seed, voq), 700 * T)?;
     }
 
-    /// The same with endpoints that run protocols, beside the traffic and without it.
+    /// Nor for endpoints that run protocols, beside the traffic and without it.
     #[test]
     fn speed_changes_nothing_for_protocols(
         seed in any::<u64>(), voq in any::<bool>(), alone in any::<bool>(),
@@ -364,7 +364,7 @@ proptest! {
         equal_in_all_modes(&net, 700 * T)?;
     }
 
-    /// The same with nodes of session management.
+    /// Nor for nodes of session management.
     #[test]
     fn speed_changes_nothing_for_sessions(
         seed in any::<u64>(), alone in any::<bool>(), both in any::<bool>(),
@@ -380,7 +380,7 @@ proptest! {
         equal_in_all_modes(&net, 700 * T)?;
     }
 
-    /// The same with a host that sets everything up before traffic starts: routes, ids, VoQ enables.
+    /// Nor for a host that sets everything up before traffic starts: routes, ids, VoQ enables.
     #[test]
     fn speed_changes_nothing_for_a_host_that_enumerates(
         seed in any::<u64>(), voq in any::<bool>(), agents in any::<bool>(),

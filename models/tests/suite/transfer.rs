@@ -112,7 +112,7 @@ fn writes_and_reads_arrive_octet_for_octet() {
     }
 }
 
-/// The same numbers whatever the event list and the pipeline.
+/// Equal numbers whatever the event list and the pipeline.
 #[test]
 fn results_do_not_depend_on_the_kernel() {
     let all = |node| (0..4).filter(|&peer| peer != node).collect();

@@ -665,7 +665,7 @@ impl ControlSymbol {
         symbol.with_stype2(stype2)
     }
 
-    /// The same symbol with other stype2 bits, 0..=0x3FFF.
+    /// This symbol with other stype2 bits, 0..=0x3FFF.
     ///
     /// # Errors
     /// [`Error::Range`] if the value has more than 14 bits, or is not 0 and the symbol is short.

@@ -98,7 +98,7 @@ pub const fn crc16(mut crc: u16, bytes: &[u8]) -> u16 {
     crc
 }
 
-/// The same three CRCs, one bit at a time: the reference that the fast forms are compared with.
+/// The three CRCs, one bit at a time: the reference that the fast forms are compared with.
 pub mod bitwise {
     use super::{CRC5_BITS, CRC5_POLY, CRC13_BITS, CRC13_POLY, CRC16_POLY};
 

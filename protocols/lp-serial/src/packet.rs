@@ -207,13 +207,13 @@ impl Header {
         Ok(Self { ack_id: 0, vc: false, crf: false, prio, tt, ftype })
     }
 
-    /// The same header with other VC and CRF bits.
+    /// This header with other VC and CRF bits.
     #[must_use]
     pub const fn with_channel(self, vc: bool, crf: bool) -> Self {
         Self { vc, crf, ..self }
     }
 
-    /// The same header with a 6-bit ackID (long control symbols), 0..=63.
+    /// This header with a 6-bit ackID (long control symbols), 0..=63.
     ///
     /// # Errors
     /// [`Error::Range`].
@@ -222,7 +222,7 @@ impl Header {
         Ok(Self { ack_id, ..self })
     }
 
-    /// The same header with a 5-bit ackID (short control symbols), 0..=31: it is left-justified in the six
+    /// This header with a 5-bit ackID (short control symbols), 0..=31: it is left-justified in the six
     /// bits.
     ///
     /// # Errors

@@ -384,7 +384,7 @@ impl Endpoint {
         (attributes, intermediate)
     }
 
-    /// The same with attributes of the caller's, as [`propose`] makes them.
+    /// Opens a conduit with attributes of the caller's, as [`propose`] makes them.
     /// `intermediate`: a value inside a range is among them.
     ///
     /// # Errors

@@ -106,14 +106,14 @@ impl Receiver {
         }
     }
 
-    /// The same for a whole symbol. A short symbol says nothing.
+    /// Applies a whole symbol. A short symbol says nothing.
     pub fn receive(&mut self, symbol: &ControlSymbol, emit: impl FnMut(Edge)) {
         if symbol.form() == Form::Long {
             self.apply(Carrier::of(symbol), symbol.stype2(), emit);
         }
     }
 
-    /// The same for the six octets of a symbol without delimiters. Returns the symbol, for the link layer to
+    /// Applies the six octets of a symbol without delimiters. Returns the symbol, for the link layer to
     /// carry out its other two functions.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl Receiver {
         Ok(symbol)
     }
 
-    /// The same for the eight characters of a delimited symbol. `packet_in_progress`: whether a packet has
+    /// Applies the eight characters of a delimited symbol. `packet_in_progress`: whether a packet has
     /// begun on the reverse direction and not ended; a delimiter that does not suit is counted, and the
     /// symbol carried out.
     ///
@@ -206,7 +206,7 @@ impl Receiver {
         self.eligible_in(Vc::VC0, queue)
     }
 
-    /// The same inside a virtual channel.
+    /// Whether packets may start on a staging queue inside a virtual channel.
     ///
     /// # Panics
     /// If the link has no such queue, or the channel is not active.
@@ -216,8 +216,8 @@ impl Receiver {
         self.stops[self.slot(vc) * usize::from(self.map.queues()) + usize::from(queue)] == 0
     }
 
-    /// The same for the queue of a forward map's [`Hop`](crate::staging::Hop): the unstaged queue is never
-    /// stopped.
+    /// Whether packets may start on the queue of a forward map's [`Hop`](crate::staging::Hop): the unstaged
+    /// queue is never stopped.
     ///
     /// # Panics
     /// If the link has no such queue.
@@ -233,7 +233,7 @@ impl Receiver {
         self.eligible_ports_in(Vc::VC0, ports)
     }
 
-    /// The same inside a virtual channel.
+    /// Whether packets for all of these ports may start inside a virtual channel.
     ///
     /// # Panics
     /// If the channel is not active.

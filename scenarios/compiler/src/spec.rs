@@ -1121,7 +1121,7 @@ pub struct BitErrorSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum BitErrorRate {
-    /// The same on all lanes.
+    /// One rate for all lanes.
     All(f64),
     /// Lane by lane.
     Lanes(Vec<f64>),

@@ -140,12 +140,12 @@ impl End {
     }
 
     /// The link port learns how many buffers of the channels are in use.
-    pub(super) fn count_channels(&mut self, mute: bool) {
+    pub(super) fn count_channels(&mut self, withholds: bool) {
         let Some(channels) = &self.channels else { return };
         for channel in 1..=channels.names.count() {
             let all = self.link.config().vcs[usize::from(channel) - 1].buffers;
             let in_use = channels.occupied[usize::from(channel)];
-            self.link.occupy(channel, if mute { all } else { in_use });
+            self.link.occupy(channel, if withholds { all } else { in_use });
         }
     }
 
@@ -252,7 +252,7 @@ impl<P: Probe> Links<P> {
         *in_use -= 1;
         let in_use = *in_use;
         let end = self.end(port);
-        if end.mute {
+        if end.withholds {
             return false;
         }
         end.link.occupy(channel, in_use + 1);

@@ -12,9 +12,9 @@ impl<P: Probe> Links<P> {
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let total = u16::from(rx.buffers);
         let end = self.end(port);
-        let mute = end.mute && !truly;
-        end.link.occupy(0, if mute { total } else { in_use });
-        end.count_channels(mute);
+        let withholds = end.withholds && !truly;
+        end.link.occupy(0, if withholds { total } else { in_use });
+        end.count_channels(withholds);
     }
 
     /// What the fabric knows of the credit of `port` is what its link port knows. What was created before now

@@ -72,7 +72,7 @@ impl Errors {
     }
 
     /// When the next error strikes, if there will be one in the time that can be told.
-    fn strikes_at(&self) -> Option<u64> {
+    fn next_at(&self) -> Option<u64> {
         self.random.as_ref()?;
         let (num, den) = self.char_ps;
         let since = u128::from(self.next) * u128::from(num) / u128::from(den);
@@ -80,7 +80,7 @@ impl Errors {
     }
 
     /// The error of this instant: what it damages, and the next one.
-    fn strike(&mut self, now: u64) {
+    fn damage(&mut self, now: u64) {
         let Some((.., burst)) = self.random else { return };
         let (num, den) = self.char_ps;
         self.until = self.until.max(now + (burst * num).div_ceil(den));
@@ -106,7 +106,7 @@ impl Errors {
 
     /// From `now` on a character takes another time.
     fn rebase(&mut self, now: u64, char_ps: (u64, u64)) {
-        if let Some(at) = self.strikes_at() {
+        if let Some(at) = self.next_at() {
             let left = u128::from(at.saturating_sub(now)) * u128::from(self.char_ps.1);
             self.next = u64::try_from(left / u128::from(self.char_ps.0)).unwrap_or(u64::MAX);
         }
@@ -118,7 +118,7 @@ impl<P: Probe> Links<P> {
     /// First errors, and all scheduled faults.
     pub(crate) fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for port in PortId::new(0).span(self.ends.len() as u32) {
-            let Some(at) = self.ends[port.index()].as_ref().and_then(|end| end.errors.strikes_at()) else {
+            let Some(at) = self.ends[port.index()].as_ref().and_then(|end| end.errors.next_at()) else {
                 continue;
             };
             let key = self.key(self.ports[port.index()].rx.device, at, STRIKE);
@@ -178,14 +178,14 @@ impl<P: Probe> Links<P> {
     }
 
     /// A character that leaves `port` now is damaged: in a packet, in a symbol, or between them.
-    pub(crate) fn strike<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub(crate) fn damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
         let device = self.ports[port.index()].rx.device;
         let end = self.end(port);
-        end.errors.strike(now);
-        let next = end.errors.strikes_at();
+        end.errors.damage(now);
+        let next = end.errors.next_at();
         let down = end.link.is_down();
         let last = end.flying.back_mut().filter(|last| now < last.start + symbol);
         let mut idle = false;
@@ -225,10 +225,10 @@ impl<P: Probe> Links<P> {
     }
 
     /// The receiver of `port` tells no free buffers from now on, or tells them again.
-    pub(crate) fn mute(&mut self, port: PortId, mute: bool) {
-        self.end(port).mute = mute;
+    pub(crate) fn withhold_credits(&mut self, port: PortId, withholds: bool) {
+        self.end(port).withholds = withholds;
         self.count(port, false);
-        if !mute {
+        if !withholds {
             self.end(port).tell_all();
         }
     }

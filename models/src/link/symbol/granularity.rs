@@ -88,7 +88,7 @@ impl End {
             && self.unjudged.is_empty()
             && self.places.range(now..).next().is_none();
         silent
-            && !(self.suspect || self.judged || self.told_again || self.mute)
+            && !(self.suspect || self.judged || self.told_again || self.withholds)
             && self.idle_errors == 0
             && self.down_since.is_none()
             && now > self.stay_until
@@ -131,7 +131,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether symbols are on their way on links in packet granularity.
-    pub(crate) fn whispers(&self, now: u64) -> bool {
+    pub(crate) fn symbols_under_way(&self, now: u64) -> bool {
         self.ends.iter().enumerate().any(|(port, end)| {
             let rx = &self.ports[port].rx;
             let timing = &self.timings[rx.timing as usize];

@@ -12,7 +12,7 @@ use sim_core::{EventKey, EventList};
 impl<P: Probe> Links<P> {
     /// The output side of `port` hears a symbol; what creations find has been made up. The key of its second
     /// function, if the input side gets to it now: after all that follows from the first.
-    pub(crate) fn hear<L: EventList<Payload>>(
+    pub(crate) fn receive_symbol<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -150,7 +150,7 @@ impl<P: Probe> Links<P> {
         }
         if !matches!(reception, Reception::Accepted { .. }) {
             self.count(port, false);
-            self.end(port).retell_mute();
+            self.end(port).retell_withheld();
             return Judged::Refused;
         }
         end.judged = true;
@@ -185,7 +185,7 @@ impl<P: Probe> Links<P> {
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let unsent = rx.wire.status_unsent(now, self.timings[rx.timing as usize].wire);
         let end = self.end(port);
-        if end.mute {
+        if end.withholds {
             return false;
         }
         end.link.occupy(0, in_use + 1);

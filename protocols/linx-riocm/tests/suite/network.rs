@@ -230,7 +230,8 @@ proptest! {
         Net::new(seed, wishes, 256, Options { window: 256, ..Options::default() }).run(trouble);
     }
 
-    /// The same with hosts that come back with the generation that they had, or one of two: only their
+    /// Nothing is lost, doubled or mixed by hosts that come back with the generation that they had, or one of
+    /// two: only their
     /// connection IDs tell their lives apart.
     ///
     /// Proves: RIOCM-10.1.1-15, RIOCM-10.1.1.1-2, RIOCM-10.1.2-12, RIOCM-RLNH-2

@@ -342,7 +342,7 @@ impl<P: Payload> Maintenance<P> {
 }
 
 impl<P> Maintenance<P> {
-    /// The same request under another transaction ID; nothing changes in what has none.
+    /// This request under another transaction ID; nothing changes in what has none.
     #[must_use]
     pub fn with_tid(mut self, tid: u8) -> Self {
         if let Operation::Read { src_tid, .. } | Operation::Write { src_tid, .. } = &mut self.operation {

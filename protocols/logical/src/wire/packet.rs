@@ -83,7 +83,7 @@ impl<P> Body<P> {
         }
     }
 
-    /// The same under another srcTID; nothing changes in what has none.
+    /// This body under another srcTID; nothing changes in what has none.
     #[must_use]
     pub fn with_tid(self, src_tid: u8) -> Self {
         match self {

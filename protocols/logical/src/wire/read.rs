@@ -209,7 +209,7 @@ impl Read {
         Self::of_span(operation, view.src_tid(), view.address, span)
     }
 
-    /// The same request under another transaction ID.
+    /// This request under another transaction ID.
     #[must_use]
     pub const fn with_tid(self, src_tid: u8) -> Self {
         Self { src_tid, ..self }

@@ -85,13 +85,13 @@ impl Transport {
         Ok(Self { priority, vc: false, ids, destination, source })
     }
 
-    /// The same in another virtual channel: if `vc`, the priority names one of VC1 to VC8.
+    /// This header in another virtual channel: if `vc`, the priority names one of VC1 to VC8.
     #[must_use]
     pub const fn with_vc(self, vc: bool) -> Self {
         Self { vc, ..self }
     }
 
-    /// The same with another priority.
+    /// This header with another priority.
     #[must_use]
     pub const fn with_priority(self, priority: Priority) -> Self {
         Self { priority, ..self }

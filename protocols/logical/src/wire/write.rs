@@ -252,7 +252,7 @@ impl<P: Payload> Write<P> {
 }
 
 impl<P> Write<P> {
-    /// The same request under another transaction ID.
+    /// This request under another transaction ID.
     #[must_use]
     pub fn with_tid(self, src_tid: u8) -> Self {
         Self { src_tid, ..self }

@@ -736,7 +736,7 @@ fn optional_features_are_those_of_the_draft() {
     }
 }
 
-/// The same Write with what sequences show as conditional, and without: Request_Answer (pending) before the
+/// One Write with what sequences show as conditional, and one without: Request_Answer (pending) before the
 /// grant, a question for the state after each Block, an end with the connection or before it.
 ///
 /// Proves: ST-3.2-2

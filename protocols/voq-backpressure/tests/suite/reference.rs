@@ -220,7 +220,7 @@ impl Model {
     }
 }
 
-/// The same event for the originator. What its inputs say about marks is compared with what waits before and
+/// An event for the originator. What its inputs say about marks is compared with what waits before and
 /// after.
 fn handle(device: &mut Originator, event: Event) -> Option<u16> {
     let ports = device.block().len();

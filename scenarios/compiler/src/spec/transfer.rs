@@ -134,7 +134,7 @@ pub struct ProgramSpec {
 pub enum CollectiveKind {
     /// Reduces a vector and gives it to all: halves of it, then halves of these; a power of two of ranks.
     AllreduceHalving,
-    /// The same in a ring.
+    /// Reduces a vector and gives it to all, in a ring.
     AllreduceRing,
     /// Each rank sends to each other.
     AllToAll,

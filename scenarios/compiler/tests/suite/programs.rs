@@ -1,4 +1,4 @@
-//! The same programs over Scheduled Transfer, over sessions and over LINX.
+//! Programs over Scheduled Transfer, over sessions and over LINX.
 
 use models::run::{ListKind, PipelineMode};
 use models::sim_core::Duration;

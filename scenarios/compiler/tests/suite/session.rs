@@ -22,7 +22,7 @@ fn run(first: &str, second: &str, session: &str) -> SessionTotals {
     observed(first, second, session).0
 }
 
-/// The same, with the octets of the messages of the first node.
+/// What [`run`] gives, with the octets of the messages of the first node.
 fn observed(first: &str, second: &str, session: &str) -> (SessionTotals, Vec<u32>) {
     let text = format!(
         r#"{{

@@ -27,7 +27,7 @@ pub fn hex(text: &str) -> Vec<u8> {
     pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-/// The same packet with data of its own.
+/// A copy of the packet with data of its own.
 pub fn owned(packet: Packet<&[u8]>) -> Packet<Vec<u8>> {
     let body = match packet.body {
         Body::Read(read) => Body::Read(read),
