@@ -176,7 +176,8 @@ fn run(d: &mut Draw, world: &World) -> Value {
 
 /// Two to nine endpoints.
 fn topology(d: &mut Draw, configured: bool) -> Value {
-    let kinds = ["single_switch", "chain", "star", "mesh", "torus", "fat_tree", "dragonfly", "explicit"];
+    let kinds =
+        ["single_switch", "chain", "star", "mesh", "torus", "fat_tree", "xgft", "dragonfly", "explicit"];
     match d.of("topology", &kinds) {
         "single_switch" => json!({"single_switch": {"ports": d.of("ports", &[2, 3, 4, 5, 8])}}),
         "chain" => json!({"chain": {
@@ -196,6 +197,11 @@ fn topology(d: &mut Draw, configured: bool) -> Value {
             1 => json!({"fat_tree": {"levels": 2, "ports": 6, "endpoints": 4, "endpoints_per_leaf": 2,
                                      "spines": 1, "parallel": d.of("parallel", &[1, 2])}}),
             _ => json!({"fat_tree": {"levels": 3, "ports": 4, "endpoints": 8}}),
+        },
+        "xgft" => match d.of("xgft", &[0, 1, 2]) {
+            0 => json!({"xgft": {"down": [3, 2], "up": [1]}}),
+            1 => json!({"xgft": {"down": [2, 2], "up": [3]}}),
+            _ => json!({"xgft": {"down": [2, 2, 2], "up": [2, 1]}}),
         },
         "dragonfly" => {
             let mut fields = Fields::new();
@@ -611,7 +617,7 @@ fn routing(d: &mut Draw, world: &World, topology: &Value, spec: &mut Fields) {
     let kind = topology.as_object().and_then(|fields| fields.keys().next()).expect("one kind");
     match kind.as_str() {
         "mesh" => d.set(&mut routing, 40, "mesh/method", &["auto", "dimension_order", "up_down"]),
-        "fat_tree" => d.set(&mut routing, 40, "fat_tree/method", &["auto", "fat_tree", "up_down"]),
+        "fat_tree" | "xgft" => d.set(&mut routing, 40, "fat_tree/method", &["auto", "fat_tree", "up_down"]),
         _ => d.set(&mut routing, 30, "RoutingSpec/method", any),
     }
     if world.configured {

@@ -163,10 +163,10 @@ pub fn fat_tree(graph: &Graph, neighbours: &Neighbours) -> Option<Tables> {
             tables[switch][position] = if leaf == switch {
                 last
             } else if let Some(ports) = below[&switch].get(&leaf) {
-                let choice = up_choice(tree, rank, level - 1) as usize;
-                ports[choice / (tree.up as usize / ports.len()).max(1) % ports.len()]
+                let (choice, ups) = up_choice(tree, rank, level - 1);
+                ports[choice / (ups / ports.len()).max(1) % ports.len()]
             } else {
-                let choice = up_choice(tree, rank, level) as usize;
+                let (choice, _) = up_choice(tree, rank, level);
                 ups.get(choice % ups.len().max(1)).copied().unwrap_or(NO_PORT)
             };
         }
@@ -174,9 +174,12 @@ pub fn fat_tree(graph: &Graph, neighbours: &Neighbours) -> Option<Tables> {
     Some(tables)
 }
 
-/// Up link that a destination takes at a level: one digit of its number to the base of the up links.
-fn up_choice(tree: &Tree, rank: u32, level: u32) -> u32 {
-    (rank / tree.up.saturating_pow(level)) % tree.up
+/// Up link that a destination takes at a level, of how many: a digit of its number to the bases of the levels.
+fn up_choice(tree: &Tree, rank: u32, level: u32) -> (usize, usize) {
+    let mut ways = tree.up.iter().copied();
+    let below = ways.by_ref().take(level as usize).fold(1, u32::saturating_mul);
+    let own = ways.next().unwrap_or(1);
+    ((rank / below % own) as usize, own as usize)
 }
 
 /// For every switch the down ports that lead to each leaf below it.

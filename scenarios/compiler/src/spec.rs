@@ -15,7 +15,7 @@ pub use transfer::*;
 
 pub use crate::topology::{
     ChainSpec, DragonflySpec, ExplicitDevice, ExplicitLink, ExplicitSpec, FatTreeSpec, GridSpec,
-    SingleSwitchSpec, StarSpec, Topology,
+    SingleSwitchSpec, StarSpec, Topology, XgftSpec,
 };
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -637,7 +637,7 @@ pub struct RoutingSpec {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutingMethod {
-    /// Mesh: dimension_order; torus and dragonfly: up_down; fat tree: fat_tree; others: shortest.
+    /// Mesh: dimension_order; torus and dragonfly: up_down; fat tree and xgft: fat_tree; others: shortest.
     Auto,
     /// Fewest hops; the lowest port among equals.
     Shortest,

@@ -10,6 +10,7 @@ mod fat_tree;
 mod grid;
 mod single_switch;
 mod star;
+mod xgft;
 
 pub use chain::ChainSpec;
 pub use dragonfly::DragonflySpec;
@@ -18,6 +19,7 @@ pub use fat_tree::FatTreeSpec;
 pub use grid::GridSpec;
 pub use single_switch::SingleSwitchSpec;
 pub use star::StarSpec;
+pub use xgft::XgftSpec;
 
 use crate::diagnostic::Diagnostic;
 use crate::spec::{LinkSpec, RoutingMethod};
@@ -88,6 +90,9 @@ topologies! {
     /// A folded Clos network of equal switches, 2 or 3 levels.
     FatTree(FatTreeSpec) "fat_tree", FatTree, fat_tree::build,
         "folded Clos of 2 or 3 levels, by destination modulo over all up links";
+    /// An extended generalized fat tree: any number of levels, slimmed or fattened.
+    Xgft(XgftSpec) "xgft", FatTree, xgft::build,
+        "slimmed and fattened trees, by destination modulo over all up links";
     /// Groups of switches, fully connected inside, one link between any two groups.
     Dragonfly(DragonflySpec) "dragonfly", UpDown, dragonfly::build,
         "groups with one link between any two, up*/down* routing";
@@ -145,10 +150,8 @@ pub enum Shape {
 /// Numbers of a fat tree.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Endpoints at each leaf, at most.
-    pub down: u32,
-    /// Up links of a leaf.
-    pub up: u32,
+    /// Up links of a switch of each level but the highest.
+    pub up: Vec<u32>,
     /// Level of every switch: 0 = leaf.
     pub level: BTreeMap<usize, u32>,
     /// Order in which endpoints were made: position by device.

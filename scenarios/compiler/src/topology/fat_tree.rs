@@ -109,7 +109,7 @@ fn two_levels(
     Some(b.finish(|place| {
         let level = leaf.iter().map(|&s| (place[s], 0)).chain(spine.iter().map(|&s| (place[s], 1))).collect();
         let rank = hosts.iter().enumerate().map(|(i, &h)| (place[h], i as u32)).collect();
-        Shape::FatTree(Tree { down: down as u32, up: (spines * parallel) as u32, level, rank })
+        Shape::FatTree(Tree { up: vec![(spines * parallel) as u32], level, rank })
     }))
 }
 
@@ -191,6 +191,6 @@ fn three_levels(
         let rows = [(&leaf, 0), (&middle, 1), (&top, 2)];
         let level = rows.iter().flat_map(|(row, l)| row.iter().map(|&s| (place[s], *l))).collect();
         let rank = hosts.iter().enumerate().map(|(i, &h)| (place[h], i as u32)).collect();
-        Shape::FatTree(Tree { down, up: half as u32, level, rank })
+        Shape::FatTree(Tree { up: vec![half as u32; 2], level, rank })
     }))
 }

@@ -103,6 +103,7 @@ fn every_topology_is_set_up() {
         (json!({"torus": {"size": [4, 3]}}), "ep/0-0", &cyclic),
         (json!({"fat_tree": {"ports": 8, "endpoints": 16}}), "ep/05", &voq),
         (json!({"fat_tree": {"levels": 3, "ports": 4, "endpoints": 16}}), "ep/15", &none),
+        (json!({"xgft": {"down": [3, 2, 2], "up": [2, 1]}}), "ep/11", &voq),
         (
             json!({"dragonfly": {"groups": 3, "switches_per_group": 2, "endpoints_per_switch": 2}}),
             "",

@@ -6,7 +6,7 @@ use models::{Progress, RunOptions, Unobserved};
 use scenarios::fabric::{channel_cycle, stopping_cycle, walk, wires};
 use scenarios::{RunPlan, check_next_hops, load, topology};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 fn scenario(topology: Value) -> Value {
@@ -52,6 +52,9 @@ fn instances() -> Vec<Value> {
     for (ports, endpoints) in [(4, 16), (4, 8), (8, 128), (8, 50), (8, 4)] {
         all.push(json!({"fat_tree": {"levels": 3, "ports": ports, "endpoints": endpoints}}));
     }
+    all.push(json!({"xgft": {"down": [5]}}));
+    all.push(json!({"xgft": {"down": [2, 3], "up": [4]}}));
+    all.push(json!({"xgft": {"down": [3, 2, 4], "up": [2, 1]}}));
     for (groups, switches, endpoints) in [(2, 1, 1), (3, 2, 2), (9, 4, 2), (5, 4, 1), (7, 3, 3)] {
         all.push(json!({"dragonfly": {
             "groups": groups, "switches_per_group": switches, "endpoints_per_switch": endpoints
@@ -201,6 +204,73 @@ fn fat_tree_uses_all_up_links_evenly() {
     }
 }
 
+/// Flows over each link of a switch, by (device, port), if each endpoint sends to the one half of all further on.
+fn flows_to_the_other_half(config: &FabricConfig) -> BTreeMap<(u32, u8), u32> {
+    let wires = wires(config);
+    let mut flows = BTreeMap::new();
+    let n = config.id_space;
+    for from in 0..n {
+        let source = config.owners[from as usize];
+        let (_, mut device, _) = wires[source as usize][0].expect("a link");
+        while let DeviceModel::Switch(switch) = &config.devices[device as usize].model {
+            let to = (from + n / 2) % n;
+            let Egress::Port(port) = switch.routes.entries[to as usize].egress else { panic!("a way") };
+            *flows.entry((device, port)).or_default() += 1;
+            device = wires[device as usize][usize::from(port)].expect("a link").1;
+        }
+    }
+    flows
+}
+
+/// Who sends to the other half goes over the top, and destination modulo divides all links of a level alike:
+/// m1 ... ml endpoints below a switch, w2 ... wl+1 ways up, so their quotient on each link, upward as downward.
+#[test]
+fn slimmed_trees_share_the_links_of_each_level_evenly() {
+    for (down, up) in [
+        (vec![4, 4], vec![2]),
+        (vec![4, 2], vec![1]),
+        (vec![2, 2, 2], vec![2, 2]),
+        (vec![4, 2, 2], vec![2, 2]),
+        (vec![4, 4, 4], vec![2, 2]),
+        (vec![4, 4, 2], vec![4, 1]),
+        (vec![2, 2, 2, 2], vec![1, 2, 1]),
+    ] {
+        let config = config(&scenario(json!({"xgft": {"down": down, "up": up}})));
+        assert!(check_next_hops(&config).is_empty());
+        let flows = flows_to_the_other_half(&config);
+        for (device, model) in (0..).zip(&config.devices) {
+            let Some(name) = model.path.strip_prefix("level") else { continue };
+            let level: usize = name.split('/').next().and_then(|l| l.parse().ok()).expect("a level");
+            let quotient = |level: usize| {
+                let (m, w): (u32, u32) = (down[..level].iter().product(), up[..level].iter().product());
+                m / w
+            };
+            for port in 0..model.ports.len() as u8 {
+                let upward = u32::from(port) >= down[level - 1];
+                let law = if upward { quotient(level) } else { quotient(level - 1) };
+                assert_eq!(flows.get(&(device, port)), Some(&law), "{down:?} {up:?} {}:{port}", model.path);
+            }
+        }
+    }
+}
+
+/// The trees of the generator `fat_tree` are extended generalized fat trees: the links are those, by place.
+#[test]
+fn xgft_has_the_links_of_a_fat_tree() {
+    let ours = edges(&json!({"xgft": {"down": [2, 2, 4], "up": [2, 2]}}));
+    let theirs = edges(&json!({"fat_tree": {"levels": 3, "ports": 4, "endpoints": 16}}));
+    let renamed = theirs.replace("leaf", "level1").replace("middle", "level2").replace("top", "level3");
+    let ends = |list: &str| -> BTreeMap<String, usize> {
+        let mut ends = BTreeMap::new();
+        for end in list.lines().flat_map(|line| line.split(" - ")) {
+            let device = end.split(':').next().unwrap_or_default().to_owned();
+            *ends.entry(device).or_default() += 1;
+        }
+        ends
+    };
+    assert_eq!(ends(&ours), ends(&renamed));
+}
+
 #[test]
 fn large_three_level_tree_has_the_advertised_shape() {
     let config = config(&scenario(json!({"fat_tree": {"levels": 3, "ports": 32, "endpoints": 4096}})));
@@ -247,6 +317,11 @@ fn small_instances_have_these_links() {
             json!({"fat_tree": {"ports": 4, "endpoints": 4}}),
             "leaf/0:0 - ep/0|leaf/0:1 - ep/1|leaf/1:0 - ep/2|leaf/1:1 - ep/3|\
              leaf/0:2 - spine:0|leaf/1:2 - spine:1|leaf/0:3 - spine:2|leaf/1:3 - spine:3",
+        ),
+        (
+            json!({"xgft": {"down": [2, 2], "up": [1]}}),
+            "level1/0:0 - ep/0|level1/0:1 - ep/1|level1/1:0 - ep/2|level1/1:1 - ep/3|\
+             level1/0:2 - level2/0:0|level1/1:2 - level2/0:1",
         ),
         (
             json!({"dragonfly": {"groups": 3, "switches_per_group": 2, "endpoints_per_switch": 1}}),
