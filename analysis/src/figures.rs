@@ -11,6 +11,7 @@ use crate::num::{TimeUnit, gbps, ratio};
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
+use models::stats::FlowStats;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod bars;
@@ -59,10 +60,11 @@ pub struct Figure {
 
 /// All figures of a set of variants.
 pub fn all(caption: &Caption, reports: &[VariantReport]) -> Vec<Figure> {
-    scenes(caption, reports)
-        .into_iter()
-        .map(|(name, scene)| Figure { name, svg: scene.to_svg(), png: scene.to_png() })
-        .collect()
+    let draw = |row: &Row| {
+        let scene = (row.draw)(caption, reports)?;
+        Some(Figure { name: row.name, svg: scene.to_svg(), png: scene.to_png() })
+    };
+    ROWS.iter().filter_map(draw).collect()
 }
 
 /// What a figure is about: packets, or what protocols made of them. `None`: the flow has no such thing.
@@ -99,57 +101,90 @@ impl Level {
     }
 }
 
-fn scenes(caption: &Caption, reports: &[VariantReport]) -> Vec<(&'static str, Scene)> {
-    let latency = "Latency from creation to last bit";
-    let network = "Network latency (from the first bit on the injection link)";
-    let load = if slotted(reports) { &PER_SLOT } else { &ACCEPTED };
-    let mut scenes = Vec::new();
-    for (name, metric) in [("goodput", &GOODPUT), ("load", load)] {
-        scenes.extend(bars(caption, reports, metric).map(|scene| (name, scene)));
-    }
-    scenes.extend([
-        ("throughput", throughput(caption, reports)),
-        ("latency_cdf", latency_cdf(caption, reports, latency, PACKETS, |flow| &flow.spread.latency)),
-        ("network_latency_cdf", latency_cdf(caption, reports, network, PACKETS, |flow| &flow.spread.network)),
-        ("decomposition", decomposition(caption, reports, PACKETS)),
-    ]);
-    if MESSAGES.is_in(reports) {
+/// A figure: its file name without extension, what it shows, and the drawing; `None` if these runs have nothing
+/// of it to show.
+struct Row {
+    name: &'static str,
+    about: &'static str,
+    draw: fn(&Caption, &[VariantReport]) -> Option<Scene>,
+}
+
+const fn row(
+    name: &'static str,
+    about: &'static str,
+    draw: fn(&Caption, &[VariantReport]) -> Option<Scene>,
+) -> Row {
+    Row { name, about, draw }
+}
+
+/// Every figure of a run, in the order of its report.
+static ROWS: [Row; 16] = [
+    row("goodput", "octets delivered once, for each flow", |caption, reports| {
+        bars(caption, reports, &GOODPUT)
+    }),
+    row(
+        "load",
+        "accepted load, for each flow: of the link, or of the slots of a cell clock",
+        |caption, reports| bars(caption, reports, if slotted(reports) { &PER_SLOT } else { &ACCEPTED }),
+    ),
+    row("throughput", "what arrives, over time", |caption, reports| Some(throughput(caption, reports))),
+    row(
+        "latency_cdf",
+        "distribution of the latency of packets, from creation to last bit",
+        |caption, reports| {
+            let title = "Latency from creation to last bit";
+            latency_cdf(caption, reports, title, PACKETS, |flow| &flow.spread.latency)
+        },
+    ),
+    row("network_latency_cdf", "likewise from the first bit on the injection link", |caption, reports| {
+        let title = "Network latency (from the first bit on the injection link)";
+        latency_cdf(caption, reports, title, PACKETS, |flow| &flow.spread.network)
+    }),
+    row("decomposition", "where the time of packets goes, cause by cause", |caption, reports| {
+        decomposition(caption, reports, PACKETS)
+    }),
+    row("message_cdf", "distribution of the latency of messages", |caption, reports| {
         let title = "Latency of messages from protocol to protocol";
-        scenes.push((
-            "message_cdf",
-            latency_cdf(caption, reports, title, MESSAGES, |flow| &flow.spread.latency),
-        ));
-        scenes.push(("message_decomposition", decomposition(caption, reports, MESSAGES)));
-    }
-    if TRIPS.is_in(reports) {
+        latency_cdf(caption, reports, title, MESSAGES, |flow| &flow.spread.latency)
+    }),
+    row("message_decomposition", "where the time of messages goes", |caption, reports| {
+        decomposition(caption, reports, MESSAGES)
+    }),
+    row("round_trip_cdf", "distribution of round trips", |caption, reports| {
         let title = "Round trips from request to response";
-        scenes.push((
-            "round_trip_cdf",
-            latency_cdf(caption, reports, title, TRIPS, |flow| &flow.spread.latency),
-        ));
-        scenes.push(("round_trip_decomposition", decomposition(caption, reports, TRIPS)));
-    }
-    let protocols =
-        || reports.iter().flat_map(|report| &report.flows).filter_map(|flow| flow.protocol.as_ref());
-    if protocols().next().is_some() {
-        scenes.extend(bars(caption, reports, &EFFICIENCY).map(|scene| ("efficiency", scene)));
-    }
-    if protocols().any(|stats| retry_share(stats) > 0.0) {
-        scenes.extend(bars(caption, reports, &RETRY).map(|scene| ("retry", scene)));
-    }
-    if reports.iter().flat_map(|report| &report.flows).any(|flow| flow.transfer_gbps.is_some()) {
-        scenes.extend(bars(caption, reports, &TRANSFERS).map(|scene| ("transfers", scene)));
-    }
-    if let Some(scene) = victims::victims(caption, reports) {
-        scenes.push(("victims", scene));
-    }
-    if let Some(scene) = timeouts::timeouts(caption, reports) {
-        scenes.push(("heartbeat_timeouts", scene));
-    }
-    if let Some(scene) = queues(caption, reports) {
-        scenes.push(("queues", scene));
-    }
-    scenes
+        latency_cdf(caption, reports, title, TRIPS, |flow| &flow.spread.latency)
+    }),
+    row("round_trip_decomposition", "where the time of round trips goes", |caption, reports| {
+        decomposition(caption, reports, TRIPS)
+    }),
+    row("efficiency", "payload as a share of what protocols put on links", |caption, reports| {
+        let any = protocols(reports).next().is_some();
+        any.then(|| bars(caption, reports, &EFFICIENCY)).flatten()
+    }),
+    row("retry", "requests that had to be repeated, as a share", |caption, reports| {
+        let any = protocols(reports).any(|stats| retry_share(stats) > 0.0);
+        any.then(|| bars(caption, reports, &RETRY)).flatten()
+    }),
+    row("transfers", "rate of whole Transfers", |caption, reports| {
+        let any = reports.iter().flat_map(|report| &report.flows).any(|flow| flow.transfer_gbps.is_some());
+        any.then(|| bars(caption, reports, &TRANSFERS)).flatten()
+    }),
+    row("victims", "declared victims beside the hot flows, variant by variant", victims::victims),
+    row(
+        "heartbeat_timeouts",
+        "LINX connections lost although the peer lived, by the length of a stall",
+        timeouts::timeouts,
+    ),
+    row("queues", "packets that wait, over time", queues),
+];
+
+/// Names of all figures, each with what it shows.
+pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROWS.iter().map(|row| (row.name, row.about))
+}
+
+fn protocols(reports: &[VariantReport]) -> impl Iterator<Item = &FlowStats> {
+    reports.iter().flat_map(|report| &report.flows).filter_map(|flow| flow.protocol.as_ref())
 }
 
 /// Whether every variant runs a cell clock.
@@ -211,7 +246,10 @@ fn latency_cdf(
     title: &str,
     level: Level,
     of: impl Fn(&FlowReport) -> &Spread,
-) -> Scene {
+) -> Option<Scene> {
+    if !level.is_in(reports) {
+        return None;
+    }
     let names = told(reports, level);
     let shown = &names[..names.len().min(FLOWS_SHOWN)];
     // Each flow has its own range: a victim's nanoseconds would vanish on the scale of a hot flow's
@@ -276,7 +314,7 @@ fn latency_cdf(
             scene.text(middle, &format!("no {}", level.ended), TICK, Align::Center);
         }
     }
-    scene
+    Some(scene)
 }
 
 /// Points of a cumulative distribution in percent, thinned to what can be seen.

@@ -256,7 +256,10 @@ fn cause_color(cause: Cause) -> RGBColor {
     }
 }
 
-pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level: Level) -> Scene {
+pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level: Level) -> Option<Scene> {
+    if !level.is_in(reports) {
+        return None;
+    }
     let names = told(reports, level);
     let (rows, flows) = rows(reports, &names, level);
     let (places, height) = bar_places(&rows);
@@ -328,7 +331,7 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
         let mean = time_text(row.flow.latency.mean.value);
         scene.text((end - 8.0, y + BAR / 2.0 + 4.6), &mean, TICK, Align::Right);
     }
-    scene
+    Some(scene)
 }
 
 /// One stretch of a stacked bar, with its value inside if there is room.
