@@ -60,7 +60,7 @@ const fn row(
 }
 
 /// Every metric of ports, in the order of columns and keys.
-pub(crate) static PORT_ROWS: [PortRow; 18] = [
+pub(crate) static PORT_ROWS: [PortRow; 19] = [
     row(
         "packet_share",
         "share of time in which the transmitter carried packets",
@@ -115,6 +115,13 @@ pub(crate) static PORT_ROWS: [PortRow; 18] = [
         Shown::Us,
         Total::Sum,
         |stats| stats.stopped_ps.into(),
+    ),
+    row(
+        "longest_stop_us",
+        "the longest that one staging queue was stopped without a break",
+        Shown::Us,
+        Total::None,
+        |stats| stats.longest_stop_ps.into(),
     ),
     row(
         "late_hol",
@@ -310,6 +317,7 @@ mod tests {
         xoff_edges: 31,
         xon_edges: 37,
         stopped_ps: 41_000_000,
+        longest_stop_ps: 67_000_000,
         late_hol: 43,
         hol_ps: 47,
         staged_ps: 53,
@@ -330,6 +338,7 @@ mod tests {
                 "packet_share" => "packet_ps",
                 "symbol_share" => "symbol_ps",
                 "stopped_us" => "stopped_ps",
+                "longest_stop_us" => "longest_stop_ps",
                 name => name,
             };
             assert_eq!((row.get)(&STATS).to_string(), fields[field], "{}", row.name);

@@ -72,7 +72,7 @@ impl<P: Probe> Links<P> {
     /// A staging queue of `port` stops or goes.
     fn edge(&mut self, port: PortId, queue: u8, stopped: bool, now: u64) {
         let tx = &mut self.ports[port.index()].tx;
-        tx.clock.set_stopped(now, queue, stopped);
+        tx.clock.edge(now, queue, stopped);
         let cold = &mut self.cold[port.index()];
         if stopped {
             cold.stats.xoff_edges += 1;

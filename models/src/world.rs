@@ -330,6 +330,7 @@ impl<P: Probe> Fabric<P> {
             stats.input_high_water = u32::from(rx.high_water);
             stats.output_high_water = tx.high_water;
             stats.stopped_ps = tx.clock.stopped_total(end.0);
+            stats.longest_stop_ps = tx.clock.longest_stop(end.0);
             ports.push((rx.device, number, stats));
         }
         let (agents, protocols) = self.agent_totals(end.0);

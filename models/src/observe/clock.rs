@@ -37,6 +37,9 @@ struct QueueClock {
     held_total: u64,
     total: u64,
     since: u64,
+    /// When it was last stopped by an edge, whatever the link does; its longest stop.
+    edge: u64,
+    longest: u64,
     /// Time without credit, and busy time with credit, inside stops.
     none: [u64; PRIORITIES],
     busy: [u64; PRIORITIES],
@@ -234,8 +237,19 @@ impl TransmitClock {
         (none, busy - covered)
     }
 
-    /// Staging queue `queue` stops or goes at `t`.
-    pub fn set_stopped(&mut self, t: u64, queue: u8, stopped: bool) {
+    /// An edge of staging queue `queue`: it stops or goes at `t`.
+    pub fn edge(&mut self, t: u64, queue: u8, stopped: bool) {
+        self.set_stopped(t, queue, stopped);
+        let clock = &mut self.cold.get_or_insert_default().queues[queue as usize];
+        if stopped {
+            clock.edge = t;
+        } else {
+            clock.longest = clock.longest.max(t - clock.edge);
+        }
+    }
+
+    /// Staging queue `queue` stops or goes at `t`, or its time is set apart while the link recovers.
+    fn set_stopped(&mut self, t: u64, queue: u8, stopped: bool) {
         let now: [(u64, u64); PRIORITIES] = std::array::from_fn(|p| self.credit_at(t, p));
         let cold = self.cold.get_or_insert_default();
         if cold.queues.len() <= queue as usize {
@@ -379,6 +393,14 @@ impl TransmitClock {
         cold.queues.iter().map(|q| stopped(q) + held(q)).sum()
     }
 
+    /// The longest that a queue was stopped without a break, up to `t`.
+    pub fn longest_stop(&self, t: u64) -> u64 {
+        let Some(cold) = &self.cold else { return 0 };
+        let longest =
+            |q: &QueueClock| if q.stopped || q.held { q.longest.max(t - q.edge) } else { q.longest };
+        cold.queues.iter().map(longest).max().unwrap_or(0)
+    }
+
     /// State of the target (queue, priority) at `t`; `port` is the packet's own next-hop port.
     #[inline(always)]
     pub fn snapshot(&self, t: u64, priority: u8, queue: u8, port: u8) -> Snapshot {
@@ -434,22 +456,25 @@ mod tests {
     fn a_queue_is_stopped_also_while_the_link_recovers() {
         let mut clock = TransmitClock::default();
         assert_eq!(clock.stopped_since(1), None);
-        clock.set_stopped(10, 1, true);
+        clock.edge(10, 1, true);
         assert_eq!((clock.stopped_since(0), clock.stopped_since(1)), (None, Some(10)));
         clock.begin_recovery(20);
         assert!(clock.stopped_since(1).is_some() && clock.stopped_since(0).is_none());
         // A stop that begins and one that ends meanwhile.
-        clock.set_stopped(25, 1, false);
+        clock.edge(25, 1, false);
         assert_eq!(clock.stopped_since(1), None);
-        clock.set_stopped(26, 0, true);
+        clock.edge(26, 0, true);
         assert!(clock.stopped_since(0).is_some());
         assert_eq!(clock.stopped_total(28), 17);
         clock.end_recovery(30, 30, true);
         assert_eq!((clock.stopped_since(0), clock.stopped_since(1)), (Some(30), None));
-        clock.set_stopped(40, 0, false);
+        clock.edge(40, 0, false);
         assert_eq!(clock.stopped_since(0), None);
         // From 10 to 25, and from 26 to 40.
         assert_eq!(clock.stopped_total(50), 29);
+        assert_eq!(clock.longest_stop(50), 15);
+        clock.edge(60, 0, true);
+        assert_eq!((clock.longest_stop(75), clock.longest_stop(76)), (15, 16));
     }
 
     /// The integrals of a clock, counted picosecond by picosecond.

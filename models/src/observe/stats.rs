@@ -41,6 +41,9 @@ pub struct PortStats {
     pub xon_edges: u64,
     /// Sum over staging queues of the time stopped, picoseconds.
     pub stopped_ps: u64,
+    /// The longest that one staging queue of this port was stopped without a break, picoseconds; a stop that
+    /// lasts counts up to the end.
+    pub longest_stop_ps: u64,
     /// Packets that came too late for the detector of this port and blocked others (VOQ-2.5-5). With buffers
     /// behind the inputs: they found the buffer of this port full. `Direct`: the detector was on when they
     /// came, as their neighbour was told, and the receive buffer that they took was one of those that packets

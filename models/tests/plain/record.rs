@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// The totals of a port that are times.
-pub const TIMES: [usize; 5] = [1, 2, 12, 14, 15];
+pub const TIMES: [usize; 6] = [1, 2, 12, 14, 15, 18];
 /// Time for which queues were stopped, and packets late for the detector of their output.
 pub const STOPPED: usize = 12;
 pub const LATE_HOL: usize = 13;
@@ -43,7 +43,7 @@ pub enum Record {
     /// Totals of an end of a link on which packets can be repeated.
     Link { at: u64, device: u32, port: u8, totals: [u64; 10] },
     /// Totals of a port at the end.
-    Totals { at: u64, device: u32, port: u8, totals: [u64; 18] },
+    Totals { at: u64, device: u32, port: u8, totals: [u64; 19] },
 }
 
 impl Record {
@@ -81,6 +81,7 @@ impl Record {
             stats.staged_ps as u64,
             stats.input_high_water.into(),
             stats.output_high_water.into(),
+            if stats.xoff_edges == stats.xon_edges { stats.longest_stop_ps } else { 0 },
         ];
         Record::Totals { at, device, port, totals }
     }
@@ -101,7 +102,7 @@ impl Record {
     }
 
     /// Any order will do, as long as it is one, and time goes first.
-    fn key(&self) -> (u64, u8, [u64; 9], [u64; 18]) {
+    fn key(&self) -> (u64, u8, [u64; 9], [u64; 19]) {
         let wide = |parts: Parts| std::array::from_fn(|n| parts.causes.get(n).copied().unwrap_or(0));
         match *self {
             Record::Totals { at, device, port, totals } => {
@@ -114,17 +115,17 @@ impl Record {
             Record::Created { at, id, destination, flow, priority, payload, wire } => {
                 let words = [destination.into(), flow.into(), priority.into(), payload.into(), wire.into()];
                 let [a, b, c, d, e] = words;
-                (at, 0, [id.source.into(), id.origin.into(), id.sequence.into(), a, b, c, d, e, 0], [0; 18])
+                (at, 0, [id.source.into(), id.origin.into(), id.sequence.into(), a, b, c, d, e, 0], [0; 19])
             }
             Record::Edge { at, device, port, queue, stopped } => {
-                (at, 1, [device.into(), port.into(), queue.into(), stopped.into(), 0, 0, 0, 0, 0], [0; 18])
+                (at, 1, [device.into(), port.into(), queue.into(), stopped.into(), 0, 0, 0, 0, 0], [0; 19])
             }
             Record::Started { at, device, port, id, until, parts } => {
                 let id = [id.source.into(), id.origin.into(), id.sequence.into()];
                 (at, 2, [device.into(), port.into(), id[0], id[1], id[2], until, 0, 0, 0], wide(parts))
             }
             Record::Dropped { at, flow, device, reason } => {
-                (at, 3, [flow.into(), device.into(), reason.into(), 0, 0, 0, 0, 0, 0], [0; 18])
+                (at, 3, [flow.into(), device.into(), reason.into(), 0, 0, 0, 0, 0, 0], [0; 19])
             }
             Record::Delivered {
                 at,

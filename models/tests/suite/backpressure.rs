@@ -605,6 +605,29 @@ fn no_stop_below_the_threshold() {
     }
 }
 
+/// The longest stop of a port is the longest way from an edge that stops a queue to the one that releases it.
+#[test]
+fn the_longest_stop_is_that_of_the_edges() {
+    let mut net = chain(detector(2, 1, Verdict::Shared));
+    for from in 0..6 {
+        for to in (0..6).filter(|to| *to != from) {
+            net.constant(from, 0, to, 6, u64::from(from) * T / 7);
+        }
+    }
+    let (log, outcome) = net.run(END);
+    let mut different = 0;
+    for (device, port, stats) in &outcome.ports {
+        let of_port = log.edges.iter().filter(|e| (e.device, e.port) == (*device, *port));
+        let queues: std::collections::BTreeSet<u8> = of_port.map(|e| e.queue).collect();
+        let stops = queues.iter().flat_map(|&queue| log.stops(*device, *port, queue));
+        let times: Vec<u64> = stops.map(|(from, to)| to.min(outcome.end.0) - from).collect();
+        assert_eq!(stats.longest_stop_ps, times.iter().copied().max().unwrap_or(0));
+        assert_eq!(stats.stopped_ps, times.iter().sum::<u64>());
+        different += u32::from(stats.longest_stop_ps < stats.stopped_ps);
+    }
+    assert!(different > 3, "ports whose queues stop more than once");
+}
+
 /// First starts and what was counted before them, by packet.
 #[derive(Default)]
 struct Starts {

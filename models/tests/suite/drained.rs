@@ -90,6 +90,7 @@ fn what_waits_for_ever_waits_until_the_limit() {
         assert_eq!(outcome.end, Time(END));
         let at = totals(&outcome, device, port);
         assert_eq!((at.staged_ps, at.stopped_ps), (u128::from(END - arrived), END - T_CS - 20_000));
+        assert_eq!(at.longest_stop_ps, at.stopped_ps, "one stop, to the end");
         let behind = if staged { 0 } else { END - (arrived + T) };
         assert_eq!(totals(&outcome, 4, 0).hol_ps, u128::from(behind), "{staged} {others}");
     }

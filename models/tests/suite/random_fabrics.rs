@@ -577,7 +577,7 @@ fn equal<const N: usize>(
             // come after the limit. What is stopped then has been stopped until that time.
             outcome.end = sim_core::Time::ZERO;
             let stuck = outcome.ports.iter_mut().filter(|port| port.2.xoff_edges != port.2.xon_edges);
-            stuck.for_each(|port| port.2.stopped_ps = 0);
+            stuck.for_each(|port| (port.2.stopped_ps, port.2.longest_stop_ps) = (0, 0));
         }
         check_order(&log, net)?;
         // Observers hear of deliveries when somebody needs them, so only their own order is the same.

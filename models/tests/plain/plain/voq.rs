@@ -401,7 +401,9 @@ impl World<'_> {
                 port.stopped_since.insert(queue, at);
             } else {
                 port.stats.xon_edges += 1;
-                port.stats.stopped_ps += at - port.stopped_since.remove(&queue).expect("it was stopped");
+                let stopped = at - port.stopped_since.remove(&queue).expect("it was stopped");
+                port.stats.stopped_ps += stopped;
+                port.stats.longest_stop_ps = port.stats.longest_stop_ps.max(stopped);
             }
         }
         if !switch {
