@@ -29,6 +29,8 @@ pub struct Books {
     pub(crate) mean: f64,
     /// There is no end to what is asked for, or it is not asked for all at once.
     pub(crate) paced: bool,
+    /// All of it was asked for at once, and it ends: what is under way at the end of the run is not done.
+    pub(crate) task: bool,
 }
 
 /// How the rate of a flow is told.
@@ -75,6 +77,7 @@ impl Account {
             oldest_ps: age(run, left.oldest_packet),
             mean: mean(run, data.bins.iter().map(|bin| bin.latency_ps).sum()),
             paced: false,
+            task: false,
         };
         Self::new(books, Tempo::Packets)
     }
@@ -103,6 +106,12 @@ impl Books {
             ..sum
         };
         flows.reduce(sum).unwrap_or_default()
+    }
+
+    /// Whether it is worth a word before all others: something will never arrive, what is asked for grows
+    /// faster than what completes, or a task is not done.
+    pub fn is_short(&self, end_ps: u64) -> bool {
+        self.never > 0 || self.task && self.under_way > 0 || self.grows(end_ps)
     }
 
     /// Whether what is asked for grows faster than what completes: less than 99 % of it complete, and more
@@ -141,11 +150,12 @@ impl Rate {
         Self { gbps, span: Some((from, to)), octets }
     }
 
-    fn of(octets: u64, extents: &[Extent]) -> Self {
+    /// `end`: until when, if not until the last.
+    fn of(octets: u64, extents: &[Extent], end: Option<u64>) -> Self {
         let from = extents.iter().map(|extent| extent.first.0).min().unwrap_or(0);
         let to = extents.iter().map(|extent| extent.last.0).max().unwrap_or(0);
         // nothing has come
-        if to < from { Self::over(0, 0, 0) } else { Self::over(octets, from, to) }
+        if to < from { Self::over(0, 0, 0) } else { Self::over(octets, from, end.unwrap_or(to)) }
     }
 
     fn measured(gbps: Estimate) -> Self {
@@ -158,11 +168,13 @@ fn ends(source: &SourceConfig, length: u64) -> bool {
     source.limit != u64::MAX || source.stop.0 < length || matches!(source.arrivals, Arrivals::Replay(_))
 }
 
-/// The one rate of a flow. `packets`, `messages`: octets of the measured time over that time.
+/// The one rate of a flow: octets that were delivered once, from its first start to its last completion; to
+/// the end of the run if something of it is `under_way` there. `packets`, `messages`: octets of the measured
+/// time over that time.
 pub(crate) fn rate(
     run: &RunData,
     flow: usize,
-    tempo: Tempo,
+    (tempo, under_way): (Tempo, u64),
     packets: Estimate,
     messages: Option<Estimate>,
 ) -> Rate {
@@ -170,15 +182,20 @@ pub(crate) fn rate(
     let data = &run.collector.flows()[flow];
     let mut sources = sources_of(&run.config, flow as u16).peekable();
     let finite = sources.peek().is_some() && sources.all(|source| ends(source, length));
+    let end = (under_way > 0).then_some(run.outcome.end.0);
     match (tempo, finite) {
-        (Tempo::Packets, true) => Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), &[data.extent]),
+        (Tempo::Packets, true) => {
+            Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), &[data.extent], end)
+        }
         (Tempo::Packets, false) => Rate::measured(packets),
         (Tempo::Journeys { octets }, true) => {
             let journeys = data.messages.iter().chain(&data.round_trips);
-            Rate::of(octets, &journeys.map(|journeys| journeys.extent).collect::<Vec<Extent>>())
+            Rate::of(octets, &journeys.map(|journeys| journeys.extent).collect::<Vec<Extent>>(), end)
         }
         (Tempo::Journeys { .. }, false) => Rate::measured(messages.unwrap_or(packets)),
-        (Tempo::Counted { octets, span: Some((from, to)) }, true) => Rate::over(octets, from.0, to.0),
+        (Tempo::Counted { octets, span: Some((from, to)) }, true) => {
+            Rate::over(octets, from.0, end.unwrap_or(to.0))
+        }
         (Tempo::Counted { octets, .. }, _) => Rate::over(octets, 0, run.outcome.end.0),
         (Tempo::Over { octets, from, to }, _) => Rate::over(octets, from, to),
     }

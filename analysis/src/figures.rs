@@ -610,7 +610,9 @@ mod tests {
             ("many flows and variants", vec![many_flows(20, WITHOUT), many_flows(20, WITH)]),
         ] {
             let reports: Vec<VariantReport> = runs.into_iter().map(VariantReport::new).collect();
-            for (name, scene) in scenes(&caption, &reports) {
+            for (name, scene) in
+                ROWS.iter().filter_map(|row| Some((row.name, (row.draw)(&caption, &reports)?)))
+            {
                 assert_eq!(scene.text_trouble(), None, "{case}: {name}");
             }
         }

@@ -212,14 +212,19 @@ impl VariantReport {
             report.round_trips = of_journeys(&data.round_trips);
             let account = protocol::account(&run, index);
             (report.books, report.transfer_gbps) = (account.books, account.transfer_gbps);
+            report.books.oldest_ps = report.books.oldest_ps.filter(|_| report.books.under_way > 0);
             let messages = report.messages.as_ref().map(|messages| messages.goodput_gbps);
-            let rate = rate(&run, index, account.tempo, report.goodput_gbps, messages);
+            let tempo = (account.tempo, account.books.under_way);
+            let rate = rate(&run, index, tempo, report.goodput_gbps, messages);
             octets += rate.octets;
             report.set_rate(&rate);
             report.saturated |= report.books.grows(run.outcome.end.0);
             // protocols that send by themselves have no source
             report.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
             report.saturated |= loops().any(|closed| closed);
+            // Who asks for nothing is not refused anything, whatever becomes of the frames that keep
+            // connections.
+            report.saturated &= report.books.asked > 0;
             let declared = |list: &[u16]| list.iter().any(|flow| usize::from(*flow) == index);
             report.role = match () {
                 () if declared(&run.victims) => Some(Role::Victim),
@@ -235,6 +240,7 @@ impl VariantReport {
         overall.saturated |= flows.iter().any(|flow| flow.books.grows(run.outcome.end.0));
         let loops = || run.config.all_sources().map(|source| closed_loop(&source.arrivals));
         overall.saturated |= loops().any(|closed| closed);
+        overall.saturated &= overall.books.asked > 0;
         overall.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
         let broken = laws::broken(&run);
         Self { window, flows, overall, broken, run }

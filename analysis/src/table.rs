@@ -367,7 +367,9 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     let (a, b) = (message_rate(first), message_rate(other));
     if a > 0.0 && b > 0.0 && libm::fabs(change(a, b)) > 0.25 {
         let percent = percent(a, b);
-        let (a, b) = (count_text(libm::round(a) as u64), count_text(libm::round(b) as u64));
+        let rate =
+            |rate: f64| if rate < 100.0 { three_digits(rate) } else { count_text(libm::round(rate) as u64) };
+        let (a, b) = (rate(a), rate(b));
         text += &format!(", VoQ messages {a} \u{2192} {b} in a millisecond ({percent})");
     }
     text
@@ -405,7 +407,7 @@ fn single(report: &VariantReport) -> String {
     let mut flows: Vec<&FlowReport> = report.flows.iter().collect();
     flows.sort_by_key(role);
     let end = report.run.outcome.end.0;
-    let short = flows.into_iter().find(|flow| flow.books.never > 0 || flow.books.grows(end));
+    let short = flows.into_iter().find(|flow| flow.books.is_short(end));
     let missing = short.map(|flow| {
         let Books { unit, asked, arrived, never, under_way, oldest_ps, .. } = flow.books;
         let oldest = oldest_ps

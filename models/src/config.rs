@@ -609,6 +609,8 @@ pub struct AgentConfig {
     pub response_timeout: u64,
     /// From a RETRY response until the packet is sent again. Picoseconds of the protocol clock.
     pub retry_delay: u64,
+    /// Packets of type 9 that may wait for the link of the endpoint at once (>= 1).
+    pub stream_packets: u32,
     /// MTU of type 9: that of the whole system.
     pub mtu: Mtu,
     /// Protocols, one for each flow.

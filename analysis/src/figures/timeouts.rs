@@ -78,7 +78,9 @@ pub(super) fn timeouts(caption: &Caption, reports: &[VariantReport]) -> Option<S
     let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN);
     let mut scene = Scene::new(PAGE as u32, (top + 34.0 + 340.0 + 62.0) as u32);
     let about = "share of stalls of a path that end a connection although the peer is there";
-    heading(&mut scene, "False timeouts of heartbeats", &subtitle(caption, about));
+    // Its axis is in periods: whose clock is scaled, and how, does not matter here.
+    let caption = Caption { note: String::new(), ..caption.clone() };
+    heading(&mut scene, "False timeouts of heartbeats", &subtitle(&caption, about));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let left = MARGIN + 66.0;
     let longest = families.iter().flat_map(|family| &family.1).map(|point| point.0).fold(3.5, f64::max);

@@ -1,7 +1,7 @@
 //! Connections of LINX: what a run came to.
 
 use super::{Get, Protocol, counted, flow_name, json};
-use crate::books::{Account, Books, Tempo, balanced, mean};
+use crate::books::{Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{self, Cell, Column, csv, whole};
 use crate::metric::Row;
 use crate::num::{Num, count_text, time_text};
@@ -33,7 +33,10 @@ impl Protocol for Linx {
         let totals = of_flow(run, Some(flow))?;
         let stats = &totals.stats;
         let never = stats.refused + totals.lost + totals.unseen + stats.missing;
+        let left = run.outcome.left.get(flow).copied().unwrap_or_default();
+        let oldest = [left.oldest_message, totals.oldest_held].into_iter().flatten().min();
         let books = Books {
+            oldest_ps: age(run, oldest),
             mean: mean(run, stats.message_ps.sum + stats.round_trips.sum),
             paced: true,
             ..balanced("messages", stats.messages, stats.delivered, never)

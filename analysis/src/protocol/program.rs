@@ -1,7 +1,7 @@
 //! Programs (GOAL): what a run of one came to.
 
 use super::{Protocol, counted, flow_name, json};
-use crate::books::{Account, Tempo, balanced};
+use crate::books::{Account, Books, Tempo, age, balanced};
 use crate::num::{Num, count_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -36,7 +36,12 @@ impl Protocol for Program {
     fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
         let totals: &ProgramTotals = counted(run, Some(flow))?;
         let to = program_end(&totals.ranks).unwrap_or(run.outcome.end.0);
-        let books = balanced("messages", totals.stats.wanted, totals.stats.received, 0);
+        let left = run.outcome.left.get(flow).copied().unwrap_or_default();
+        let books = Books {
+            oldest_ps: age(run, left.oldest_message),
+            task: true,
+            ..balanced("messages", totals.stats.wanted, totals.stats.received, 0)
+        };
         Some(Account::new(books, Tempo::Over { octets: totals.stats.octets, from: 0, to }))
     }
 

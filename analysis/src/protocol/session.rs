@@ -1,7 +1,7 @@
 //! Conduits of session management: what a run came to.
 
 use super::{Get, Protocol, counted, flow_name, json};
-use crate::books::{Account, Books, Tempo, balanced, mean};
+use crate::books::{Account, Books, Tempo, age, balanced, mean};
 use crate::metric::{Row, yes};
 use crate::num::{Num, count_text, time_text};
 use crate::run::RunData;
@@ -35,14 +35,14 @@ impl Protocol for Session {
         let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
         // A copy that the scenario makes of a PDU may arrive as well.
         let asked = stats.pdus_sent - stats.broadcasts + copies + stats.data_doubled;
-        // Nobody is told of a PDU that was lost whole; but where nothing is under way any more, nothing will
-        // arrive.
-        let under_way = left.oldest_message.is_some() || left.packets + stats.data_held > 0;
-        let lost = match under_way {
-            true => stats.pdus_lost,
-            false => asked.saturating_sub(stats.pdus_delivered + stats.pdus_waiting),
-        };
+        // Nobody is told of a PDU of type 9 that was lost whole. But what is under way is in a packet or a
+        // message, at the least one for each PDU; more of them than that cannot arrive any more.
+        let under_way = stats.pdus_waiting + stats.data_held + left.packets + left.messages;
+        let known = stats.pdus_lost + stats.pdus_failed;
+        let lost = asked.saturating_sub(stats.pdus_delivered + under_way).max(known);
+        let oldest = [stats.oldest_waiting, left.oldest_message, left.oldest_packet];
         let books = Books {
+            oldest_ps: age(run, oldest.into_iter().flatten().min()),
             mean: mean(run, stats.pdu_ps),
             paced: true,
             ..balanced("PDUs", asked, stats.pdus_delivered, lost)

@@ -2,7 +2,7 @@
 
 use super::program::{ProgramSummary, program_end};
 use super::{Protocol, TimesSummary, counted, flow_name, json};
-use crate::books::{Account, Tempo, balanced};
+use crate::books::{Account, Books, Tempo, age, balanced};
 use crate::num::{Num, count_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -31,11 +31,13 @@ impl Protocol for Transfer {
     fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
         let totals: &TransferTotals = counted(run, Some(flow))?;
         let (stats, end) = (&totals.stats, run.outcome.end.0);
-        let books = balanced("Transfers", stats.wanted, stats.completed, stats.aborted.iter().sum());
-        let tempo = match span(totals, end) {
-            Some((from, to)) => Tempo::Over { octets: stats.verified_octets, from, to },
-            None => Tempo::Over { octets: 0, from: 0, to: end },
+        let books = Books {
+            oldest_ps: age(run, totals.oldest),
+            task: true,
+            ..balanced("Transfers", stats.wanted, stats.completed, stats.aborted.iter().sum())
         };
+        let (octets, (from, to)) = delivered(totals, end).unwrap_or((0, (0, end)));
+        let tempo = Tempo::Over { octets, from, to };
         Some(Account { transfer_gbps: goodput_gbps(totals, end), ..Account::new(books, tempo) })
     }
 
@@ -77,24 +79,30 @@ fn broken(totals: &TransferTotals) -> Vec<String> {
     broken
 }
 
-/// From the first beginning to the last completion of Transfers; of a program from the beginning of the run
-/// to the end of its last rank, as of programs over other transports.
-fn span(totals: &TransferTotals, end: u64) -> Option<(u64, u64)> {
+/// Octets delivered once, and the time in which they were, picoseconds: verified ones from the first beginning
+/// to the last completion; where Transfers are under way at the end of the run, up to there, and with what of
+/// theirs has arrived. Of a program from the beginning of the run to the end of its last rank, as of programs
+/// over other transports.
+fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
     let stats = &totals.stats;
-    let (first, last) = (stats.first_begun?.0, stats.last_done?.0);
+    let first = stats.first_begun?.0;
+    let under_way = totals.under_way > 0;
     let span = match totals.ranks.is_empty() {
-        true => (first, last),
+        true if under_way => (first, end),
+        true => (first, stats.last_done?.0),
         false => (0, program_end(&totals.ranks).unwrap_or(end)),
     };
-    (span.1 > span.0).then_some(span)
+    let partial = if under_way { stats.partial_octets } else { 0 };
+    (span.1 > span.0).then_some((stats.verified_octets + partial, span))
 }
 
-/// Verified octets over the time from the first beginning to the last completion, Gb/s; of a program over the
-/// time until its last rank is done, or the run is over.
+/// Octets delivered once over the time from the first beginning to the last completion, Gb/s; to the end of
+/// the run where Transfers are under way; of a program over the time until its last rank is done, or the run
+/// is over.
 #[must_use]
 pub fn goodput_gbps(totals: &TransferTotals, end: u64) -> Option<f64> {
-    let (from, to) = span(totals, end)?;
-    Some(8_000.0 * totals.stats.verified_octets as f64 / (to - from) as f64)
+    let (octets, (from, to)) = delivered(totals, end)?;
+    Some(8_000.0 * octets as f64 / (to - from) as f64)
 }
 
 /// Transfers of one flow, over the whole run.
@@ -130,8 +138,8 @@ pub struct TransferSummary {
     /// Received whole with wrong octets; octets where none belong; complete but nowhere verified; verified
     /// twice; FetchOps that were not atomic. 0 in a sound system.
     pub unsound: u64,
-    /// Verified octets over the time from the first beginning to the last completion; of a program over the
-    /// time until its last rank is done.
+    /// Octets delivered once over the time from the first beginning to the last completion, or to the end of
+    /// the run where Transfers are under way; of a program over the time until its last rank is done.
     pub goodput_gbps: Option<Num>,
     /// From the beginning of a Transfer to its completion.
     pub completion: Option<TimesSummary>,

@@ -1,11 +1,14 @@
 //! What reports say of runs of which the truth is known.
 
 use analysis::Observed;
+use analysis::num::count_text;
 use analysis::protocol::echo::EchoSummary;
+use analysis::protocol::transfer::TransferSummary;
+use analysis::sweep::METRICS;
 use analysis::table::{conclusion, variant};
 use analysis::{Collector, CollectorConfig, RunData, VariantReport};
 use models::run::{Progress, RunOptions};
-use models::stats::SessionTotals;
+use models::stats::{LinxEnd, LinxTotals, SessionTotals};
 use scenarios::Warmup;
 use std::path::Path;
 use std::sync::Arc;
@@ -256,4 +259,133 @@ fn echoes(topology: &str, host: &str, echo: &str, until: &str) -> VariantReport 
         "arrivals": {{"constant": {{"interval": "20 us", "phase": "0 ps"}}}}}}]}}"#
     );
     run(&text, "echoes").remove(0)
+}
+
+/// Two sources send 1 020 PDUs of 600 octets each through a switch that dies.
+fn behind_a_dead_switch(protocol: &str, until: &str) -> VariantReport {
+    let text = r#"{"name": "dead", "topology": {"chain": {"switches": 2, "endpoints_per_switch": 2}},
+        "run": {"until": "UNTIL", "warmup": "0 ns", "sample_every": "off"},
+        "faults": {"dead_devices": [{"device": "sw/1", "at": "300 us"}]},
+        "traffic": [{"name": "s", "from": ["ep/0", "ep/1"], "to": "ep/2", PROTOCOL}]}"#;
+    let sent = r#""size": 600, "limit": 1020, "arrivals": {"constant": {"interval": "1 us"}}, "#;
+    let protocol = if protocol.contains("\"st\"") { protocol.into() } else { format!("{sent}{protocol}") };
+    run(&text.replace("UNTIL", until).replace("PROTOCOL", &protocol), "dead").remove(0)
+}
+
+/// What was asked for arrived, never will, or has an age, whoever carries it; and the headline begins with it.
+#[test]
+fn what_a_dead_switch_swallowed_is_told() {
+    for protocol in
+        [r#""session": {}"#, r#""linx": {}"#, r#""messages": {}"#, r#""st": {"bytes": 65536, "count": 20}"#]
+    {
+        for until in ["400 us", "20 ms"] {
+            let report = behind_a_dead_switch(protocol, until);
+            let books = report.flows[0].books;
+            assert_eq!(books.asked, books.arrived + books.never + books.under_way, "{protocol} {until}");
+            assert!(books.arrived > 0 && books.arrived < books.asked, "{protocol} {until}: {books:?}");
+            assert!(books.under_way == 0 || books.oldest_ps.is_some(), "{protocol} {until}: {books:?}");
+            let end = report.run.outcome.end.0;
+            assert!(books.oldest_ps.is_none_or(|age| age <= end), "{protocol} {until}: {books:?}");
+            // After the longest response time everything of type 11 that left has failed.
+            if until == "20 ms" && !protocol.contains("\"st\"") {
+                assert!(books.never > 0, "{protocol}: {books:?}");
+            }
+            let said = &conclusion(std::slice::from_ref(&report))[0];
+            assert!(
+                said.starts_with(&format!("s: {} of ", count_text(books.arrived))),
+                "{protocol} {until}: {said}"
+            );
+        }
+    }
+}
+
+/// One Transfer of 1 MiB, and the run cut off while it is under way: its rate is that of the whole one, less
+/// what one operation of 1 KiB more or less makes of it.
+#[test]
+fn a_transfer_under_way_has_the_rate_of_what_arrived() {
+    let text = r#"{"name": "cut", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "UNTIL", "warmup": "0 ns"},
+        "traffic": [{"name": "w", "from": "ep/0", "to": "ep/1", "st": {"bytes": 1048576}}]}"#;
+    let rate = |until: &str| {
+        let report = run(&text.replace("UNTIL", until), "cut").remove(0);
+        (report.flows[0].books.arrived, report.flows[0].goodput_gbps.value)
+    };
+    let (done, whole) = rate("5 ms");
+    let (none, cut) = rate("300 us");
+    assert_eq!((done, none), (1, 0));
+    assert!((cut / whole - 1.0).abs() < 0.02, "{cut} of {whole} Gb/s");
+}
+
+/// 40 packets of which the fabric keeps some: the rate is over the time to the end of the run, and not up to
+/// the last that got through.
+#[test]
+fn a_flow_that_is_stuck_is_not_done() {
+    let text = r#"{"name": "stuck", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "1 ms", "warmup": "0 ns", "stall_after": "off"},
+        "faults": {"dead_devices": [{"device": "ep/1", "at": "2 us"}]},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "limit": 40, "size": 256,
+        "arrivals": {"saturated": {"backlog": 40}}}]}"#;
+    let report = run(text, "stuck").remove(0);
+    let flow = &report.flows[0];
+    let arrived = flow.books.arrived;
+    assert!(arrived > 0 && flow.books.under_way > 0, "{:?}", flow.books);
+    let law = (arrived * 256 * 8) as f64 / 1e6;
+    assert!((flow.goodput_gbps.value / law - 1.0).abs() < 0.001, "{} of {law}", flow.goodput_gbps.value);
+}
+
+/// Heartbeats to a node that died are nobody's octets, and refused to nobody.
+#[test]
+fn who_asks_for_nothing_is_not_saturated() {
+    let text = r#"{"name": "idle", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "4 s", "warmup": "0 ns", "stall_after": "off"},
+        "faults": {"dead_devices": [{"device": "ep/1", "at": "1 s"}]},
+        "traffic": [{"name": "f", "from": "all", "to": {"uniform": {}}, "linx": {}}]}"#;
+    let report = run(text, "idle").remove(0);
+    assert_eq!(report.flows[0].books.asked, 0);
+    assert!(!report.flows[0].saturated && !report.overall.saturated);
+}
+
+/// Where Transfers are under way, what was sent of them is not "sent again".
+#[test]
+fn octets_of_unfinished_transfers_are_not_repetitions() {
+    let text = r#"{"name": "ratio", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "UNTIL", "warmup": "0 ns"},
+        "traffic": [{"name": "w", "from": "ep/0", "to": "ep/1", "st": {"bytes": 262144, "count": 4}}]}"#;
+    let ratio = |until: &str| {
+        let report = run(&text.replace("UNTIL", until), "ratio").remove(0);
+        let summary = &TransferSummary::all(&report.run)[0];
+        (summary.completed, summary.payload_ratio.map(|ratio| ratio.0))
+    };
+    assert_eq!(ratio("5 ms"), (4, Some(1.0)));
+    let (completed, unfinished) = ratio("300 us");
+    assert!((1..4).contains(&completed), "{completed}");
+    assert_eq!(unfinished, None);
+}
+
+/// A trunk that is down for 3 s parts two nodes that live: their timeouts are not false, the path was not whole.
+#[test]
+fn an_outage_between_switches_is_no_false_timeout() {
+    let text = r#"{"name": "trunk", "run": {"until": "20 s", "warmup": "0 ps", "stall_after": "off",
+        "sample_every": "off"}, "topology": {"chain": {"switches": 2, "endpoints_per_switch": 2}},
+        "endpoint": {"linx": {"carrier": "stream", "hb_tmo": 5}},
+        "traffic": [{"name": "linx", "from": ["ep/0", "ep/2"],
+        "to": {"neighbour": {"among": ["ep/0", "ep/2"]}}, "linx": {}}],
+        "faults": {"outages": [{"link": "sw/0:3", "at": "5.2 s", "for": "3 s"}]}}"#;
+    let report = run(text, "trunk").remove(0);
+    let stats = &report.run.outcome.totals.one::<LinxTotals>().expect("one flow").stats;
+    assert_eq!((stats.ended[LinxEnd::Timeout as usize], stats.false_timeouts), (2, 0), "{stats:?}");
+}
+
+/// A column that tells the most of a run tells the most of all its replications, others their mean.
+#[test]
+fn the_most_of_replications_is_the_largest() {
+    let (mut most, mut others) = (0, 0);
+    for column in METRICS.iter() {
+        let together = column.together(&[3.0, 9.0, 6.0]).expect("three values").mean;
+        let is_most = column.name.contains("_max_") && column.unit != "";
+        assert_eq!(together, if is_most { 9.0 } else { 6.0 }, "{}", column.name);
+        most += u32::from(is_most);
+        others += u32::from(!is_most);
+    }
+    assert!(most > 2 && others > 20, "{most} {others}");
 }

@@ -555,6 +555,7 @@ fn endpoint(d: &mut Draw, world: &World) -> Fields {
         host.insert("response_timeout".into(), format!("{time} us").into());
     }
     if d.chance(30) {
+        d.set(&mut host, 30, "HostSpec/stream_packets", &[1, 2, 8]);
         let time = d.of("HostSpec/retry_delay", &[0, 1, 400]) * world.clock;
         host.insert("retry_delay".into(), format!("{time} ns").into());
     }

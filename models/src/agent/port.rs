@@ -72,14 +72,12 @@ pub(super) struct Port {
     answers: VecDeque<Outgoing>,
     /// Something else than type 9 has been sent or received: only then the other engines are asked.
     mixed: bool,
-    /// Packets of type 9 that wait for the link.
+    /// Packets of type 9 that wait for the link, and how many may: the next is made when one starts.
     pub streams_waiting: u32,
+    stream_room: u32,
     /// Flow of register accesses.
     pub(super) register_flow: u16,
 }
-
-/// Packets of type 9 that may wait for the link: the next is made when one starts.
-const STREAM_ROOM: u32 = 1;
 
 impl Port {
     pub fn new(config: &AgentConfig) -> Self {
@@ -133,6 +131,7 @@ impl Port {
             answers: VecDeque::new(),
             mixed: false,
             streams_waiting: 0,
+            stream_room: config.stream_packets,
             register_flow: 0,
         }
     }
@@ -388,7 +387,7 @@ impl Port {
         {
             return Some(packet);
         }
-        if self.streams_waiting < STREAM_ROOM
+        if self.streams_waiting < self.stream_room
             && let Some(pdu) = self.streams.poll_transmit()
         {
             self.streams_waiting += 1;

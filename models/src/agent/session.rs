@@ -88,8 +88,8 @@ pub(crate) struct Session {
     asking: BTreeSet<u16>,
     agenda: BTreeMap<(u64, u64), Action>,
     entries: u64,
-    /// Data messages under way.
-    under_way: BTreeSet<Token>,
+    /// Data messages under way, and whether the PDU ends with them.
+    under_way: BTreeMap<Token, bool>,
     consumer: Option<Box<Taker>>,
     /// The rank of a program that it runs.
     courier: Option<Box<Courier>>,
@@ -124,7 +124,7 @@ impl Session {
             asking: BTreeSet::new(),
             agenda: BTreeMap::new(),
             entries: 0,
-            under_way: BTreeSet::new(),
+            under_way: BTreeMap::new(),
             consumer: config.consumer.map(|consumer| {
                 Box::new(Taker {
                     service: Service::new(consumer.service, seed, &format!("{path}/consumer")),
@@ -417,23 +417,27 @@ impl Session {
         }
     }
 
-    fn take_pdu(&mut self, cx: &mut Cx<'_>, octets: &[u8]) {
-        let header = match self.config.protocol {
-            SessionProtocol::Ethernet { .. } => {
-                let group = ethernet::addresses(octets).is_some_and(|(to, _)| ethernet::is_group(to));
-                self.stats.broadcasts_delivered += u64::from(group);
-                FRAME_HEADER
-            }
+    /// Octets in front of the payload of a PDU.
+    fn header(&self) -> usize {
+        match self.config.protocol {
+            SessionProtocol::Ethernet { .. } => FRAME_HEADER,
             SessionProtocol::Plain(_) => 0,
-        };
+        }
+    }
+
+    fn take_pdu(&mut self, cx: &mut Cx<'_>, octets: &[u8]) {
+        let header = self.header();
+        if header > 0 {
+            let group = ethernet::addresses(octets).is_some_and(|(to, _)| ethernet::is_group(to));
+            self.stats.broadcasts_delivered += u64::from(group);
+        }
         self.stats.pdus_delivered += 1;
         self.stats.octets_delivered += (octets.len() - header) as u64;
         if let Some(courier) = &mut self.courier {
             courier.heard(octets);
             return self.advance(cx);
         }
-        let sent = octets.get(header..).and_then(<[u8]>::first_chunk);
-        let sent = sent.map(|sent| Time(u64::from_be_bytes(*sent)));
+        let sent = sent_at(octets, header);
         let Some(taker) = &mut self.consumer else {
             if let Some(sent) = sent {
                 self.stats.taken(sent, Time(cx.fabric_now));
@@ -599,6 +603,9 @@ impl Session {
         stats.allocated = counters.allocated;
         let queued = self.endpoint.queued_pdus() as u64;
         stats.pdus_waiting = queued + self.waiting.values().map(|queue| queue.len() as u64).sum::<u64>();
+        let header = self.header();
+        let waiting = self.waiting.values().flatten();
+        stats.oldest_waiting = waiting.filter_map(|pdu| sent_at(pdu, header)).min();
         let delayed = |action: &&Action| matches!(action, Action::Leave(message) if message.is_data());
         let delayed = self.agenda.values().filter(delayed).count();
         stats.data_held = (self.under_way.len() + delayed + self.launcher.held_data()) as u64;
@@ -643,7 +650,10 @@ impl Protocol for Session {
 
     fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, outcome: Outcome) {
         // What the conveyance loses the protocol repeats, or not.
-        if self.register_outcome(cx, token, &outcome) || self.under_way.remove(&token) {
+        let ended = self.under_way.remove(&token);
+        let failed = matches!(outcome, Outcome::Failed);
+        self.stats.pdus_failed += u64::from(failed && ended == Some(true));
+        if self.register_outcome(cx, token, &outcome) || ended.is_some() {
             self.drain(cx);
         }
     }
@@ -711,6 +721,11 @@ fn periods(node: &Announcement) -> Attributes {
 fn address(node: u16) -> [u8; 6] {
     let [high, low] = node.to_be_bytes();
     [0x02, 0, 0, 0, high, low]
+}
+
+/// When a PDU was sent, if it is long enough to say so.
+fn sent_at(pdu: &[u8], header: usize) -> Option<Time> {
+    pdu.get(header..).and_then(<[u8]>::first_chunk).map(|sent| Time(u64::from_be_bytes(*sent)))
 }
 
 fn stamp(pdu: &mut [u8], at: usize, now: u64) {

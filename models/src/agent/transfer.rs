@@ -92,6 +92,12 @@ impl Link {
         let own = self.running.values().filter(|running| running.begun.is_some()).count();
         own + self.out.len() + self.regions.puts.len()
     }
+
+    /// When the oldest of these was begun.
+    fn oldest(&self) -> Option<u64> {
+        let running = self.running.values().chain(self.regions.puts.values());
+        running.filter_map(|running| running.begun).chain(self.out.iter().copied()).min()
+    }
 }
 
 /// One end of Scheduled Transfer.
@@ -553,6 +559,10 @@ impl Transfer {
         self.links.values().map(|link| link.own_running() as u64).sum()
     }
 
+    fn oldest(&self) -> Option<u64> {
+        self.links.values().filter_map(Link::oldest).min()
+    }
+
     /// What is known so far, with what only the end shows.
     fn totals(&self) -> TransferStats {
         let mut ledger = Ledger { stats: self.ledger.stats.clone(), ..Ledger::default() };
@@ -560,6 +570,11 @@ impl Transfer {
         ledger.logged(self.endpoint.log_entries().map(|(_, _, entry)| entry).chain(device));
         ledger.stats.stray_octets = self.endpoint.memory().stray;
         ledger.stats.kept_octets = self.endpoint.memory().octets();
+        // What is read back was counted when it was written.
+        let running = self.links.values().flat_map(|link| link.running.values());
+        let coming = running.filter(|running| running.incoming && running.stage != Stage::Back);
+        ledger.stats.partial_octets =
+            coming.map(|running| self.endpoint.memory().arrived(running.span)).sum();
         if let Err(what) = self.endpoint.check_invariants() {
             ledger.stats.broken.get_or_insert(what);
         }

@@ -189,6 +189,9 @@ pub struct FlowLeft {
     pub packets: u64,
     /// When the oldest of them was created.
     pub oldest_packet: Option<Time>,
+    /// Messages, PDUs and doorbells that wait at a host or in an engine, or of which a packet is under way; one
+    /// may count several times.
+    pub messages: u64,
     /// When the oldest message, PDU, doorbell, read or write was sent that is known to wait: at a host, in an
     /// engine, or in a packet under way.
     pub oldest_message: Option<Time>,
@@ -202,6 +205,7 @@ impl FlowLeft {
     }
 
     pub(crate) fn message(&mut self, created: u64) {
+        self.messages += 1;
         let oldest = self.oldest_message.get_or_insert(Time(created));
         *oldest = Time(created).min(*oldest);
     }
@@ -262,8 +266,12 @@ pub struct SessionStats {
     pub pdus_delivered: u64,
     /// PDUs refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub pdus_lost: u64,
+    /// PDUs whose last message was given up; some may have arrived, if only the answers were lost.
+    pub pdus_failed: u64,
     /// PDUs that still wait at their senders: for a conduit, or for their turn on its stream.
     pub pdus_waiting: u64,
+    /// When the oldest of those that wait for a conduit was sent.
+    pub oldest_waiting: Option<Time>,
     /// Data messages that have not left, or of which nobody knows yet what became of them.
     pub data_held: u64,
     /// PDUs sent as broadcasts.
@@ -337,7 +345,9 @@ impl SessionStats {
         self.pdus_sent += other.pdus_sent;
         self.pdus_delivered += other.pdus_delivered;
         self.pdus_lost += other.pdus_lost;
+        self.pdus_failed += other.pdus_failed;
         self.pdus_waiting += other.pdus_waiting;
+        self.oldest_waiting = self.oldest_waiting.into_iter().chain(other.oldest_waiting).min();
         self.data_held += other.data_held;
         self.broadcasts += other.broadcasts;
         self.broadcasts_delivered += other.broadcasts_delivered;

@@ -44,7 +44,7 @@ layer! {
         pipeline, input_buffers, watermarks, staging; voq
     }
     EndpointSpec { device, input_buffers, watermarks, staging; voq, host, linx, session }
-    HostSpec { rx_service, tx_service, rx_queue, protocol_clock, response_timeout, retry_delay }
+    HostSpec { rx_service, tx_service, rx_queue, protocol_clock, response_timeout, retry_delay, stream_packets }
     LinxNodeSpec {
         carrier, mailbox, segment, cos, mtu, hb_tmo, connection_priority, heartbeat_priority, data_priorities,
         request_period, reconnect, reconnect_spread, window, fragmentation, profile
@@ -130,6 +130,7 @@ pub(crate) fn host_defaults() -> &'static HostSpec {
         protocol_clock: Some(Share::one()),
         response_timeout: text("auto"),
         retry_delay: text("0 ps"),
+        stream_packets: Some(1),
     });
     &DEFAULTS
 }

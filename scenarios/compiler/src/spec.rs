@@ -484,6 +484,11 @@ pub struct HostSpec {
     /// From a RETRY until the packet is sent again (default "0 ps"), by the protocol clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_delay: Option<Quantity<Picoseconds>>,
+    /// Packets of type 9 that the endpoint makes ahead, to wait for its link at once (default 1). One of them
+    /// that backpressure holds keeps no others waiting as long as there are fewer than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub stream_packets: Option<u32>,
 }
 
 /// A service time: always the same ("500 ns"), or random.

@@ -5,6 +5,7 @@ use super::Linx;
 use super::ledger::Life;
 use crate::observe::stats::LinxTotals;
 use linx_riocm::{Link, Phase};
+use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Looks at all nodes of one flow at `end`. `in_flight`: what is in the fabric or waits for a host, by the id
@@ -21,6 +22,8 @@ pub(crate) fn audit(
     let mut last = None;
     for &(_, node) in nodes {
         totals.stats.add(&node.totals());
+        let held = node.held.iter().map(|held| Time(held.0)).min();
+        totals.oldest_held = totals.oldest_held.into_iter().chain(held).min();
         totals.memory += node.node.as_ref().map_or(0, |node| node.octets() as u64);
         for (connection, &peer) in node.config.peers.iter().enumerate() {
             let Some((other, back)) = by_id.get(&peer).and_then(|other| Some((*other, other.to(node)?)))

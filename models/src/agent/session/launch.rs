@@ -176,9 +176,10 @@ impl Session {
             Contact::Stream { stream, cos } => (Conveyance::Stream { cos, stream_id: stream }, low),
         };
         let to = u32::from(transmit.destination);
+        let ends = !matches!(transmit.order, Order::Part { last: false, .. });
         let token = cx.send(Send { to, priority, conveyance, payload: Data::bytes(transmit.octets) });
         if data {
-            self.under_way.insert(token);
+            self.under_way.insert(token, ends);
         }
         if let Some(words) = words {
             let kind = SignalKind::Sent { token, to: transmit.destination, since: Time(since), words };

@@ -2,6 +2,7 @@
 
 use super::Transfer;
 use crate::observe::stats::TransferTotals;
+use sim_core::Time;
 use std::collections::BTreeMap;
 
 /// Looks at all ends of one flow.
@@ -12,6 +13,7 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
     for node in nodes {
         totals.stats.add(&node.totals());
         totals.under_way += node.own_running();
+        totals.oldest = totals.oldest.into_iter().chain(node.oldest().map(Time)).min();
         totals.clean &= node.config.faults.iter().all(|faults| faults.is_none());
         totals.ranks.extend(node.program.as_ref().map(|program| program.stats()));
         for &tag in &node.ledger.verified {

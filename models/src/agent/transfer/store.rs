@@ -16,15 +16,38 @@ pub(super) const TAG_OCTETS: u64 = 8;
 enum Stretch {
     /// What a tag stands for.
     Source { tag: u64, octets: u64 },
-    /// What came.
-    Destination(Vec<u8>),
+    /// What came: the octets, and which of them have.
+    Destination(Vec<u8>, Arrived),
+}
+
+/// Which octets of a stretch have arrived: from and to, in order, no two of which touch.
+#[derive(Debug, Default)]
+struct Arrived(Vec<(u64, u64)>);
+
+impl Arrived {
+    /// Those of `from..to` have.
+    fn add(&mut self, from: u64, to: u64) {
+        let first = self.0.partition_point(|part| part.1 < from);
+        let beyond = self.0.partition_point(|part| part.0 <= to);
+        if first == beyond {
+            return self.0.insert(first, (from, to));
+        }
+        let joined = (from.min(self.0[first].0), to.max(self.0[beyond - 1].1));
+        self.0[first] = joined;
+        self.0.drain(first + 1..beyond);
+    }
+
+    /// How many of `from..to` have.
+    fn within(&self, from: u64, to: u64) -> u64 {
+        self.0.iter().map(|part| part.1.min(to).saturating_sub(part.0.max(from))).sum()
+    }
 }
 
 impl Stretch {
     fn octets(&self) -> u64 {
         match self {
             Stretch::Source { octets, .. } => *octets,
-            Stretch::Destination(octets) => octets.len() as u64,
+            Stretch::Destination(octets, _) => octets.len() as u64,
         }
     }
 }
@@ -61,7 +84,7 @@ impl Store {
 
     /// Room for octets to come.
     pub fn destination(&mut self, octets: u64) -> Span {
-        self.add(Stretch::Destination(vec![0; octets as usize]))
+        self.add(Stretch::Destination(vec![0; octets as usize], Arrived::default()))
     }
 
     /// Gives a stretch back.
@@ -74,9 +97,17 @@ impl Store {
         self.stretches.values().map(Stretch::octets).sum()
     }
 
+    /// Octets of `span` that have come, each counted once.
+    pub fn arrived(&self, span: Span) -> u64 {
+        match self.find(span.address, span.bytes) {
+            Some((at, Stretch::Destination(_, arrived))) => arrived.within(at, at + span.bytes),
+            _ => 0,
+        }
+    }
+
     /// The tag of what has come whole, if every octet is right.
     pub fn verify(&self, span: Span) -> Option<u64> {
-        let (at, Stretch::Destination(octets)) = self.find(span.address, span.bytes)? else { return None };
+        let (at, Stretch::Destination(octets, _)) = self.find(span.address, span.bytes)? else { return None };
         let octets = &octets[at as usize..(at + span.bytes) as usize];
         let tag = u64::from_be_bytes(*octets.first_chunk()?);
         let right = octets.chunks(8).zip(0..).all(|(part, at)| part == &word(tag, at)[..part.len()]);
@@ -114,7 +145,7 @@ impl Memory for Store {
                     at += (until - from) as u64;
                 }
             }
-            Some((at, Stretch::Destination(octets))) => {
+            Some((at, Stretch::Destination(octets, _))) => {
                 out.extend_from_slice(&octets[at as usize..at as usize + bytes]);
             }
             None => unreachable!("the protocol reads what exists"),
@@ -123,10 +154,11 @@ impl Memory for Store {
 
     fn write(&mut self, address: u64, octets: &[u8]) {
         let found = self.stretches.range_mut(..=address).next_back();
-        if let Some((&start, Stretch::Destination(room))) = found {
+        if let Some((&start, Stretch::Destination(room, arrived))) = found {
             let at = (address - start) as usize;
             if let Some(place) = room.get_mut(at..at + octets.len()) {
                 place.copy_from_slice(octets);
+                arrived.add(at as u64, (at + octets.len()) as u64);
                 return;
             }
         }
@@ -137,6 +169,28 @@ impl Memory for Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Against a set of octets: each counts once, in whatever order and however often it comes.
+    #[test]
+    fn octets_that_come_again_count_once() {
+        let mut state = 12_345_u64;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for _ in 0..200 {
+            let (mut arrived, mut set) = (Arrived::default(), std::collections::BTreeSet::new());
+            for _ in 0..30 {
+                let from = draw(100);
+                let to = from + 1 + draw(12);
+                arrived.add(from, to);
+                set.extend(from..to);
+                let (low, high) = (draw(60), 60 + draw(60));
+                assert_eq!(arrived.within(low, high), set.range(low..high).count() as u64);
+                assert!(arrived.0.windows(2).all(|pair| pair[0].1 < pair[1].0), "{:?}", arrived.0);
+            }
+        }
+    }
 
     #[test]
     fn octets_are_verified_one_by_one() {
@@ -151,7 +205,9 @@ mod tests {
         assert_eq!(octets.len(), 1001);
         store.write(to.address, &octets[..500]);
         assert_eq!(store.verify(to), None, "half is not whole");
+        assert_eq!(store.arrived(to), 500);
         store.write(to.address + 500, &octets[500..]);
+        assert_eq!(store.arrived(to), 1001);
         assert_eq!(store.verify(to), Some(7 << 32 | 3));
         for at in [0, 8, 500, 1000] {
             store.write(to.address + at, &[!octets[at as usize]]);

@@ -222,6 +222,8 @@ pub struct LinxTotals {
     pub under_way: u64,
     /// Messages lost in a connection that is still up: neither end knows (yet).
     pub unseen: u64,
+    /// When the oldest of the frames was sent that wait for the end of a stall.
+    pub oldest_held: Option<Time>,
     /// Octets of memory of all connection managers.
     pub memory: u64,
     /// What the nodes counted.

@@ -76,6 +76,8 @@ pub struct TransferStats {
     pub verified: u64,
     /// Octets of these.
     pub verified_octets: u64,
+    /// Octets of Writes and Reads that are not over that have arrived; each counts once.
+    pub partial_octets: u64,
     /// Read back, of what was written; every octet is what was written.
     pub read_back: u64,
     /// Octets of these.
@@ -136,6 +138,7 @@ impl TransferStats {
         self.last_done = self.last_done.max(other.last_done);
         self.verified += other.verified;
         self.verified_octets += other.verified_octets;
+        self.partial_octets += other.partial_octets;
         self.read_back += other.read_back;
         self.read_back_octets += other.read_back_octets;
         self.kept_octets += other.kept_octets;
@@ -183,6 +186,8 @@ pub struct TransferTotals {
     pub nodes: u32,
     /// Begun, and not over at the end of the run.
     pub under_way: u64,
+    /// When the oldest of these was begun.
+    pub oldest: Option<Time>,
     /// Complete by what the end knows that wants them, but nowhere verified.
     pub unverified: u64,
     /// Verified more than once.

@@ -477,6 +477,7 @@ impl Net {
                     clock: (1, 1),
                     response_timeout: 1_000_000_000,
                     retry_delay: 0,
+                    stream_packets: 1,
                     mtu: Mtu::MAX,
                     parts: Vec::new(),
                 };

@@ -110,6 +110,7 @@ pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfi
             clock,
             response_timeout,
             retry_delay: host.retry_delay,
+            stream_packets: host.stream_packets,
             mtu,
             parts,
         };

@@ -68,6 +68,7 @@ pub(crate) struct Host {
     pub(crate) response_timeout: Period,
     /// By the protocol clock, picoseconds.
     pub(crate) retry_delay: u64,
+    pub(crate) stream_packets: u32,
 }
 
 /// Settings of a device while they are put together.
@@ -163,6 +164,7 @@ impl Host {
             clock: filled(&host.protocol_clock).read().and_then(clock),
             response_timeout: filled(&host.response_timeout).get(),
             retry_delay: filled(&host.retry_delay).get(),
+            stream_packets: *filled(&host.stream_packets),
         }
     }
 }

@@ -368,3 +368,33 @@ fn committed_schema_is_fresh() {
     let committed = fs::read_to_string(&file).unwrap_or_default();
     assert!(committed == schema(), "docs/scenario.schema.json is stale: BLESS=1 rewrites it");
 }
+
+/// LINX for Linux adds a signed octet of milliseconds to the time between two REQ: -128 to 127 ms, drawn for each
+/// node and seed. The standard profile adds nothing.
+#[test]
+fn requests_of_linx_for_linux_are_spread_by_a_signed_octet() {
+    let drawn = |profile: &str, seed: u64| -> Vec<Vec<i64>> {
+        let mut value = scenario(json!({"name": "f", "from": "all", "to": {"uniform": {}}, "linx": {}}));
+        value["endpoint"] = json!({"linx": {"profile": profile}});
+        value["seed"] = json!(seed);
+        let agents = &plan(&value).variants[0].config.agents;
+        let part = |agent: &models::config::AgentConfig| match &agent.parts[0].protocol {
+            models::config::ProtocolConfig::Linx(node) => node.options.jitter.clone(),
+            _ => panic!("a node of LINX"),
+        };
+        agents.iter().map(part).collect()
+    };
+    let (ms, all) = (1_000_000_000, drawn("linx_for_linux", 1));
+    assert_eq!(all.len(), 4);
+    let every: Vec<i64> = all.iter().flatten().copied().collect();
+    assert!(every.iter().all(|time| time % ms == 0 && (-128..128).contains(&(time / ms))));
+    // About 1 000 uniform draws: each eighth of the range has its share of 125, within five standard deviations.
+    for eighth in 0..8 {
+        let low = -128 + 32 * eighth;
+        let count = every.iter().filter(|time| (low..low + 32).contains(&(**time / ms))).count();
+        assert!((73..=178).contains(&count), "{low}: {count}");
+    }
+    assert_ne!(all[0], all[1], "nodes draw for themselves");
+    assert_ne!(all, drawn("linx_for_linux", 2), "and so do seeds");
+    assert!(drawn("standard", 1).iter().all(Vec::is_empty));
+}
