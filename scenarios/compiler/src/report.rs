@@ -1,6 +1,5 @@
 //! What a scenario comes to, in text: for `check` and for lists.
 
-use crate::check::loop_packets;
 use crate::diagnostic::count;
 use crate::fabric;
 use crate::flow::{Clock, Slowest};
@@ -212,7 +211,7 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),
-                loop_packets(link, &variant.config)
+                fabric::loop_packets(link, &variant.config)
             );
             (name.clone(), text)
         })
