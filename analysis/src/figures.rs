@@ -101,8 +101,8 @@ impl Level {
     }
 }
 
-/// A figure: its file name without extension, what it shows, and the drawing; `None` if these runs have nothing
-/// of it to show.
+/// A figure: its file name without extension, what it shows, and the drawing; `None` if these runs have
+/// nothing of it to show.
 struct Row {
     name: &'static str,
     about: &'static str,

@@ -1,12 +1,14 @@
 //! Words and flags of the command line.
 
-use crate::sweep::args::{CompareArgs, SweepArgs};
+pub(crate) mod sweep;
+
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use models::run::{ListKind, PipelineMode, RunOptions};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use sweep::{CompareArgs, SweepArgs};
 
 /// Deterministic simulator of RapidIO fabrics.
 #[derive(Debug, Parser)]

@@ -5,7 +5,6 @@
 //! - [`slurm`] hands the shards to a cluster, [`dry`] says what a sweep would cost;
 //! - [`plot`] and [`mod@compare`] look at results.
 
-pub(crate) mod args;
 mod compare;
 mod dry;
 mod engine;
@@ -20,13 +19,13 @@ mod status;
 
 pub(crate) use compare::compare;
 
+use crate::cli::sweep::{Engine, MergeArgs, RunArgs, Shard, SweepArgs, SweepVerb};
 use crate::console::{colours, complain, print};
 use crate::inspect;
 use crate::progress::seconds_text;
 use crate::run::watch_interrupts;
 use crate::status::Failure;
 use analysis::sweep::METRICS;
-use args::{Engine, MergeArgs, RunArgs, Shard, SweepArgs, SweepVerb};
 use engine::Settings;
 use folder::{Earlier, Folder, Manifest};
 use scenarios::Diagnostics;

@@ -227,6 +227,29 @@ pub enum Arbitration {
     },
 }
 
+impl Arbitration {
+    /// In the words of reports.
+    pub fn words(self) -> String {
+        match self {
+            Arbitration::RoundRobin => "round robin".to_owned(),
+            Arbitration::OldestFirst => "oldest first".to_owned(),
+            Arbitration::LongestQueueFirst => "longest queue first".to_owned(),
+            Arbitration::Random => "random".to_owned(),
+            Arbitration::Islip { iterations } => format!("iSLIP with {iterations} iterations"),
+        }
+    }
+
+    /// Whether it can serve links with virtual channels.
+    pub fn serves_channels(self) -> bool {
+        !matches!(self, Arbitration::Islip { .. } | Arbitration::LongestQueueFirst)
+    }
+
+    /// Whether it has to know how many packets of each input wait for each output.
+    pub(crate) fn counts_queues(self) -> bool {
+        self == Arbitration::LongestQueueFirst
+    }
+}
+
 /// When a packet may start to leave.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Forwarding {

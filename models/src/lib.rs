@@ -60,25 +60,31 @@
 // From the bottom up; `xtask edges` checks that no room names one above it.
 pub mod config;
 mod event;
+pub mod goal;
 mod ids;
-mod observe;
-mod packet;
 pub mod path;
 pub mod transfer_rate;
 
+mod observe;
+
+mod packet;
+
 mod link;
+
 mod voq;
 
 mod endpoint;
 mod switch;
 
-pub mod agent;
-pub mod goal;
 mod registers;
 
-pub mod run;
-mod watched;
+pub mod agent;
+
 mod world;
+
+pub mod run;
+
+mod watched;
 
 // The crates above may use only this one: what they need of the layers below comes from here.
 pub use linx_riocm;

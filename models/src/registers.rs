@@ -6,8 +6,8 @@
 
 pub mod enumeration;
 
-use crate::agent::data::Data;
 use crate::config::IdSize;
+use crate::packet::data::Data;
 use enumeration::Outline;
 use logical::register::file::{Block, Description, Identity, Role, Streaming};
 use logical::register::{RegisterFile, Serial, feature, operation, serial};

@@ -2,14 +2,13 @@
 
 use crate::config::FabricConfig;
 use crate::event::{Payload, class};
-use crate::link::symbol::WireChecked;
 use crate::observe::probe::Probe;
-use crate::observe::stats::{AgentStats, FlowLeft, FlowStats, LinkStats, PortStats};
-use crate::observe::totals::Totals;
-use crate::registers::enumeration::EnumerationReport;
 use crate::world::Fabric;
-use sim_core::{BucketRing, ChosenList, EventKey, Fingerprint, HeapList, Kernel, RingConfig, RunEnd, Time};
+use sim_core::{BucketRing, ChosenList, EventKey, HeapList, Kernel, RingConfig, RunEnd, Time};
 use std::sync::Arc;
+
+pub use crate::world::PipelineMode;
+pub use crate::world::outcome::{Outcome, StallReport};
 
 /// Which event list the kernel uses; results are equal with both.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -19,17 +18,6 @@ pub enum ListKind {
     /// Bucket ring: the fast one.
     #[default]
     Ring,
-}
-
-/// How the pipeline latency of switches becomes events; results are equal with both.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub enum PipelineMode {
-    /// One event for arrival and pipeline; acknowledgements, releases and deliveries are events only where
-    /// somebody waits for them.
-    #[default]
-    Folded,
-    /// Arrival, end of pipeline, end of transmission and delivery are events of their own: the reference.
-    Unfolded,
 }
 
 /// How to run; none of these changes a result.
@@ -55,67 +43,6 @@ pub enum Progress {
     Drained,
     /// The watchdog found a stall and the scenario says stop.
     Stalled,
-}
-
-/// A stall that the watchdog found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StallReport {
-    /// When it was found.
-    pub at: Time,
-    /// When the packet stopped moving.
-    pub since: Time,
-    /// `true`: the walk came back to where it was (deadlock); `false`: it ended (stall).
-    pub cycle: bool,
-    /// The walk, one line of text a step, the stuck packet first.
-    pub walk: Vec<String>,
-}
-
-/// What is left after a run besides what the probe collected.
-#[derive(Clone, Debug, Default)]
-pub struct Outcome {
-    /// Simulated time at the end: the limit, unless everything was over before. Then the last thing that
-    /// happened: a packet reached its destination or was dropped, a message arrived, a protocol or a fault
-    /// acted. (Nobody waits for acknowledgements that are still on their way.) A packet that is left
-    /// somewhere waits until the limit.
-    pub end: Time,
-    /// Totals of every port: (device, port, totals), in device and port order.
-    pub ports: Vec<(u32, u8, PortStats)>,
-    /// Totals of every endpoint that runs protocols: (device, totals), in device order.
-    pub agents: Vec<(u32, AgentStats)>,
-    /// Messages and packets of every flow, whichever protocol runs it; empty if no endpoint runs any.
-    pub protocols: Vec<FlowStats>,
-    /// What each protocol that counts for itself came to: conduits, connections, Transfers, programs, echoes.
-    pub totals: Totals,
-    /// Totals of every end of a link that runs in symbol granularity: (device, port, totals), in that order.
-    pub links: Vec<(u32, u8, LinkStats)>,
-    /// What the host that set the fabric up did, if there is one.
-    pub enumeration: Option<EnumerationReport>,
-    /// Hash of deliveries, drops, staging edges and what protocols met, with their times.
-    pub outcome: Fingerprint,
-    /// Hash of every effect: packet starts (arrivals follow from them) and messages, with their times.
-    pub trajectory: Fingerprint,
-    /// Stalls found.
-    pub stalls: Vec<StallReport>,
-    /// Events handled by the kernel.
-    pub events: u64,
-    /// Packets that crossed a link.
-    pub packet_hops: u64,
-    /// Of these, in symbol granularity.
-    pub symbol_hops: u64,
-    /// What was written as bytes and read back, if that was asked for.
-    pub wire_checked: WireChecked,
-    /// Packets created.
-    pub injected: u64,
-    /// Additional copies made by multicast.
-    pub replicated: u64,
-    /// Packets delivered.
-    pub delivered: u64,
-    /// Packets dropped.
-    pub dropped: u64,
-    /// Packets still in the fabric or at their source.
-    pub in_flight: u64,
-    /// What of every flow is still under way, in the order of the flows.
-    pub left: Vec<FlowLeft>,
 }
 
 /// One kernel for both lists: what it handles is compiled once.
@@ -250,14 +177,6 @@ fn start<P: Probe>(fabric: Fabric<P>, list: ChosenList<Payload>) -> FabricKernel
         kernel.schedule(event);
     }
     kernel
-}
-
-/// Links from which on the state does not fit a second-level cache (about 2 KiB a link).
-const LARGE_LINKS: usize = 1_000;
-
-/// Whether what events will touch is worth fetching ahead of them.
-pub(crate) fn is_large(config: &FabricConfig) -> bool {
-    config.links.len() >= LARGE_LINKS
 }
 
 /// Up to so many buckets (log2) a ring takes little of a first-level cache.

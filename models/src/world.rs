@@ -14,6 +14,7 @@
 mod access;
 mod hosts;
 mod links;
+pub(crate) mod outcome;
 mod registers;
 mod sinks;
 mod staging;
@@ -34,13 +35,32 @@ use crate::link::wire::Wire;
 use crate::observe::probe::Probe;
 use crate::packet::{List, NIL};
 use crate::registers::Registers;
-use crate::run::PipelineMode;
 use crate::switch::{DROP, Hop, MASK, Reads, Switch};
 use crate::voq::Backpressure;
 use crate::world::hosts::Hosts;
+use crate::world::outcome::Outcome;
 use crate::world::stall::Watchdog;
 use sim_core::{Event, EventList, Purpose, Stream, Time, World, prefetch};
 use std::sync::Arc;
+
+/// How the pipeline latency of switches becomes events; results are equal with both.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum PipelineMode {
+    /// One event for arrival and pipeline; acknowledgements, releases and deliveries are events only where
+    /// somebody waits for them.
+    #[default]
+    Folded,
+    /// Arrival, end of pipeline, end of transmission and delivery are events of their own: the reference.
+    Unfolded,
+}
+
+/// Links from which on the state does not fit a second-level cache (about 2 KiB a link).
+const LARGE_LINKS: usize = 1_000;
+
+/// Whether what events will touch is worth fetching ahead of them.
+fn is_large(config: &FabricConfig) -> bool {
+    config.links.len() >= LARGE_LINKS
+}
 
 /// The world that the kernel runs: the parts, each above those that it is made of.
 pub(crate) struct Fabric<P> {
@@ -58,7 +78,7 @@ pub(crate) struct Fabric<P> {
 impl<P: Probe> Fabric<P> {
     pub fn new(config: Arc<FabricConfig>, pipeline: PipelineMode, probe: P) -> Self {
         let mut fabric = Fabric {
-            foresight: crate::run::is_large(&config),
+            foresight: is_large(&config),
             links: Links::new(config.clone(), pipeline == PipelineMode::Unfolded, probe),
             switches: Vec::new(),
             endpoints: Vec::new(),
@@ -201,13 +221,7 @@ impl<P: Probe> Fabric<P> {
                     inputs: vec![List::default(); inputs],
                     heads: vec![0; if direct { 0 } else { n * PRIORITIES }],
                     filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
-                    queued: vec![
-                        0;
-                        match s.arbitration {
-                            Arbitration::LongestQueueFirst => n * n * PRIORITIES,
-                            _ => 0,
-                        }
-                    ],
+                    queued: vec![0; if s.arbitration.counts_queues() { n * n * PRIORITIES } else { 0 }],
                     reading: 0,
                     reads_of: vec![Reads { outputs: 0, last: [UNSERVED; PRIORITIES + 1] }; n],
                     channel_reads: None,
@@ -308,7 +322,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Totals at the end of a run.
-    pub fn totals(&mut self, end: Time, events: u64) -> crate::run::Outcome {
+    pub fn totals(&mut self, end: Time, events: u64) -> Outcome {
         let mut ports = Vec::with_capacity(self.links.ports.len());
         for (index, Port { tx, rx }) in self.links.ports.iter().enumerate() {
             let port = PortId::new(index as u32);
@@ -336,7 +350,7 @@ impl<P: Probe> Fabric<P> {
         let (agents, protocols) = self.agent_totals(end.0);
         let totals = self.protocol_totals(end.0);
         let links = self.links.link_totals(end.0);
-        crate::run::Outcome {
+        Outcome {
             end,
             ports,
             agents,

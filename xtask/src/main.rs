@@ -18,7 +18,7 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "usage: cargo run -q -p xtask -- COMMAND
 
 edges       dependencies between the crates of the workspace, what the lower ones must not depend on, and the
-            direction of the rooms of models
+            direction of the rooms of a crate
 figures     writes the figures of the pages for readers anew; --check only says which are stale, or by hand
 licences    licences of everything that is linked
 requirements
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Between crates, and between the rooms of `models`.
+/// Between crates, and between the rooms of a crate.
 fn edges() -> Checked {
     let (mut found, crates) = edges::check(&metadata(&["--no-deps"])?)?;
     let (more, rooms) = rooms::check(&root())?;

@@ -122,7 +122,7 @@ const RULES: &[Rule] = &[
         exceptions: &[
             ("sim-core/src/rng.rs", "exponential and geometric draws through libm, rounded once"),
             ("scenarios/compiler/src/check.rs", "the rates that a message lists"),
-            ("scenarios/compiler/src/resolved/link.rs", "the rate that a message names"),
+            ("scenarios/compiler/src/resolve/link.rs", "the rate that a message names"),
             (
                 "scenarios/compiler/src/faults.rs",
                 "a bit error rate in JSON to an exact probability for a character",
@@ -137,7 +137,7 @@ const RULES: &[Rule] = &[
             ("scenarios/compiler/src/sweep/plan.rs", "the half width of a stop rule"),
             ("scenarios/compiler/src/sweep/sample.rs", "places in the unit cube"),
             (
-                "scenarios/compiler/src/spec/quantity.rs",
+                "scenarios/compiler/src/settings/quantity.rs",
                 "a load in JSON to its shortest decimal text, and from there exact",
             ),
             ("bin/src/codec.rs", "how similar a misspelt name is"),

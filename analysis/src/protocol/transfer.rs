@@ -79,10 +79,10 @@ fn broken(totals: &TransferTotals) -> Vec<String> {
     broken
 }
 
-/// Octets delivered once, and the time in which they were, picoseconds: verified ones from the first beginning
-/// to the last completion; where Transfers are under way at the end of the run, up to there, and with what of
-/// theirs has arrived. Of a program from the beginning of the run to the end of its last rank, as of programs
-/// over other transports.
+/// Octets delivered once, and the time in which they were, picoseconds: verified ones from the first
+/// beginning to the last completion; where Transfers are under way at the end of the run, up to there, and
+/// with what of theirs has arrived. Of a program from the beginning of the run to the end of its last rank,
+/// as of programs over other transports.
 fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
     let stats = &totals.stats;
     let first = stats.first_begun?.0;

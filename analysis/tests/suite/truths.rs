@@ -272,7 +272,7 @@ fn behind_a_dead_switch(protocol: &str, until: &str) -> VariantReport {
     run(&text.replace("UNTIL", until).replace("PROTOCOL", &protocol), "dead").remove(0)
 }
 
-/// What was asked for arrived, never will, or has an age, whoever carries it; and the headline begins with it.
+/// What was asked for arrived, never will, or has an age, whoever carries it; the headline begins with it.
 #[test]
 fn what_a_dead_switch_swallowed_is_told() {
     for protocol in
@@ -362,7 +362,7 @@ fn octets_of_unfinished_transfers_are_not_repetitions() {
     assert_eq!(unfinished, None);
 }
 
-/// A trunk that is down for 3 s parts two nodes that live: their timeouts are not false, the path was not whole.
+/// A trunk that is down for 3 s parts two nodes that live: no timeout is false, the path was not whole.
 #[test]
 fn an_outage_between_switches_is_no_false_timeout() {
     let text = r#"{"name": "trunk", "run": {"until": "20 s", "warmup": "0 ps", "stall_after": "off",
@@ -382,7 +382,7 @@ fn the_most_of_replications_is_the_largest() {
     let (mut most, mut others) = (0, 0);
     for column in METRICS.iter() {
         let together = column.together(&[3.0, 9.0, 6.0]).expect("three values").mean;
-        let is_most = column.name.contains("_max_") && column.unit != "";
+        let is_most = column.name.contains("_max_") && !column.unit.is_empty();
         assert_eq!(together, if is_most { 9.0 } else { 6.0 }, "{}", column.name);
         most += u32::from(is_most);
         others += u32::from(!is_most);

@@ -1,9 +1,9 @@
 //! `riosim compare`: paired differences between two sweeps, or two parts of one.
 
-use super::args::CompareArgs;
 use super::folder::{Earlier, Folder, Manifest};
 use super::merge::{aligned, with_interval};
 use super::plot::{fixed, metric_of};
+use crate::cli::sweep::CompareArgs;
 use crate::console::print;
 use crate::status::Failure;
 use analysis::num::{Num, change_text, three_digits};

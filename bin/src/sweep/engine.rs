@@ -1,9 +1,9 @@
 //! Simulating the points of a sweep on this machine.
 
-use super::args::Shard;
 use super::folder::{Finished, Folder, Manifest, cannot_write};
 use super::log::{Log, Media, Record};
 use super::memory::Gate;
+use crate::cli::sweep::Shard;
 use crate::progress::Total;
 use crate::simulate;
 use crate::status::Failure;

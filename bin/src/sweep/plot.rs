@@ -1,7 +1,7 @@
 //! `sweep plot`, and the figures that a sweep file asks for.
 
-use super::args::PlotArgs;
 use super::folder::{Earlier, Folder, Manifest};
+use crate::cli::sweep::PlotArgs;
 use crate::console::print;
 use crate::status::Failure;
 use analysis::sweep::plot::{Request, Wishes, draw as drawing};

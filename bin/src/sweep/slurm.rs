@@ -3,8 +3,8 @@
 //! A task that is preempted, killed or requeued reads its own log and goes on. Tasks share nothing but the
 //! folder, which they only read beyond their own log, so nothing on a shared file system needs a lock.
 
-use super::args::RunArgs;
 use super::folder::Folder;
+use crate::cli::sweep::RunArgs;
 use crate::console::print;
 use crate::status::Failure;
 use scenarios::sweep::SweepPlan;

@@ -189,8 +189,8 @@ pub struct FlowLeft {
     pub packets: u64,
     /// When the oldest of them was created.
     pub oldest_packet: Option<Time>,
-    /// Messages, PDUs and doorbells that wait at a host or in an engine, or of which a packet is under way; one
-    /// may count several times.
+    /// Messages, PDUs and doorbells that wait at a host or in an engine, or of which a packet is under way;
+    /// one may count several times.
     pub messages: u64,
     /// When the oldest message, PDU, doorbell, read or write was sent that is known to wait: at a host, in an
     /// engine, or in a packet under way.

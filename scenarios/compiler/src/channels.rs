@@ -1,6 +1,6 @@
 //! Virtual channels VC1 to VC8: settings of links, and what goes with them.
 
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::spec::*;
 use models::config::*;
@@ -96,7 +96,7 @@ impl Compiler<'_> {
                 continue;
             }
             let pointer = format!("{}/vcs", self.wires[link].pointer);
-            if self.voq_enabled() {
+            if self.voq.enabled {
                 let message = "messages of Part 12 on links with virtual channels are not modelled";
                 let help = "turn \"voq\" off, or leave \"vcs\" out";
                 self.once(Diagnostic::error("SC069", pointer.clone(), message).help(help));
@@ -126,11 +126,7 @@ impl Compiler<'_> {
                 "forwarding",
                 "\"forwarding\": \"store_and_forward\"",
             ),
-            (
-                !matches!(switch.arbitration, Arbitration::Islip { .. } | Arbitration::LongestQueueFirst),
-                "arbitration",
-                "another \"arbitration\"",
-            ),
+            (switch.arbitration.serves_channels(), "arbitration", "another \"arbitration\""),
             (switch.slot.is_none(), "slot", "\"slot\": \"off\""),
         ];
         for (_, field, wanted) in rules.into_iter().filter(|rule| !rule.0) {

@@ -1,9 +1,10 @@
 //! Checks that need no fabric (quantities) and checks that need all of it (physics).
 
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::fabric;
 use crate::presets;
-use crate::resolved::filled;
+use crate::quantities::Quantities;
 use crate::spec::*;
 use crate::topology::good_name;
 use crate::units;
@@ -46,32 +47,7 @@ pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Where quantities are read, and the errors go.
-pub(crate) struct Quantities<'a> {
-    out: &'a mut Vec<Diagnostic>,
-    /// Links are of another medium than RapidIO unless they say what they are.
-    media: bool,
-}
-
 impl Quantities<'_> {
-    fn report<T>(&mut self, at: &str, result: Result<T, String>) -> Option<T> {
-        result.map_err(|why| self.out.push(Diagnostic::error("SC007", at, why))).ok()
-    }
-
-    /// The value of a quantity that is there and can be read.
-    pub(crate) fn value<U: Unit>(&mut self, at: &str, quantity: Option<&Quantity<U>>) -> Option<U::Value> {
-        self.report(at, quantity?.read())
-    }
-
-    /// Quantities by their keys below `at`.
-    pub(crate) fn all(&mut self, at: &str, quantities: Vec<(String, &dyn Written)>) {
-        for (key, quantity) in quantities {
-            if let Some(why) = quantity.wrong() {
-                self.out.push(Diagnostic::error("SC007", format!("{at}/{key}"), why));
-            }
-        }
-    }
-
     fn run(&mut self, run: &RunSpec) {
         let until = self.value("/run/until", run.until.as_ref());
         if until == Some(0) {
@@ -157,37 +133,6 @@ impl Quantities<'_> {
         self.patience(at, given == Some(Period::Time(0)));
     }
 
-    /// How long an answer may take.
-    pub(crate) fn patience(&mut self, at: String, none: bool) {
-        if none {
-            let message = "nothing is answered in no time";
-            self.out.push(Diagnostic::error("SC008", at, message).help("for example \"1 ms\""));
-        }
-    }
-
-    pub(crate) fn service(&mut self, at: &str, service: Option<&ServiceSpec>) {
-        match service {
-            Some(ServiceSpec::Fixed(time)) => {
-                self.value(at, Some(time));
-            }
-            Some(ServiceSpec::Random(ServiceKind::Exponential(mean))) => {
-                self.value(&format!("{at}/exponential"), Some(mean));
-            }
-            Some(ServiceSpec::Random(ServiceKind::Uniform([low, high]))) => {
-                let at = format!("{at}/uniform");
-                let low = self.value(&format!("{at}/0"), Some(low));
-                let high = self.value(&format!("{at}/1"), Some(high));
-                if let (Some(low), Some(high)) = (low, high)
-                    && low > high
-                {
-                    let message = "the shortest service time is longer than the longest";
-                    self.out.push(Diagnostic::error("SC050", at, message).help("give the shorter first"));
-                }
-            }
-            None => {}
-        }
-    }
-
     /// An override names what it matches and what it changes.
     fn complete(&mut self, at: &str, change: &OverrideSpec) {
         let devices = change.switch.is_some() || change.endpoint.is_some();
@@ -258,30 +203,6 @@ impl Quantities<'_> {
     }
 }
 
-/// Packets of maximum size that have to have a buffer for a link to be used fully: those in the loop of a
-/// buffer.
-///
-/// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches, and
-/// is sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet of the
-/// other direction whose delimiter it has to wait for.
-fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel) -> u64 {
-    let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
-    let symbol = u128::from(link.symbol_chars);
-    let (pipeline, held) = match receiver {
-        DeviceModel::Endpoint(_) => (0, 0),
-        DeviceModel::Switch(s) => (u128::from(s.pipeline.0), u128::from(s.buffering == Buffering::Direct)),
-    };
-    let packet = (276 + symbol) * num;
-    let round = (2 + held) * packet + symbol * num + (2 * u128::from(link.propagation.0) + pipeline) * den;
-    round.div_ceil(packet) as u64
-}
-
-/// Packets of the round trip of the end of a link that needs more.
-pub fn loop_packets(link: &LinkConfig, config: &FabricConfig) -> u64 {
-    let needed = |end: (u32, u8)| round_trip_packets(link, &config.devices[end.0 as usize].model);
-    needed(link.a).max(needed(link.b))
-}
-
 /// Frames of so many octets on the way and back that a link of another medium holds.
 fn round_trip(link: &LinkConfig, octets: u32) -> u64 {
     let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
@@ -311,7 +232,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
         for end in [link.a, link.b] {
             let device = &config.devices[end.0 as usize];
             let needed = match medium {
-                None => round_trip_packets(link, &device.model),
+                None => fabric::round_trip_packets(link, &device.model),
                 Some(medium) => round_trip(link, medium.operation_octets(WHOLE_OPERATION)),
             };
             let port = &device.ports[usize::from(end.1)];
@@ -334,7 +255,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     for symbolic in &config.symbolic {
         let Some(channels) = &symbolic.channels else { continue };
         let link = &config.links[symbolic.link as usize];
-        let needed = loop_packets(link, config);
+        let needed = fabric::loop_packets(link, config);
         let buffers = channels.vcs[0].buffers;
         if u64::from(buffers) < needed {
             let port = c.graph.port_name((link.a.0 as usize, link.a.1));

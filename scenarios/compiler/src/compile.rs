@@ -1,39 +1,20 @@
 //! From an expanded scenario to the dense configuration that the models run.
 
-use crate::configure::{self, Enumeration};
+use crate::compiler::Compiler;
+use crate::configure;
 use crate::diagnostic::Diagnostic;
 use crate::flow;
 use crate::medium;
 use crate::plan::{Labels, Variant};
-use crate::resolved::{Device, Kind, Run, Voq, Wire, filled};
+use crate::resolved::Kind;
 use crate::routing;
 use crate::spec::*;
 use crate::tables;
-use crate::topology::{self, Graph, shortened};
+use crate::topology::{self, shortened};
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::sim_core::Duration;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// What all stages of the compilation of one variant share.
-pub(crate) struct Compiler<'a> {
-    pub(crate) spec: &'a Spec,
-    pub(crate) out: &'a mut Vec<Diagnostic>,
-    pub(crate) graph: Graph,
-    pub(crate) neighbours: Vec<Vec<Option<(usize, usize, u8)>>>,
-    pub(crate) seed: u64,
-    pub(crate) run: Run,
-    pub(crate) voq: Voq,
-    pub(crate) devices: Vec<Device>,
-    pub(crate) wires: Vec<Wire>,
-    pub(crate) ids: Vec<u32>,
-    pub(crate) groups: BTreeMap<String, u32>,
-    pub(crate) id_bits: u8,
-    /// A host sets the fabric up.
-    pub(crate) host: Option<Enumeration>,
-    seen: BTreeSet<(&'static str, String)>,
-}
 
 /// Compiles one expanded scenario. `None` if anything found is an error.
 pub(crate) fn compile(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Variant> {
@@ -51,23 +32,7 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
         // Later stages read the same quantities; their errors would only repeat these.
         return None;
     }
-    let neighbours = graph.neighbours();
-    let mut c = Compiler {
-        spec,
-        out,
-        graph,
-        neighbours,
-        seed: *filled(&spec.seed),
-        run: Run::new(spec),
-        voq: Voq::new(spec),
-        devices: Vec::new(),
-        wires: Vec::new(),
-        ids: Vec::new(),
-        groups: BTreeMap::new(),
-        id_bits: 8,
-        host: None,
-        seen: BTreeSet::new(),
-    };
+    let mut c = Compiler::new(spec, graph, out);
     c.resolve_devices();
     c.resolve_links();
     medium::check(&mut c);
@@ -94,17 +59,6 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
 }
 
 impl Compiler<'_> {
-    /// Reports a finding once per code and place, however many devices share the place.
-    pub(crate) fn once(&mut self, finding: Diagnostic) {
-        if self.seen.insert((finding.code, finding.pointer.clone())) {
-            self.out.push(finding);
-        }
-    }
-
-    pub(crate) fn device_names(&self) -> Vec<&str> {
-        self.graph.nodes.iter().map(|node| node.name.as_str()).collect()
-    }
-
     /// The configuration with unicast routes; multicast, next hops and traffic come later.
     fn fabric(
         &mut self,
@@ -293,9 +247,4 @@ impl Compiler<'_> {
         });
         Duration(refresh.max().unwrap_or(0).max(slowest) as u64)
     }
-}
-
-/// Message for a pattern without a match.
-pub(crate) fn no_match(what: &str, pattern: &str) -> String {
-    format!("\"{pattern}\" matches no {what}")
 }

@@ -4,32 +4,17 @@
 //! the same host plans them on the same registers ([`models::enumeration::plan`]), and everything that needs
 //! ids is compiled with them.
 
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::flow;
-use crate::resolved::filled;
+use crate::resolved::Enumeration;
 use crate::routing::{self, Tables};
 use crate::spec::*;
 use crate::topology::shortened;
-use models::config::{EnumerationConfig, NO_PORT, PortConfig, PortVoq, ProtocolConfig};
-use models::enumeration::{Outline, OutlineDevice, Plan, plan};
+use models::config::{EnumerationConfig, NO_PORT, PortConfig, PortVoq};
+use models::enumeration::{Outline, OutlineDevice, plan};
 
 /// Flow under which the host's register accesses are reported.
 pub(crate) const FLOW: &str = "enumeration";
-
-/// A host that sets the fabric up, and what will come of it.
-pub(crate) struct Enumeration {
-    pub(crate) config: EnumerationConfig,
-    pub(crate) priority: u8,
-    plan: Plan,
-}
-
-impl Enumeration {
-    /// What runs on the host.
-    pub(crate) fn protocol(&self) -> ProtocolConfig {
-        ProtocolConfig::Enumerate { settings: self.config, priority: self.priority }
-    }
-}
 
 /// The host's settings, if there is a host.
 pub(crate) fn setup(spec: &Spec) -> Option<&FabricSetup> {
@@ -65,7 +50,7 @@ impl Compiler<'_> {
                 return None;
             }
         };
-        let enabled = self.voq_enabled();
+        let enabled = self.voq.enabled;
         self.check_registers(ports, enabled);
         if self.out.len() > before {
             return None;
@@ -74,7 +59,7 @@ impl Compiler<'_> {
         let tree = self.spec.topology.method() == RoutingMethod::FatTree;
         let config = EnumerationConfig {
             host: host as u32,
-            ids: flow::id_size(self),
+            ids: self.id_size(),
             spread: method == RoutingMethod::FatTree || tree && method == RoutingMethod::Auto,
             enables: enabled,
             host_hears: ports[host][0].voq.rx_sup,

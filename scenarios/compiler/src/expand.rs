@@ -6,57 +6,10 @@
 use crate::diagnostic::Diagnostic;
 use crate::flow;
 use crate::presets;
+use crate::source::ReadFile;
 use crate::spec::*;
 use models::config::Medium;
 use std::sync::LazyLock;
-
-/// Reads a file that a scenario names, by that name.
-pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
-
-/// Settings in layers: what is unset above shows what is below.
-pub trait Layer: Clone {
-    /// This over `lower`.
-    #[must_use]
-    fn over(&self, lower: &Self) -> Self;
-}
-
-macro_rules! layer {
-    ($($type:ident { $($field:ident),* $(; $($deep:ident),*)? })*) => { $(
-        impl Layer for $type {
-            fn over(&self, lower: &Self) -> Self {
-                Self {
-                    $($field: self.$field.clone().or_else(|| lower.$field.clone()),)*
-                    $($($deep: match (&self.$deep, &lower.$deep) {
-                        (Some(up), Some(down)) => Some(up.over(down)),
-                        (up, down) => up.clone().or_else(|| down.clone()),
-                    },)*)?
-                }
-            }
-        }
-    )* };
-}
-
-layer! {
-    RunSpec { until, warmup, sample_every, stall_after, on_stall }
-    LinkSpec { medium, rate, width, symbol, length, phy_latency, flow_control, granularity, timeout, vcs }
-    SwitchSpec {
-        device, input, buffering, buffer_packets, arbitration, iterations, slot, reads_per_input, forwarding,
-        pipeline, input_buffers, watermarks, staging; voq
-    }
-    EndpointSpec { device, input_buffers, watermarks, staging; voq, host, linx, session }
-    HostSpec { rx_service, tx_service, rx_queue, protocol_clock, response_timeout, retry_delay, stream_packets }
-    LinxNodeSpec {
-        carrier, mailbox, segment, cos, mtu, hb_tmo, connection_priority, heartbeat_priority, data_priorities,
-        request_period, reconnect, reconnect_spread, window, fragmentation, profile
-    }
-    SessionNodeSpec {
-        algorithm, validation, management, data, mailbox, data_mailbox, stream, cos, segment, retry, timeout,
-        xon_timeout, record_limit, first_stream, rts, mute, contact, poll, refuses, consumer
-    }
-    PortVoqSpec { gen_sup, rx_sup, gen_en, part, xoff }
-    VoqSpec { enabled, staging, thresholds, verdict, refresh, generation_delay }
-    RoutingSpec { method, root, tables, allow_deadlock }
-}
 
 fn text<T: for<'a> From<&'a str>>(s: &str) -> Option<T> {
     Some(s.into())

@@ -1,7 +1,9 @@
 //! Checks on a compiled fabric: do the two levels of routing agree, does every packet arrive, can it
-//! deadlock?
+//! deadlock? And how many buffers a link needs.
 
-use models::config::{DeviceModel, Egress, FabricConfig, NO_OWNER, NO_PORT, SwitchConfig, Verdict};
+use models::config::{
+    Buffering, DeviceModel, Egress, FabricConfig, LinkConfig, NO_OWNER, NO_PORT, SwitchConfig, Verdict,
+};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -367,4 +369,28 @@ fn shortest_cycle(graph: &DiGraph<(u32, u8), ()>, start: NodeIndex) -> Vec<NodeI
         }
     }
     vec![start]
+}
+
+/// Packets of maximum size that have to have a buffer for a link to be used fully: those in the loop of a
+/// buffer.
+///
+/// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches, and
+/// is sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet of the
+/// other direction whose delimiter it has to wait for.
+pub(crate) fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel) -> u64 {
+    let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
+    let symbol = u128::from(link.symbol_chars);
+    let (pipeline, held) = match receiver {
+        DeviceModel::Endpoint(_) => (0, 0),
+        DeviceModel::Switch(s) => (u128::from(s.pipeline.0), u128::from(s.buffering == Buffering::Direct)),
+    };
+    let packet = (276 + symbol) * num;
+    let round = (2 + held) * packet + symbol * num + (2 * u128::from(link.propagation.0) + pipeline) * den;
+    round.div_ceil(packet) as u64
+}
+
+/// Packets of the round trip of the end of a link that needs more.
+pub(crate) fn loop_packets(link: &LinkConfig, config: &FabricConfig) -> u64 {
+    let needed = |end: (u32, u8)| round_trip_packets(link, &config.devices[end.0 as usize].model);
+    needed(link.a).max(needed(link.b))
 }

@@ -1,9 +1,8 @@
 //! What goes wrong on purpose, and which links run in symbol granularity for it.
 
-use crate::compile::{Compiler, no_match};
+use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::names;
-use crate::resolved::filled;
 use crate::spec::*;
 use crate::topology::shortened;
 use models::config::*;
@@ -104,7 +103,7 @@ impl Compiler<'_> {
                 self.out.push(Diagnostic::error("SC012", format!("{pointer}/port"), message).help(help));
                 continue;
             };
-            if !port.voq.gen_en && self.voq_enabled() {
+            if !port.voq.gen_en && self.voq.enabled {
                 let message = format!("\"{}\" sends no messages through port {}", loss.device, loss.port);
                 let help = "choose a port whose neighbour honours messages";
                 self.out.push(Diagnostic::error("SC063", pointer, message).help(help));

@@ -5,6 +5,7 @@
 mod arrival;
 mod echo;
 mod hosts;
+mod idle;
 mod linx;
 mod messages;
 mod packets;
@@ -14,25 +15,20 @@ mod session;
 mod transfer;
 
 use arrival::ratio;
-pub use echo::EchoSpec;
-pub(crate) use place::element;
 pub(crate) use program::{expand as expand_program, of as program_of};
 pub(crate) use transfer::{Clock, Slowest, slowest};
 
-use crate::check::Quantities;
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::configure;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::effect;
 use crate::fabric::Walk;
 use crate::plan::Offered;
-use crate::resolved::filled;
+use crate::quantities::Quantities;
 use crate::spec::*;
 use crate::topology::good_name;
 use crate::units::Ratio;
 use hosts::Placed;
 use models::config::*;
-use models::lp_serial::cost::IdSize;
 use program::Program;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -256,7 +252,7 @@ impl Traffic<'_> {
         let at = format!("/traffic/{i}");
         let index = self.index(&flow.name);
         let kind = kind(flow);
-        let right = effect::flow(c, &at, flow);
+        let right = idle::check(c, &at, flow);
         let before = c.out.len();
         program::check(c, &at, flow);
         if c.out.len() > before || !kind.check(c, &at, flow) || !right {
@@ -481,8 +477,4 @@ fn ends(
 /// Endpoints by id.
 fn devices(c: &Compiler<'_>) -> BTreeMap<u32, usize> {
     c.graph.endpoints.iter().map(|&device| (c.ids[device], device)).collect()
-}
-
-pub(crate) fn id_size(c: &Compiler<'_>) -> IdSize {
-    if c.id_bits == 8 { IdSize::Dev8 } else { IdSize::Dev16 }
 }

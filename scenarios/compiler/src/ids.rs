@@ -1,6 +1,6 @@
 //! Destination ids of endpoints and multicast groups.
 
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::configure;
 use crate::diagnostic::Diagnostic;
 use crate::topology;

@@ -18,6 +18,7 @@
 mod channels;
 mod check;
 mod compile;
+mod compiler;
 mod configure;
 pub mod diagnostic;
 mod effect;
@@ -33,9 +34,12 @@ pub mod names;
 pub mod plan;
 mod pointer;
 pub mod presets;
+mod quantities;
 mod report;
+mod resolve;
 mod resolved;
 pub mod routing;
+mod settings;
 pub mod source;
 pub mod spec;
 pub mod structure;
@@ -55,7 +59,7 @@ pub use studies::{STUDIES, Study};
 pub use tables::next_hops;
 pub use templates::{Template, templates};
 
-use crate::expand::ReadFile;
+use crate::source::ReadFile;
 use crate::spec::{Spec, VariantSpec};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,7 +141,7 @@ fn stages(
     if out.iter().any(|item| item.severity == Severity::Error) {
         return None;
     }
-    let resolved = resolve(&base, &variants, &runs);
+    let resolved = resolved_text(&base, &variants, &runs);
     let title = spec.title.clone().unwrap_or_else(|| spec.name.clone());
     Some(RunPlan {
         name: spec.name.clone(),
@@ -320,7 +324,7 @@ fn merge(variants: &[VariantSpec], findings: Vec<Vec<Diagnostic>>, out: &mut Vec
 }
 
 /// The scenario with every default written out. A variant names the sections in which it differs, whole.
-fn resolve(base: &Spec, variants: &[VariantSpec], runs: &[(Spec, Option<Variant>)]) -> String {
+fn resolved_text(base: &Spec, variants: &[VariantSpec], runs: &[(Spec, Option<Variant>)]) -> String {
     let to_value = |spec: &Spec| serde_json::to_value(spec).expect("a scenario is a JSON value");
     let mut value = to_value(base);
     let Value::Object(sections) = &mut value else { unreachable!("a scenario is an object") };

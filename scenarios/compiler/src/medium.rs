@@ -1,10 +1,9 @@
 //! Links of other media than RapidIO.
 
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::configure;
 use crate::diagnostic::Diagnostic;
-use crate::expand::{Layer, link_defaults};
-use crate::resolved::{Wire, filled};
+use crate::resolved::Wire;
 use crate::spec::*;
 use models::config::{FabricConfig, Medium, MediumLink};
 use models::lp_serial::cost::{LaneRate, SymbolSize, Width};
@@ -36,16 +35,6 @@ pub(crate) fn defaults(medium: Option<Medium>, rapidio: LinkSpec) -> LinkSpec {
     let Some(medium) = medium else { return rapidio };
     let rate = rate_text(medium, medium.rates()[0]);
     LinkSpec { rate: Some(rate.as_str().into()), width: None, symbol: None, ..rapidio }
-}
-
-/// Settings of some links over those of all: the rate of another medium means nothing.
-pub(crate) fn over(own: &LinkSpec, lower: &LinkSpec) -> LinkSpec {
-    let changes = own.medium.is_some() && named(own.medium) != named(lower.medium);
-    if !changes {
-        return own.over(lower);
-    }
-    let LinkSpec { length, phy_latency, .. } = lower.clone();
-    own.over(&LinkSpec { length, phy_latency, ..link_defaults(named(own.medium)) })
 }
 
 /// The wire of a link of a medium.
@@ -141,7 +130,7 @@ pub(crate) fn check(c: &mut Compiler<'_>) {
     let name = medium.name();
     let spec = c.spec;
     let whole = [
-        ("/voq/enabled", c.voq_enabled(), "VoQ backpressure is a part of RapidIO"),
+        ("/voq/enabled", c.voq.enabled, "VoQ backpressure is a part of RapidIO"),
         (
             "/multicast",
             spec.multicast.iter().flatten().next().is_some(),

@@ -1,6 +1,5 @@
 //! What a scenario comes to, in text: for `check` and for lists.
 
-use crate::check::loop_packets;
 use crate::diagnostic::count;
 use crate::fabric;
 use crate::flow::{Clock, Slowest};
@@ -162,13 +161,7 @@ fn organisation(s: &SwitchConfig) -> String {
         Buffering::Crosspoint { depth } => format!("crosspoints of {depth} packets"),
         Buffering::Output { packets } => format!("output buffers of {packets} packets"),
     };
-    let arbitration = match s.arbitration {
-        Arbitration::RoundRobin => "round robin".to_owned(),
-        Arbitration::OldestFirst => "oldest first".to_owned(),
-        Arbitration::LongestQueueFirst => "longest queue first".to_owned(),
-        Arbitration::Random => "random".to_owned(),
-        Arbitration::Islip { iterations } => format!("iSLIP with {iterations} iterations"),
-    };
+    let arbitration = s.arbitration.words();
     let forwarding = match s.forwarding {
         Forwarding::StoreAndForward => "store and forward",
         Forwarding::CutThrough { .. } => "cut-through",
@@ -212,7 +205,7 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),
-                loop_packets(link, &variant.config)
+                fabric::loop_packets(link, &variant.config)
             );
             (name.clone(), text)
         })

@@ -1,25 +1,19 @@
 //! A scenario with nothing left open: typed, complete, with the places of its settings for errors.
 //!
-//! The only defaults are those that `expand` and the kinds of flows write out; [`filled`] takes them.
+//! The only defaults are those that `expand` and the kinds of flows write out; [`filled`] takes them. How
+//! layers of settings become one is in [`crate::resolve`].
 
 mod device;
+mod enumeration;
 mod link;
 
-pub(crate) use device::Device;
-pub(crate) use device::{Host, Kind, service};
+pub(crate) use device::{Device, Endpoint, Host, Kind, Switch, service};
+pub(crate) use enumeration::Enumeration;
 pub(crate) use link::Wire;
 
 use crate::plan::Warmup;
 use crate::spec::*;
 use models::sim_core::{Duration, Time};
-
-/// A setting of an expanded scenario.
-///
-/// # Panics
-/// If nobody filled it in: then `expand` has no default for it.
-pub(crate) fn filled<T>(setting: &Option<T>) -> &T {
-    setting.as_ref().expect("expand writes every default out")
-}
 
 /// How long to run and what to watch.
 pub(crate) struct Run {

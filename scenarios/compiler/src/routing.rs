@@ -174,7 +174,7 @@ pub fn fat_tree(graph: &Graph, neighbours: &Neighbours) -> Option<Tables> {
     Some(tables)
 }
 
-/// Up link that a destination takes at a level, of how many: a digit of its number to the bases of the levels.
+/// Up link that a destination takes at a level, and of how many: a digit of its number, each level a base.
 fn up_choice(tree: &Tree, rank: u32, level: u32) -> (usize, usize) {
     let mut ways = tree.up.iter().copied();
     let below = ways.by_ref().take(level as usize).fold(1, u32::saturating_mul);

@@ -5,6 +5,9 @@
 
 use std::ops::Range;
 
+/// Reads a file that a scenario names, by that name.
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
 /// Replaces `//` comments outside of strings, and the mark that some editors put in front, by spaces.
 pub fn blank_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

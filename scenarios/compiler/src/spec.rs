@@ -1,18 +1,19 @@
 //! The scenario language: what a file may say. Doc comments here are the reference manual: they become the
 //! JSON Schema.
 
-mod channels;
+mod echo;
+mod layer;
 mod linx;
-mod quantity;
 mod session;
 mod transfer;
 
-pub use channels::*;
+pub use echo::*;
+pub use layer::Layer;
 pub use linx::*;
-pub use quantity::*;
 pub use session::*;
 pub use transfer::*;
 
+pub use crate::settings::*;
 pub use crate::topology::{
     ChainSpec, DragonflySpec, ExplicitDevice, ExplicitLink, ExplicitSpec, FatTreeSpec, GridSpec,
     SingleSwitchSpec, StarSpec, Topology, XgftSpec,
@@ -143,6 +144,16 @@ impl Names {
             Self::Many(many) => many,
         }
     }
+
+    /// Place of one of them in the file; `at` is that of all.
+    pub(crate) fn place(&self, at: &str, pattern: &str) -> String {
+        match self {
+            Self::One(_) => at.to_owned(),
+            Self::Many(list) => {
+                list.iter().position(|p| p == pattern).map_or_else(|| at.to_owned(), |i| format!("{at}/{i}"))
+            }
+        }
+    }
 }
 
 impl JsonSchema for Names {
@@ -224,104 +235,6 @@ pub enum OnStall {
     Report,
     /// End the run.
     Stop,
-}
-
-/// Settings of a link.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkSpec {
-    /// What the link is (default rapidio). Over other media runs Scheduled Transfer alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub medium: Option<MediumKind>,
-    /// Lane rate: "1.25", "2.5", "3.125", "5" or "6.25 Gbaud" (8b/10b), "10.3125", "12.5" or "25.78125 Gbaud"
-    /// (64b/67b). Default "6.25 Gbaud". Other media: "6.4 Gb/s" (hippi-6400); "800 Mb/s" (hippi-fp); "10",
-    /// "100 Mb/s", "1" (default), "2.5", "10", "25", "40", "100 Gb/s" (ethernet); "155.52",
-    /// "622.08 Mb/s" (default), "2.48832 Gb/s" (atm-lane); "1.0625" (default), "2.125", "4.25",
-    /// "8.5 Gbaud" (fibre-channel).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Quantity<Rate>>,
-    /// Lanes: "1x", "2x", "4x", "8x", "16x". Default "4x".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub width: Option<Quantity<Lanes>>,
-    /// Control symbol of an 8b/10b link (default: long where rate and devices allow it).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub symbol: Option<SymbolKind>,
-    /// Length of the cable or trace at 5 ns for each metre. Default "2 m".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub length: Option<Quantity<Length>>,
-    /// Fixed one-way latency of both physical layers together. Default "30 ns".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phy_latency: Option<Quantity<Picoseconds>>,
-    /// Who looks after the receive buffers (default transmitter). With `receiver` the link runs in symbol
-    /// granularity.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow_control: Option<FlowControlKind>,
-    /// How the link is simulated (default packet; faults and receiver-controlled flow control need symbol).
-    /// Times are the same with both.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub granularity: Option<GranularityKind>,
-    /// Time after which an answer of the neighbour counts as lost, in symbol granularity (default: 100 us,
-    /// and at least what 128 packets and 4 round trips take).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<Quantity<Picoseconds>>,
-    /// Virtual channels beside VC0 (default none). With them the link runs in symbol granularity.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vcs: Option<VcsSpec>,
-}
-
-/// What a link is.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum MediumKind {
-    /// LP-Serial.
-    #[serde(rename = "rapidio")]
-    RapidIo,
-    /// HIPPI-6400-PH: micropackets, four virtual channels with buffers of their own.
-    #[serde(rename = "hippi-6400")]
-    Hippi6400,
-    /// HIPPI-FP on HIPPI-800: bursts of 256 words.
-    #[serde(rename = "hippi-fp")]
-    HippiFp,
-    /// Ethernet, full duplex: switches drop frames that find no buffer.
-    #[serde(rename = "ethernet")]
-    Ethernet,
-    /// ATM with LAN emulation of 802.3: AAL5 in cells.
-    #[serde(rename = "atm-lane")]
-    AtmLane,
-    /// Fibre Channel, 8b/10b: one Sequence for each operation.
-    #[serde(rename = "fibre-channel")]
-    FibreChannel,
-}
-
-/// Who looks after the receive buffers of a link.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FlowControlKind {
-    /// The transmitter knows how many are free and sends only what fits.
-    Transmitter,
-    /// The receiver refuses what does not fit, and it is sent again.
-    Receiver,
-}
-
-/// How a link is simulated.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GranularityKind {
-    /// In closed form: what happens if nothing goes wrong.
-    Packet,
-    /// Symbol by symbol.
-    Symbol,
-}
-
-/// Control symbol of an 8b/10b link.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SymbolKind {
-    /// Long where rate and devices allow it.
-    Auto,
-    /// 24 bits, 4 characters, up to 5 Gbaud.
-    Short,
-    /// 48 bits, 8 characters.
-    Long,
 }
 
 /// Settings of a switch.
@@ -638,24 +551,6 @@ pub struct RoutingSpec {
     pub allow_deadlock: Option<bool>,
 }
 
-/// Method of the computed routing tables.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RoutingMethod {
-    /// Mesh: dimension_order; torus and dragonfly: up_down; fat tree and xgft: fat_tree; others: shortest.
-    Auto,
-    /// Fewest hops; the lowest port among equals.
-    Shortest,
-    /// Up towards a root, then down: deadlock-free on every graph.
-    UpDown,
-    /// X first, then Y, then Z (mesh only).
-    DimensionOrder,
-    /// Up by destination id modulo over all up links, then down (fat tree only).
-    FatTree,
-    /// Only the entries of `tables`.
-    Tables,
-}
-
 /// Where a routing entry leads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -758,7 +653,7 @@ pub struct FlowSpec {
     pub st: Option<StSpec>,
     /// Messages that come back at once; `size` is that of a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub echo: Option<crate::flow::EchoSpec>,
+    pub echo: Option<EchoSpec>,
     /// Width of the address in read and write packets: 34 (default), 50 or 66.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "address_bits_schema")]

@@ -3,7 +3,6 @@
 use crate::diagnostic::Diagnostic;
 use crate::source;
 use crate::spec::Spec;
-use crate::sweep::spec::SweepSpec;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{ValidationError, Validator};
 use serde::de::DeserializeOwned;
@@ -11,13 +10,14 @@ use serde_json::Value;
 use std::sync::OnceLock;
 
 /// A kind of file: its schema, and what checks a value against it.
-struct Language {
-    schema: Value,
+pub(crate) struct Language {
+    pub(crate) schema: Value,
     validator: Validator,
 }
 
 impl Language {
-    fn new(schema: schemars::Schema) -> Self {
+    /// Of files with a schema that `schemars` has made.
+    pub(crate) fn new(schema: schemars::Schema) -> Self {
         let mut schema = schema.to_value();
         tighten(&mut schema);
         let validator = jsonschema::validator_for(&schema).expect("the generated schema is valid");
@@ -29,20 +29,24 @@ impl Language {
         SCENARIO.get_or_init(|| Self::new(schemars::schema_for!(Spec)))
     }
 
-    fn sweep() -> &'static Self {
-        static SWEEP: OnceLock<Language> = OnceLock::new();
-        SWEEP.get_or_init(|| Self::new(schemars::schema_for!(SweepSpec)))
+    /// Reads a value as such a file, or says everything that is wrong with its structure.
+    pub(crate) fn read<T: DeserializeOwned>(&'static self, value: &Value) -> Result<T, Vec<Diagnostic>> {
+        let mut found = Vec::new();
+        for error in self.validator.iter_errors(value) {
+            self.explain(&error, &mut found);
+        }
+        if !found.is_empty() {
+            return Err(found);
+        }
+        serde_json::from_value(value.clone())
+            .or_else(|_| serde_json::from_value(whole_numbers(value.clone())))
+            .map_err(|error| vec![Diagnostic::error("SC003", "", format!("the structure is wrong: {error}"))])
     }
 }
 
 /// JSON Schema of scenario files.
 pub fn schema_value() -> &'static Value {
     &Language::scenario().schema
-}
-
-/// JSON Schema of sweep files.
-pub fn sweep_schema_value() -> &'static Value {
-    &Language::sweep().schema
 }
 
 /// Removes the `null` that schemars allows for optional fields (a field is left out or has a value) and adds
@@ -85,25 +89,7 @@ fn tighten(schema: &mut Value) {
 
 /// Reads a value as a scenario, or says everything that is wrong with its structure.
 pub fn read(value: &Value) -> Result<Spec, Vec<Diagnostic>> {
-    read_as(value, Language::scenario())
-}
-
-/// Reads a value as a sweep, or says everything that is wrong with its structure.
-pub(crate) fn read_sweep(value: &Value) -> Result<SweepSpec, Vec<Diagnostic>> {
-    read_as(value, Language::sweep())
-}
-
-fn read_as<T: DeserializeOwned>(value: &Value, language: &'static Language) -> Result<T, Vec<Diagnostic>> {
-    let mut found = Vec::new();
-    for error in language.validator.iter_errors(value) {
-        language.explain(&error, &mut found);
-    }
-    if !found.is_empty() {
-        return Err(found);
-    }
-    serde_json::from_value(value.clone())
-        .or_else(|_| serde_json::from_value(whole_numbers(value.clone())))
-        .map_err(|error| vec![Diagnostic::error("SC003", "", format!("the structure is wrong: {error}"))])
+    Language::scenario().read(value)
 }
 
 /// To JSON Schema `1.0` and `1e3` are whole numbers, to serde only `1` and `1000` are.

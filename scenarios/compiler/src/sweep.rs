@@ -16,12 +16,17 @@ pub mod spec;
 pub use axes::{Axis, Level, Setting, VARIANT_AXIS};
 pub use plan::{HalfWidth, Point, PointErrors, Replications, Stop, SweepPlan, load, replication_seed};
 
-use crate::structure;
+use crate::structure::Language;
+use std::sync::OnceLock;
+
+fn language() -> &'static Language {
+    static SWEEP: OnceLock<Language> = OnceLock::new();
+    SWEEP.get_or_init(|| Language::new(schemars::schema_for!(spec::SweepSpec)))
+}
 
 /// JSON Schema of sweep files, pretty-printed.
 pub fn schema() -> String {
-    let mut text =
-        serde_json::to_string_pretty(structure::sweep_schema_value()).expect("a JSON value prints");
+    let mut text = serde_json::to_string_pretty(&language().schema).expect("a JSON value prints");
     text.push('\n');
     text
 }

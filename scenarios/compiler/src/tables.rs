@@ -1,11 +1,9 @@
 //! Routing tables: the method, entries by hand, multicast masks, next hops, and whether it all works.
 
-use crate::compile::{Compiler, no_match};
+use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{self, Fate};
-use crate::flow;
 use crate::names;
-use crate::resolved::filled;
 use crate::routing;
 use crate::source::escape;
 use crate::spec::*;
@@ -136,7 +134,7 @@ impl Compiler<'_> {
                 Err(pattern) => {
                     let finding = Diagnostic::error(
                         "SC023",
-                        flow::element(&pointer, &group.members, &pattern),
+                        group.members.place(&pointer, &pattern),
                         no_match("endpoint", &pattern),
                     )
                     .help(format!("endpoints: {}", shortened(names.iter().copied())))

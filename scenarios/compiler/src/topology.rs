@@ -22,7 +22,7 @@ pub use star::StarSpec;
 pub use xgft::XgftSpec;
 
 use crate::diagnostic::Diagnostic;
-use crate::spec::{LinkSpec, RoutingMethod};
+use crate::settings::{LinkSpec, RoutingMethod};
 use models::config::PORTS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,25 +1,20 @@
 //! Part 12 settings: which port may and does send messages, who stages, when a port counts as congested.
 
-use crate::compile::{Compiler, no_match};
+use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
-use crate::expand::Layer;
 use crate::names;
-use crate::resolved::{Device, Kind, filled};
+use crate::resolved::{Device, Kind};
 use crate::spec::*;
 use models::config::*;
 use models::lp_serial::cost::{SymbolSize, VC_REFRESH_MANDATORY_UNITS, VC_REFRESH_UNIT_CODE_GROUPS};
 use models::sim_core::Duration;
 
 impl Compiler<'_> {
-    pub(crate) fn voq_enabled(&self) -> bool {
-        self.voq.enabled
-    }
-
     /// Staging of every device.
     pub(crate) fn staging(&mut self) -> Vec<StagingConfig> {
         let mut all = Vec::new();
         for device in 0..self.graph.nodes.len() {
-            if !self.voq_enabled() {
+            if !self.voq.enabled {
                 // Off means off: the fabric behaves as if Part 12 did not exist (VOQ-1.1-4).
                 all.push(StagingConfig::None);
                 continue;
@@ -114,7 +109,7 @@ impl Compiler<'_> {
     pub(crate) fn ports(&mut self) -> Vec<Vec<PortConfig>> {
         let registers = self.registers();
         // Links of other media have said that they know nothing of it.
-        let enabled = self.voq_enabled() && self.wires.iter().all(|wire| wire.medium.is_none());
+        let enabled = self.voq.enabled && self.wires.iter().all(|wire| wire.medium.is_none());
         let honours = |c: &Self, device: usize, port: u8| {
             *filled(&registers[device][usize::from(port)].0.rx_sup)
                 // Who has no queues to stop cannot honour a message (VOQ-2.2-8).

@@ -1,8 +1,7 @@
 //! When packets are created.
 
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::resolved::filled;
 use crate::spec::*;
 use crate::units::{self, Ratio};
 use models::config::Arrivals;

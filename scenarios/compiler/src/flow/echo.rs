@@ -2,31 +2,15 @@
 
 use super::messages::{self, Carried};
 use super::{Cast, Kind, Sized};
-use crate::check::Quantities;
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::resolved::filled;
-use crate::spec::{ArrivalSpec, CarrierKind, FlowSpec, Picoseconds, Quantity, SizeSpec};
+use crate::quantities::Quantities;
+use crate::spec::{ArrivalSpec, CarrierKind, EchoSpec, FlowSpec, SizeSpec, filled};
 use crate::units::Ratio;
 use models::agent::echo::EchoConfig;
 use models::config::{Carrier, FabricConfig, ProtocolConfig};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Messages that come back at once.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct EchoSpec {
-    /// What carries them both ways (default message): messages of segments of 256 octets in mailbox 0, or a
-    /// stream of class 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carrier: Option<CarrierKind>,
-    /// What has not come back by then is lost, by the protocol clock (default "100 ms").
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<Quantity<Picoseconds>>,
-}
 
 /// Flows of echoes.
 pub(super) struct Echo;

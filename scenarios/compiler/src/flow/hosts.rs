@@ -2,7 +2,7 @@
 
 use super::messages;
 use super::transfer::Clock;
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::resolved::Host;
 use crate::spec::Period;
@@ -104,7 +104,7 @@ pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfi
         let config = AgentConfig {
             device: device as u32,
             id: c.ids[device],
-            ids: super::id_size(c),
+            ids: c.id_size(),
             idle3,
             host: host.config,
             clock,

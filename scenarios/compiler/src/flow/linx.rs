@@ -4,11 +4,9 @@ use super::messages::{self, Carried};
 use super::program;
 use super::session::member;
 use super::{Cast, Kind, Sized, fits};
-use crate::check::Quantities;
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::expand::Layer;
-use crate::resolved::filled;
+use crate::quantities::Quantities;
 use crate::spec::*;
 use crate::units::Ratio;
 use models::config::*;
@@ -456,7 +454,7 @@ fn faults(
                 }
             }
             Err(pattern) => {
-                member(c, super::element(&at, &fault.node, &pattern), &pattern, by_name);
+                member(c, fault.node.place(&at, &pattern), &pattern, by_name);
             }
         }
     }

@@ -1,10 +1,9 @@
 //! Messages (type 11), streams (type 9) and requests over either or over reads and writes.
 
-use super::{Cast, Kind, Sized, id_size};
-use crate::check::Quantities;
-use crate::compile::Compiler;
+use super::{Cast, Kind, Sized};
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::resolved::filled;
+use crate::quantities::Quantities;
 use crate::spec::*;
 use crate::units::Ratio;
 use models::config::*;
@@ -269,7 +268,7 @@ pub(super) fn mean_time(
     let Some((link, _, _)) = c.neighbours[source][0] else { return Ratio::whole(1) };
     let wire = &c.wires[link];
     let packet = |class: PacketClass, payload: u32| {
-        let octets = packet_bytes(class, id_size(c), payload, AddressSize::Bits34);
+        let octets = packet_bytes(class, c.id_size(), payload, AddressSize::Bits34);
         let octets = wire.symbol.packet_bytes_on_link(octets.expect("segments fit into packets"));
         u128::from(octets + wire.symbol.delimiter_chars())
     };

@@ -1,11 +1,10 @@
 //! Packets without hosts: a kind of packet of some sizes, or a trace.
 
 use super::place::known_destination;
-use super::{Kind, Sized, Traffic, arrival, id_size};
-use crate::compile::Compiler;
+use super::{Kind, Sized, Traffic, arrival};
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::plan::Offered;
-use crate::resolved::filled;
 use crate::spec::*;
 use crate::units::Ratio;
 use models::config::*;
@@ -36,7 +35,7 @@ impl Kind for Packets {
         }
         flow.size.get_or_insert(SizeSpec::Fixed(default_payload(flow.packet)));
         flow.packet.get_or_insert(PacketKind::Nwrite);
-        if crate::effect::addresses(flow) {
+        if super::idle::addresses(flow) {
             flow.address_bits.get_or_insert(34);
         }
     }
@@ -157,7 +156,7 @@ fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> 
     }
     let mut sizes = Vec::new();
     for (weight, payload, pointer) in parts {
-        match packet_bytes(kind, id_size(c), payload, address) {
+        match packet_bytes(kind, c.id_size(), payload, address) {
             Ok(wire) => sizes.push((weight, PacketSize { payload: payload as u16, wire: wire as u16 })),
             Err(error) => {
                 let message = format!("a packet cannot carry {payload} octets");
@@ -225,7 +224,7 @@ fn trace_row(
         "13" => PacketClass::Response,
         other => return Err(format!("type {other} is not one of 2, 5, 6, 9, 10, 11, 13")),
     };
-    let wire = packet_bytes(kind, id_size(c), payload, AddressSize::Bits34).map_err(|e| e.to_string())?;
+    let wire = packet_bytes(kind, c.id_size(), payload, AddressSize::Bits34).map_err(|e| e.to_string())?;
     let size = on_link(c, source, &[(1, PacketSize { payload: payload as u16, wire: wire as u16 })])[0].1;
     Ok((source, ReplayPacket { at: Time(at), destination, size, priority }))
 }

@@ -1,11 +1,10 @@
 //! Where packets go: senders, destinations, patterns of them, and whether they get there.
 
 use super::{Traffic, ratio};
-use crate::compile::{Compiler, no_match};
+use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fate;
 use crate::names;
-use crate::resolved::filled;
 use crate::spec::*;
 use crate::topology::{good_name, shortened};
 use models::config::*;
@@ -259,22 +258,12 @@ fn endpoints(c: &mut Compiler<'_>, at: &str, patterns: &Names) -> Option<Vec<usi
                 true => format!("\"{pattern}\" is a switch; only endpoints send and receive"),
                 false => format!("endpoints: {}", shortened(names.iter().copied())),
             };
-            let place = element(at, patterns, &pattern);
+            let place = patterns.place(at, &pattern);
             let finding = Diagnostic::error("SC011", place, no_match("endpoint", &pattern)).help(help);
             let finding =
                 if switch { finding } else { finding.did_you_mean_name(&pattern, names.iter().copied()) };
             c.out.push(finding);
             None
-        }
-    }
-}
-
-/// Place of one pattern of a list.
-pub(crate) fn element(at: &str, names: &Names, pattern: &str) -> String {
-    match names {
-        Names::One(_) => at.to_owned(),
-        Names::Many(list) => {
-            list.iter().position(|p| p == pattern).map_or_else(|| at.to_owned(), |i| format!("{at}/{i}"))
         }
     }
 }

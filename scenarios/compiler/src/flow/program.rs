@@ -1,10 +1,9 @@
 //! Programs of flows: what the ranks do, whatever carries their messages.
 
 use super::KINDS;
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::expand::ReadFile;
-use crate::resolved::filled;
+use crate::source::ReadFile;
 use crate::spec::*;
 use models::config::*;
 use models::goal::{Action, Schedule, collective};

@@ -3,11 +3,10 @@
 use super::messages::{self, Carried};
 use super::program;
 use super::{Cast, Kind, Sized, fits};
-use crate::check::Quantities;
-use crate::compile::Compiler;
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::expand::Layer;
-use crate::resolved::{filled, service};
+use crate::quantities::Quantities;
+use crate::resolved::service;
 use crate::spec::*;
 use crate::topology::shortened;
 use crate::units::{self, Ratio};
@@ -583,7 +582,7 @@ fn restarts(
                 }
             }
             Err(pattern) => {
-                member(c, super::element(&at, &restart.node, &pattern), &pattern, by_name);
+                member(c, restart.node.place(&at, &pattern), &pattern, by_name);
             }
         }
     }

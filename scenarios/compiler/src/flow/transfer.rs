@@ -3,12 +3,11 @@
 use super::hosts as software;
 use super::messages;
 use super::program::Program;
-use super::{Cast, Hosts, Kind, Sized, id_size};
-use crate::check::Quantities;
-use crate::compile::Compiler;
+use super::{Cast, Hosts, Kind, Sized};
+use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::medium;
-use crate::resolved::filled;
+use crate::quantities::Quantities;
 use crate::spec::*;
 use crate::units::Ratio;
 use models::config::*;
@@ -507,7 +506,7 @@ fn longest(
     stu: u32,
 ) -> Option<TransferPath> {
     let roads = Roads::new(config);
-    let ids = id_size(c);
+    let ids = c.id_size();
     let owner = |id: u32| config.owners.get(id as usize).copied();
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| vec![device]);
     let ends = peers.iter().flat_map(|(&from, ids)| ids.iter().map(move |&id| (from, id)));

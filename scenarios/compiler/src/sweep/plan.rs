@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, closest};
 use crate::plan::Variant;
 use crate::spec::{Places, Spec};
 use crate::topology::good_name;
-use crate::{blame, compile, expand, load_with, parse, pointer, structure};
+use crate::{blame, compile, expand, load_with, parse, pointer, source, structure};
 use models::sim_core::{Purpose, Stream, path_hash};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,7 +115,7 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
     let mut out = Vec::new();
     let failed = |out| Diagnostics::new(file_name, text, out);
     let Some(value) = parse(text, &mut out) else { return Err(failed(out)) };
-    let spec = structure::read_sweep(&value).map_err(failed)?;
+    let spec: SweepSpec = super::language().read(&value).map_err(failed)?;
     let folder = Path::new(file_name).parent().unwrap_or(Path::new("")).to_owned();
     let (scenario_file, scenario_text) = match &spec.scenario {
         Source::Inline(value) => {
@@ -391,7 +391,7 @@ fn folded(text: &str) -> String {
 }
 
 /// The hash of everything that the points share.
-fn hash(base: &Value, axes: &[Axis], read: expand::ReadFile<'_>) -> String {
+fn hash(base: &Value, axes: &[Axis], read: source::ReadFile<'_>) -> String {
     let mut base = base.clone();
     if let Some(map) = base.as_object_mut() {
         for words in ["name", "title", "description", "parameters", "declare"] {

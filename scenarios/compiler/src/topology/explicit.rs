@@ -2,7 +2,7 @@
 
 use super::{Builder, Defaults, Edge, Graph, Node, Shape, good_name, ports_fit, shortened, within};
 use crate::diagnostic::Diagnostic;
-use crate::spec::LinkSpec;
+use crate::settings::LinkSpec;
 use models::config::PORTS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

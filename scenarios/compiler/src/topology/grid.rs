@@ -2,7 +2,7 @@
 
 use super::{Builder, DEVICES_MAX, Defaults, Graph, Shape, padded, ports_fit, within};
 use crate::diagnostic::Diagnostic;
-use crate::resolved::filled;
+use crate::settings::filled;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct XgftSpec {
-    /// Links down of a switch of each level, from the lowest: m1 endpoints, then m2, ... switches of the level
-    /// below. 1 to 6 levels.
+    /// Links down of a switch of each level, from the lowest: m1 endpoints, then m2, ... switches of the
+    /// level below. 1 to 6 levels.
     pub down: Vec<u32>,
     /// Links up of a switch of each level but the highest: w2, w3, ... (none if there is one level).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

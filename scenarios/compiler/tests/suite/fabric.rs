@@ -204,7 +204,7 @@ fn fat_tree_uses_all_up_links_evenly() {
     }
 }
 
-/// Flows over each link of a switch, by (device, port), if each endpoint sends to the one half of all further on.
+/// Flows over each link of a switch, by (device, port), if each endpoint sends to the one half of all on.
 fn flows_to_the_other_half(config: &FabricConfig) -> BTreeMap<(u32, u8), u32> {
     let wires = wires(config);
     let mut flows = BTreeMap::new();
@@ -223,7 +223,7 @@ fn flows_to_the_other_half(config: &FabricConfig) -> BTreeMap<(u32, u8), u32> {
 }
 
 /// Who sends to the other half goes over the top, and destination modulo divides all links of a level alike:
-/// m1 ... ml endpoints below a switch, w2 ... wl+1 ways up, so their quotient on each link, upward as downward.
+/// m1 ... ml endpoints below a switch, w2 ... wl+1 ways up: their quotient on each link, up as down.
 #[test]
 fn slimmed_trees_share_the_links_of_each_level_evenly() {
     for (down, up) in [

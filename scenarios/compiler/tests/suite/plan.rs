@@ -369,8 +369,8 @@ fn committed_schema_is_fresh() {
     assert!(committed == schema(), "docs/scenario.schema.json is stale: BLESS=1 rewrites it");
 }
 
-/// LINX for Linux adds a signed octet of milliseconds to the time between two REQ: -128 to 127 ms, drawn for each
-/// node and seed. The standard profile adds nothing.
+/// LINX for Linux adds a signed octet of milliseconds to the time between two REQ: -128 to 127 ms, drawn for
+/// each node and seed. The standard profile adds nothing.
 #[test]
 fn requests_of_linx_for_linux_are_spread_by_a_signed_octet() {
     let drawn = |profile: &str, seed: u64| -> Vec<Vec<i64>> {
@@ -388,7 +388,7 @@ fn requests_of_linx_for_linux_are_spread_by_a_signed_octet() {
     assert_eq!(all.len(), 4);
     let every: Vec<i64> = all.iter().flatten().copied().collect();
     assert!(every.iter().all(|time| time % ms == 0 && (-128..128).contains(&(time / ms))));
-    // About 1 000 uniform draws: each eighth of the range has its share of 125, within five standard deviations.
+    // About 1 000 uniform draws: each eighth of the range has its share of 125, to five standard deviations.
     for eighth in 0..8 {
         let low = -128 + 32 * eighth;
         let count = every.iter().filter(|time| (low..low + 32).contains(&(**time / ms))).count();

@@ -1,0 +1,68 @@
+//! What a run of the world leaves behind.
+
+use crate::link::symbol::WireChecked;
+use crate::observe::stats::{AgentStats, FlowLeft, FlowStats, LinkStats, PortStats};
+use crate::observe::totals::Totals;
+use crate::registers::enumeration::EnumerationReport;
+use sim_core::{Fingerprint, Time};
+
+/// A stall that the watchdog found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StallReport {
+    /// When it was found.
+    pub at: Time,
+    /// When the packet stopped moving.
+    pub since: Time,
+    /// `true`: the walk came back to where it was (deadlock); `false`: it ended (stall).
+    pub cycle: bool,
+    /// The walk, one line of text a step, the stuck packet first.
+    pub walk: Vec<String>,
+}
+
+/// What is left after a run besides what the probe collected.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Simulated time at the end: the limit, unless everything was over before. Then the last thing that
+    /// happened: a packet reached its destination or was dropped, a message arrived, a protocol or a fault
+    /// acted. (Nobody waits for acknowledgements that are still on their way.) A packet that is left
+    /// somewhere waits until the limit.
+    pub end: Time,
+    /// Totals of every port: (device, port, totals), in device and port order.
+    pub ports: Vec<(u32, u8, PortStats)>,
+    /// Totals of every endpoint that runs protocols: (device, totals), in device order.
+    pub agents: Vec<(u32, AgentStats)>,
+    /// Messages and packets of every flow, whichever protocol runs it; empty if no endpoint runs any.
+    pub protocols: Vec<FlowStats>,
+    /// What each protocol that counts for itself came to: conduits, connections, Transfers, programs, echoes.
+    pub totals: Totals,
+    /// Totals of every end of a link that runs in symbol granularity: (device, port, totals), in that order.
+    pub links: Vec<(u32, u8, LinkStats)>,
+    /// What the host that set the fabric up did, if there is one.
+    pub enumeration: Option<EnumerationReport>,
+    /// Hash of deliveries, drops, staging edges and what protocols met, with their times.
+    pub outcome: Fingerprint,
+    /// Hash of every effect: packet starts (arrivals follow from them) and messages, with their times.
+    pub trajectory: Fingerprint,
+    /// Stalls found.
+    pub stalls: Vec<StallReport>,
+    /// Events handled by the kernel.
+    pub events: u64,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Of these, in symbol granularity.
+    pub symbol_hops: u64,
+    /// What was written as bytes and read back, if that was asked for.
+    pub wire_checked: WireChecked,
+    /// Packets created.
+    pub injected: u64,
+    /// Additional copies made by multicast.
+    pub replicated: u64,
+    /// Packets delivered.
+    pub delivered: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets still in the fabric or at their source.
+    pub in_flight: u64,
+    /// What of every flow is still under way, in the order of the flows.
+    pub left: Vec<FlowLeft>,
+}

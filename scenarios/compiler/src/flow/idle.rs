@@ -1,0 +1,58 @@
+//! Settings of a flow that would have no effect are errors: who wrote one meant something by it.
+
+use super::{KINDS, is_protocol, program};
+use crate::compiler::Compiler;
+use crate::diagnostic::Diagnostic;
+use crate::spec::*;
+
+/// Fields of a flow that nothing would look at. Whether there are none.
+pub(super) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+    let before = c.out.len();
+    let mut idle = |key: &str, given: bool, why: &str, help: &str| {
+        if given {
+            let message = format!("this setting has no effect here: {why}");
+            c.out.push(Diagnostic::error("SC051", format!("{at}/{key}"), message).help(help));
+        }
+    };
+    if matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) && !is_protocol(flow) {
+        let why = "a trace says it of each packet";
+        for (key, given) in [
+            ("from", flow.from.is_some()),
+            ("to", flow.to.is_some()),
+            ("size", flow.size.is_some()),
+            ("packet", flow.packet.is_some()),
+            ("priority", flow.priority.is_some()),
+        ] {
+            idle(key, given, why, "leave it out, or change the trace");
+        }
+        idle("address_bits", flow.address_bits.is_some(), "packets of a trace have 34 bits", "leave it out");
+    } else if !addresses(flow) {
+        let given = flow.address_bits.is_some();
+        idle("address_bits", given, "the packets of this flow have no address that it sets", "leave it out");
+    }
+    for kind in KINDS.iter().filter(|kind| kind.named(flow) > 0) {
+        kind.idle(flow, &mut idle);
+    }
+    let (why, help) = ("ranks send what and when the program says", "leave it out, or change the program");
+    if flow.st.is_none() && program::of(flow).is_some() {
+        idle("start", flow.start.is_some(), why, help);
+        idle("stop", flow.stop.is_some(), why, help);
+    }
+    // Of Scheduled Transfer they are errors already.
+    if flow.st.is_none() && program::of(flow).is_some() {
+        idle("size", flow.size.is_some(), why, help);
+        idle("limit", flow.limit.is_some(), why, help);
+    }
+    if let Some((key, program)) = program::of(flow) {
+        let given = program.octets.is_some() && program.collective.is_none();
+        let key = format!("{key}/program/octets");
+        idle(&key, given, "the program says how much it sends", "leave it out: it is of \"collective\"");
+    }
+    c.out.len() == before
+}
+
+/// Whether the packets of a flow have an address whose width it sets.
+pub(super) fn addresses(flow: &FlowSpec) -> bool {
+    let addressed = matches!(flow.packet, Some(PacketKind::Nwrite | PacketKind::Swrite | PacketKind::Nread));
+    addressed && !is_protocol(flow)
+}
