@@ -427,6 +427,8 @@ mod tests {
             ("unfinished", "models/tests/a.rs", "\ndbg!(a);".into()),
             ("unfinished", "models/tests/a.rs", "\n#[ignore]".into()),
             ("fixme", "README.md", concat!("\nFIX", "ME later").into()),
+            ("own-words", "models/src/a.rs", concat!("\n/// The", " same for all.").into()),
+            ("own-words", "bin/src/a.rs", concat!("\n//! The", " same.").into()),
             ("width", "models/src/a.rs", format!("\n// {long}")),
             ("machine-path", "README.md", path("work")),
             ("machine-path", "bin/tests/a.rs", path("root")),

@@ -53,11 +53,11 @@ fn st_cts_window() {
             cycle += way.question() as f64 / f64::from(end.protocol.slots - 2);
         }
         let law = 8_000.0 * block as f64 / cycle.max(way.block_time(block) as f64);
-        let found = rate_of(transfers(&study, name));
+        let found = rate_of(&study, name);
         assert!((found / law - 1.0).abs() < 0.01, "{name}: {found} Gb/s, the law says {law}");
     }
     let full = 8_000.0 * 8192.0 / way(&study, "16").0.block_time(8192) as f64;
-    let found = rate_of(transfers(&study, "16"));
+    let found = rate_of(&study, "16");
     assert!(found >= 0.98 * full, "{found} of {full} Gb/s");
 }
 
@@ -65,7 +65,7 @@ fn st_cts_window() {
 #[test]
 fn st_slots() {
     let study = Study::run("st-slots");
-    let silent = rate_of(transfers(&study, "silent-4"));
+    let silent = rate_of(&study, "silent-4");
     for slots in [4, 8, 16, 64] {
         let name = slots.to_string();
         let (way, _) = way(&study, &name);
@@ -73,11 +73,11 @@ fn st_slots() {
         let round_trip = way.question() as f64;
         let sent = f64::from(slots - 2);
         let law = 8_000.0 * 1024.0 * sent / (sent * frame + round_trip);
-        let found = rate_of(transfers(&study, &name));
+        let found = rate_of(&study, &name);
         assert!((found / law - 1.0).abs() < 0.03, "{name} Slots: {found} Gb/s, the law says {law}");
         assert!(found < silent);
     }
-    let uncounted = rate_of(transfers(&study, "uncounted"));
+    let uncounted = rate_of(&study, "uncounted");
     near("uncounted Slots", uncounted, silent, 0.01);
 }
 
@@ -94,7 +94,7 @@ fn st_lossy() {
     }
     let stats = &transfers(&study, "late").stats;
     assert!(stats.doubled > 1_000 && stats.delayed > 1_000 && stats.lost == 0, "{stats:?}");
-    let rate = |variant| rate_of(transfers(&study, variant));
+    let rate = |variant| rate_of(&study, variant);
     assert!(rate("0") > rate("0.1") && rate("0.1") > rate("1") && rate("1") > rate("3"));
 }
 
@@ -108,7 +108,7 @@ fn st_media() {
         let block = 1u64 << end.job.blocksize;
         let analytic = 8_000.0 * block as f64 / way.block_time(block) as f64;
         let totals = transfers(&study, name);
-        let found = rate_of(totals);
+        let found = rate_of(&study, name);
         let least = if totals.clean { 0.98 } else { 0.85 };
         assert!((least..=1.0).contains(&(found / analytic)), "{name}: {found} of {analytic} Gb/s");
         assert_eq!(totals.stats.payload == totals.stats.verified_octets, totals.clean, "{name}");
@@ -119,7 +119,7 @@ fn st_media() {
 #[test]
 fn st_media_incast() {
     let study = Study::run("st-media-incast");
-    let rate = |variant| rate_of(transfers(&study, variant));
+    let rate = |variant| rate_of(&study, variant);
     for variant in ["ethernet-1", "ethernet-paced", "hippi-6400"] {
         let (way, _) = way(&study, variant);
         let law = 8_000.0 * 1_024.0 / way.block_time(1_024) as f64;
@@ -135,7 +135,7 @@ fn st_media_incast() {
 #[test]
 fn st_striping() {
     let study = Study::run("st-striping");
-    let rate = |variant| rate_of(transfers(&study, variant));
+    let rate = |variant| rate_of(&study, variant);
     let one = {
         let (way, end) = way(&study, "1to1");
         8_000.0 * (1u64 << end.job.blocksize) as f64 / way.block_time(1 << end.job.blocksize) as f64
@@ -158,7 +158,8 @@ fn st_striping() {
     assert!(lossy.lost > 0 && lossy.payload > lossy.verified_octets && rate("4to1lossy") > one);
 }
 
-/// Pacing keeps the bystander free, and so does backpressure; neither costs the writers anything.
+/// Pacing keeps the bystander free, and so does backpressure. What they cost the writers is measured: pacing
+/// less than a tenth, backpressure nothing.
 #[test]
 fn st_incast() {
     let study = Study::run("st-incast");
@@ -193,17 +194,18 @@ fn st_incast() {
         assert!(totals.stats.completed < totals.stats.wanted, "{variant}: the writers write to the end");
     }
     let rate = |variant| study.flow(variant, "writers").goodput_gbps.value;
-    for variant in ["st-paced", "voq-st-all", "voq-st-paced"] {
-        assert!(rate(variant) > 0.94 * rate("st-all"), "{variant}: {} Gb/s", rate(variant));
+    for (variant, least) in [("st-paced", 0.9), ("voq-st-all", 0.99), ("voq-st-paced", 0.9)] {
+        assert!(rate(variant) > least * rate("st-all"), "{variant}: {} Gb/s", rate(variant));
     }
     let latency = |variant| study.flow(variant, "writers").network.mean.value;
     assert!(3.0 * latency("st-paced") < latency("st-all"), "little waits on the way");
 }
 
 /// Of Transfers that no program asks for, Gb/s.
-fn rate_of(totals: &TransferTotals) -> f64 {
+fn rate_of(study: &Study, variant: &str) -> f64 {
+    let totals = transfers(study, variant);
     assert!(totals.ranks.is_empty());
-    goodput_gbps(totals, 0).expect("something is complete")
+    goodput_gbps(totals, study.of(variant).run.outcome.end.0).expect("something has begun")
 }
 
 /// When the last rank of a program was done, ps.
@@ -267,7 +269,8 @@ fn st_vs_voq() {
         assert_eq!((totals.stats.verified, totals.stats.timeouts), (totals.stats.completed, 0), "{variant}");
         // Headers take 6 % more than those of writes.
         let rate = study.flow(variant, "writers").goodput_gbps.value;
-        near(variant, rate_of(totals), rate, 1e-9 * rate);
+        let told = goodput_gbps(totals, study.of(variant).run.outcome.end.0).expect("something has begun");
+        near(variant, told, rate, 1e-9 * rate);
         assert!((0.88..0.97).contains(&(rate / writes)), "{variant}: {rate} Gb/s of {writes}");
     }
 }
