@@ -39,10 +39,18 @@ pub struct Caption {
 impl Caption {
     /// The title of a scenario, and what these runs add to it.
     pub fn new(scenario: &str, reports: &[VariantReport]) -> Self {
-        let clocks: BTreeSet<String> = reports.iter().flat_map(VariantReport::protocol_clocks).collect();
+        let of =
+            |report: &VariantReport| -> BTreeSet<String> { report.protocol_clocks().into_iter().collect() };
+        let clocks: BTreeSet<String> = reports.iter().flat_map(of).collect();
         let clocks: Vec<&str> = clocks.iter().map(String::as_str).collect();
-        let note =
-            if clocks.is_empty() { String::new() } else { format!("protocol clock x {}", clocks.join(", ")) };
+        let scaled = reports.iter().filter(|report| !of(report).is_empty()).count();
+        let note = match clocks.is_empty() {
+            true => String::new(),
+            false if scaled == reports.len() => format!("protocol clock x {}", clocks.join(", ")),
+            false => {
+                format!("protocol clock x {} in {scaled} of {} variants", clocks.join(", "), reports.len())
+            }
+        };
         Self { scenario: scenario.into(), note }
     }
 }
@@ -341,9 +349,13 @@ fn cdf(spread: &Spread, panel: &Panel) -> Vec<(f64, f64)> {
             points.push((ps, 0.0));
         }
         let last = points[points.len() - 1];
-        let near = panel.width * (axis.at(ps) - axis.at(last.0)) < 1.5 && share - last.1 < 0.8;
-        if points.len() > 1 && near && seen < spread.histogram.len() {
+        let wide = panel.width * (axis.at(ps) - axis.at(last.0)) >= 1.5;
+        if points.len() > 1 && !wide && share - last.1 < 0.8 && seen < spread.histogram.len() {
             continue;
+        }
+        // Between two values that occur there is none.
+        if wide {
+            points.push((ps, before));
         }
         points.push((ps, share));
     }
@@ -457,11 +469,11 @@ fn busy_scale(reports: &[VariantReport]) -> (TimeUnit, u64) {
 }
 
 fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
-    let names = flow_names(reports, PACKETS);
-    let shown = &names[..names.len().min(FLOWS_SHOWN)];
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
+    let names = flow_names(panels, PACKETS);
+    let shown = &names[..names.len().min(FLOWS_SHOWN)];
     let scale = busy_scale(panels);
-    let lines: Vec<Vec<Vec<(f64, f64)>>> = panels
+    let mut lines: Vec<Vec<Vec<(f64, f64)>>> = panels
         .iter()
         .map(|report| {
             let line = |name: &&str| {
@@ -476,6 +488,13 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
             shown.iter().map(line).collect()
         })
         .collect();
+    let high = lines.iter().flatten().flatten().map(|point| point.1).fold(0.0, f64::max);
+    let (label, factor) = match high {
+        ..1e-4 if high > 0.0 => ("payload (kb/s)", 1e6),
+        ..0.1 if high > 0.0 => ("payload (Mb/s)", 1e3),
+        _ => ("payload (Gb/s)", 1.0),
+    };
+    lines.iter_mut().flatten().flatten().for_each(|point| point.1 *= factor);
     let keys: Vec<(Key, String)> = shown
         .iter()
         .enumerate()
@@ -487,10 +506,10 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         &left_out(panels.len(), reports.len(), "variants"),
     ]);
     let text = subtitle(caption, &notes);
-    panels_over_time("Throughput over time", &text, "payload (Gb/s)", panels, keys, &lines, scale)
+    panels_over_time("Throughput over time", &text, label, panels, keys, &lines, scale)
 }
 
-/// `None` if the run took no samples.
+/// `None` if the run took no samples, or no queue ever held anything to speak of.
 fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
     // The fullest queues of switches over all variants, the same in every panel. Source queues are left out:
@@ -516,9 +535,12 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         return None;
     }
     let all = peaks.len();
-    // thousandths of a packet; what is always empty tells nothing, but one line there must be
+    // Thousandths of a packet; what is always empty tells nothing.
     let fullest = peaks.iter().map(|peak| peak.0).max().unwrap_or(0);
-    peaks.retain(|peak| peak.0 >= (fullest / 50).max(10) || fullest < 10);
+    if fullest < 10 {
+        return None;
+    }
+    peaks.retain(|peak| peak.0 >= (fullest / 50).max(10));
     peaks.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     peaks.truncate(QUEUES_SHOWN);
     let scale = time_scale(panels);
@@ -589,6 +611,29 @@ mod tests {
         }
         data.config = Arc::new(config);
         data
+    }
+
+    /// Three of four packets take 1 us, one takes 4 us: 75 % up to there, and nobody in between.
+    #[test]
+    fn a_distribution_has_steps_where_nothing_occurs() {
+        let histogram = hdrhistogram::Histogram::new_with_bounds(1_000, 1 << 30, 3).unwrap();
+        let mut spread = Spread { histogram, min: 1_000_000, max: 4_000_000 };
+        for ps in [1_000_000, 1_000_000, 1_000_000, 4_000_000] {
+            spread.histogram.record(ps).unwrap();
+        }
+        let panel = Panel {
+            x: 0.0,
+            y: 0.0,
+            width: 500.0,
+            height: 300.0,
+            horizontal: Axis::log_times(1e6, 4e6),
+            vertical: Axis::exactly(100.0),
+        };
+        let points = cdf(&spread, &panel);
+        let close = |a: (f64, f64), b: (f64, f64)| (a.0 / b.0 - 1.0).abs() < 0.01 && (a.1 - b.1).abs() < 1e-9;
+        let law = [(1e6, 0.0), (1e6, 75.0), (4e6, 75.0), (4e6, 100.0), (panel.horizontal.high, 100.0)];
+        assert_eq!(points.len(), law.len(), "{points:?}");
+        assert!(points.iter().zip(law).all(|(&found, law)| close(found, law)), "{points:?}");
     }
 
     #[test]

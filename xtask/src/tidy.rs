@@ -428,7 +428,7 @@ mod tests {
             ("unfinished", "models/tests/a.rs", "\n#[ignore]".into()),
             ("fixme", "README.md", concat!("\nFIX", "ME later").into()),
             ("own-words", "models/src/a.rs", concat!("\n/// The", " same for all.").into()),
-            ("own-words", "bin/src/a.rs", concat!("\n//! The", " same.").into()),
+            ("own-words", "bin/src/a.rs", concat!("\n//! The", " same as before.").into()),
             ("width", "models/src/a.rs", format!("\n// {long}")),
             ("machine-path", "README.md", path("work")),
             ("machine-path", "bin/tests/a.rs", path("root")),

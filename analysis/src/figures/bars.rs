@@ -134,7 +134,7 @@ const TRANSFERRING: Level = Level { of: |flow| flow.transfer_gbps.map(|_| flow),
 
 pub(super) const TRANSFERS: Metric = Metric {
     title: "Payload rate of Scheduled Transfers",
-    subtitle: "from the first beginning to the last completion",
+    subtitle: "from the first beginning until all are complete, or the run is over",
     label: "payload rate (Gb/s)",
     most: None,
     level: TRANSFERRING,

@@ -145,3 +145,21 @@ fn what_stands_still_is_not_done() {
         "run": {"until": "45 us", "warmup": "0 ps", "stall_after": "50 us"}}"#,
     );
 }
+
+/// Ranks 2 and 3 talk to nobody: each is a node whose program is done at once, and no host of `configure`.
+#[test]
+fn ranks_that_talk_to_nobody_are_nodes() {
+    for configure in ["", r#""configure": {"fabric": {"host": "ep/3"}},"#] {
+        for transport in ["linx", "session"] {
+            sound(&format!(
+                r#"{{
+                    "name": "t", "topology": {{"single_switch": {{"ports": 4}}}}, {configure}
+                    "traffic": [{{"name": "p", "from": "all", "{transport}": {{"program": {{"text": [
+                        "num_ranks 4", "rank 0 {{", "send 600b to 1 tag 3", "}}",
+                        "rank 1 {{", "recv 600b from 0 tag 3", "}}"]}}}}}}],
+                    "run": {{"until": "400 us"}}
+                }}"#
+            ));
+        }
+    }
+}

@@ -287,6 +287,8 @@ pub(crate) fn nodes(
     // Both ends of a connection are configured for it.
     let mut peers: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
     for (device, destinations) in places {
+        // A rank that talks to nobody is a node all the same: its program computes.
+        peers.entry(*device).or_default();
         let ids = match destinations {
             Destinations::Fixed(id) => std::slice::from_ref(id),
             Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => &ids[..],
