@@ -613,6 +613,17 @@ mod tests {
         data
     }
 
+    /// A run whose sources always have more to send.
+    fn closed_loops(mood: Mood) -> RunData {
+        let mut data = run(mood);
+        let mut config = (*data.config).clone();
+        for source in &mut config.sources {
+            source.arrivals = models::config::Arrivals::Saturated { backlog: 1 };
+        }
+        data.config = Arc::new(config);
+        data
+    }
+
     /// Three of four packets take 1 us, one takes 4 us: 75 % up to there, and nobody in between.
     #[test]
     fn a_distribution_has_steps_where_nothing_occurs() {
@@ -651,6 +662,7 @@ mod tests {
             ("seven", [WITHOUT, WITH, REFRESH, WITH, WITHOUT, WITH, WITH].map(run).into()),
             ("long name", vec![run(WITHOUT), long]),
             ("empty", vec![empty]),
+            ("closed and open loops", vec![closed_loops(WITHOUT), run(WITH)]),
             ("many flows", vec![many_flows(9, WITHOUT)]),
             ("many flows and variants", vec![many_flows(20, WITHOUT), many_flows(20, WITH)]),
         ] {

@@ -12,6 +12,7 @@ use crate::scene::{Align, Scene, Type, text_width};
 use models::probe::Cause;
 use models::stats::FlowStats;
 use plotters::style::RGBColor;
+use std::collections::BTreeSet;
 
 /// Rows of a bar chart.
 const ROWS_SHOWN: usize = 42;
@@ -159,7 +160,15 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let top = 82.0;
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let more = joined(&[variant, metric.subtitle, &note]);
+    let bases = baselines(reports);
+    let compared: BTreeSet<usize> =
+        bases.iter().copied().enumerate().filter(|(n, base)| n != base).map(|(_, base)| base).collect();
+    let against = match compared.first() {
+        None => String::new(),
+        Some(&base) if compared.len() == 1 => format!("(changes against {})", reports[base].run.name),
+        Some(_) => "(changes against the first of its kind)".into(),
+    };
+    let more = joined(&[variant, metric.subtitle, &against, &note]);
     heading(&mut scene, metric.title, &subtitle(caption, &more));
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
@@ -180,7 +189,6 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     panel.vertical_grid(&mut scene, true);
     scene.line(&[(panel.x, panel.y), (panel.x, panel.y + height)], GREY, 1);
     scene.text((panel.x + panel.width / 2.0, top + height + 38.0), metric.label, LABEL, Align::Center);
-    let bases = baselines(reports);
     for (row, y) in rows.iter().zip(&places) {
         let y = top + y;
         row_label(&mut scene, row, reports, left, y, label_width);

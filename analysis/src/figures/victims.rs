@@ -2,7 +2,7 @@
 //! variants side by side.
 
 use super::{Caption, joined, subtitle};
-use crate::axes::{Axis, GREY, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
+use crate::axes::{Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
 use crate::num::{three_digits, time_text};
 use crate::report::{FlowReport, VariantReport};
 use crate::run::Role;
@@ -19,6 +19,8 @@ struct Column {
     heading: &'static str,
     label: &'static str,
     values: Vec<f64>,
+    /// What was asked for, where it is less than the axis.
+    marks: Vec<Option<f64>>,
     axis: Axis,
     text: fn(f64) -> String,
 }
@@ -44,6 +46,14 @@ fn accepted(report: &VariantReport, greedy: bool) -> f64 {
         of_role(report, Role::Victim).map(|flow| flow.sources as f64 * of(flow)).sum()
     };
     100.0 * sum(|flow| flow.accepted_load.value) / sum(|flow| flow.offered_load)
+}
+
+/// What the victims of a variant ask for, in percent of their links, if none of them always has more to send.
+fn asked(report: &VariantReport) -> Option<f64> {
+    let victims = || of_role(report, Role::Victim);
+    let sum = |of: fn(&FlowReport) -> f64| -> f64 { victims().map(of).sum() };
+    let load = sum(|flow| flow.sources as f64 * flow.offered_load);
+    victims().all(|flow| !flow.closed_loop).then(|| 100.0 * load / sum(|flow| flow.sources as f64))
 }
 
 /// How far into the tail of the victims' latencies their number lets see.
@@ -95,11 +105,19 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     let (tails, rates) = (reports.iter().map(worst).collect::<Vec<f64>>(), of(hot));
     let least = tails.iter().copied().fold(f64::INFINITY, f64::min);
+    let none = || vec![None; reports.len()];
+    // Whoever gets all that it asks for must not look worse than one that asks for more.
+    let marks = if greedy { reports.iter().map(asked).collect() } else { none() };
     let columns = [
         Column {
             heading: "victims: throughput",
-            label: if greedy { "accepted (% of their links)" } else { "accepted (% of offered)" },
+            label: match greedy {
+                true if marks.iter().any(Option::is_some) => "accepted (% of their links; line: asked for)",
+                true => "accepted (% of their links)",
+                false => "accepted (% of offered)",
+            },
             values: reports.iter().map(|report| accepted(report, greedy)).collect(),
+            marks,
             axis: Axis::exactly(100.0),
             text: |value| format!("{value:.1} %"),
         },
@@ -108,6 +126,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
             label: tail.label,
             axis: Axis::log_times(least / 4.0, most(&tails)),
             values: tails,
+            marks: none(),
             text: time_text,
         },
         Column {
@@ -115,6 +134,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
             label: "payload rate (Gb/s)",
             axis: Axis::from_zero(most(&rates)),
             values: rates,
+            marks: none(),
             text: three_digits,
         },
     ];
@@ -140,6 +160,11 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
             let y = top + 6.0 + PITCH * row as f64;
             let (end, _) = panel.place((value, 0.0));
             scene.rect(x, y, (end - x).max(0.0), BAR, stroke(row).color);
+            let mark = column.marks[row].map(|mark| panel.place((mark, 0.0)).0);
+            if let Some(mark) = mark {
+                scene.line(&[(mark, y - 3.0), (mark, y + BAR + 3.0)], INK, 3);
+            }
+            let end = mark.map_or(end, |mark| end.max(mark));
             scene.text((end + 6.0, y + BAR / 2.0 + 4.6), &(column.text)(value), TICK, Align::Left);
         }
     }

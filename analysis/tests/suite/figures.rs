@@ -74,7 +74,13 @@ fn victims_of_closed_loops_are_told_by_their_links() {
         let share = format!("{:.1} %", 100.0 * report.flows[0].accepted_load.value);
         assert!(share != "100.0 %" && victims.svg.contains(&share), "{share}");
     }
-    assert!(!victims.svg.contains("100.0 %"));
+    assert!(!victims.svg.contains("100.0 %") && !victims.svg.contains("asked for"));
+    // Beside them one whose victims ask for what they get: a line says so.
+    let mixed = [reports.into_iter().next().unwrap(), VariantReport::new(run(WITH))];
+    let figures = all(&caption(), &mixed);
+    let victims = figures.iter().find(|figure| figure.name == "victims").expect("there are victims");
+    assert!(victims.svg.contains("accepted (% of their links; line: asked for)"));
+    assert!(!mixed[1].flows[0].closed_loop && mixed[1].flows[0].offered_load < 0.9);
 }
 
 /// Nothing may break where there is nothing to show.
