@@ -169,12 +169,12 @@ fn ends(source: &SourceConfig, length: u64) -> bool {
 }
 
 /// The one rate of a flow: octets that were delivered once, from its first start to its last completion; to
-/// the end of the run if something of it is `under_way` there. `packets`, `messages`: octets of the measured
+/// the end of the run if something of it is under way there. `packets`, `messages`: octets of the measured
 /// time over that time.
 pub(crate) fn rate(
     run: &RunData,
     flow: usize,
-    (tempo, under_way): (Tempo, u64),
+    account: &Account,
     packets: Estimate,
     messages: Option<Estimate>,
 ) -> Rate {
@@ -182,8 +182,8 @@ pub(crate) fn rate(
     let data = &run.collector.flows()[flow];
     let mut sources = sources_of(&run.config, flow as u16).peekable();
     let finite = sources.peek().is_some() && sources.all(|source| ends(source, length));
-    let end = (under_way > 0).then_some(run.outcome.end.0);
-    match (tempo, finite) {
+    let end = (account.books.under_way > 0).then_some(run.outcome.end.0);
+    match (account.tempo, finite) {
         (Tempo::Packets, true) => {
             Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), &[data.extent], end)
         }

@@ -39,11 +39,9 @@ pub struct Caption {
 impl Caption {
     /// The title of a scenario, and what these runs add to it.
     pub fn new(scenario: &str, reports: &[VariantReport]) -> Self {
-        let of =
-            |report: &VariantReport| -> BTreeSet<String> { report.protocol_clocks().into_iter().collect() };
-        let clocks: BTreeSet<String> = reports.iter().flat_map(of).collect();
+        let clocks: BTreeSet<String> = reports.iter().flat_map(VariantReport::protocol_clocks).collect();
         let clocks: Vec<&str> = clocks.iter().map(String::as_str).collect();
-        let scaled = reports.iter().filter(|report| !of(report).is_empty()).count();
+        let scaled = reports.iter().filter(|report| !report.protocol_clocks().is_empty()).count();
         let note = match clocks.is_empty() {
             true => String::new(),
             false if scaled == reports.len() => format!("protocol clock x {}", clocks.join(", ")),

@@ -214,8 +214,7 @@ impl VariantReport {
             (report.books, report.transfer_gbps) = (account.books, account.transfer_gbps);
             report.books.oldest_ps = report.books.oldest_ps.filter(|_| report.books.under_way > 0);
             let messages = report.messages.as_ref().map(|messages| messages.goodput_gbps);
-            let tempo = (account.tempo, account.books.under_way);
-            let rate = rate(&run, index, tempo, report.goodput_gbps, messages);
+            let rate = rate(&run, index, &account, report.goodput_gbps, messages);
             octets += rate.octets;
             report.set_rate(&rate);
             report.saturated |= report.books.grows(run.outcome.end.0);

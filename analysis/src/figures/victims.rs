@@ -34,26 +34,22 @@ fn greedy(reports: &[VariantReport]) -> bool {
     reports.iter().any(|report| of_role(report, Role::Victim).any(|flow| flow.closed_loop))
 }
 
+/// A load of the victims, summed over their sources.
+fn load(report: &VariantReport, of: fn(&FlowReport) -> f64) -> f64 {
+    of_role(report, Role::Victim).map(|flow| flow.sources as f64 * of(flow)).sum()
+}
+
 /// Share of what the victims ask for that arrives, in percent. One that always has more to send asks for all
 /// of its link, so with such victims it is the share of their links.
 fn accepted(report: &VariantReport, greedy: bool) -> f64 {
-    if greedy {
-        let sum = |of: fn(&FlowReport) -> f64| -> f64 { of_role(report, Role::Victim).map(of).sum() };
-        let load = sum(|flow| flow.sources as f64 * flow.accepted_load.value);
-        return 100.0 * load / sum(|flow| flow.sources as f64);
-    }
-    let sum = |of: fn(&FlowReport) -> f64| -> f64 {
-        of_role(report, Role::Victim).map(|flow| flow.sources as f64 * of(flow)).sum()
-    };
-    100.0 * sum(|flow| flow.accepted_load.value) / sum(|flow| flow.offered_load)
+    let asked = if greedy { load(report, |_| 1.0) } else { load(report, |flow| flow.offered_load) };
+    100.0 * load(report, |flow| flow.accepted_load.value) / asked
 }
 
 /// What the victims of a variant ask for, in percent of their links, if none of them always has more to send.
 fn asked(report: &VariantReport) -> Option<f64> {
-    let victims = || of_role(report, Role::Victim);
-    let sum = |of: fn(&FlowReport) -> f64| -> f64 { victims().map(of).sum() };
-    let load = sum(|flow| flow.sources as f64 * flow.offered_load);
-    victims().all(|flow| !flow.closed_loop).then(|| 100.0 * load / sum(|flow| flow.sources as f64))
+    let open = of_role(report, Role::Victim).all(|flow| !flow.closed_loop);
+    open.then(|| 100.0 * load(report, |flow| flow.offered_load) / load(report, |_| 1.0))
 }
 
 /// How far into the tail of the victims' latencies their number lets see.
