@@ -589,7 +589,7 @@ mod synthetic;
 
 #[cfg(test)]
 mod tests {
-    use super::synthetic::{LENGTH, Mood, REFRESH, WITH, WITHOUT, deliveries, run};
+    use super::synthetic::{LENGTH, Mood, REFRESH, WITH, WITHOUT, closed_loops, deliveries, run};
     use super::*;
     use crate::collect::{Collector, CollectorConfig};
     use crate::run::RunData;
@@ -606,17 +606,6 @@ mod tests {
         for (index, mut delivery) in deliveries(mood, 3).into_iter().enumerate() {
             delivery.flow = (index % count) as u16;
             models::Probe::delivered(&mut data.collector, &delivery);
-        }
-        data.config = Arc::new(config);
-        data
-    }
-
-    /// A run whose sources always have more to send.
-    fn closed_loops(mood: Mood) -> RunData {
-        let mut data = run(mood);
-        let mut config = (*data.config).clone();
-        for source in &mut config.sources {
-            source.arrivals = models::config::Arrivals::Saturated { backlog: 1 };
         }
         data.config = Arc::new(config);
         data

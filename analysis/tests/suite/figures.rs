@@ -1,6 +1,6 @@
 //! Figures of synthetic runs. The pictures stay in the target directory for a look.
 
-use crate::synthetic::{REFRESH, WITH, WITHOUT, run};
+use crate::synthetic::{REFRESH, WITH, WITHOUT, closed_loops, run};
 use analysis::figures::{Caption, all};
 use analysis::{RunData, VariantReport};
 use models::config::FlowConfig;
@@ -58,15 +58,7 @@ fn the_table_of_figures_is_fresh() {
 /// not all of what they are let send.
 #[test]
 fn victims_of_closed_loops_are_told_by_their_links() {
-    let reports = [WITHOUT, WITH].map(|mood| {
-        let mut data = run(mood);
-        let mut config = (*data.config).clone();
-        for source in &mut config.sources {
-            source.arrivals = models::config::Arrivals::Saturated { backlog: 1 };
-        }
-        data.config = Arc::new(config);
-        VariantReport::new(data)
-    });
+    let reports = [WITHOUT, WITH].map(|mood| VariantReport::new(closed_loops(mood)));
     let figures = all(&caption(), &reports);
     let victims = figures.iter().find(|figure| figure.name == "victims").expect("there are victims");
     assert!(victims.svg.contains("accepted (% of their links)"));

@@ -268,6 +268,17 @@ pub fn run(mood: Mood) -> RunData {
     }
 }
 
+/// A run whose sources always have more to send.
+pub fn closed_loops(mood: Mood) -> RunData {
+    let mut data = run(mood);
+    let mut config = (*data.config).clone();
+    for source in &mut config.sources {
+        source.arrivals = Arrivals::Saturated { backlog: 1 };
+    }
+    data.config = Arc::new(config);
+    data
+}
+
 /// A delivery with nothing but a time, a latency and a flow.
 pub fn plain(at: u64, latency: u64, flow: u16) -> probe::Delivery {
     let mut parts = Parts::default();
