@@ -264,7 +264,9 @@ impl Tracer {
 }
 
 impl Probe for Tracer {
-    const FOLLOWS_PACKETS: bool = true;
+    fn follows_packets(&self) -> bool {
+        true
+    }
 
     fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
         match *step {

@@ -3,7 +3,7 @@
 
 use models::config::{DeviceModel, Egress};
 use models::run::{ListKind, PipelineMode, RunOptions};
-use models::{Outcome, Unobserved};
+use models::{Outcome, Simulation};
 use scenarios::Variant;
 use serde_json::Value;
 use std::fs;
@@ -22,9 +22,9 @@ fn variants() -> Vec<Variant> {
 }
 
 fn run(variant: &Variant, options: RunOptions) -> Outcome {
-    let mut simulation = Unobserved::new(Arc::clone(&variant.config), options);
+    let mut simulation = Simulation::new(Arc::clone(&variant.config), options, ());
     let _ = simulation.run(variant.until, u64::MAX);
-    simulation.finish()
+    simulation.finish().1
 }
 
 fn summary() -> Value {

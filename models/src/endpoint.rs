@@ -302,7 +302,7 @@ impl Endpoint {
                 self.post_create(links, cx);
             }
         }
-        if P::FOLLOWS_PACKETS {
+        if links.observe.probe.follows_packets() {
             links.tell_started(port, packet, Time(flight.start), flight.arrival.time());
         }
         let tx = &mut links.ports[port.index()].tx;

@@ -84,8 +84,6 @@ mod world;
 
 pub mod run;
 
-mod watched;
-
 // The crates above may use only this one: what they need of the layers below comes from here.
 pub use linx_riocm;
 pub use logical;
@@ -98,5 +96,4 @@ pub use link::symbol::WireChecked;
 pub use observe::probe::{Cause, Parts, Probe};
 pub use observe::{probe, stats, totals};
 pub use registers::enumeration;
-pub use run::{Outcome, Progress, RunOptions, Simulation, Unobserved};
-pub use watched::Watched;
+pub use run::{Outcome, Progress, RunOptions, Simulation, Watched};

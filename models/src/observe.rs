@@ -2,6 +2,7 @@
 //! that is simulated.
 
 pub(crate) mod clock;
+pub(crate) mod pointer;
 pub mod probe;
 pub mod stats;
 pub mod totals;

@@ -2,9 +2,11 @@
 
 use crate::config::FabricConfig;
 use crate::event::{Payload, class};
+use crate::observe::pointer::Pointer;
 use crate::observe::probe::Probe;
 use crate::world::Fabric;
 use sim_core::{BucketRing, ChosenList, EventKey, HeapList, Kernel, RingConfig, RunEnd, Time};
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 pub use crate::world::PipelineMode;
@@ -45,19 +47,18 @@ pub enum Progress {
     Stalled,
 }
 
-/// One kernel for both lists: what it handles is compiled once.
-type FabricKernel<P> = Kernel<Fabric<P>, ChosenList<Payload>>;
+/// One fabric for all observers, and one kernel for both lists: what it handles is compiled once.
+type FabricKernel<'a> = Kernel<Fabric<Pointer<'a>>, ChosenList<Payload>>;
 
-/// A run in progress.
-pub struct Simulation<P: Probe> {
-    kernel: FabricKernel<P>,
+/// A run in progress, whoever watches it.
+struct Engine<'a> {
+    kernel: FabricKernel<'a>,
     /// How the last slice ended, and its limit.
     last: (Progress, Time),
 }
 
-impl<P: Probe> Simulation<P> {
-    /// Builds the fabric at t = 0.
-    pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: P) -> Self {
+impl<'a> Engine<'a> {
+    fn new(config: Arc<FabricConfig>, options: RunOptions, probe: Pointer<'a>) -> Self {
         let ring = ring_config(&config);
         let mut fabric = Fabric::new(config, options.pipeline, probe);
         if options.wire_check {
@@ -67,11 +68,10 @@ impl<P: Probe> Simulation<P> {
             ListKind::Heap => ChosenList::Heap(HeapList::new()),
             ListKind::Ring => ChosenList::Ring(BucketRing::new(ring)),
         };
-        Simulation { kernel: start(fabric, list), last: (Progress::Running, Time::ZERO) }
+        Engine { kernel: start(fabric, list), last: (Progress::Running, Time::ZERO) }
     }
 
-    /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
-    pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
+    fn run(&mut self, limit: Time, max_events: u64) -> Progress {
         let kernel = &mut self.kernel;
         let end = kernel.run_events(limit, max_events);
         let stalls = kernel.world.watchdog.stalls.len();
@@ -97,29 +97,8 @@ impl<P: Probe> Simulation<P> {
         self.kernel.world.links.last_arrival()
     }
 
-    /// Simulated time reached.
-    pub fn now(&self) -> Time {
-        self.kernel.now()
-    }
-
-    /// Events handled so far.
-    pub fn events(&self) -> u64 {
-        self.kernel.events_handled()
-    }
-
-    /// Packets that crossed a link so far.
-    pub fn packet_hops(&self) -> u64 {
-        self.kernel.world.links.observe.ledger.packet_hops
-    }
-
-    /// The observer.
-    pub fn probe(&self) -> &P {
-        &self.kernel.world.links.observe.probe
-    }
-
-    /// Ends the run: settles everything that is due by now and gives back the observer and the totals.
-    pub fn finish(self) -> (P, Outcome) {
-        let (now, events) = (self.now(), self.events());
+    fn finish(self) -> (Pointer<'a>, Outcome) {
+        let (now, events) = (self.kernel.now(), self.kernel.events_handled());
         let until = match self.last {
             (Progress::Limit | Progress::Drained, limit) => limit,
             (Progress::Running | Progress::Stalled, _) => now,
@@ -132,32 +111,77 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-/// A run that nobody observes: a [`Simulation`] with `()`, compiled here once and not by everybody who
-/// needs one.
-pub struct Unobserved(Simulation<()>);
+/// A run in progress, with the observer that is its own; `()` observes nothing.
+pub struct Simulation<P: Probe + 'static> {
+    engine: Engine<'static>,
+    probe: PhantomData<P>,
+}
 
-impl Unobserved {
+impl<P: Probe + 'static> Simulation<P> {
     /// Builds the fabric at t = 0.
-    #[inline(never)]
-    pub fn new(config: Arc<FabricConfig>, options: RunOptions) -> Self {
-        Unobserved(Simulation::new(config, options, ()))
+    pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: P) -> Self {
+        Simulation { engine: Engine::new(config, options, Pointer::new(probe)), probe: PhantomData }
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
-    #[inline(never)]
+    pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
+        self.engine.run(limit, max_events)
+    }
+
+    /// Simulated time reached.
+    pub fn now(&self) -> Time {
+        self.engine.kernel.now()
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.engine.kernel.events_handled()
+    }
+
+    /// Packets that crossed a link so far.
+    pub fn packet_hops(&self) -> u64 {
+        self.engine.kernel.world.links.observe.ledger.packet_hops
+    }
+
+    /// The observer.
+    pub fn probe(&self) -> &P {
+        self.engine.kernel.world.links.observe.probe.get()
+    }
+
+    /// Ends the run: settles everything that is due by now and gives back the observer and the totals.
+    pub fn finish(self) -> (P, Outcome) {
+        let (probe, outcome) = self.engine.finish();
+        (probe.take(), outcome)
+    }
+}
+
+/// A run in progress, with an observer that is lent for it.
+pub struct Watched<'a>(Engine<'a>);
+
+impl<'a> Watched<'a> {
+    /// Builds the fabric at t = 0. To ask the observer during the run hand in a `&mut &RefCell`.
+    pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: &'a mut impl Probe) -> Self {
+        Watched(Engine::new(config, options, Pointer::new(probe)))
+    }
+
+    /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
     pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
         self.0.run(limit, max_events)
     }
 
+    /// Simulated time reached.
+    pub fn now(&self) -> Time {
+        self.0.kernel.now()
+    }
+
     /// Ends the run: settles everything that is due by now and gives the totals.
-    #[inline(never)]
     pub fn finish(self) -> Outcome {
         self.0.finish().1
     }
 }
 
 /// Settles what is due by `until`; the fabric, and when the run has ended.
-fn conclude<P: Probe>(mut kernel: FabricKernel<P>, until: Time, drained: bool) -> (Fabric<P>, Time) {
+fn conclude(mut kernel: FabricKernel<'_>, until: Time, drained: bool) -> (Fabric<Pointer<'_>>, Time) {
     let key = EventKey::floor(Time(until.0.saturating_add(1)), class::ARRIVAL);
     let end = kernel.conclude(key, |fabric, cx| {
         // Creations of exactly the last instant belong to the run, later ones do not.
@@ -169,7 +193,7 @@ fn conclude<P: Probe>(mut kernel: FabricKernel<P>, until: Time, drained: bool) -
     (kernel.into_world(), end)
 }
 
-fn start<P: Probe>(fabric: Fabric<P>, list: ChosenList<Payload>) -> FabricKernel<P> {
+fn start(fabric: Fabric<Pointer<'_>>, list: ChosenList<Payload>) -> FabricKernel<'_> {
     let mut first = Vec::new();
     let mut kernel = Kernel::new(fabric, list);
     kernel.world.bootstrap(|event| first.push(event));

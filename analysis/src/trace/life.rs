@@ -41,7 +41,9 @@ impl Census {
 }
 
 impl Probe for Census {
-    const FOLLOWS_PACKETS: bool = true;
+    fn follows_packets(&self) -> bool {
+        true
+    }
 
     fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
         if let PacketStep::Created { .. } = step {
@@ -155,7 +157,9 @@ impl Life {
 }
 
 impl Probe for Life {
-    const FOLLOWS_PACKETS: bool = true;
+    fn follows_packets(&self) -> bool {
+        true
+    }
 
     fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
         if id == self.id {

@@ -5,7 +5,7 @@ use analysis::explore::script::Walk;
 use analysis::explore::{Graph, Order};
 use models::run::{Progress, RunOptions};
 use models::stats::SessionTotals;
-use models::{Outcome, Unobserved};
+use models::{Outcome, Simulation};
 use session_management::conduit::Algorithm;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ fn run(text: &str) -> Outcome {
     let plan =
         scenarios::load(text, "path", &[]).unwrap_or_else(|errors| panic!("{}\n{text}", errors.render()));
     let variant = &plan.variants[0];
-    let mut simulation = Unobserved::new(Arc::clone(&variant.config), RunOptions::default());
+    let mut simulation = Simulation::new(Arc::clone(&variant.config), RunOptions::default(), ());
     while simulation.run(variant.until, 1 << 20) == Progress::Running {}
-    simulation.finish()
+    simulation.finish().1
 }
 
 /// Records as (receive, transmit) and streams handed out, of M and P.

@@ -5,7 +5,7 @@
 //! compiled again, on whatever machine.
 
 use models::sim_core::path_hash;
-use models::{RunOptions, Unobserved};
+use models::{RunOptions, Simulation};
 use std::sync::Arc;
 
 /// Simulated time of each run, picoseconds: some milliseconds of wall-clock time in all.
@@ -17,10 +17,10 @@ pub(crate) fn fingerprint() -> String {
     for template in scenarios::templates() {
         let plan = scenarios::load(template.text, template.name, &[]).expect("templates are valid");
         for variant in &plan.variants {
-            let mut simulation = Unobserved::new(Arc::clone(&variant.config), RunOptions::default());
+            let mut simulation = Simulation::new(Arc::clone(&variant.config), RunOptions::default(), ());
             let until = models::sim_core::Time(UNTIL_PS.min(variant.until.0));
             let _ = simulation.run(until, u64::MAX);
-            let outcome = simulation.finish();
+            let outcome = simulation.finish().1;
             text += &format!("{} {}\n", outcome.outcome, outcome.trajectory);
         }
     }

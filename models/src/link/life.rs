@@ -58,7 +58,7 @@ impl<P: Probe> Links<P> {
             payload: u32::from(made.size.payload),
             link_ps,
         });
-        if P::FOLLOWS_PACKETS {
+        if self.observe.probe.follows_packets() {
             let id = PacketId { source: device, origin: made.origin, sequence: made.sequence };
             self.observe.probe.packet(Time(at), id, &made.step());
         }
@@ -135,7 +135,7 @@ impl<P: Probe> Links<P> {
         self.packets.late.forget(packet);
         self.packets.remove(packet);
         self.observe.probe.delivered(&delivery);
-        if P::FOLLOWS_PACKETS {
+        if self.observe.probe.follows_packets() {
             let parts = Some(delivery.parts);
             self.observe.probe.packet(at, name, &PacketStep::Ended { device, parts });
         }
@@ -159,7 +159,7 @@ impl<P: Probe> Links<P> {
         let word = self.packets[packet].word();
         self.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), word);
         self.packets.unload(packet);
-        if P::FOLLOWS_PACKETS {
+        if self.observe.probe.follows_packets() {
             let name = self.packets[packet].id();
             self.observe.probe.packet(cx.now(), name, &PacketStep::Ended { device, parts: None });
         }

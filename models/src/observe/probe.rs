@@ -490,8 +490,11 @@ pub struct Sample {
 
 /// An observer. Every method has an empty default, so a probe names only what it needs.
 pub trait Probe {
-    /// Whether [`packet`](Self::packet) is called: every packet has several steps in every device.
-    const FOLLOWS_PACKETS: bool = false;
+    /// Whether [`packet`](Self::packet) is called: every packet has several steps in every device. Asked once,
+    /// when the run begins.
+    fn follows_packets(&self) -> bool {
+        false
+    }
     /// A step in the life of a packet.
     fn packet(&mut self, _at: Time, _id: PacketId, _step: &PacketStep) {}
     /// A packet was created.

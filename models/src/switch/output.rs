@@ -193,7 +193,7 @@ impl Switch {
         if special != 0 {
             self.started_specially(links, cx, port, packet, &flight);
         }
-        if P::FOLLOWS_PACKETS {
+        if links.observe.probe.follows_packets() {
             links.tell_started(port, packet, Time(flight.start), flight.arrival.time());
         }
         self.started(links, cx, port, input, share, priority, stored);

@@ -183,7 +183,9 @@ pub fn reason(reason: DropReason) -> u8 {
 struct Recorder(Vec<Record>);
 
 impl Probe for Recorder {
-    const FOLLOWS_PACKETS: bool = true;
+    fn follows_packets(&self) -> bool {
+        true
+    }
 
     fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
         match *step {

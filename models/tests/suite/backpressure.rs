@@ -638,7 +638,9 @@ struct Starts {
 }
 
 impl Probe for Starts {
-    const FOLLOWS_PACKETS: bool = true;
+    fn follows_packets(&self) -> bool {
+        true
+    }
 
     fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
         match step {

@@ -190,9 +190,9 @@ fn nobody_sees_a_difference_for_having_looked() {
     net.enumerated_by(1, true);
     let (_, seen) = net.run(5 * MS);
     let config = std::sync::Arc::new(net.config.clone());
-    let mut unseen = models::Unobserved::new(config, models::RunOptions::default());
+    let mut unseen = models::Simulation::new(config, models::RunOptions::default(), ());
     let _ = unseen.run(Time(5 * MS), u64::MAX);
-    let unseen = unseen.finish();
+    let unseen = unseen.finish().1;
     assert_eq!((seen.outcome, seen.trajectory), (unseen.outcome, unseen.trajectory));
     assert_eq!((seen.enumeration, seen.ports), (unseen.enumeration, unseen.ports));
 }

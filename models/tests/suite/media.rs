@@ -73,9 +73,9 @@ fn job(bytes: u64, window: u16, blocksize: u16) -> TransferJob {
 
 fn totals(net: &Net, until: u64) -> (TransferTotals, models::Outcome) {
     let options = RunOptions { wire_check: true, ..RunOptions::default() };
-    let mut simulation = models::Unobserved::new(Arc::new(net.config.clone()), options);
+    let mut simulation = models::Simulation::new(Arc::new(net.config.clone()), options, ());
     assert_ne!(simulation.run(Time(until), u64::MAX), Progress::Stalled);
-    let outcome = simulation.finish();
+    let outcome = simulation.finish().1;
     let totals = outcome.totals.one::<TransferTotals>().expect("one flow");
     let stats = &totals.stats;
     let wrong = (stats.corrupt, stats.stray_octets, stats.foreign, stats.broken);
@@ -195,9 +195,9 @@ fn results_do_not_depend_on_the_kernel() {
         let heap = RunOptions { list: ListKind::Heap, ..base };
         let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..base };
         for options in [base, heap, unfolded] {
-            let mut simulation = models::Unobserved::new(Arc::clone(&config), options);
+            let mut simulation = models::Simulation::new(Arc::clone(&config), options, ());
             simulation.run(Time(4_000_000 * MICROSECOND), u64::MAX);
-            let outcome = simulation.finish();
+            let outcome = simulation.finish().1;
             let totals = outcome.totals.one::<TransferTotals>().expect("one flow");
             assert_eq!((totals.stats.completed, totals.stats.corrupt), (4, 0), "{medium:?} {totals:?}");
             assert!(totals.stats.lost > 0 && totals.stats.doubled > 0 && totals.stats.delayed > 0);
@@ -305,9 +305,9 @@ fn stripes_lose_nothing_for_good() {
     let heap = RunOptions { list: ListKind::Heap, ..base };
     let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..base };
     for options in [base, heap, unfolded] {
-        let mut simulation = models::Unobserved::new(Arc::new(net.config.clone()), options);
+        let mut simulation = models::Simulation::new(Arc::new(net.config.clone()), options, ());
         simulation.run(Time(4_000_000 * MICROSECOND), u64::MAX);
-        let outcome = simulation.finish();
+        let outcome = simulation.finish().1;
         let stats = &outcome.totals.one::<TransferTotals>().expect("one flow").stats;
         assert_eq!((stats.completed, stats.verified, stats.corrupt), (1, 1, 0), "{stats:?}");
         assert!(stats.lost > 0 && stats.doubled > 0);

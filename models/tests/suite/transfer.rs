@@ -130,9 +130,9 @@ fn results_do_not_depend_on_the_kernel() {
     let config = Arc::new(net.config.clone());
     let mut found = Vec::new();
     for options in options() {
-        let mut simulation = models::Unobserved::new(Arc::clone(&config), options);
+        let mut simulation = models::Simulation::new(Arc::clone(&config), options, ());
         assert_eq!(simulation.run(Time(10_000 * MICROSECOND), u64::MAX), Progress::Drained);
-        let outcome = simulation.finish();
+        let outcome = simulation.finish().1;
         found.push((
             outcome.totals.one::<TransferTotals>().expect("one flow").clone(),
             outcome.outcome,

@@ -2,7 +2,7 @@
 
 use models::config::{DeviceModel, Egress, FabricConfig, NO_OWNER, NO_PORT, StagingConfig};
 use models::sim_core::Time;
-use models::{Progress, RunOptions, Unobserved};
+use models::{Progress, RunOptions, Simulation};
 use scenarios::fabric::{channel_cycle, stopping_cycle, walk, wires};
 use scenarios::{RunPlan, check_next_hops, load, topology};
 use serde_json::{Value, json};
@@ -571,9 +571,9 @@ fn queues_that_can_stop_each_other_are_warned_of_before_they_do() {
                 let warning = plan.warnings.items.iter().any(|item| item.code == "SC076");
                 let cycle = stopping_cycle(&variant.config, &walk(&variant.config));
                 assert_eq!(warning, cycle.is_some());
-                let mut simulation = Unobserved::new(Arc::clone(&variant.config), RunOptions::default());
+                let mut simulation = Simulation::new(Arc::clone(&variant.config), RunOptions::default(), ());
                 let _ = simulation.run(variant.until, u64::MAX);
-                let stalls = simulation.finish().stalls;
+                let stalls = simulation.finish().1.stalls;
                 assert!(warning || stalls.is_empty(), "{topology} {staging} {verdict}: {stalls:?}");
                 let harmless = *staging == json!("per_port") || verdict == "per_ingress";
                 assert!(!(warning && harmless), "{topology} {staging} {verdict}");
@@ -615,9 +615,9 @@ fn long_link(width: &str, length: &str, buffers: u8, back: bool) -> (f64, bool) 
     let config = &plan.variants[0].config;
     let link = config.links.iter().find(|link| link.propagation.0 > 10_000).expect("the long one");
     let packet = (276 + u64::from(link.symbol_chars)) as f64 * link.char_ps.0 as f64 / link.char_ps.1 as f64;
-    let mut simulation = Unobserved::new(Arc::clone(config), RunOptions::default());
+    let mut simulation = Simulation::new(Arc::clone(config), RunOptions::default(), ());
     while simulation.run(Time(1_000_000_000), u64::MAX) == Progress::Running {}
-    let outcome = simulation.finish();
+    let outcome = simulation.finish().1;
     let port = link.a.max(link.b);
     let (device, _) = if matches!(config.devices[port.0 as usize].model, DeviceModel::Switch(_)) {
         link.a.min(link.b)

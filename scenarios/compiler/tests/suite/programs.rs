@@ -3,7 +3,7 @@
 use models::run::{ListKind, PipelineMode};
 use models::sim_core::Duration;
 use models::stats::{ProgramTotals, RankStats, SessionTotals, TransferTotals};
-use models::{Outcome, Progress, RunOptions, Unobserved};
+use models::{Outcome, Progress, RunOptions, Simulation};
 use scenarios::load;
 use std::sync::Arc;
 
@@ -66,9 +66,9 @@ fn run(transport: &str, settings: &str, program: &str, ranks: usize) -> Done {
     let modes =
         [(plain, RunOptions::default()), (plain, heap), (plain, unfolded), (&sampled, RunOptions::default())];
     let found = modes.map(|(config, options)| {
-        let mut simulation = Unobserved::new(Arc::clone(config), options);
+        let mut simulation = Simulation::new(Arc::clone(config), options, ());
         assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
-        simulation.finish()
+        simulation.finish().1
     });
     for other in &found[1..] {
         assert_eq!(format!("{:?}", other.totals), format!("{:?}", found[0].totals));
@@ -208,9 +208,9 @@ fn refused_messages_keep_the_order_of_a_pdu() {
         );
         let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
         let variant = &plan.variants[0];
-        let mut simulation = Unobserved::new(variant.config.clone(), RunOptions::default());
+        let mut simulation = Simulation::new(variant.config.clone(), RunOptions::default(), ());
         simulation.run(variant.until, u64::MAX);
-        let outcome = simulation.finish();
+        let outcome = simulation.finish().1;
         let retried = outcome.protocols[0].facts[models::probe::ProtocolFact::Retried as usize];
         assert!(retried > 0, "nothing was refused");
         let done = done(&outcome);

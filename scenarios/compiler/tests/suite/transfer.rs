@@ -2,7 +2,7 @@
 
 use models::run::{ListKind, PipelineMode};
 use models::stats::TransferTotals;
-use models::{Progress, RunOptions, Unobserved};
+use models::{Progress, RunOptions, Simulation};
 use scenarios::load;
 
 /// Runs the only variant of a scenario with one flow.
@@ -20,9 +20,9 @@ fn flows(text: &str) -> Vec<TransferTotals> {
     let heap = RunOptions { list: ListKind::Heap, ..RunOptions::default() };
     let unfolded = RunOptions { pipeline: PipelineMode::Unfolded, ..RunOptions::default() };
     let mut found = [RunOptions::default(), heap, unfolded].map(|options| {
-        let mut simulation = Unobserved::new(variant.config.clone(), options);
+        let mut simulation = Simulation::new(variant.config.clone(), options, ());
         assert_eq!(simulation.run(variant.until, u64::MAX), Progress::Drained);
-        let outcome = simulation.finish();
+        let outcome = simulation.finish().1;
         (
             outcome.totals.of::<TransferTotals>().cloned().collect::<Vec<_>>(),
             outcome.outcome,

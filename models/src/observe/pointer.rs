@@ -1,0 +1,107 @@
+//! The observer behind a pointer: a fabric is compiled once, whoever watches it.
+
+use super::probe::{
+    Delivery, Dropped, Journey, Offered, PacketId, PacketStep, Probe, ProtocolEvent, RegisterEvent, Sample,
+    Signal, StagingEdge,
+};
+use sim_core::Time;
+use std::any::Any;
+use std::cell::RefCell;
+
+/// Writes down the methods of [`Probe`] that tell something once: behind a pointer, and for who lends an
+/// observer.
+macro_rules! observer {
+    ($($method:ident($($name:ident: $value:ty),*);)*) => {
+        trait Observer {
+            $(fn $method(&mut self, $($name: $value),*);)*
+            fn as_any(&self) -> &dyn Any where Self: 'static;
+            fn into_any(self: Box<Self>) -> Box<dyn Any> where Self: 'static;
+        }
+
+        impl<P: Probe> Observer for P {
+            $(fn $method(&mut self, $($name: $value),*) {
+                Probe::$method(self, $($name),*);
+            })*
+
+            fn as_any(&self) -> &dyn Any where Self: 'static {
+                self
+            }
+
+            fn into_any(self: Box<Self>) -> Box<dyn Any> where Self: 'static {
+                self
+            }
+        }
+
+        impl Probe for Pointer<'_> {
+            fn follows_packets(&self) -> bool {
+                self.follows_packets
+            }
+
+            $(fn $method(&mut self, $($name: $value),*) {
+                self.observer.$method($($name),*);
+            })*
+        }
+
+        /// An observer that is lent.
+        impl<P: Probe> Probe for &mut P {
+            fn follows_packets(&self) -> bool {
+                (**self).follows_packets()
+            }
+
+            $(fn $method(&mut self, $($name: $value),*) {
+                (**self).$method($($name),*);
+            })*
+        }
+
+        /// An observer that can be asked during the run.
+        impl<P: Probe> Probe for &RefCell<P> {
+            fn follows_packets(&self) -> bool {
+                self.borrow().follows_packets()
+            }
+
+            $(fn $method(&mut self, $($name: $value),*) {
+                self.borrow_mut().$method($($name),*);
+            })*
+        }
+    };
+}
+
+observer! {
+    packet(at: Time, id: PacketId, step: &PacketStep);
+    offered(offered: &Offered);
+    delivered(delivery: &Delivery);
+    dropped(dropped: &Dropped);
+    message(message: &Journey);
+    round_trip(whole: &Journey);
+    register(event: &RegisterEvent);
+    protocol_event(event: &ProtocolEvent);
+    signal(signal: &Signal);
+    staging_edge(edge: &StagingEdge);
+    sample(sample: &Sample);
+}
+
+/// Any observer. A packet has a few calls in its life, and one for each of its steps if it is followed: next
+/// to the steps themselves that is little, and to compile the fabric for every observer took longer than all
+/// else.
+pub(crate) struct Pointer<'a> {
+    observer: Box<dyn Observer + 'a>,
+    follows_packets: bool,
+}
+
+impl<'a> Pointer<'a> {
+    pub fn new(probe: impl Probe + 'a) -> Self {
+        Self { follows_packets: probe.follows_packets(), observer: Box::new(probe) }
+    }
+}
+
+impl Pointer<'static> {
+    /// The observer that this was made with.
+    pub fn get<P: Probe + 'static>(&self) -> &P {
+        self.observer.as_any().downcast_ref().expect("an observer keeps its type")
+    }
+
+    /// Likewise, at the end.
+    pub fn take<P: Probe + 'static>(self) -> P {
+        *self.observer.into_any().downcast().expect("an observer keeps its type")
+    }
+}
