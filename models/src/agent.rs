@@ -55,11 +55,10 @@ use clock::ProtocolClock;
 use data::{Data, Label};
 use enumerator::Enumeration;
 use host::{Host, Server};
-use logical::engine::io::requester;
 use logical::wire::{Body, Priority};
 use lp_serial::cost::IdSize;
-use port::{Arrival, Event, Port};
-use protocol::{Conveyance, Cx, Outcome, Own, Protocol, Received, Send, Token};
+use port::{Accesses, Arrival, Event, Port};
+use protocol::{Conveyance, Cx, Outcome, Own, Protocol, Received, Send, Token, part_of};
 use sim_core::{Purpose, Stream, Time, TimerSlot, prefetch};
 use std::any::Any;
 
@@ -236,10 +235,11 @@ impl Agent {
         self.turn(now);
     }
 
-    /// The host that sets the fabric up, if this is it, and what its requester counted.
-    pub fn enumeration(&self) -> Option<(&Enumeration, requester::Counters)> {
-        let host = self.protocols().find_map(|(_, protocol)| (protocol as &dyn Any).downcast_ref())?;
-        Some((host, self.port.register_counters()))
+    /// The host that sets the fabric up, if this is it, and what became of its register accesses.
+    pub fn enumeration(&self) -> Option<(&Enumeration, Accesses)> {
+        let mut protocols = self.protocols().map(|(_, protocol)| protocol as &dyn Any).enumerate();
+        let (part, host) = protocols.find_map(|(part, protocol)| Some((part, protocol.downcast_ref()?)))?;
+        Some((host, self.port.register_accesses(part)))
     }
 
     /// A packet arrived.
@@ -426,7 +426,7 @@ impl Agent {
     fn react(&mut self, now: u64, event: Event) {
         match event {
             Event::Outcome(token, outcome) => {
-                let part = (token >> 48) as usize;
+                let part = part_of(token);
                 let stats = &mut self.parts[part].stats;
                 match outcome {
                     Outcome::Sent | Outcome::Answer(_) => stats.completed += 1,

@@ -2,7 +2,7 @@
 
 use super::data::{Data, Label, Trail};
 use super::host::Host;
-use super::protocol::{Conveyance, Outcome, Received, Token};
+use super::protocol::{Conveyance, Outcome, Received, Token, part_of};
 use super::{Order, Outgoing};
 use crate::config::AgentConfig;
 use crate::observe::probe::{Cause, Journey, Parts, ProtocolFact};
@@ -62,8 +62,10 @@ pub(super) struct Port {
     doorbells_out: doorbell::Sender,
     doorbells_in: doorbell::Receiver,
     io: Requester<Data>,
-    /// Register accesses have a requester of their own, which counts them alone.
+    /// Register accesses have a requester and transaction ids of their own.
     registers: Requester<Data>,
+    /// What became of them, by part of the agent.
+    accesses: BTreeMap<usize, Accesses>,
     /// Doorbells under way; equal ones from one device cannot be told apart.
     rung: BTreeMap<(u32, u16), Label>,
     /// Reads and writes under way.
@@ -77,6 +79,15 @@ pub(super) struct Port {
     stream_room: u32,
     /// Flow of register accesses.
     pub(super) register_flow: u16,
+}
+
+/// Register accesses of a part.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Accesses {
+    /// Requests sent, repetitions included.
+    pub packets: u64,
+    /// Accesses that were never answered, however often they were sent.
+    pub unanswered: u64,
 }
 
 impl Port {
@@ -126,6 +137,7 @@ impl Port {
                 response_timeout: timeout,
                 ..requester::Options::default()
             }),
+            accesses: BTreeMap::new(),
             rung: BTreeMap::new(),
             asked: BTreeMap::new(),
             answers: VecDeque::new(),
@@ -144,9 +156,9 @@ impl Port {
         prefetch(&self.reassembly);
     }
 
-    /// What the requester of register accesses counted.
-    pub fn register_counters(&self) -> requester::Counters {
-        self.registers.counters()
+    /// What became of the register accesses of a part.
+    pub fn register_accesses(&self, part: usize) -> Accesses {
+        self.accesses.get(&part).copied().unwrap_or_default()
     }
 
     /// What was sent and has not ended; of doorbells nobody keeps a list.
@@ -339,11 +351,18 @@ impl Port {
     /// Reads and writes that ended; `by`: with this response.
     fn io_events(&mut self, by: Option<(u32, u8, Journey, Label)>, out: &mut Vec<Event>) {
         while let Some(event) = self.io.poll_event().or_else(|| self.registers.poll_event()) {
+            let mut unanswered = false;
             let (token, data) = match event {
                 requester::Event::Done { token, data } => (token, Some(data)),
-                requester::Event::Failed { token, .. } => (token, None),
+                requester::Event::Failed { token, cause } => {
+                    unanswered = cause == requester::Failure::Timeout;
+                    (token, None)
+                }
             };
             let (label, _, conveyance) = self.asked.remove(&token).expect("an order ends once");
+            if unanswered && matches!(conveyance, Conveyance::Register { .. }) {
+                self.accesses.entry(part_of(token)).or_default().unanswered += 1;
+            }
             let outcome = match (data, &by) {
                 (Some(data), Some((from, priority, way, carried))) => {
                     let request =
@@ -412,8 +431,11 @@ impl Port {
                 label,
             ));
         }
-        let request = self.registers.poll_transmit(now).or_else(|| self.io.poll_transmit(now));
-        if let Some(request) = request {
+        let access = self.registers.poll_transmit(now);
+        if let Some(access) = &access {
+            self.accesses.entry(part_of(access.token)).or_default().packets += 1;
+        }
+        if let Some(request) = access.or_else(|| self.io.poll_transmit(now)) {
             let label = match &request.body {
                 Body::Read(read) => {
                     Label { flow: (read.address().double_word() / WINDOW) as u16, ..Label::default() }

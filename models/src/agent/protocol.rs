@@ -59,8 +59,15 @@ pub(crate) enum Conveyance {
     },
 }
 
-/// Names what was sent, for its [`Outcome`].
+/// Names what was sent, for its [`Outcome`]: the part of the agent above [`PART_SHIFT`], then a number.
 pub(crate) type Token = u64;
+
+const PART_SHIFT: u32 = 48;
+
+/// The part of its agent that sent this.
+pub(super) fn part_of(token: Token) -> usize {
+    (token >> PART_SHIFT) as usize
+}
 
 /// Something to be sent.
 #[derive(Clone, Debug)]
@@ -219,7 +226,7 @@ impl Cx<'_> {
 
     fn order(&mut self, send: Send, trail: Option<Box<Trail>>) -> Token {
         // The upper bits say to which protocol of the agent the outcome goes.
-        let token = u64::from(self.part) << 48 | *self.sent;
+        let token = u64::from(self.part) << PART_SHIFT | *self.sent;
         let label = Label {
             flow: self.flow,
             sequence: *self.sent as u32,

@@ -6,7 +6,6 @@
 
 use crate::config::{DeviceModel, EnumerationConfig, FabricConfig, PortVoq, ProtocolConfig};
 use crate::registers::{self, Effect, NO_ROUTE, Space};
-use logical::engine::io::requester::Counters;
 use logical::enumeration::{Enables, Enumerator, Event, Options, Phase, Target};
 use logical::wire::maintenance::HOP_COUNT_MAX;
 use sim_core::Time;
@@ -197,11 +196,11 @@ pub struct EnumerationReport {
     pub tables: Vec<(u32, Vec<Option<u8>>)>,
     /// VoQ registers of every switch, by device index, as they are at the end.
     pub voq: Vec<(u32, Vec<u32>)>,
-    /// Requests sent, repetitions included.
+    /// Requests that the host sent for it, repetitions included.
     pub packets: u64,
-    /// Requests sent again.
+    /// Of these, requests sent again.
     pub repetitions: u64,
-    /// Responses that did not come in time.
+    /// Responses to them that did not come in time.
     pub timeouts: u64,
     /// Devices that did not answer, were held by another host, or got no id.
     pub problems: u64,
@@ -253,11 +252,12 @@ impl Diary {
     }
 }
 
-/// Puts the report together.
+/// Puts the report together; of register accesses of the host: packets, repetitions included, and those that were
+/// never answered.
 pub(crate) fn report(
     diary: &Diary,
     host: &Enumerator,
-    counters: Counters,
+    (packets, unanswered): (u64, u64),
     spaces: &[Space],
     as_planned: bool,
 ) -> EnumerationReport {
@@ -277,15 +277,18 @@ pub(crate) fn report(
         let ports = space.table().iter().take(used);
         ports.map(|&port| (port != NO_ROUTE).then_some(port)).collect()
     };
+    let accesses: u64 = diary.phases.iter().map(|phase| phase.reads + phase.writes).sum();
+    // One that waits at the end of the run is no packet yet.
+    let repetitions = packets.saturating_sub(accesses);
     EnumerationReport {
         phases: diary.phases.clone(),
         devices: devices.collect(),
         links: diary.links.clone(),
         tables: switches().map(|(d, space)| (d, table(space))).collect(),
         voq: switches().map(|(d, space)| (d, space.voq().iter().map(|csr| csr.value()).collect())).collect(),
-        packets: counters.packets,
-        repetitions: counters.repetitions,
-        timeouts: counters.timeouts,
+        packets,
+        repetitions,
+        timeouts: repetitions + unanswered,
         problems: diary.problems,
         as_planned,
     }

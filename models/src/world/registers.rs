@@ -274,8 +274,14 @@ impl<P: Probe> Fabric<P> {
 
     /// What the host did.
     pub(crate) fn enumeration_report(&self) -> Option<EnumerationReport> {
-        let (host, counters) = self.hosts.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
+        let (host, accesses) = self.hosts.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
         let spaces = &self.registers.spaces;
-        Some(report(&host.diary, &host.host, counters, spaces, !self.registers.astray))
+        Some(report(
+            &host.diary,
+            &host.host,
+            (accesses.packets, accesses.unanswered),
+            spaces,
+            !self.registers.astray,
+        ))
     }
 }

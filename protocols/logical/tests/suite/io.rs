@@ -104,7 +104,7 @@ impl Endpoint {
 }
 
 fn packet(transmit: Transmit<Data>) -> Packet<Data> {
-    let Transmit { destination, priority, body } = transmit;
+    let Transmit { destination, priority, body, .. } = transmit;
     Packet { transport: Transport::new(priority, IdSize::Dev8, destination, HOST).unwrap(), body }
 }
 
@@ -256,7 +256,7 @@ fn what_a_device_does_not_have_is_answered_by_error() {
             payload: vec![0; 8],
         }),
     ] {
-        let request = packet(Transmit { destination: DEVICE, priority: prio(1), body });
+        let request = packet(Transmit { destination: DEVICE, priority: prio(1), body, token: 0 });
         let response = serve(request, &mut Nothing).unwrap();
         assert_eq!(response.transport.priority(), prio(2));
         let is_error = match response.body {
@@ -283,7 +283,7 @@ fn requests_without_response_have_none_even_if_they_fail() {
         Body::Response(Response::Io { target_tid: 0, status: Status::Done }),
         maintenance(Register::ReadError { target_tid: 0 }),
     ] {
-        let request = packet(Transmit { destination: DEVICE, priority: prio(0), body });
+        let request = packet(Transmit { destination: DEVICE, priority: prio(0), body, token: 0 });
         assert_eq!(serve(request, &mut device), None);
     }
     assert_eq!(device.reports, [(HOST, vec![1; 16])]);
@@ -314,7 +314,8 @@ fn registers_are_reached_by_maintenance() {
 
 #[test]
 fn a_maintenance_response_has_hop_count_255_and_reversed_ids() {
-    let request = packet(Transmit { destination: DEVICE, priority: prio(0), body: read_register(0) });
+    let request =
+        packet(Transmit { destination: DEVICE, priority: prio(0), body: read_register(0), token: 0 });
     let response = serve(request, &mut Endpoint::new()).unwrap();
     assert_eq!((response.transport.destination(), response.transport.source()), (HOST, DEVICE));
     let Body::Maintenance(response) = response.body else { panic!("maintenance") };

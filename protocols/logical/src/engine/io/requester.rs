@@ -70,6 +70,8 @@ pub struct Transmit<P> {
     pub priority: Priority,
     /// What it says.
     pub body: Body<P>,
+    /// From [`Order::token`].
+    pub token: u64,
 }
 
 /// Why a request failed.
@@ -306,13 +308,13 @@ impl<P: Clone + Payload> Requester<P> {
             _ => &mut self.waiting,
         };
         let Waiting { mut order, retries, repeated } = queue.pop_front()?;
-        let (destination, priority) = (order.destination, order.priority);
+        let (destination, priority, token) = (order.destination, order.priority, order.token);
         self.counters.packets += 1;
         self.counters.repetitions += u64::from(repeated);
         let expected = Expected::of(&order.body)?;
         if expected == Expected::Nothing {
-            self.events.push_back(Event::Done { token: order.token, data: None });
-            return Some(Transmit { destination, priority, body: order.body });
+            self.events.push_back(Event::Done { token, data: None });
+            return Some(Transmit { destination, priority, body: order.body, token });
         }
         let tid = self.free_tid()?;
         self.last_tid = tid;
@@ -322,7 +324,7 @@ impl<P: Clone + Payload> Requester<P> {
         self.deadlines.set(until, tid);
         self.maintenance_active += u8::from(expected.is_maintenance());
         self.active.insert(tid, Active { order, retries, expected, until });
-        Some(Transmit { destination, priority, body })
+        Some(Transmit { destination, priority, body, token })
     }
 
     /// What ended, in order.
