@@ -61,6 +61,16 @@ impl Account {
         Self { books, tempo, transfer_gbps: None }
     }
 
+    /// Octets that who uses the flow got in the whole run, each once; `None` if no protocol counts them.
+    pub fn once(&self) -> Option<u64> {
+        match self.tempo {
+            Tempo::Packets => None,
+            Tempo::Journeys { octets } | Tempo::Counted { octets, .. } | Tempo::Over { octets, .. } => {
+                Some(octets)
+            }
+        }
+    }
+
     /// Of packets that no protocol runs.
     pub fn of_packets(run: &RunData, flow: usize) -> Self {
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();

@@ -4,14 +4,15 @@
 //! and markers as well. What does not fit on a page is left out with a note; the CSV series have everything.
 
 use crate::axes::{
-    Axis, Key, MARGIN, PAGE, Panel, SHADE, Stroke, TICK, heading, legend, legend_height, stroke,
+    Axis, Key, MARGIN, PAGE, PANEL, Panel, SHADE, Stroke, TICK, heading, legend, legend_height, shorten,
+    stroke,
 };
+use crate::books::Books;
 use crate::collect::{Bin, Spread};
 use crate::num::{TimeUnit, gbps, ratio};
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
-use models::stats::FlowStats;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod bars;
@@ -21,7 +22,7 @@ mod victims;
 /// Flows shown as lines or panels.
 const FLOWS_SHOWN: usize = 6;
 /// Variants shown as panels of their own.
-const PANELS_SHOWN: usize = 6;
+const PANELS_SHOWN: usize = 30;
 /// Queues shown as lines.
 const QUEUES_SHOWN: usize = 5;
 /// Points of a curve over time.
@@ -83,21 +84,30 @@ struct Level {
     /// Whether the time that packets wait for the link of their source belongs to it in any case. That of
     /// packets above saturation would flatten everything else.
     with_source_queue: bool,
+    /// What a reader may take it for, and is not.
+    trap: &'static str,
     of: fn(&FlowReport) -> Option<&FlowReport>,
 }
 
-const PACKETS: Level =
-    Level { noun: "packet", ended: "packets delivered", with_source_queue: false, of: |flow| Some(flow) };
+const PACKETS: Level = Level {
+    noun: "packet",
+    ended: "packets delivered",
+    with_source_queue: false,
+    trap: "",
+    of: |flow| Some(flow),
+};
 const MESSAGES: Level = Level {
     noun: "message",
     ended: "messages delivered",
     with_source_queue: true,
+    trap: "source queue: also of its later packets while the earlier are sent",
     of: |flow| flow.messages.as_deref().filter(|messages| messages.delivered.packets > 0),
 };
 const TRIPS: Level = Level {
     noun: "round trip",
     ended: "round trips completed",
     with_source_queue: true,
+    trap: "",
     of: |flow| flow.round_trips.as_deref().filter(|trips| trips.delivered.packets > 0),
 };
 
@@ -164,11 +174,11 @@ static ROWS: [Row; 16] = [
         decomposition(caption, reports, TRIPS)
     }),
     row("efficiency", "payload as a share of what protocols put on links", |caption, reports| {
-        let any = protocols(reports).next().is_some();
+        let any = with_protocols(reports).next().is_some();
         any.then(|| bars(caption, reports, &EFFICIENCY)).flatten()
     }),
     row("retry", "requests that had to be repeated, as a share", |caption, reports| {
-        let any = protocols(reports).any(|stats| retry_share(stats) > 0.0);
+        let any = with_protocols(reports).any(|flow| retry_share(flow) > 0.0);
         any.then(|| bars(caption, reports, &RETRY)).flatten()
     }),
     row("transfers", "rate of whole Transfers", |caption, reports| {
@@ -189,8 +199,8 @@ pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
     ROWS.iter().map(|row| (row.name, row.about))
 }
 
-fn protocols(reports: &[VariantReport]) -> impl Iterator<Item = &FlowStats> {
-    reports.iter().flat_map(|report| &report.flows).filter_map(|flow| flow.protocol.as_ref())
+fn with_protocols(reports: &[VariantReport]) -> impl Iterator<Item = &FlowReport> {
+    reports.iter().flat_map(|report| &report.flows).filter(|flow| flow.protocol.is_some())
 }
 
 /// Whether every variant runs a cell clock.
@@ -278,11 +288,11 @@ fn latency_cdf(
     let pitch = plot + 92.0;
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
     let note = left_out(shown.len(), names.len(), "flows");
-    heading(
-        &mut scene,
-        title,
-        &subtitle(caption, &joined(&[&format!("share of {} within a time", level.ended), &note])),
-    );
+    let flows = || shown.iter().flat_map(|name| reports.iter().filter_map(|report| report.flow(name)));
+    let short = flows().any(|flow| arrived_share(flow, level) < 1.0);
+    let short = if short { "what never arrives is missing to 100 %" } else { "" };
+    let share = format!("share of {} within a time", level.ended);
+    heading(&mut scene, title, &subtitle(caption, &joined(&[&share, short, &note])));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let left = MARGIN + 58.0;
     let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
@@ -304,7 +314,9 @@ fn latency_cdf(
         let mut filled = false;
         for (variant, report) in reports.iter().enumerate() {
             let Some(flow) = report.flow(name).and_then(level.of) else { continue };
-            let points = cdf(of(flow), &panel);
+            let arrived = report.flow(name).map_or(1.0, |flow| arrived_share(flow, level));
+            let points: Vec<(f64, f64)> =
+                cdf(of(flow), &panel).into_iter().map(|(ps, share)| (ps, share * arrived)).collect();
             filled |= points.len() > 1;
             let phase = 0.2 + variant as f64 / reports.len() as f64;
             // the tail at 100 % says nothing more, so it carries no markers
@@ -321,6 +333,18 @@ fn latency_cdf(
         }
     }
     Some(scene)
+}
+
+/// Which share of what ended has arrived, where books tell it of things of this level: a distribution of
+/// those that arrived alone would make a flow that loses its slow ones look fast.
+fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
+    let Books { unit, arrived, never, .. } = flow.books;
+    let tells = match level.noun {
+        "packet" => unit == "packets",
+        "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && flow.round_trips.is_none(),
+        _ => matches!(unit, "requests" | "echoes"),
+    };
+    if tells && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
 }
 
 /// Points of a cumulative distribution in percent, thinned to what can be seen.
@@ -374,14 +398,21 @@ fn over_time(
     let bins = (0..report.window.to_bin).take_while(|bin| collector.bin_start(*bin) < end_ps).count();
     let bin_ps = collector.bin_ps();
     let group = bins.div_ceil(POINTS).max(1);
-    (0..bins)
-        .step_by(group)
-        .filter_map(|from| {
-            let to = (from + group).min(bins);
-            let start = collector.bin_start(from);
-            let end = collector.bin_start(to).min(report.window.to_ps);
-            // a sliver at the end would draw a spike
-            if end <= start || (from > 0 && (end - start) * 2 < group as u64 * bin_ps) {
+    let at = |bin: usize| collector.bin_start(bin).min(report.window.to_ps);
+    let mut edges: Vec<usize> = (0..bins).step_by(group).chain([bins]).collect();
+    // A sliver at the end would draw a spike: it belongs to the group before it.
+    if let [.., last, end] = edges[..]
+        && edges.len() > 2
+        && (at(end) - at(last)) * 2 < group as u64 * bin_ps
+    {
+        edges.remove(edges.len() - 2);
+    }
+    edges
+        .windows(2)
+        .filter_map(|edge| {
+            let (from, to) = (edge[0], edge[1]);
+            let (start, end) = (at(from), at(to));
+            if end <= start {
                 return None;
             }
             Some((unit.scale((start + end) as f64 / 2.0), value(from..to, end - start)?))
@@ -411,16 +442,21 @@ fn panels_over_time(
         _ => 160.0,
     };
     let pitch = plot + 44.0;
-    let mut scene = Scene::new(PAGE as u32, (top + count as f64 * pitch + 54.0) as u32);
+    // From top to bottom, then the second column.
+    let columns = if count > 4 { 2 } else { 1 };
+    let rows = count.div_ceil(columns);
+    let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 54.0) as u32);
     heading(&mut scene, title, subtitle);
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, keys);
     let high = lines.iter().flatten().flatten().map(|point| point.1).fold(0.0, f64::max);
-    let left = MARGIN + 66.0;
+    let (left, gap) = (MARGIN + 66.0, 74.0);
+    let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
     for (index, report) in reports.iter().take(count).enumerate() {
+        let (row, column) = (index % rows, index / rows);
         let panel = Panel {
-            x: left,
-            y: top + index as f64 * pitch + 34.0,
-            width: PAGE - MARGIN - left,
+            x: left + column as f64 * (width + gap),
+            y: top + row as f64 * pitch + 34.0,
+            width,
             height: plot,
             horizontal: Axis::exactly(unit.scale(end_ps as f64)),
             vertical: Axis::from_zero(high),
@@ -430,9 +466,9 @@ fn panels_over_time(
             let (x, _) = panel.place((cut, 0.0));
             scene.rect(panel.x, panel.y, x - panel.x, panel.height, SHADE);
         }
-        let last = index + 1 == count;
+        let last = row + 1 == rows || index + 1 == count;
         let x_label = if last { format!("simulated time ({})", unit.symbol) } else { String::new() };
-        panel.draw(&mut scene, &report.run.name, &x_label, y_label);
+        panel.draw(&mut scene, &shorten(&report.run.name, PANEL, width), &x_label, y_label);
         for (line, points) in lines[index].iter().enumerate() {
             panel.plot(
                 &mut scene,
@@ -579,7 +615,10 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     } else {
         String::new()
     };
-    let text = subtitle(caption, &joined(&[&note, &left_out(panels.len(), reports.len(), "variants")]));
+    let both = peaks.iter().any(|peak| peak.2) && peaks.iter().any(|peak| !peak.2);
+    let twice = if both { "who waits in an input for an output is in both" } else { "" };
+    let left_out = left_out(panels.len(), reports.len(), "variants");
+    let text = subtitle(caption, &joined(&[&note, twice, &left_out]));
     Some(panels_over_time("Queue occupancy over time", &text, "packets", panels, keys, &lines, scale))
 }
 
@@ -632,6 +671,21 @@ mod tests {
         let law = [(1e6, 0.0), (1e6, 75.0), (4e6, 75.0), (4e6, 100.0), (panel.horizontal.high, 100.0)];
         assert_eq!(points.len(), law.len(), "{points:?}");
         assert!(points.iter().zip(law).all(|(&found, law)| close(found, law)), "{points:?}");
+    }
+
+    /// 900 of 1 000 arrived: the distribution of those that did ends at 90 %.
+    #[test]
+    fn what_never_arrives_is_missing_in_a_distribution() {
+        let mut flow = VariantReport::new(run(WITH)).flows.remove(0);
+        let books = |unit, arrived, never| Books { unit, arrived, never, ..Books::default() };
+        flow.books = books("packets", 900, 100);
+        assert_eq!(arrived_share(&flow, PACKETS), 0.9);
+        // these books are of packets
+        assert_eq!(arrived_share(&flow, MESSAGES), 1.0);
+        flow.books = books("PDUs", 3, 1);
+        assert_eq!((arrived_share(&flow, MESSAGES), arrived_share(&flow, PACKETS)), (0.75, 1.0));
+        flow.books = books("echoes", 1, 3);
+        assert_eq!((arrived_share(&flow, TRIPS), arrived_share(&flow, MESSAGES)), (0.25, 1.0));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! simulation, and nothing but `perf.json` (whose numbers the caller brings) knows the wall clock.
 
 mod axes;
+pub mod baselines;
 pub mod books;
 pub mod capture;
 pub mod chart;

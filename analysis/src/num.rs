@@ -128,6 +128,12 @@ pub fn count_text(count: u64) -> String {
     text
 }
 
+/// A count with what is counted, which is given in the plural: `1 Transfer`, `2 Transfers`.
+pub(crate) fn counted_text(count: u64, unit: &str) -> String {
+    let one = unit.strip_suffix("echoes").map_or_else(|| unit.strip_suffix('s').unwrap_or(unit), |_| "echo");
+    format!("{} {}", count_text(count), if count == 1 { one } else { unit })
+}
+
 /// A protocol clock as text.
 pub(crate) fn clock_text((num, den): (u64, u64)) -> String {
     if den == 1 { num.to_string() } else { format!("{num}/{den}") }
@@ -136,6 +142,14 @@ pub(crate) fn clock_text((num, den): (u64, u64)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_of_many_is_one() {
+        assert_eq!(counted_text(1, "Transfers"), "1 Transfer");
+        assert_eq!(counted_text(1, "echoes"), "1 echo");
+        assert_eq!(counted_text(1_000, "PDUs"), "1 000 PDUs");
+        assert_eq!(counted_text(0, "packets"), "0 packets");
+    }
 
     #[test]
     fn nine_significant_digits() {

@@ -5,7 +5,7 @@
 
 use crate::books::Account;
 use crate::metric::Row;
-use crate::num::Num;
+use crate::num::{Num, count_text};
 use crate::run::RunData;
 use models::Outcome;
 use models::sim_core::Time;
@@ -116,6 +116,17 @@ pub(crate) fn counted<T: FlowTotals>(run: &RunData, flow: Option<usize>) -> Opti
         Some(flow) => run.outcome.totals.of_flow(flow),
         None => run.outcome.totals.of().next(),
     }
+}
+
+/// What the scenario did to messages or frames, as a line for a terminal with its line break; empty if nothing.
+pub(crate) fn on_purpose(unit: &str, [lost, doubled, delayed]: [u64; 3]) -> String {
+    let done = [(lost, "lost"), (doubled, "doubled"), (delayed, "delayed")];
+    let done = done.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = done.map(|(count, what)| format!("{} {what}", count_text(count))).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("\n    {unit} that the scenario touched: {}", parts.join(", "))
 }
 
 /// How long something took.

@@ -107,6 +107,9 @@ pub struct FlowReport {
     pub mean_blocked: [f64; 12],
     /// What protocols counted in the whole run, if they run the flow.
     pub protocol: Option<FlowStats>,
+    /// Octets that who uses the flow got in the whole run, each once, if protocols run it: what was sent
+    /// again, and the headers of protocols, do not count.
+    pub once: Option<u64>,
     /// Payload rate of Scheduled Transfers from the first beginning to the last completion, Gb/s.
     pub transfer_gbps: Option<f64>,
     /// Messages of the flow, if protocols run it: the same questions from protocol to protocol.
@@ -212,6 +215,7 @@ impl VariantReport {
             report.round_trips = of_journeys(&data.round_trips);
             let account = protocol::account(&run, index);
             (report.books, report.transfer_gbps) = (account.books, account.transfer_gbps);
+            report.once = account.once();
             report.books.oldest_ps = report.books.oldest_ps.filter(|_| report.books.under_way > 0);
             let messages = report.messages.as_ref().map(|messages| messages.goodput_gbps);
             let rate = rate(&run, index, &account, report.goodput_gbps, messages);
@@ -282,15 +286,20 @@ fn with_protocols(config: &FabricConfig) -> Vec<bool> {
     flows
 }
 
-/// Share of packets that were answered by RETRY, responses not counted.
-pub(crate) fn retry_share(stats: &FlowStats) -> f64 {
+/// Share of packets that were answered by RETRY, responses not counted. Not a number without protocols.
+pub(crate) fn retry_share(flow: &FlowReport) -> f64 {
+    flow.protocol.as_ref().map_or(f64::NAN, retried)
+}
+
+fn retried(stats: &FlowStats) -> f64 {
     ratio(stats.facts[ProtocolFact::Retried as usize].into(), stats.requests.into())
 }
 
-/// Share of payload in all octets on the links of its senders: packets with their delimiters, responses and
-/// repetitions included.
-pub(crate) fn efficiency(stats: &FlowStats) -> f64 {
-    ratio(stats.payload.into(), stats.link_octets.into())
+/// Share of what users of a flow got, each octet once, in all octets on the links of its senders: packets with
+/// their delimiters, headers of protocols, responses and repetitions. Not a number without protocols.
+pub(crate) fn efficiency(flow: &FlowReport) -> f64 {
+    let parts = flow.once.zip(flow.protocol.as_ref());
+    parts.map_or(f64::NAN, |(once, stats)| ratio(once.into(), stats.link_octets.into()))
 }
 
 /// The cell clock, if all switches run the same, picoseconds.
@@ -369,38 +378,6 @@ fn counted_once(bins: &[Bin], (deliveries, packets): (u64, u64)) -> Vec<Bin> {
         Bin { link_ps: link as u64, ..*bin }
     };
     if deliveries == packets { bins.to_vec() } else { bins.iter().map(once).collect() }
-}
-
-/// The variant that each variant is compared with; itself if there is none.
-///
-/// That is the first one, unless all names end in a dash and a word (`fifo-30`). Names that cross families
-/// with words (`fifo-30`, `voq-30`, `fifo-50`, `voq-50`: at least two words come again, and the first family
-/// has all of them) are compared with the first of the same word; other names of several families (`on-1`,
-/// `on-2`, `off-1`, `off-3`: two sweeps in one file) with the first of the same family. Across the second
-/// dimension of a scenario a comparison would say nothing.
-pub fn baselines(reports: &[VariantReport]) -> Vec<usize> {
-    let names: Option<Vec<(&str, &str)>> =
-        reports.iter().map(|report| report.run.name.rsplit_once('-')).collect();
-    let names = names.unwrap_or_default();
-    let first_of = |part: fn(&(&str, &str)) -> String| -> Vec<usize> {
-        let parts: Vec<String> = names.iter().map(part).collect();
-        parts.iter().map(|one| parts.iter().position(|other| other == one).unwrap_or(0)).collect()
-    };
-    // groups with more than one member
-    let groups = |firsts: &[usize]| {
-        let again = |first: usize| firsts.iter().filter(|other| **other == first).count() > 1;
-        (0..firsts.len()).filter(|index| firsts[*index] == *index && again(*index)).count()
-    };
-    let words = first_of(|name| name.1.to_string());
-    let families = first_of(|name| name.0.to_string());
-    let crossed = words.iter().all(|first| names[*first].0 == names[0].0);
-    if crossed && groups(&words) > 1 {
-        words
-    } else if groups(&families) > 1 {
-        families
-    } else {
-        vec![0; reports.len()]
-    }
 }
 
 /// Sums over flows before they are estimated.
@@ -516,6 +493,7 @@ impl Gathered {
             books: Books::default(),
             mean_blocked: spread.parts_ps.map(|ps| ratio(ps, window.ps().into())),
             protocol: None,
+            once: None,
             transfer_gbps: None,
             messages: None,
             round_trips: None,

@@ -1,14 +1,16 @@
 //! The result of a run as text for a terminal.
 
+use crate::baselines::baselines;
 use crate::books::Books;
 use crate::flows::messages;
-use crate::num::{change_text, count_text, ratio, three_digits, time_text};
+use crate::num::{change_text, count_text, counted_text, ratio, three_digits, time_text};
 use crate::ports::Ports;
-use crate::report::{FlowReport, VariantReport, baselines};
+use crate::report::{FlowReport, VariantReport};
 use crate::run::Role;
 use crate::summary::VariantSummary;
 use crate::{links, protocol};
 use models::probe::Cause;
+use models::sim_core::Time;
 use models::stats::PortStats;
 use std::fmt::Write;
 
@@ -62,9 +64,9 @@ const BOOKS: [Column; 9] = [
         if flow.saturated && !flow.closed_loop { format!("{} *", flow.title()) } else { flow.title() }
     }),
     column("asked", |flow| {
-        let (unit, asked) = (flow.books.unit, kept(&flow.books, flow.books.asked));
-        let plain = unit == "packets" || unit.is_empty() || flow.books.asked == 0;
-        if plain { asked } else { format!("{asked} {unit}") }
+        let Books { unit, asked, .. } = flow.books;
+        let plain = unit == "packets" || unit.is_empty() || asked == 0;
+        if plain { kept(&flow.books, asked) } else { counted_text(asked, unit) }
     }),
     column("arrived", |flow| kept(&flow.books, flow.books.arrived)),
     column("never", |flow| kept(&flow.books, flow.books.never)),
@@ -206,6 +208,10 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
             three_digits(ports.staged_mean_number())
         ));
     }
+    let lost = count(|stats| stats.voq_lost);
+    if lost > 0 {
+        say(format_args!("  {} lost on purpose, as the scenario says", counted_text(lost, "VoQ messages")));
+    }
     let late_hol = count(|stats| stats.late_hol);
     if late_hol > 0 {
         say(format_args!(
@@ -215,16 +221,24 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
     }
 }
 
-/// Plain sentences: what each variant changes against its baseline ([`baselines`]), or what limits the only
-/// one.
+/// Plain sentences: what each variant changes against its baseline ([`baselines`]), or what limits one that is
+/// compared with none.
 pub fn conclusion(reports: &[VariantReport]) -> Vec<String> {
     match reports {
         [] => Vec::new(),
         [only] => vec![single(only)],
         _ => {
-            let pairs = baselines(reports).into_iter().enumerate();
-            let pairs = pairs.filter(|(variant, base)| variant != base);
-            pairs.map(|(variant, base)| compared(&reports[base], &reports[variant])).collect()
+            let bases = baselines(reports);
+            let line = |(variant, &base): (usize, &usize)| {
+                let report = &reports[variant];
+                let has_company = bases.iter().filter(|other| **other == variant).count() > 1;
+                match base == variant {
+                    true if has_company => None,
+                    true => Some(format!("{}: {}", report.run.name, single(report))),
+                    false => Some(compared(&reports[base], report)),
+                }
+            };
+            bases.iter().enumerate().filter_map(line).collect()
         }
     }
 }
@@ -323,8 +337,10 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     let (a, b) = (before.goodput_gbps, after.goodput_gbps);
     let mut text = match (all_up(first), all_up(other)) {
         // Nothing is carried: what counts is when the connections are there.
+        (Some(None), Some(None)) if a == 0.0 && b == 0.0 => format!("{between}: neither has all of it up"),
         (Some(before), Some(after)) if a == 0.0 && b == 0.0 => {
-            format!("{between}: all up at {before} \u{2192} {after}")
+            let at = |time: Option<Time>| time.map_or("never".into(), |time| time_text(time.0 as f64));
+            format!("{between}: all up at {} \u{2192} {}", at(before), at(after))
         }
         _ => format!(
             "{between}: {} goodput {} \u{2192} {} Gb/s ({})",
@@ -375,13 +391,13 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     text
 }
 
-/// When all that protocols set up (connections, conduits) was there, if the run has any.
-fn all_up(report: &VariantReport) -> Option<String> {
+/// When all that protocols set up (connections, conduits) was there, if the run has any; `Some(None)`: it never
+/// was.
+fn all_up(report: &VariantReport) -> Option<Option<Time>> {
     let up = protocol::all(|protocol| protocol.all_up(&report.run.outcome));
-    let latest = up.into_iter().collect::<Option<Vec<_>>>().map(|times| times.into_iter().max());
-    match latest {
-        None => Some("never".into()),
-        Some(latest) => latest.map(|time| time_text(time.0 as f64)),
+    match up.into_iter().collect::<Option<Vec<Time>>>() {
+        None => Some(None),
+        Some(times) => times.into_iter().max().map(Some),
     }
 }
 
@@ -414,10 +430,10 @@ fn single(report: &VariantReport) -> String {
             .filter(|_| under_way > 0)
             .map(|ps| format!(", the oldest for {}", time_text(ps as f64)));
         format!(
-            "{}: {} of {} {unit} arrived, {} never will, {} are under way{}; ",
+            "{}: {} of {} arrived, {} never will, {} under way{}; ",
             flow.name,
             count_text(arrived),
-            count_text(asked),
+            counted_text(asked, unit),
             count_text(never),
             count_text(under_way),
             oldest.unwrap_or_default()

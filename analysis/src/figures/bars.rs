@@ -1,16 +1,16 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
-use super::{Caption, Level, PACKETS, flow_names, joined, left_out, subtitle, told};
+use super::{Caption, Level, PACKETS, arrived_share, flow_names, joined, left_out, subtitle, told};
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
     shorten, stroke,
 };
+use crate::baselines::baselines;
 use crate::estimate::Estimate;
 use crate::num::{TimeUnit, change_text, three_digits, time_text};
-use crate::report::{FlowReport, VariantReport, baselines, efficiency, retry_share};
+use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
 use crate::scene::{Align, Scene, Type, text_width};
 use models::probe::Cause;
-use models::stats::FlowStats;
 use plotters::style::RGBColor;
 use std::collections::BTreeSet;
 
@@ -29,16 +29,18 @@ struct Row<'a> {
 
 /// Flow by flow, the variants of each under one another; and how many flows are shown.
 fn rows<'a>(reports: &'a [VariantReport], names: &[&str], level: Level) -> (Vec<Row<'a>>, usize) {
-    let flows = (ROWS_SHOWN / reports.len().max(1)).clamp(1, names.len().max(1)).min(names.len());
-    let mut rows = Vec::new();
-    for name in &names[..flows] {
-        let mut first = true;
-        for (variant, report) in reports.iter().enumerate() {
-            if let Some(flow) = report.flow(name).and_then(level.of) {
-                rows.push(Row { flow, variant, first, alone: reports.len() == 1 });
-                first = false;
-            }
+    let (mut rows, mut flows): (Vec<Row<'a>>, usize) = (Vec::new(), 0);
+    for name in names {
+        let here = reports.iter().enumerate();
+        let here =
+            here.filter_map(|(variant, report)| Some((variant, report.flow(name).and_then(level.of)?)));
+        let here: Vec<(usize, &FlowReport)> = here.collect();
+        if flows > 0 && rows.len() + here.len() > ROWS_SHOWN {
+            break;
         }
+        let row = |(n, (variant, flow))| Row { flow, variant, first: n == 0, alone: reports.len() == 1 };
+        rows.extend(here.into_iter().enumerate().map(row));
+        flows += 1;
     }
     (rows, flows)
 }
@@ -115,7 +117,7 @@ const PROTOCOLS: Level = Level { of: |flow| flow.protocol.as_ref().map(|_| flow)
 
 pub(super) const EFFICIENCY: Metric = Metric {
     title: "Efficiency",
-    subtitle: "messages and PDUs in all octets that were sent for them, delimiters included",
+    subtitle: "octets that users got, each once, in all that were sent for them, delimiters included",
     label: "payload (% of octets on the link)",
     most: Some(100.0),
     level: PROTOCOLS,
@@ -143,9 +145,8 @@ pub(super) const TRANSFERS: Metric = Metric {
 };
 
 /// A share of counts over the whole run, in percent.
-fn counted(flow: &FlowReport, share: fn(&FlowStats) -> f64) -> Estimate {
-    let value = flow.protocol.as_ref().map_or(f64::NAN, share);
-    Estimate { value: 100.0 * value, half_width: f64::NAN }
+fn counted(flow: &FlowReport, share: fn(&FlowReport) -> f64) -> Estimate {
+    Estimate { value: 100.0 * share(flow), half_width: f64::NAN }
 }
 
 /// `None` if no flow has such a thing.
@@ -275,26 +276,32 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
         .into_iter()
         .filter(|cause| rows.iter().any(|row| row.flow.spread.parts_ps[*cause as usize] > 0))
         .collect();
-    let keys: Vec<(Key, String)> =
-        used.iter().map(|cause| (Key::Box(cause_color(*cause)), cause.name().to_string())).collect();
-    let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN) + 34.0;
-    let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
-    let note = left_out(flows, names.len(), "flows");
-    let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let more = joined(&[variant, &format!("mean over the {}", level.ended), &note]);
-    heading(&mut scene, &format!("Where the time of a {} goes", level.noun), &subtitle(caption, &more));
-    legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
-    let label_width = row_label_width(&rows, reports);
-    let left = MARGIN + label_width + 10.0;
-    let gap = 74.0;
-    let width = (PAGE - MARGIN - left - gap - 8.0) / 2.0;
     let shown: Vec<Cause> = used
         .iter()
         .copied()
         .filter(|cause| level.with_source_queue || *cause != Cause::SourceQueue)
         .collect();
     let sum = |row: &Row<'_>| -> f64 { shown.iter().map(|cause| row.flow.mean_part_ps(*cause)).sum() };
-    let high = rows.iter().map(sum).fold(0.0, f64::max);
+    let keys: Vec<(Key, String)> =
+        used.iter().map(|cause| (Key::Box(cause_color(*cause)), cause.name().to_string())).collect();
+    let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN) + 34.0;
+    let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
+    let note = left_out(flows, names.len(), "flows");
+    let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
+    let long = rows.iter().map(sum).fold(0.0, f64::max) > scale_of(rows.iter().map(sum).collect());
+    let long = if long { "bars with two strokes go on" } else { "" };
+    let more = joined(&[variant, &format!("mean over the {}", level.ended), level.trap, long, &note]);
+    heading(&mut scene, &format!("Where the time of a {} goes", level.noun), &subtitle(caption, &more));
+    legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
+    let label_width = row_label_width(&rows, reports);
+    let left = MARGIN + label_width + 10.0;
+    let whole =
+        |row: &Row<'_>| reports[row.variant].flow(&row.flow.name).map(|flow| arrived_share(flow, level));
+    let arrived: Vec<f64> = rows.iter().map(|row| whole(row).unwrap_or(1.0)).collect();
+    let short = arrived.iter().any(|share| *share < 1.0);
+    let gap = if short { 150.0 } else { 74.0 };
+    let width = (PAGE - MARGIN - left - gap - 8.0) / 2.0;
+    let high = scale_of(rows.iter().map(sum).collect());
     let unit = TimeUnit::for_max(high);
     let absolute = Panel {
         x: left,
@@ -319,15 +326,23 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
         let middle = panel.x + panel.width / 2.0;
         scene.text((middle, top + height + 38.0), &label, LABEL, Align::Center);
     }
-    scene.text((shares.x - 8.0, shares.y - 8.0), "mean", TICK, Align::Right);
-    for (row, y) in rows.iter().zip(&places) {
+    scene.text(
+        (shares.x - 8.0, shares.y - 8.0),
+        if short { "mean, of those that arrived" } else { "mean" },
+        TICK,
+        Align::Right,
+    );
+    for ((row, y), arrived) in rows.iter().zip(&places).zip(arrived) {
         let y = top + y;
         row_label(&mut scene, row, reports, left, y, label_width);
-        let mut at = 0.0;
+        let (mut at, edge) = (0.0, absolute.horizontal.high);
         for cause in &shown {
             let next = at + unit.scale(row.flow.mean_part_ps(*cause));
-            segment(&mut scene, &absolute, (at, next), y, *cause, "");
-            at = next;
+            segment(&mut scene, &absolute, (at, next.min(edge)), y, *cause, "");
+            at = next.min(edge);
+        }
+        if unit.scale(sum(row)) > edge {
+            cut(&mut scene, absolute.x + absolute.width, y);
         }
         let mut at = 0.0;
         for cause in &used {
@@ -336,10 +351,30 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
             at += share;
         }
         let (end, _) = shares.place((0.0, 0.0));
-        let mean = time_text(row.flow.latency.mean.value);
+        let mut mean = time_text(row.flow.latency.mean.value);
+        if arrived < 1.0 {
+            mean += &format!(", of {:.1} %", 100.0 * arrived);
+        }
         scene.text((end - 8.0, y + BAR / 2.0 + 4.6), &mean, TICK, Align::Right);
     }
     Some(scene)
+}
+
+/// The end of a scale for these times: the longest, if it is not more than four times the one in the middle;
+/// else the longest of those that are not, so that few long ones do not make all others the same.
+fn scale_of(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    let middle = times.get(times.len() / 2).copied().unwrap_or(0.0);
+    let longest = times.last().copied().unwrap_or(0.0);
+    let usual = times.iter().rev().find(|time| **time <= 4.0 * middle);
+    usual.copied().filter(|_| middle > 0.0 && times.len() > 2).unwrap_or(longest)
+}
+
+/// A bar that goes on beyond the end of the scale: two white strokes through its end.
+fn cut(scene: &mut Scene, x: f64, y: f64) {
+    for x in [x - 12.0, x - 6.0] {
+        scene.line(&[(x - 3.0, y + BAR + 2.0), (x + 3.0, y - 2.0)], WHITE, 3);
+    }
 }
 
 /// One stretch of a stacked bar, with its value inside if there is room.
@@ -357,5 +392,21 @@ fn segment(scene: &mut Scene, panel: &Panel, (from, to): (f64, f64), y: f64, cau
         let light = 299 * u32::from(r) + 587 * u32::from(g) + 114 * u32::from(b) > 140_000;
         let look = Type { color: if light { INK } else { WHITE }, ..TICK };
         scene.text(((x0 + x1) / 2.0, y + BAR / 2.0 + 4.2), text, look, Align::Center);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scale_of;
+
+    #[test]
+    fn few_long_bars_do_not_flatten_the_rest() {
+        assert_eq!(scale_of(vec![1.0, 100.0, 2.0]), 2.0);
+        assert_eq!(scale_of(vec![1.0, 4.0, 1.0, 100.0]), 4.0);
+        assert_eq!(scale_of(vec![3.0, 12.0, 3.0]), 12.0, "not more than four times the middle");
+        // of two nobody can say which is unusual
+        assert_eq!(scale_of(vec![1.0, 100.0]), 100.0);
+        assert_eq!(scale_of(vec![0.0, 0.0, 5.0]), 5.0);
+        assert_eq!(scale_of(vec![]), 0.0);
     }
 }

@@ -29,7 +29,10 @@ pub struct ProtocolSummary {
     pub payload_octets: u64,
     /// Octets of all packets with their delimiters on the links of their senders.
     pub link_octets: u64,
-    /// The former divided by the latter.
+    /// Octets that who uses the flow got, each once: `payload_octets` without repetitions and without the
+    /// headers of what runs above.
+    pub delivered_octets: Option<u64>,
+    /// The former divided by `link_octets`.
     pub efficiency: Num,
     /// From protocol to protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,11 +51,12 @@ impl ProtocolSummary {
             delivered: stats.delivered,
             requests: stats.requests,
             responses: stats.responses,
-            retry_share: Num(retry_share(stats)),
+            retry_share: Num(retry_share(flow)),
             facts: FactCounts::new(stats),
             payload_octets: stats.payload,
             link_octets: stats.link_octets,
-            efficiency: Num(efficiency(stats)),
+            delivered_octets: flow.once,
+            efficiency: Num(efficiency(flow)),
             messages: flow.messages.as_deref().map(JourneySummary::new),
             round_trips: flow.round_trips.as_deref().map(JourneySummary::new),
         })
@@ -184,9 +188,12 @@ pub(crate) fn line(flow: &FlowReport) -> Option<String> {
         (None, Some(messages)) => times("messages", messages),
         (None, None) => "nothing arrived in the measured time".into(),
     };
-    let mut text =
-        format!("{}: {whole}, {:.1} % of the link is payload", flow.name, 100.0 * efficiency(stats));
-    let retries = retry_share(stats);
+    let mut text = format!(
+        "{}: {whole}, {:.1} % of the octets sent for it are payload",
+        flow.name,
+        100.0 * efficiency(flow)
+    );
+    let retries = retry_share(flow);
     if retries > 0.0 {
         text += &format!(", {:.1} % answered by RETRY", 100.0 * retries);
     }
@@ -194,7 +201,7 @@ pub(crate) fn line(flow: &FlowReport) -> Option<String> {
         (ProtocolFact::Discarded, "discarded"),
         (ProtocolFact::Abandoned, "given up by receivers"),
         (ProtocolFact::Failed, "failed"),
-        (ProtocolFact::TimedOut, "timed out"),
+        (ProtocolFact::TimedOut, "not answered in time"),
     ] {
         let count = stats.facts[fact as usize];
         if count > 0 {

@@ -1,6 +1,6 @@
 //! Connections of LINX: what a run came to.
 
-use super::{Get, Protocol, counted, flow_name, json};
+use super::{Get, Protocol, counted, flow_name, json, on_purpose};
 use crate::books::{Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{self, Cell, Column, csv, whole};
 use crate::metric::Row;
@@ -469,6 +469,7 @@ impl LinxSummary {
                 let _ = write!(out, ", {lost} lost in connections that are still up");
             }
         }
+        out += &on_purpose("frames", [self.frames.muted, 0, 0]);
         if !self.is_sound() {
             let _ = write!(
                 out,

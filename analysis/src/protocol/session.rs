@@ -1,6 +1,6 @@
 //! Conduits of session management: what a run came to.
 
-use super::{Get, Protocol, counted, flow_name, json};
+use super::{Get, Protocol, counted, flow_name, json, on_purpose};
 use crate::books::{Account, Books, Tempo, age, balanced, mean};
 use crate::metric::{Row, yes};
 use crate::num::{Num, count_text, time_text};
@@ -437,6 +437,8 @@ impl SessionSummary {
             count_text(messages.retransmissions),
             count_text(self.suspects)
         );
+        let InjectedSummary { lost, duplicated, delayed } = self.injected;
+        out += &on_purpose("messages", [lost, duplicated, delayed]);
         if let Some(at) = self.record_limit_us {
             let at = time_text(at.0 * 1e6);
             let _ = write!(out, "\n    stopped at the limit of records from {at} on");

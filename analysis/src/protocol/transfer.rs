@@ -1,7 +1,7 @@
 //! Scheduled Transfers: what a run came to.
 
 use super::program::{ProgramSummary, program_end};
-use super::{Protocol, TimesSummary, counted, flow_name, json};
+use super::{Protocol, TimesSummary, counted, flow_name, json, on_purpose};
 use crate::books::{Account, Books, Tempo, age, balanced};
 use crate::num::{Num, count_text, time_text};
 use crate::run::RunData;
@@ -280,6 +280,7 @@ impl TransferSummary {
         if let Some(ratio) = self.payload_ratio.filter(|ratio| ratio.0 > 1.0) {
             let _ = write!(out, ", {:.2} % of the payload again", 100.0 * (ratio.0 - 1.0));
         }
+        out += &on_purpose("frames", self.faults);
         if let Some(program) = &self.program {
             let _ = write!(out, "\n    {}", program.line());
         }

@@ -1,6 +1,7 @@
 //! What reports say of runs of which the truth is known.
 
 use analysis::Observed;
+use analysis::enumeration::EnumerationSummary;
 use analysis::num::count_text;
 use analysis::protocol::echo::EchoSummary;
 use analysis::protocol::transfer::TransferSummary;
@@ -360,6 +361,39 @@ fn octets_of_unfinished_transfers_are_not_repetitions() {
     let (completed, unfinished) = ratio("300 us");
     assert!((1..4).contains(&completed), "{completed}");
     assert_eq!(unfinished, None);
+}
+
+/// Each octet that arrives counts once, however often it was sent: efficiency by octets on the link is what was
+/// asked for, whatever was lost on the way.
+#[test]
+fn what_is_sent_again_is_no_payload() {
+    let reports = study("st-lossy");
+    let mut again = 0;
+    for report in &reports {
+        let flow = &report.flows[0];
+        let stats = flow.protocol.expect("Transfers run it");
+        let summary = &TransferSummary::all(&report.run)[0];
+        assert_eq!(summary.completed, summary.wanted, "{}", report.run.name);
+        assert_eq!(flow.once, Some(summary.verified_octets), "{}", report.run.name);
+        // what was handed up holds headers, and what came again
+        assert!(stats.payload > summary.verified_octets, "{}", report.run.name);
+        let law = 100.0 * summary.verified_octets as f64 / stats.link_octets as f64;
+        let said = format!("{law:.1} % of the octets sent for it are payload");
+        assert!(variant(report).contains(&said), "{said}: {}", variant(report));
+        again += u32::from(summary.payload_ratio.is_some_and(|ratio| ratio.0 > 1.0));
+    }
+    assert!(again > 1, "something was sent again in {again}");
+}
+
+/// 37 registers set this fabric up; the sessions read others of their own afterwards.
+#[test]
+fn accesses_of_sessions_set_nothing_up() {
+    let report = study("session-figure-3-1").remove(0);
+    let summary = EnumerationSummary::new(&report).expect("a host sets it up");
+    let counted: u64 = summary.phases.iter().map(|phase| phase.reads + phase.writes).sum();
+    assert_eq!((summary.requests, counted, summary.repetitions), (37, 37, 0));
+    let sessions = report.run.outcome.totals.one::<SessionTotals>().expect("one flow");
+    assert!(sessions.stats.register_reads > 0);
 }
 
 /// A trunk that is down for 3 s parts two nodes that live: no timeout is false, the path was not whole.
