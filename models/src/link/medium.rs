@@ -10,7 +10,7 @@
 
 use crate::config::Medium;
 use crate::event::{Cx, Payload};
-use crate::ids::{Node, PortId};
+use crate::ids::{Node, PortId, SwitchId};
 use crate::link::Links;
 use crate::link::interleave::Interleave;
 use crate::link::port::special;
@@ -185,7 +185,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Makes links what the configuration says. Switches whose channels share links.
-    pub(crate) fn set_up_media(&mut self) -> BTreeSet<usize> {
+    pub(crate) fn set_up_media(&mut self) -> BTreeSet<SwitchId> {
         let config = self.config.clone();
         let mut shared = BTreeSet::new();
         for media in &config.media {

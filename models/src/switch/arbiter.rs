@@ -88,7 +88,7 @@ impl Switch {
             _ => (now / slot + 1) * slot,
         };
         let key = links.key(device, at, class::TICK);
-        cx.post(key, links.nodes.switch(self.base) as u32, Happening::Tick.pack());
+        cx.post(key, links.nodes.switch(self.base).into(), Happening::Tick.pack());
     }
 }
 

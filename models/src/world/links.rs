@@ -3,7 +3,7 @@
 
 use crate::config::FaultAction;
 use crate::event::{Cx, Happening, LinkStep, Payload};
-use crate::ids::{Node, PortId};
+use crate::ids::{EndpointId, Node, PortId};
 use crate::link::interleave::{Ended, Turn};
 use crate::link::symbol::Judged;
 use crate::observe::probe::Probe;
@@ -319,7 +319,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    fn take_turn<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, turn: Option<Turn>) {
+    fn take_turn<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId, turn: Option<Turn>) {
         if let Some(Turn::Begins(packet)) = turn
             && let Some(left) = self.endpoints[e].start(&mut self.links, cx, packet)
         {

@@ -15,7 +15,7 @@ use crate::agent::protocol::Own;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Payload};
-use crate::ids::{Node, PortId};
+use crate::ids::{EndpointId, Node, PortId, SwitchId};
 use crate::observe::mark;
 use crate::observe::probe::{Delivery, PacketId, Probe, RegisterEvent, RegisterStep};
 use crate::registers::enumeration::{EnumerationReport, Outline, report};
@@ -47,7 +47,7 @@ impl<P: Probe> Fabric<P> {
         assert_eq!(config.id_space, u32::from(outline.enumeration.any_id()) + 1, "any id can be routed");
         self.registers.spaces =
             (0..config.devices.len() as u32).map(|device| Space::new(&outline, device)).collect();
-        for switch in &mut self.switches {
+        for switch in self.switches.iter_mut() {
             switch.routes.fill(Hop { egress: DROP, next_hop: NO_PORT });
         }
         for (d, device) in config.devices.iter().enumerate() {
@@ -208,7 +208,7 @@ impl<P: Probe> Fabric<P> {
 
     /// From now on packets for an id leave a switch through `port`; its neighbours learn it for their own
     /// staging (VOQ-2.2-5). What waits already keeps its queue (VOQ-D22).
-    fn set_route(&mut self, s: usize, id: usize, port: u8) {
+    fn set_route(&mut self, s: SwitchId, id: usize, port: u8) {
         let (base, ports) = (self.switches[s].base, self.switches[s].ports);
         let exists = u32::from(port) < ports
             && self.links.ports[(base + u32::from(port)).index()].tx.peer != PortId::NONE;
@@ -253,7 +253,7 @@ impl<P: Probe> Fabric<P> {
     pub(crate) fn tell_asked(
         &mut self,
         now: u64,
-        e: usize,
+        e: EndpointId,
         packet: PacketId,
         destination: u32,
         request: &Maintenance<crate::agent::data::Data>,

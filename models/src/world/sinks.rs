@@ -95,12 +95,12 @@ impl<P: Probe> Fabric<P> {
 
     /// Settles what is due before `key`, with creations up to `created` only.
     pub fn settle_until<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey, created: u64) {
-        for e in 0..self.endpoints.len() {
+        for e in self.endpoints.ids() {
             let port = self.endpoints[e].port;
             self.flush(cx, port, key);
             self.endpoints[e].materialise(&mut self.links, cx, created);
         }
-        for switch in &mut self.switches {
+        for switch in self.switches.iter_mut() {
             for input in 0..switch.ports {
                 switch.prune(&mut self.links, input, key);
             }
