@@ -30,6 +30,7 @@ use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::{ById, EndpointId, Id as _, Node, Owner, PortId, SwitchId};
 use crate::link::Links;
 use crate::link::credit::Lengths;
+use crate::link::mail::Peer;
 use crate::link::port::{Cold, Port, Rx, Tx, UNSERVED};
 use crate::link::wire::Wire;
 use crate::observe::probe::Probe;
@@ -145,7 +146,7 @@ impl<P: Probe> Fabric<P> {
             let rx = Rx {
                 wire: Wire::new(),
                 status_standalone: 0,
-                peer: PortId::NONE,
+                peer: Peer::NONE,
                 device: index,
                 timing: 0,
                 occupied: 0,
@@ -330,7 +331,7 @@ impl<P: Probe> Fabric<P> {
             let mut stats = self.links.cold[index].stats;
             stats.packets_sent = u64::from(tx.packets_sent);
             stats.packet_ps = tx.packet_ps;
-            if tx.peer != PortId::NONE {
+            if tx.peer.is_some() {
                 let timing = self.links.timings[tx.timing as usize].wire;
                 // A symbol counts when it gets its place, a packet as far as it got.
                 stats.symbol_ps = u64::from(rx.wire.own_symbols) * timing.symbol;

@@ -83,10 +83,10 @@ impl<P: Probe> Links<P> {
     /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
     #[cold]
     pub(crate) fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, packet: u32) {
-        let rx = &mut self.ports[port.index()].rx;
-        let lossy = self.cold[rx.peer.index()].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
+        // Both ends are of one medium.
+        let lossy = self.cold[port.index()].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
         assert!(lossy, "a receive buffer overflows: transmitter-controlled flow control failed");
-        rx.occupied -= 1;
+        self.ports[port.index()].rx.occupied -= 1;
         let flow = self.packets[packet].flow;
         self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
     }
@@ -129,10 +129,9 @@ impl<P: Probe> Links<P> {
             let timing = self.timings[tx.timing as usize];
             if timing.to_sink {
                 let at = flight.arrival.time().0 + timing.propagation;
-                let peer = tx.peer;
                 self.channels_of(port).coming += 1;
                 if !interleaved {
-                    self.post_credit(cx, peer, at, channel);
+                    self.foresee_credit(cx, port, at, channel);
                 }
             }
         }
@@ -145,13 +144,12 @@ impl<P: Probe> Links<P> {
         port: PortId,
         freed: Freed,
     ) {
-        let peer = self.ports[port.index()].rx.peer;
-        let sender = self.channels_of(peer);
-        if !sender.medium.is_lossless() {
+        let own = self.channels_of(port);
+        if !own.medium.is_lossless() {
             return;
         }
         let channel = match freed {
-            Freed::Moved(priority) => sender.of(priority),
+            Freed::Moved(priority) => own.of(priority),
             Freed::Read(output) => self.channels_of(output).reading,
         };
         let timing = &self.timings[self.ports[port.index()].rx.timing as usize];
@@ -166,10 +164,9 @@ impl<P: Probe> Links<P> {
         port: PortId,
         packet: u32,
     ) {
-        let (priority, sender) = (self.packets[packet].priority, self.ports[port.index()].rx.peer);
-        let channel = self.channels_of(sender).of(priority);
-        let timing = &self.timings[self.ports[sender.index()].tx.timing as usize];
-        let at = cx.now().0 + timing.propagation;
+        let priority = self.packets[packet].priority;
+        let channel = self.channels_of(port).of(priority);
+        let at = cx.now().0 + self.arriving(port).propagation;
         self.post_credit(cx, port, at, channel);
     }
 
@@ -190,10 +187,10 @@ impl<P: Probe> Links<P> {
         let mut shared = BTreeSet::new();
         for media in &config.media {
             let link = &config.links[media.link as usize];
-            for (device, number) in [link.a, link.b] {
-                let port = self.nodes.port((device, number));
+            let [a, b] = [link.a, link.b].map(|end| self.nodes.port(end));
+            for (port, peer) in [(a, b), (b, a)] {
                 let rx = &mut self.ports[port.index()].rx;
-                let (own, peer) = (rx.buffers, rx.peer);
+                let own = rx.buffers;
                 rx.special |= special::MEDIUM;
                 if media.medium.channels() > 1 {
                     rx.special |= special::INTERLEAVED;

@@ -1,6 +1,7 @@
 //! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
 
 use crate::ids::PortId;
+use crate::link::mail::Peer;
 use crate::link::medium::Channels;
 use crate::link::wire::{Wire, WireTiming};
 use crate::observe::clock::TransmitClock;
@@ -133,7 +134,7 @@ pub(crate) struct Tx {
     pub parked_any: bool,
     /// A stype2 symbol waits for its place on the wire.
     pub voq_pending: bool,
-    pub peer: PortId,
+    pub peer: Peer,
     /// Index of the [`LinkTiming`].
     pub timing: u16,
     /// The staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
@@ -221,7 +222,7 @@ impl Tx {
             queue_lanes: 0,
             parked_any: false,
             voq_pending: false,
-            peer: PortId::NONE,
+            peer: Peer::NONE,
             timing: 0,
             identity_queues: 0,
             reading_kind: reading::ORDINARY,
@@ -339,7 +340,7 @@ pub(crate) struct Rx {
     /// The port's own outgoing direction.
     pub wire: Wire,
     pub status_standalone: u32,
-    pub peer: PortId,
+    pub peer: Peer,
     pub device: u32,
     /// Index of the [`LinkTiming`] of the outgoing direction.
     pub timing: u16,

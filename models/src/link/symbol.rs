@@ -368,6 +368,17 @@ impl End {
         self.idle_errors += 1;
     }
 
+    /// What it has told is to be told again, so much later; `None`: that is bound to happen already.
+    pub(super) fn tells_again(&mut self) -> Option<u64> {
+        let bound = std::mem::replace(&mut self.told_again, true);
+        (!bound).then_some(self.status_period)
+    }
+
+    /// Its link is there and not yet up.
+    pub(super) fn is_initialising(&self) -> bool {
+        !(self.link.is_up() || self.link.is_down())
+    }
+
     /// The symbol that is heard at `key` is not on its way any more.
     pub(super) fn arrived(&mut self, key: EventKey) -> Option<Flying> {
         let n = self.flying.iter().position(|symbol| symbol.key == key)?;

@@ -1,5 +1,8 @@
 //! What happens on links that need more than the closed form: a step of a link is done there, and what
 //! follows from it is carried out by the device.
+//!
+//! Two things are done to both ends at one instant: the scenario takes a link down or up (`take_down`,
+//! `bring_up`), for a cable is pulled or plugged in for both; and a link changes its granularity (`enter`).
 
 use crate::config::FaultAction;
 use crate::event::{Cx, Happening, LinkStep, Payload};
@@ -32,12 +35,11 @@ impl<P: Probe> Fabric<P> {
             LinkStep::Idle => {
                 self.links.idle_damage(target);
                 self.after_link_port(cx, target, false);
-                let peer = self.links.ports[target.index()].rx.peer;
-                self.links.tell_until_up(cx, peer);
+                self.links.ask_until_up(cx, target);
             }
             LinkStep::Enter => {
                 self.enter(cx, target);
-                for port in [target, self.links.ports[target.index()].rx.peer] {
+                for port in self.links.ends_of(target) {
                     self.links.stay(cx.now().0, port);
                 }
             }
@@ -87,8 +89,7 @@ impl<P: Probe> Fabric<P> {
         packet: u32,
         behind: u32,
     ) -> bool {
-        let upstream = self.links.ports[port.index()].rx.peer;
-        let pipeline = self.links.timings[self.links.ports[upstream.index()].tx.timing as usize].pipeline;
+        let pipeline = self.links.arriving(port).pipeline;
         if pipeline != 0 {
             let key = cx.key().later(Duration(pipeline));
             cx.post(key, port.into(), Happening::Ready { packet, from_wire: true, behind }.pack());
@@ -184,7 +185,7 @@ impl<P: Probe> Fabric<P> {
         if !self.links.is_watched(port) {
             return;
         }
-        let ports = [port, self.links.ports[port.index()].rx.peer];
+        let ports = self.links.ends_of(port);
         for port in ports {
             if let Node::Endpoint(e) = self.links.nodes.node(port) {
                 self.endpoints[e].materialise(&mut self.links, cx, cx.now().0);
@@ -219,12 +220,7 @@ impl<P: Probe> Fabric<P> {
         let ports = [link.a, link.b].map(|(device, port)| self.links.nodes.port((device, port)));
         match fault.action {
             FaultAction::Down => self.take_down(cx, ports),
-            FaultAction::Up => {
-                for port in ports {
-                    self.prune_reads(cx, port);
-                    self.links.bring_up(cx, port);
-                }
-            }
+            FaultAction::Up => self.bring_up(cx, ports),
             FaultAction::Lanes(lanes) => ports.iter().for_each(|&port| self.links.take_lanes(port, lanes)),
             FaultAction::Credits(side, told) => {
                 let port = ports[usize::from(side)];
@@ -232,6 +228,13 @@ impl<P: Probe> Fabric<P> {
                 self.links.withhold_credits(port, !told);
                 self.after_link_port(cx, port, false);
             }
+        }
+    }
+
+    fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [PortId; 2]) {
+        for port in ports {
+            self.prune_reads(cx, port);
+            self.links.bring_up(cx, port);
         }
     }
 

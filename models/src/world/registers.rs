@@ -15,7 +15,7 @@ use crate::agent::protocol::Own;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Payload};
-use crate::ids::{EndpointId, Node, PortId, SwitchId};
+use crate::ids::{EndpointId, Node, SwitchId};
 use crate::observe::mark;
 use crate::observe::probe::{Delivery, PacketId, Probe, RegisterEvent, RegisterStep};
 use crate::registers::enumeration::{EnumerationReport, Outline, report};
@@ -207,28 +207,21 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// From now on packets for an id leave a switch through `port`; its neighbours learn it for their own
-    /// staging (VOQ-2.2-5). What waits already keeps its queue (VOQ-D22).
+    /// staging (VOQ-2.2-5), at once: how long software takes to tell them is not modelled. What waits already
+    /// keeps its queue (VOQ-D22).
     fn set_route(&mut self, s: SwitchId, id: usize, port: u8) {
         let (base, ports) = (self.switches[s].base, self.switches[s].ports);
-        let exists = u32::from(port) < ports
-            && self.links.ports[(base + u32::from(port)).index()].tx.peer != PortId::NONE;
-        let egress = if exists { port } else { DROP };
+        let exists = u32::from(port) < ports;
+        let next = exists.then(|| self.links.across(base + u32::from(port))).flatten();
+        let egress = if next.is_some() { port } else { DROP };
         let known = |egress: u8| if egress & MASK == 0 { egress } else { NO_PORT };
-        let next_hop = if exists {
-            let peer = self.links.ports[(base + u32::from(port)).index()].tx.peer;
-            match self.links.nodes.node(peer) {
-                Node::Switch(next) => known(self.switches[next].routes[id].egress),
-                Node::Endpoint(_) => NO_PORT,
-            }
-        } else {
-            NO_PORT
+        let next_hop = match next.map(|next| self.links.nodes.node(next)) {
+            Some(Node::Switch(next)) => known(self.switches[next].routes[id].egress),
+            Some(Node::Endpoint(_)) | None => NO_PORT,
         };
         self.switches[s].routes[id] = Hop { egress, next_hop };
         for own in base.span(ports) {
-            let peer = self.links.ports[own.index()].tx.peer;
-            if peer == PortId::NONE {
-                continue;
-            }
+            let Some(peer) = self.links.across(own) else { continue };
             match self.links.nodes.node(peer) {
                 Node::Switch(other) => {
                     let towards = (peer - self.switches[other].base) as u8;

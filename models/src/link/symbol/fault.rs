@@ -133,27 +133,6 @@ impl<P: Probe> Links<P> {
         }
     }
 
-    /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
-    /// each period until it is up.
-    pub(crate) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
-        let peer = self.ports[port.index()].rx.peer;
-        let partner = &self.end(peer).link;
-        if !(partner.is_up() || partner.is_down()) {
-            self.tell_again(cx, port);
-        }
-    }
-
-    /// A symbol of `port` was lost: what it told about buffers is told again, once, a period later.
-    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
-        let end = self.end(port);
-        if std::mem::replace(&mut end.told_again, true) {
-            return;
-        }
-        let at = cx.now().0 + end.status_period;
-        let key = self.key(self.ports[port.index()].rx.device, at, class::SYMBOL);
-        cx.post(key, port.into(), LinkStep::Tell.pack());
-    }
-
     /// The direction that leaves `port` has another number of lanes from now on.
     fn change_width(&mut self, port: PortId, from: u64, to: u64, now: u64) {
         let rx = &self.ports[port.index()].rx;

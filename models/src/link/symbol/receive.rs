@@ -20,10 +20,9 @@ impl<P: Probe> Links<P> {
     ) -> Option<EventKey> {
         let now = cx.now().0;
         if symbol.damaged {
-            let peer = self.ports[port.index()].rx.peer;
             self.end(port).suspect = true;
-            self.tell_again(cx, peer);
-            let pipeline = self.timings[self.ports[peer.index()].tx.timing as usize].pipeline;
+            self.ask_again(cx, port);
+            let pipeline = self.arriving(port).pipeline;
             let device = self.ports[port.index()].rx.device;
             let key = self.key(device, now + pipeline, class::SYMBOL);
             let control = Control { key, symbol: None };
