@@ -221,14 +221,14 @@ impl Owner {
 
     /// The switch that it is.
     #[inline(always)]
-    pub fn as_switch(self) -> SwitchId {
+    fn as_switch(self) -> SwitchId {
         debug_assert!(self.is_switch(), "the port belongs to a switch");
         SwitchId(self.0 as u32)
     }
 
     /// The endpoint that it is.
     #[inline(always)]
-    pub fn as_endpoint(self) -> EndpointId {
+    fn as_endpoint(self) -> EndpointId {
         debug_assert!(!self.is_switch(), "the port belongs to an endpoint");
         EndpointId(!self.0 as u32)
     }

@@ -202,11 +202,11 @@ impl<P: Probe> Links<P> {
         self.nodes.first_port(self.ports[port.index()].rx.device)
     }
 
-    pub(crate) fn channels_of(&mut self, port: PortId) -> &mut Channels {
+    pub fn channels_of(&mut self, port: PortId) -> &mut Channels {
         self.cold[port.index()].channels.as_mut().expect("the link of the port is of another medium")
     }
     /// The messages on the wire of `port`, where channels share it.
-    pub(crate) fn interleaved(&self, port: PortId) -> Option<&Interleave> {
+    pub fn interleaved(&self, port: PortId) -> Option<&Interleave> {
         self.cold[port.index()].channels.as_ref()?.interleave.as_deref()
     }
 }

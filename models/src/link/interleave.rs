@@ -170,7 +170,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Unfolded: a message is at the pins of `port`.
-    pub(crate) fn message_at_pins<L: EventList<Payload>>(
+    pub fn message_at_pins<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -190,7 +190,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// If another channel may have something for the wire of `port`: looks at the next border.
-    pub(crate) fn may_pass<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub fn may_pass<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let Some(channels) = &self.cold[port.index()].channels else { return };
         let Some(Interleave { on_wire: Some(sending), stopped, looks: false, .. }) =
             channels.interleave.as_deref()
@@ -281,14 +281,14 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether `output` could start a message of this channel from input `lane`, now or at a border soon.
-    pub(crate) fn wants(&self, output: PortId, lane: u32, channel: usize) -> bool {
+    pub fn wants(&self, output: PortId, lane: u32, channel: usize) -> bool {
         let tx = &self.ports[output.index()].tx;
         let waits = tx.mask[channel] >> lane & 1 == 1 && tx.clock.blocked() >> channel & 1 == 0;
         waits && !self.interleaved(output).is_some_and(|messages| messages.has_begun(channel))
     }
 
     /// Whether `output` still reads a channel of an input after this instant.
-    pub(crate) fn reads_on(&self, output: PortId, channel: usize, now: Time) -> bool {
+    pub fn reads_on(&self, output: PortId, channel: usize, now: Time) -> bool {
         let on_wire = self.interleaved(output).and_then(|messages| messages.on_wire);
         let Some(sending) = on_wire.filter(|sending| usize::from(sending.channel) == channel) else {
             return true;
@@ -321,7 +321,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A transmission of `port` was to end now. `None`: it has let others pass and ends later.
-    pub(crate) fn message_ended<L: EventList<Payload>>(
+    pub fn message_ended<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -394,7 +394,7 @@ impl<P: Probe> Links<P> {
 
     /// The channel after `channel` that has something takes its turn on the wire of `port`, which is free;
     /// the last one to be asked is `channel`.
-    pub(crate) fn next_turn<L: EventList<Payload>>(
+    pub fn next_turn<L: EventList<Payload>>(
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
@@ -405,7 +405,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A border of micropackets, where a message was to stop: another channel may have its turn.
-    pub(crate) fn border<L: EventList<Payload>>(
+    pub fn border<L: EventList<Payload>>(
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
@@ -426,7 +426,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether no message lets others pass on the wire of `port`.
-    pub(crate) fn has_none_stopped(&mut self, port: PortId) -> bool {
+    pub fn has_none_stopped(&mut self, port: PortId) -> bool {
         self.interleave(port).stopped.iter().all(Option::is_none)
     }
 }

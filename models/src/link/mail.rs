@@ -372,7 +372,7 @@ impl<P: Probe> Links<P> {
 
     /// A status of a link that needs more than the closed form has its place on the wire.
     #[cold]
-    pub fn note_status(&mut self, now: u64, port: PortId, place: u64, acknowledged: u8, free: u8) {
+    fn note_status(&mut self, now: u64, port: PortId, place: u64, acknowledged: u8, free: u8) {
         let bits = self.ports[port.index()].rx.special;
         if bits & special::WATCHED != 0 {
             self.end(port).note_place(now, place);
@@ -441,7 +441,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Posts the news of a place that has been counted.
-    pub(crate) fn post_credit<L: EventList<Payload>>(
+    pub(super) fn post_credit<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,

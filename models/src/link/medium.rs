@@ -82,7 +82,7 @@ fn again(medium: Medium, frame: &[u8]) -> Option<Vec<u8>> {
 impl<P: Probe> Links<P> {
     /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
     #[cold]
-    pub(crate) fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, packet: u32) {
+    pub fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, packet: u32) {
         // Both ends are of one medium.
         let lossy = self.cold[port.index()].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
         assert!(lossy, "a receive buffer overflows: transmitter-controlled flow control failed");
@@ -92,7 +92,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// `--wire-check`: a frame is written again from what is read of it.
-    pub(crate) fn check_frame(&mut self, port: PortId, packet: u32) {
+    pub(super) fn check_frame(&mut self, port: PortId, packet: u32) {
         let medium = self.channels_of(port).medium;
         let wire = self.packets[packet].wire;
         let frame = self.packets.frames.get(packet).expect("links of other media carry frames");
@@ -138,12 +138,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A receive buffer of `port` is free: the news for the sender, if it waits for room.
-    pub(crate) fn return_place<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: PortId,
-        freed: Freed,
-    ) {
+    pub fn return_place<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, freed: Freed) {
         let own = self.channels_of(port);
         if !own.medium.is_lossless() {
             return;
@@ -158,12 +153,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A packet of a channel that shares its link has reached the sink behind `port`: its place is free.
-    pub(crate) fn return_at_sink<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: PortId,
-        packet: u32,
-    ) {
+    pub fn return_at_sink<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, packet: u32) {
         let priority = self.packets[packet].priority;
         let channel = self.channels_of(port).of(priority);
         let at = cx.now().0 + self.arriving(port).propagation;
@@ -171,7 +161,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// The sender of `port` hears of a free place. Whether somebody waited for it.
-    pub(crate) fn credit_returned(&mut self, now: u64, port: PortId, channel: u32) -> bool {
+    pub fn credit_returned(&mut self, now: u64, port: PortId, channel: u32) -> bool {
         let channels = self.channels_of(port);
         channels.coming -= 1;
         channels.free[channel as usize] += 1;
@@ -182,7 +172,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Makes links what the configuration says. Switches whose channels share links.
-    pub(crate) fn set_up_media(&mut self) -> BTreeSet<SwitchId> {
+    pub fn set_up_media(&mut self) -> BTreeSet<SwitchId> {
         let config = self.config.clone();
         let mut shared = BTreeSet::new();
         for media in &config.media {

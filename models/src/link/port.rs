@@ -243,13 +243,13 @@ impl Tx {
 
     /// Whether a record is visible at `key`.
     #[inline]
-    pub fn has_record(&self, key: EventKey) -> bool {
+    pub(super) fn has_record(&self, key: EventKey) -> bool {
         self.pending > 0 && self.keys[0] <= key
     }
 
     /// The oldest record that has not been consumed.
     #[inline]
-    pub fn first_record(&self) -> Option<CreditRecord> {
+    pub(super) fn first_record(&self) -> Option<CreditRecord> {
         (self.pending > 0).then(|| CreditRecord {
             key: self.keys[0],
             buffers: self.buffers[0],
@@ -258,7 +258,7 @@ impl Tx {
     }
 
     #[inline]
-    pub fn push_record(&mut self, cold: &mut [Cold], port: PortId, record: CreditRecord) {
+    pub(super) fn push_record(&mut self, cold: &mut [Cold], port: PortId, record: CreditRecord) {
         let n = self.pending as usize;
         if n < 2 {
             self.keys[n] = record.key;
@@ -272,7 +272,7 @@ impl Tx {
 
     /// Takes the oldest record; there is one.
     #[inline]
-    pub fn pop_record(&mut self, cold: &mut [Cold], port: PortId) -> CreditRecord {
+    pub(super) fn pop_record(&mut self, cold: &mut [Cold], port: PortId) -> CreditRecord {
         let first =
             CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
@@ -297,7 +297,7 @@ impl Tx {
     }
 
     /// Corrects the buffers told by the youngest record.
-    pub fn amend_last(&mut self, cold: &mut Cold, buffers: u8) {
+    pub(super) fn amend_last(&mut self, cold: &mut Cold, buffers: u8) {
         match self.pending {
             0 => unreachable!("an unsent symbol has a record"),
             1 => self.buffers[0] = buffers,

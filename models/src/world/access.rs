@@ -29,7 +29,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A type 8 packet is eligible in a switch.
     #[cold]
-    pub(crate) fn arrive_maintenance<L: EventList<Payload>>(
+    fn arrive_maintenance<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         Access { port, packet, behind }: Access,

@@ -57,7 +57,7 @@ impl Stripes {
     }
 
     /// Whether the agent of another endpoint listens to this one.
-    pub fn is_joined(&self, e: EndpointId) -> bool {
+    fn is_joined(&self, e: EndpointId) -> bool {
         matches!(self.host.get(e), Some(Some(_)))
     }
 }
@@ -96,7 +96,7 @@ impl<P: Probe> Links<P> {
 
 impl<P: Probe> Fabric<P> {
     /// Gives endpoints their agents.
-    pub(crate) fn set_up_agents(&mut self) {
+    pub(super) fn set_up_agents(&mut self) {
         let config = self.links.config.clone();
         let paths = crate::agent::linx::paths::Paths::new(&config);
         let setup = |part: &&PartConfig| matches!(part.protocol, ProtocolConfig::Enumerate { .. });
@@ -120,7 +120,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Joins the interfaces of hosts.
-    pub(crate) fn set_up_stripes(&mut self) {
+    pub(super) fn set_up_stripes(&mut self) {
         let config = self.links.config.clone();
         for part in config.agents.iter().flat_map(|agent| &agent.parts) {
             let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
@@ -136,7 +136,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// First events of the agents.
-    pub(crate) fn bootstrap_agents(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
+    pub(super) fn bootstrap_agents(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for e in self.hosts.agents.ids() {
             let Some(agent) = &mut self.hosts.agents[e] else { continue };
             let at = if agent.has_orders() { Some(0) } else { agent.next_deadline() };
@@ -148,7 +148,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A timer or a service of an agent ends.
-    pub(crate) fn host_event<L: EventList<Payload>>(
+    pub(super) fn host_event<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -175,7 +175,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Asks for what an event for the agent behind `port` touches.
     #[inline]
-    pub(crate) fn prefetch_agent(&self, port: PortId) {
+    pub(super) fn prefetch_agent(&self, port: PortId) {
         let e = self.links.nodes.endpoint(port);
         if let Some(Some(agent)) = self.hosts.agents.get(e) {
             agent.prefetch();
@@ -184,7 +184,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// An agent that is about to be called.
-    pub(crate) fn lend(&mut self, e: EndpointId) -> &mut Agent {
+    fn lend(&mut self, e: EndpointId) -> &mut Agent {
         let agent = self.hosts.agents[e].as_mut().expect("only agents are called");
         // What its protocols sent at the start of the run is still there.
         if agent.work.is_empty() {
@@ -194,14 +194,14 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Whether deliveries to this endpoint are events.
-    pub(crate) fn listens(&self, e: EndpointId) -> bool {
+    pub fn listens(&self, e: EndpointId) -> bool {
         matches!(self.hosts.agents.get(e), Some(Some(_)))
             || !self.registers.spaces.is_empty()
             || self.hosts.stripes.is_joined(e)
     }
 
     /// A packet that an agent made has reached the sink behind `port`.
-    pub(crate) fn deliver_cargo<L: EventList<Payload>>(
+    pub(super) fn deliver_cargo<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -264,7 +264,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Takes out what an agent has made. `turn`: the endpoint may start something.
-    pub(crate) fn carry_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId, turn: bool) {
+    pub fn carry_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId, turn: bool) {
         let now = cx.now();
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
         let agent = self.hosts.agents[e].as_mut().expect("only agents are carried out");
@@ -369,7 +369,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// One frame of an agent joins the injection queue of an interface, whose number comes back.
-    pub(crate) fn inject_frame<L: EventList<Payload>>(
+    fn inject_frame<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         host: EndpointId,
@@ -403,7 +403,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Frames have joined the queues of further interfaces of a host, one bit for each: they may start.
-    pub(crate) fn interfaces_turn<L: EventList<Payload>>(
+    fn interfaces_turn<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         host: EndpointId,
@@ -417,7 +417,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A frame of this endpoint has started to leave: its protocol may have more.
-    pub(crate) fn frame_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId) {
+    pub fn frame_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId) {
         let now = cx.now().0;
         let (host, _) = self.hosts.stripes.host(e);
         self.lend(host).make_stream(now);
@@ -426,7 +426,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A frame has reached the endpoint behind `port`.
-    pub(crate) fn deliver_frame<L: EventList<Payload>>(
+    pub fn deliver_frame<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -445,7 +445,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Totals of agents up to `end`, in the order of their devices, and of their flows.
-    pub(crate) fn agent_totals(&self, end: u64) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
+    pub(super) fn agent_totals(&self, end: u64) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
         let mut flows = Vec::new();
         let mut agents = Vec::new();
         for (endpoint, agent) in self.endpoints.iter().zip(self.hosts.agents.iter()) {
@@ -460,7 +460,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// What of every flow is still under way.
-    pub(crate) fn left(&self) -> Vec<FlowLeft> {
+    pub fn left(&self) -> Vec<FlowLeft> {
         let mut flows = vec![FlowLeft::default(); self.links.config.flows.len()];
         for (id, packet) in self.links.packets.iter() {
             flows[usize::from(packet.flow)].packet(packet.created);
@@ -481,7 +481,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// What protocols have come to at `end`, flow by flow.
-    pub(crate) fn protocol_totals(&self, end: u64) -> Totals {
+    pub(super) fn protocol_totals(&self, end: u64) -> Totals {
         let mut flows: BTreeMap<u16, Vec<(u32, &dyn Protocol)>> = BTreeMap::new();
         for (endpoint, agent) in self.endpoints.iter().zip(self.hosts.agents.iter()) {
             for (flow, protocol) in agent.iter().flat_map(|agent| agent.protocols()) {
@@ -510,7 +510,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Answers a request that was delivered to an endpoint; anything else comes back.
-    pub(crate) fn answer_at_endpoint<L: EventList<Payload>>(
+    fn answer_at_endpoint<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         e: EndpointId,

@@ -15,7 +15,12 @@ use sim_core::{Duration, EventList};
 
 impl<P: Probe> Fabric<P> {
     /// Something happens on a link.
-    pub fn link_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, target: PortId, step: LinkStep) {
+    pub(super) fn link_event<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        target: PortId,
+        step: LinkStep,
+    ) {
         // Errors alone do not keep a run going, and nobody waits for news of buffers.
         if !matches!(step, LinkStep::Error | LinkStep::Credit { .. }) {
             self.links.observe.last_event = cx.now().0;
@@ -62,7 +67,7 @@ impl<P: Probe> Fabric<P> {
     // --- in symbol granularity -------------------------------------------------------------------
 
     /// A symbol reaches `port`.
-    pub fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub(super) fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let Some(symbol) = self.links.take_symbol(cx.key(), port) else { return };
         if !symbol.damaged {
@@ -82,7 +87,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Unfolded: the deciding octet has arrived; the pipeline, if there is one, becomes an event with the
     /// same order.
-    pub fn waits_in_pipeline<L: EventList<Payload>>(
+    pub(super) fn waits_in_pipeline<L: EventList<Payload>>(
         &self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -99,7 +104,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A packet has passed the pipeline of the device of `port`.
     #[inline(always)]
-    pub fn past_pipeline<L: EventList<Payload>>(
+    pub(super) fn past_pipeline<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -115,7 +120,7 @@ impl<P: Probe> Fabric<P> {
 
     /// The input side of `port` gets to a packet.
     #[cold]
-    pub fn packet_arrives<L: EventList<Payload>>(
+    pub(super) fn packet_arrives<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,

@@ -41,7 +41,7 @@ pub(super) struct Answer {
 
 impl<P: Probe> Fabric<P> {
     /// Gives every device its registers as they are before the host begins: no routes, no enables, no ids.
-    pub(crate) fn set_up_registers(&mut self) {
+    pub(super) fn set_up_registers(&mut self) {
         let config = self.links.config.clone();
         let Some(outline) = Outline::of(&config) else { return };
         assert_eq!(config.id_space, u32::from(outline.enumeration.any_id()) + 1, "any id can be routed");
@@ -64,7 +64,7 @@ impl<P: Probe> Fabric<P> {
     // --- at an endpoint --------------------------------------------------------------------------
 
     /// A host writes its own registers. Whether its endpoint may send from now on.
-    pub(crate) fn write_own<L: EventList<Payload>>(
+    pub fn write_own<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         device: u32,
@@ -243,7 +243,7 @@ impl<P: Probe> Fabric<P> {
     // --- observation -----------------------------------------------------------------------------
 
     /// A request joined the injection queue.
-    pub(crate) fn tell_asked(
+    pub(super) fn tell_asked(
         &mut self,
         now: u64,
         e: EndpointId,
@@ -266,7 +266,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// What the host did.
-    pub(crate) fn enumeration_report(&self) -> Option<EnumerationReport> {
+    pub(super) fn enumeration_report(&self) -> Option<EnumerationReport> {
         let (host, counters) = self.hosts.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
         let spaces = &self.registers.spaces;
         Some(report(&host.diary, &host.host, counters, spaces, !self.registers.astray))

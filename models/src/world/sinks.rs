@@ -54,7 +54,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A packet reaches the endpoint behind `port` at `at`, with what it carries.
-    pub fn reach_endpoint<L: EventList<Payload>>(
+    pub(super) fn reach_endpoint<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -89,7 +89,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Settles everything that is due before `key` but that nobody has needed yet.
-    pub fn settle<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey) {
+    pub(super) fn settle<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey) {
         self.settle_until(cx, key, key.time().0);
     }
 

@@ -16,7 +16,7 @@ use voq_backpressure::{ActiveVcs, Originator, Receiver};
 
 impl<P: Probe> Fabric<P> {
     /// Builds originators and receivers from the compiled registers and staging.
-    pub fn set_up_staging(&mut self) {
+    pub(super) fn set_up_staging(&mut self) {
         let config = self.links.config.clone();
         let mut long = vec![false; self.links.ports.len()];
         for link in &config.links {

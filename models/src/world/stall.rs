@@ -255,7 +255,7 @@ impl Watchdog {
 
 impl<P: Probe> Links<P> {
     /// The port whose transmitter a waiting packet is for.
-    pub fn port_of(&self, packet: u32) -> PortId {
+    fn port_of(&self, packet: u32) -> PortId {
         self.packets[packet].port
     }
 
@@ -313,7 +313,7 @@ impl<P: Probe> Fabric<P> {
         format!("{head}: {why}")
     }
 
-    pub fn watch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
+    pub(super) fn watch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         let now = cx.now().0;
         self.settle(cx, cx.key());
         self.links.observe.pending -= 1;

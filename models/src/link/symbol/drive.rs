@@ -28,7 +28,7 @@ pub(crate) struct Flight {
 impl<P: Probe> Links<P> {
     /// Something may have become due at `port`: it gets its place on the wire, and the next place is asked
     /// for.
-    pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let Links { ports, ends, timings, keys, .. } = self;
         let Port { tx, rx } = &mut ports[port.index()];
@@ -224,7 +224,7 @@ impl<P: Probe> Links<P> {
 
     /// A place on the wire of `port`, if it is one: the link port says what leaves. Whether something has
     /// left, so that there may be news.
-    pub(crate) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) -> bool {
+    pub fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) -> bool {
         let now = cx.now().0;
         if !self.is_symbolic(port) {
             return false;

@@ -116,7 +116,7 @@ impl Errors {
 
 impl<P: Probe> Links<P> {
     /// First errors, and all scheduled faults.
-    pub(crate) fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
+    pub fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for port in PortId::new(0).span(self.ends.len() as u32) {
             let Some(at) = self.ends[port.index()].as_ref().and_then(|end| end.errors.next_at()) else {
                 continue;
@@ -157,7 +157,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A character that leaves `port` now is damaged: in a packet, in a symbol, or between them.
-    pub(crate) fn damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub fn damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
@@ -204,7 +204,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// The receiver of `port` tells no free buffers from now on, or tells them again.
-    pub(crate) fn withhold_credits(&mut self, port: PortId, withholds: bool) {
+    pub fn withhold_credits(&mut self, port: PortId, withholds: bool) {
         self.end(port).withholds = withholds;
         self.count(port, false);
         if !withholds {
@@ -213,7 +213,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A status that was lost is told again.
-    pub(crate) fn tell_now(&mut self, port: PortId) {
+    pub fn tell_now(&mut self, port: PortId) {
         self.count(port, false);
         let end = self.end(port);
         end.told_again = false;
@@ -221,12 +221,12 @@ impl<P: Probe> Links<P> {
     }
 
     /// From its next initialisation on the link has so many lanes.
-    pub(crate) fn take_lanes(&mut self, port: PortId, lanes: u8) {
+    pub fn take_lanes(&mut self, port: PortId, lanes: u8) {
         self.end(port).lanes = Some(lanes);
     }
 
     /// The link of `port` is lost. Whether it was there.
-    pub(crate) fn take_down(&mut self, now: u64, port: PortId) -> bool {
+    pub fn take_down(&mut self, now: u64, port: PortId) -> bool {
         let Links { ports, ends, timings, .. } = self;
         let Port { tx, rx } = &mut ports[port.index()];
         let end = ends[port.index()].as_mut().expect("faults are for symbolic links");
@@ -259,7 +259,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// The link of `port` begins to initialise, if it is down. What is read there has been taken note of.
-    pub(crate) fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let end = self.end(port);
         if !end.link.is_down() {

@@ -135,7 +135,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether symbols are on their way on links in packet granularity.
-    pub(crate) fn symbols_under_way(&self, now: u64) -> bool {
+    pub fn symbols_under_way(&self, now: u64) -> bool {
         self.ends.iter().enumerate().any(|(port, end)| {
             let rx = &self.ports[port].rx;
             let timing = &self.timings[rx.timing as usize];
@@ -264,7 +264,7 @@ impl<P: Probe> Links<P> {
 
     /// The link of `port` goes back to packet granularity if nothing happens on it that only symbol
     /// granularity knows.
-    pub(crate) fn try_leave(&mut self, now: u64, port: PortId) {
+    pub fn try_leave(&mut self, now: u64, port: PortId) {
         let end = self.end(port);
         if !end.changes || !end.is_quiet(now) {
             return;
@@ -284,7 +284,7 @@ impl<P: Probe> Links<P> {
 
     /// The link between `ports` runs in symbol granularity from now on; all symbols of this instant have
     /// left, and what was due has been taken note of.
-    pub(crate) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [PortId; 2]) {
+    pub fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [PortId; 2]) {
         for port in ports {
             self.consume(cx, port, cx.key());
         }
@@ -303,7 +303,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// The link of `port` has changed its granularity.
-    pub(crate) fn entered<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub fn entered<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         if self.nodes.is_switch(port) && self.ports[port.index()].tx.done > cx.key() {
             self.post_done(cx, port);
         }
@@ -313,12 +313,12 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether the link of `port` runs in packet granularity and will have to change.
-    pub(crate) fn is_watched(&self, port: PortId) -> bool {
+    pub fn is_watched(&self, port: PortId) -> bool {
         self.ports[port.index()].rx.special & special::WATCHED != 0
     }
 
     /// The link of `port` does not go back before the next instant.
-    pub(crate) fn stay(&mut self, now: u64, port: PortId) {
+    pub fn stay(&mut self, now: u64, port: PortId) {
         self.end(port).stay_until = now + 1;
     }
 }
