@@ -104,7 +104,7 @@ pub(super) fn send_transmission<L: EventList<Payload>>(
 impl<P: Probe> Links<P> {
     // --- a link as a whole -----------------------------------------------------------------------
 
-    /// Constants of the direction that ends at `port`: propagation, and what its device makes of it.
+    /// Constants of the direction that ends at `port`; both ends know them.
     #[inline(always)]
     pub fn arriving(&self, port: PortId) -> &LinkTiming {
         let Peer(upstream) = self.ports[port.index()].rx.peer;

@@ -44,9 +44,7 @@ impl<P: Probe> Fabric<P> {
             }
             LinkStep::Enter => {
                 self.enter(cx, target);
-                for port in self.links.ends_of(target) {
-                    self.links.stay(cx.now().0, port);
-                }
+                self.links.stay(cx.now().0, target);
             }
             LinkStep::Resume => self.after_link_port(cx, target, false),
             LinkStep::Tell => {

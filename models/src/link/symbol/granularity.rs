@@ -7,8 +7,8 @@
 //! records and wire. The link goes back when both ends are clean and quiet.
 //!
 //! *Both ends change at one instant*, each out of what both know. Nobody in the fabric learns anything by
-//! that: it is another way to write down what is the case. So [`Links::enter`] and [`Links::try_leave`] see
-//! both ends, and nothing else here does.
+//! that: it is another way to write down what is the case. So [`Links::enter`], [`Links::try_leave`] and
+//! [`Links::stay`] see both ends, and nothing else here does.
 //!
 //! *Nothing that was posted is revoked.* Arrivals, deliveries and wakes on the way keep their keys; in symbol
 //! granularity they are taken for what they would be there.
@@ -319,6 +319,8 @@ impl<P: Probe> Links<P> {
 
     /// The link of `port` does not go back before the next instant.
     pub fn stay(&mut self, now: u64, port: PortId) {
-        self.end(port).stay_until = now + 1;
+        for port in self.ends_of(port) {
+            self.end(port).stay_until = now + 1;
+        }
     }
 }
