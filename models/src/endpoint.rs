@@ -101,7 +101,7 @@ impl Endpoint {
         }
     }
 
-    pub fn post_create<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+    fn post_create<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
         let endpoint = &mut *self;
         if endpoint.create_posted || endpoint.next == u64::MAX {
             return;

@@ -3,7 +3,8 @@
 //! All ports of all devices have one row of numbers, device by device. A port belongs to a switch or to an
 //! endpoint, each numbered by itself.
 
-use std::ops::{Add, Sub};
+use std::marker::PhantomData;
+use std::ops::{Add, Index, IndexMut, Sub};
 
 /// A port, by its number among those of all devices.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,11 +65,127 @@ impl Sub for PortId {
     }
 }
 
+/// The number of a device among those of its kind.
+pub(crate) trait Id: Copy {
+    /// The device with this number.
+    fn new(number: u32) -> Self;
+    /// Its place in a [`ById`].
+    fn index(self) -> usize;
+}
+
+/// A switch, by its number among switches.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub(crate) struct SwitchId(u32);
+
+impl Id for SwitchId {
+    #[inline(always)]
+    fn new(number: u32) -> Self {
+        SwitchId(number)
+    }
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl From<SwitchId> for u32 {
+    #[inline(always)]
+    fn from(switch: SwitchId) -> u32 {
+        switch.0
+    }
+}
+
+/// An endpoint, by its number among endpoints.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub(crate) struct EndpointId(u32);
+
+impl Id for EndpointId {
+    #[inline(always)]
+    fn new(number: u32) -> Self {
+        EndpointId(number)
+    }
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Something for each device of a kind, or for none: by the numbers of that kind, and no others.
+#[derive(Clone, Debug)]
+pub(crate) struct ById<I, T> {
+    all: Vec<T>,
+    of: PhantomData<I>,
+}
+
+impl<I, T> Default for ById<I, T> {
+    fn default() -> Self {
+        ById { all: Vec::new(), of: PhantomData }
+    }
+}
+
+impl<I: Id, T> ById<I, T> {
+    /// The number of the next device.
+    pub fn next_id(&self) -> I {
+        I::new(self.all.len() as u32)
+    }
+
+    pub fn push(&mut self, device: T) {
+        self.all.push(device);
+    }
+
+    /// As many as there are of `other`.
+    pub fn resize_as<U>(&mut self, other: &ById<I, U>, with: impl FnMut() -> T) {
+        self.all.resize_with(other.all.len(), with);
+    }
+
+    #[inline(always)]
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.all.get(id.index())
+    }
+
+    #[inline(always)]
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.all.get_mut(id.index())
+    }
+
+    /// All numbers; borrows nothing.
+    pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
+        (0..self.all.len() as u32).map(I::new)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.all.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.all.iter_mut()
+    }
+}
+
+impl<I: Id, T> Index<I> for ById<I, T> {
+    type Output = T;
+    #[inline(always)]
+    fn index(&self, id: I) -> &T {
+        &self.all[id.index()]
+    }
+}
+
+impl<I: Id, T> IndexMut<I> for ById<I, T> {
+    #[inline(always)]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.all[id.index()]
+    }
+}
+
 /// A device, by its number among those of its kind.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
-    Switch(usize),
-    Endpoint(usize),
+    Switch(SwitchId),
+    Endpoint(EndpointId),
 }
 
 /// A [`Node`] in four octets, so that the owners of many ports lie close together: the number of a switch, or
@@ -77,19 +194,21 @@ pub(crate) enum Node {
 #[repr(transparent)]
 pub(crate) struct Owner(i32);
 
+impl From<SwitchId> for Owner {
+    #[inline(always)]
+    fn from(switch: SwitchId) -> Self {
+        Owner(switch.0 as i32)
+    }
+}
+
+impl From<EndpointId> for Owner {
+    #[inline(always)]
+    fn from(endpoint: EndpointId) -> Self {
+        Owner(!(endpoint.0 as i32))
+    }
+}
+
 impl Owner {
-    /// The owner of the ports of a switch.
-    #[inline(always)]
-    pub fn switch(number: usize) -> Self {
-        Owner(number as i32)
-    }
-
-    /// The owner of the port of an endpoint.
-    #[inline(always)]
-    pub fn endpoint(number: usize) -> Self {
-        Owner(!(number as i32))
-    }
-
     #[inline(always)]
     pub fn is_switch(self) -> bool {
         self.0 >= 0
@@ -97,21 +216,21 @@ impl Owner {
 
     #[inline(always)]
     pub fn node(self) -> Node {
-        if self.is_switch() { Node::Switch(self.0 as usize) } else { Node::Endpoint(!self.0 as usize) }
+        if self.is_switch() { Node::Switch(self.as_switch()) } else { Node::Endpoint(self.as_endpoint()) }
     }
 
-    /// The number of a switch, which it is.
+    /// The switch that it is.
     #[inline(always)]
-    pub fn as_switch(self) -> usize {
+    fn as_switch(self) -> SwitchId {
         debug_assert!(self.is_switch(), "the port belongs to a switch");
-        self.0 as usize
+        SwitchId(self.0 as u32)
     }
 
-    /// The number of an endpoint, which it is.
+    /// The endpoint that it is.
     #[inline(always)]
-    pub fn as_endpoint(self) -> usize {
+    fn as_endpoint(self) -> EndpointId {
         debug_assert!(!self.is_switch(), "the port belongs to an endpoint");
-        !self.0 as usize
+        EndpointId(!self.0 as u32)
     }
 }
 
@@ -147,13 +266,13 @@ impl Nodes {
 
     /// The switch that a port belongs to.
     #[inline(always)]
-    pub fn switch(&self, port: PortId) -> usize {
+    pub fn switch(&self, port: PortId) -> SwitchId {
         self.owner(port).as_switch()
     }
 
     /// The endpoint that a port belongs to.
     #[inline(always)]
-    pub fn endpoint(&self, port: PortId) -> usize {
+    pub fn endpoint(&self, port: PortId) -> EndpointId {
         self.owner(port).as_endpoint()
     }
 
@@ -175,7 +294,7 @@ impl Nodes {
     }
 
     /// The endpoint of a device, which is one.
-    pub fn endpoint_of(&self, device: u32) -> usize {
+    pub fn endpoint_of(&self, device: u32) -> EndpointId {
         self.endpoint(self.first_port(device))
     }
 }
@@ -187,14 +306,19 @@ mod tests {
     #[test]
     fn ports_are_numbered_through_all_devices() {
         let mut nodes = Nodes::default();
-        nodes.push(Owner::endpoint(0), 1);
-        nodes.push(Owner::switch(0), 3);
-        nodes.push(Owner::endpoint(1), 1);
+        nodes.push(EndpointId(0).into(), 1);
+        nodes.push(SwitchId(0).into(), 3);
+        nodes.push(EndpointId(1).into(), 1);
         assert_eq!(
             [0, 1, 3, 4].map(|port| nodes.node(PortId(port))),
-            [Node::Endpoint(0), Node::Switch(0), Node::Switch(0), Node::Endpoint(1)]
+            [
+                Node::Endpoint(EndpointId(0)),
+                Node::Switch(SwitchId(0)),
+                Node::Switch(SwitchId(0)),
+                Node::Endpoint(EndpointId(1))
+            ]
         );
         assert_eq!((nodes.port((1, 2)), nodes.number(1, PortId(3))), (PortId(3), 2));
-        assert_eq!((nodes.endpoint_of(2), nodes.is_switch(PortId(4))), (1, false));
+        assert_eq!((nodes.endpoint_of(2), nodes.is_switch(PortId(4))), (EndpointId(1), false));
     }
 }

@@ -17,6 +17,8 @@ use crate::config::{DeviceModel, FabricConfig, Forwarding};
 use crate::event::{Cx, Payload};
 use crate::ids::{Nodes, PortId};
 use crate::link::credit::Lengths;
+use crate::link::interleave::Interleave;
+use crate::link::mail::Peer;
 use crate::link::medium::Channels;
 use crate::link::port::{Cold, LinkTiming, Port, special};
 use crate::link::symbol::{End, WireChecked};
@@ -105,10 +107,10 @@ impl<P: Probe> Links<P> {
             let number = self.timing_number(timing);
             self.ports[to_index.index()].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
             let Port { tx, rx } = &mut self.ports[from_index.index()];
-            tx.peer = to_index;
+            tx.peer = Peer::new(to_index);
             tx.free = i16::from(receiver.buffers);
             tx.timing = number;
-            rx.peer = to_index;
+            rx.peer = tx.peer;
             rx.timing = tx.timing;
         }
     }
@@ -162,7 +164,7 @@ impl<P: Probe> Links<P> {
             return Time::MAX;
         }
         let mut last = self.observe.last_event;
-        for Port { tx, rx } in self.ports.iter().filter(|port| port.tx.peer != PortId::NONE) {
+        for Port { tx, rx } in self.ports.iter().filter(|port| port.tx.peer.is_some()) {
             let timing = &self.timings[tx.timing as usize];
             if tx.packets_sent > 0 {
                 last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
@@ -200,20 +202,11 @@ impl<P: Probe> Links<P> {
         self.nodes.first_port(self.ports[port.index()].rx.device)
     }
 
-    /// Deliveries to the endpoint with this port are events.
-    pub(crate) fn deliver_by_events(&mut self, port: PortId) {
-        {
-            let upstream = self.ports[port.index()].tx.peer;
-            let timing = self.ports[upstream.index()].tx.timing;
-            let timing = crate::link::port::LinkTiming { to_agent: true, ..self.timings[timing as usize] };
-            let number = self.timing_number(timing);
-            self.ports[upstream.index()].tx.timing = number;
-            // The wire of a port is that of its transmitter.
-            self.ports[upstream.index()].rx.timing = self.ports[upstream.index()].tx.timing;
-        }
-    }
-
-    pub(crate) fn channels_of(&mut self, port: PortId) -> &mut Channels {
+    pub fn channels_of(&mut self, port: PortId) -> &mut Channels {
         self.cold[port.index()].channels.as_mut().expect("the link of the port is of another medium")
+    }
+    /// The messages on the wire of `port`, where channels share it.
+    pub fn interleaved(&self, port: PortId) -> Option<&Interleave> {
+        self.cold[port.index()].channels.as_ref()?.interleave.as_deref()
     }
 }

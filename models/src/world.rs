@@ -27,9 +27,10 @@ use crate::config::{
 use crate::endpoint::Endpoint;
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
-use crate::ids::{Node, Owner, PortId};
+use crate::ids::{ById, EndpointId, Id as _, Node, Owner, PortId, SwitchId};
 use crate::link::Links;
 use crate::link::credit::Lengths;
+use crate::link::mail::Peer;
 use crate::link::port::{Cold, Port, Rx, Tx, UNSERVED};
 use crate::link::wire::Wire;
 use crate::observe::probe::Probe;
@@ -68,8 +69,8 @@ pub(crate) struct Fabric<P> {
     pub foresight: bool,
     /// Links with both halves of their ports, packets, and what is observed.
     pub links: Links<P>,
-    pub switches: Vec<Switch>,
-    pub endpoints: Vec<Endpoint>,
+    pub switches: ById<SwitchId, Switch>,
+    pub endpoints: ById<EndpointId, Endpoint>,
     pub hosts: Hosts,
     pub registers: Registers,
     pub watchdog: Watchdog,
@@ -80,8 +81,8 @@ impl<P: Probe> Fabric<P> {
         let mut fabric = Fabric {
             foresight: is_large(&config),
             links: Links::new(config.clone(), pipeline == PipelineMode::Unfolded, probe),
-            switches: Vec::new(),
-            endpoints: Vec::new(),
+            switches: ById::default(),
+            endpoints: ById::default(),
             hosts: Hosts::default(),
             registers: Registers::default(),
             watchdog: Watchdog::new(config.stall_after.map_or(0, |d| d.0)),
@@ -100,7 +101,7 @@ impl<P: Probe> Fabric<P> {
             let endpoint = fabric.links.nodes.endpoint(port);
             fabric.endpoints[endpoint].sources.push(Source::new(config.seed, source));
         }
-        for endpoint in &mut fabric.endpoints {
+        for endpoint in fabric.endpoints.iter_mut() {
             endpoint.next = endpoint.sources.iter().map(|s| s.next).min().unwrap_or(u64::MAX);
         }
         fabric.set_up_agents();
@@ -111,8 +112,8 @@ impl<P: Probe> Fabric<P> {
         fabric.links.set_up_links();
         fabric.set_up_registers();
         fabric.set_up_staging();
-        for (e, endpoint) in fabric.endpoints.iter().enumerate() {
-            fabric.links.cold[endpoint.port.index()].listens = fabric.listens(e);
+        for e in fabric.endpoints.ids() {
+            fabric.links.cold[fabric.endpoints[e].port.index()].listens = fabric.listens(e);
         }
         fabric
     }
@@ -122,10 +123,10 @@ impl<P: Probe> Fabric<P> {
         let device = &config.devices[index as usize];
         let base = PortId::new(self.links.ports.len() as u32);
         let (lanes, owner) = match &device.model {
-            DeviceModel::Endpoint(_) => (1, Owner::endpoint(self.endpoints.len())),
+            DeviceModel::Endpoint(_) => (1, Owner::from(self.endpoints.next_id())),
             DeviceModel::Switch(s) => {
                 let lanes = if matches!(s.buffering, Buffering::Output { .. }) { 1 } else { ports };
-                (lanes, Owner::switch(self.switches.len()))
+                (lanes, Owner::from(self.switches.next_id()))
             }
         };
         let first_list = self.links.lists.len() as u32;
@@ -145,7 +146,7 @@ impl<P: Probe> Fabric<P> {
             let rx = Rx {
                 wire: Wire::new(),
                 status_standalone: 0,
-                peer: PortId::NONE,
+                peer: Peer::NONE,
                 device: index,
                 timing: 0,
                 occupied: 0,
@@ -250,7 +251,7 @@ impl<P: Probe> Fabric<P> {
 
     /// First events of a run.
     pub fn bootstrap(&mut self, mut schedule: impl FnMut(Event<Payload>)) {
-        for e in 0..self.endpoints.len() {
+        for e in self.endpoints.ids() {
             let endpoint = &mut self.endpoints[e];
             if endpoint.next != u64::MAX {
                 endpoint.create_posted = true;
@@ -259,7 +260,7 @@ impl<P: Probe> Fabric<P> {
             }
         }
         self.bootstrap_agents(&mut schedule);
-        for switch in &self.switches {
+        for switch in self.switches.iter() {
             if let Some(backpressure) = &switch.backpressure {
                 backpressure.bootstrap(&mut self.links, switch.ports, &mut schedule);
             }
@@ -330,7 +331,7 @@ impl<P: Probe> Fabric<P> {
             let mut stats = self.links.cold[index].stats;
             stats.packets_sent = u64::from(tx.packets_sent);
             stats.packet_ps = tx.packet_ps;
-            if tx.peer != PortId::NONE {
+            if tx.peer.is_some() {
                 let timing = self.links.timings[tx.timing as usize].wire;
                 // A symbol counts when it gets its place, a packet as far as it got.
                 stats.symbol_ps = u64::from(rx.wire.own_symbols) * timing.symbol;
@@ -525,7 +526,7 @@ impl<P: Probe> World for Fabric<P> {
                 let s = self.links.nodes.switch(target);
                 self.switches[s].accepted(&mut self.links, cx, target);
             }
-            Happening::Tick => self.switches[target.index()].tick(&mut self.links, cx),
+            Happening::Tick => self.switches[SwitchId::new(event.target)].tick(&mut self.links, cx),
             Happening::Link(step) => self.link_event(cx, target, step),
             Happening::Host(step) => self.host_event(cx, target, step),
             Happening::Sample => self.take_sample(cx),

@@ -69,7 +69,6 @@ const MODELS: House = House {
         &["agent"],
         &["world"],
         &["run"],
-        &["watched"],
     ],
     parts: &[
         ("Fabric", &["fabric"]),

@@ -11,7 +11,7 @@ use sim_core::EventList;
 impl<P: Probe> Links<P> {
     /// The fabric has committed a packet to the wire of a link that needs more than the closed form.
     #[cold]
-    pub(crate) fn started_specially<L: EventList<Payload>>(
+    pub fn started_specially<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,

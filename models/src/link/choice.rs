@@ -79,7 +79,7 @@ impl<P: Probe> Links<P> {
     /// The choice among what waits in VC0: lanes whose inputs are `busy` and packets without credit do not
     /// take part.
     #[inline(always)]
-    pub fn select_priority<L: EventList<Payload>>(
+    fn select_priority<L: EventList<Payload>>(
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
@@ -102,7 +102,7 @@ impl<P: Probe> Links<P> {
 
     /// The choice among what waits with one priority of VC0.
     #[inline(always)]
-    pub fn pick_at<L: EventList<Payload>>(
+    pub(super) fn pick_at<L: EventList<Payload>>(
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
@@ -183,7 +183,7 @@ impl<P: Probe> Links<P> {
 
     /// [`select`](Self::select) at a port with channels.
     #[cold]
-    pub(crate) fn select_channels<L: EventList<Payload>>(
+    fn select_channels<L: EventList<Payload>>(
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
@@ -244,13 +244,13 @@ impl<P: Probe> Links<P> {
 
     /// A packet of a channel, created at `at`, joins the injection queue of an endpoint.
     #[cold]
-    pub(crate) fn queue_in_channel(&mut self, port: PortId, packet: u32, at: u64) {
+    pub fn queue_in_channel(&mut self, port: PortId, packet: u32, at: u64) {
         self.begin_wait_at(port, packet, at, false);
         self.store_in_channel(port, 0, packet);
     }
 
     /// A packet of a channel that came through `lane` waits for `port` from now on.
-    pub(crate) fn wait_in_channel(&mut self, port: PortId, lane: u32, packet: u32, now: u64) {
+    pub fn wait_in_channel(&mut self, port: PortId, lane: u32, packet: u32, now: u64) {
         self.begin_wait_at(port, packet, now, false);
         self.store_in_channel(port, lane, packet);
     }

@@ -21,7 +21,7 @@ use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::choice::Device;
-use crate::link::port::{NO_INPUT, Port, reading};
+use crate::link::port::{LinkTiming, NO_INPUT, Port, reading};
 use crate::link::symbol::Flight;
 use crate::link::transmit::Pick;
 use crate::observe::probe::{Cause, Probe};
@@ -67,8 +67,8 @@ struct Sending {
     closed_until: u64,
     /// Its head decides about its arrival, which has been posted (cut-through).
     has_arrival: bool,
-    /// Port that sends it here, as far as its end may still be there (cut-through).
-    upstream: PortId,
+    /// Port that it comes in through, if its end may not be in yet (cut-through).
+    input: Option<PortId>,
     /// It has had its time on the wire and waits for its last micropackets.
     waits: bool,
 }
@@ -128,18 +128,36 @@ impl Interleave {
         on_wire || self.stopped[channel].is_some()
     }
 
+    /// When the last micropacket of a message leaves: at `done` if it is on the wire until then, not before
+    /// `next` if it lets others pass. `None`: long since.
+    pub(super) fn leaves(&self, packet: u32, done: u64, next: u64) -> Option<u64> {
+        match self.on_wire {
+            Some(sending) if sending.packet == packet => Some(done),
+            _ if self.holds(packet) => Some(next),
+            _ => self.gone.iter().rfind(|gone| gone.0 == packet).map(|gone| gone.1),
+        }
+    }
+
     fn holds(&self, packet: u32) -> bool {
         let stopped = self.stopped.iter().flatten().map(|stopped| &stopped.sending);
         self.on_wire.iter().chain(stopped).any(|sending| sending.packet == packet)
     }
 }
 
-impl<P: Probe> Links<P> {
-    /// The messages on the wire of `port`, where channels share it.
-    pub(crate) fn interleaved(&self, port: PortId) -> Option<&Interleave> {
-        self.cold[port.index()].channels.as_ref()?.interleave.as_deref()
+impl LinkTiming {
+    /// Time of a micropacket on the wire.
+    pub(super) fn micropacket_ps(&self) -> u64 {
+        (u64::from(MICROPACKET) * self.char_num).div_ceil(self.char_den)
     }
 
+    /// Time from what leaves until the neighbour, which cuts through, may send it on.
+    pub(super) fn behind(&self) -> u64 {
+        let head = (self.header + self.symbol_chars) * self.char_num / self.char_den;
+        head + self.propagation + self.pipeline
+    }
+}
+
+impl<P: Probe> Links<P> {
     fn interleave(&mut self, port: PortId) -> &mut Interleave {
         self.channels_of(port).interleave.as_mut().expect("the medium has virtual channels")
     }
@@ -151,67 +169,28 @@ impl<P: Probe> Links<P> {
         cx.post(tx.done, port.into(), LinkStep::Left.pack());
     }
 
-    /// Posts the arrival at the neighbour of `port`; unfolded, one pipeline earlier.
-    fn post_reach<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: PortId,
-        packet: u32,
-        arrival: EventKey,
-        behind: u32,
-    ) {
-        let tx = &self.ports[port.index()].tx;
-        let pipeline = self.timings[tx.timing as usize].pipeline;
-        let (early, step) = if self.unfolded && pipeline > 0 {
-            (pipeline, LinkStep::Pins { packet, behind })
-        } else {
-            (0, LinkStep::Reach { packet, behind })
-        };
-        cx.post(arrival.earlier(Duration(early)), tx.peer.into(), step.pack());
-    }
-
     /// Unfolded: a message is at the pins of `port`.
-    pub(crate) fn message_at_pins<L: EventList<Payload>>(
+    pub fn message_at_pins<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
         packet: u32,
         behind: u32,
     ) {
-        let upstream = self.ports[port.index()].rx.peer;
-        let pipeline = self.timings[self.ports[upstream.index()].tx.timing as usize].pipeline;
+        let pipeline = self.arriving(port).pipeline;
         let key = cx.key().later(Duration(pipeline));
         cx.post(key, port.into(), LinkStep::Reach { packet, behind }.pack());
-    }
-
-    /// Time from what leaves `port` until the neighbour, which cuts through, may send it on.
-    fn behind(&self, port: PortId) -> u64 {
-        let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
-        let head = (timing.header + timing.symbol_chars) * timing.char_num / timing.char_den;
-        head + timing.propagation + timing.pipeline
     }
 
     /// How much longer a message has to wait for its last micropackets: they come at the pace of the link
     /// before, as much later as the head did.
     fn missing(&self, sending: &Sending, now: u64) -> u64 {
-        let Sending { packet, upstream, .. } = *sending;
-        if upstream == PortId::NONE {
-            return 0;
-        }
-        let before = self.interleaved(upstream).expect("all links of a device are alike");
-        let end = match before.on_wire {
-            Some(other) if other.packet == packet => self.ports[upstream.index()].tx.done.time().0,
-            _ if before.holds(packet) => now + self.micropacket_ps(upstream),
-            _ => match before.gone.iter().rfind(|gone| gone.0 == packet) {
-                Some(&(_, at)) => at,
-                None => return 0,
-            },
-        };
-        (end + self.behind(upstream)).saturating_sub(now)
+        let end = sending.input.and_then(|input| self.end_of_message(input, sending.packet, now));
+        end.map_or(0, |end| end.saturating_sub(now))
     }
 
     /// If another channel may have something for the wire of `port`: looks at the next border.
-    pub(crate) fn may_pass<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub fn may_pass<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let Some(channels) = &self.cold[port.index()].channels else { return };
         let Some(Interleave { on_wire: Some(sending), stopped, looks: false, .. }) =
             channels.interleave.as_deref()
@@ -235,8 +214,7 @@ impl<P: Probe> Links<P> {
     }
 
     fn micropacket_ps(&self, port: PortId) -> u64 {
-        let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
-        (u64::from(MICROPACKET) * timing.char_num).div_ceil(timing.char_den)
+        self.timings[self.ports[port.index()].tx.timing as usize].micropacket_ps()
     }
 
     /// The message on the wire lets others pass.
@@ -303,14 +281,14 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether `output` could start a message of this channel from input `lane`, now or at a border soon.
-    pub(crate) fn wants(&self, output: PortId, lane: u32, channel: usize) -> bool {
+    pub fn wants(&self, output: PortId, lane: u32, channel: usize) -> bool {
         let tx = &self.ports[output.index()].tx;
         let waits = tx.mask[channel] >> lane & 1 == 1 && tx.clock.blocked() >> channel & 1 == 0;
         waits && !self.interleaved(output).is_some_and(|messages| messages.has_begun(channel))
     }
 
     /// Whether `output` still reads a channel of an input after this instant.
-    pub(crate) fn reads_on(&self, output: PortId, channel: usize, now: Time) -> bool {
+    pub fn reads_on(&self, output: PortId, channel: usize, now: Time) -> bool {
         let on_wire = self.interleaved(output).and_then(|messages| messages.on_wire);
         let Some(sending) = on_wire.filter(|sending| usize::from(sending.channel) == channel) else {
             return true;
@@ -328,17 +306,12 @@ impl<P: Probe> Links<P> {
     ) {
         let record = &self.packets[packet];
         let (channel, input) = (record.priority, record.input);
-        let is_switch = self.nodes.is_switch(port);
-        let mut upstream = PortId::NONE;
-        if is_switch {
-            let sender = self.ports[(self.base_of(port) + u32::from(input)).index()].rx.peer;
-            let cuts = self.timings[self.ports[sender.index()].tx.timing as usize].header != 0;
-            upstream = if cuts { sender } else { PortId::NONE };
-        }
+        let input = self.nodes.is_switch(port).then(|| self.base_of(port) + u32::from(input));
+        let input = input.filter(|&input| self.arriving(input).header != 0);
         let has_arrival = flight.behind > 0;
         let closed_until = if has_arrival { flight.start + flight.stored } else { flight.start };
         let from = flight.start;
-        let sending = Sending { packet, channel, from, closed_until, has_arrival, upstream, waits: false };
+        let sending = Sending { packet, channel, from, closed_until, has_arrival, input, waits: false };
         self.interleave(port).on_wire = Some(sending);
         self.post_left(cx, port);
         if has_arrival {
@@ -348,7 +321,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A transmission of `port` was to end now. `None`: it has let others pass and ends later.
-    pub(crate) fn message_ended<L: EventList<Payload>>(
+    pub fn message_ended<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -373,7 +346,7 @@ impl<P: Probe> Links<P> {
         self.interleave(port).on_wire = None;
         self.ports[port.index()].tx.done_posted = false;
         if sending.has_arrival {
-            let behind = self.behind(port);
+            let behind = self.timings[self.ports[port.index()].tx.timing as usize].behind();
             let gone = &mut self.interleave(port).gone;
             gone.retain(|&(_, at)| at + behind > now);
             gone.push((sending.packet, now));
@@ -421,7 +394,7 @@ impl<P: Probe> Links<P> {
 
     /// The channel after `channel` that has something takes its turn on the wire of `port`, which is free;
     /// the last one to be asked is `channel`.
-    pub(crate) fn next_turn<L: EventList<Payload>>(
+    pub fn next_turn<L: EventList<Payload>>(
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
@@ -432,7 +405,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A border of micropackets, where a message was to stop: another channel may have its turn.
-    pub(crate) fn border<L: EventList<Payload>>(
+    pub fn border<L: EventList<Payload>>(
         &mut self,
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
@@ -453,7 +426,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether no message lets others pass on the wire of `port`.
-    pub(crate) fn has_none_stopped(&mut self, port: PortId) -> bool {
+    pub fn has_none_stopped(&mut self, port: PortId) -> bool {
         self.interleave(port).stopped.iter().all(Option::is_none)
     }
 }

@@ -1,6 +1,19 @@
 //! What the two ends of a link learn of each other. Whoever writes at the one end what belongs to the other
 //! does it here: arrivals, records of credit, VoQ messages, symbols and repetitions, releases on other media.
-//! So this is where a fabric could be cut.
+//! So this is where a fabric could be cut. Which port a [`Peer`] is can be read nowhere else.
+//!
+//! *Messages* take their time: they are events, or records that are true from their key on.
+//!
+//! *Abbreviations* take none. Each stands for messages that hardly ever change anything, which a cut has to
+//! put back in its place: who asks for credit first delivers what has reached the sink ([`Links::consume`]);
+//! a sender answers itself for a sink ([`Links::foresee_credit`]), and looks up when the end of a message
+//! comes that it cuts through ([`Links::end_of_message`]); what is told each period is told when it is
+//! missing ([`Links::ask_again`], [`Links::tell_until_up`]); what is on the way is kept by who sent it
+//! ([`Links::take_symbol`], [`Links::take_flight`], [`Links::settle_held`]).
+//!
+//! *Who sees both ends* says so. [`Links::ends_of`] is for what is done to a link as a whole: it changes its
+//! granularity. [`Links::across`] is for who sees the whole fabric: set-up, tables that a host writes, and
+//! the watchdog.
 
 use crate::event::{Cx, Happening, LinkStep, Payload, class};
 use crate::ids::PortId;
@@ -10,6 +23,25 @@ use crate::link::symbol::{Air, Flight, Flying};
 use crate::link::wire::Function;
 use crate::observe::probe::Probe;
 use sim_core::{Duration, EventKey, EventList, Time};
+
+/// The port at the other end of a link.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Peer(PortId);
+
+impl Peer {
+    /// There is no link.
+    pub const NONE: Self = Peer(PortId::NONE);
+
+    pub fn new(port: PortId) -> Self {
+        Peer(port)
+    }
+
+    /// Whether there is a link.
+    pub fn is_some(self) -> bool {
+        self != Peer::NONE
+    }
+}
 
 /// Applies the credit records of `port` that are visible at `key`.
 #[inline(always)]
@@ -29,7 +61,7 @@ pub(super) fn send_packet<L: EventList<Payload>>(
     cx: &mut Cx<'_, L>,
     ports: &mut [Port],
     cold: &mut [Cold],
-    (to, timing): (PortId, &LinkTiming),
+    (Peer(to), timing): (Peer, &LinkTiming),
     (packet, destination): (u32, u16),
     flight: &Flight,
     unfolded: bool,
@@ -53,7 +85,53 @@ pub(super) fn send_packet<L: EventList<Payload>>(
     }
 }
 
+/// A symbol that leaves is heard at the other end at `key`.
+pub(super) fn send_symbol<L: EventList<Payload>>(cx: &mut Cx<'_, L>, Peer(to): Peer, key: EventKey) {
+    cx.post(key, to.into(), LinkStep::Symbol.pack());
+}
+
+/// A packet that a link port sends, perhaps not for the first time: the input side of the other end gets to
+/// it at `key`.
+pub(super) fn send_transmission<L: EventList<Payload>>(
+    cx: &mut Cx<'_, L>,
+    Peer(to): Peer,
+    key: EventKey,
+    (packet, behind): (u32, u32),
+) {
+    cx.post(key, to.into(), LinkStep::Arrive { packet, behind }.pack());
+}
+
 impl<P: Probe> Links<P> {
+    // --- a link as a whole -----------------------------------------------------------------------
+
+    /// Constants of the direction that ends at `port`; both ends know them.
+    #[inline(always)]
+    pub fn arriving(&self, port: PortId) -> &LinkTiming {
+        let Peer(upstream) = self.ports[port.index()].rx.peer;
+        &self.timings[self.ports[upstream.index()].tx.timing as usize]
+    }
+
+    /// Both ends of the link of `port`, this one first: for what is done to a link as a whole.
+    pub fn ends_of(&self, port: PortId) -> [PortId; 2] {
+        [port, self.ports[port.index()].rx.peer.0]
+    }
+
+    /// The port at the other end, if there is a link: for who sees the whole fabric.
+    pub fn across(&self, port: PortId) -> Option<PortId> {
+        let peer = self.ports[port.index()].tx.peer;
+        peer.is_some().then_some(peer.0)
+    }
+
+    /// Deliveries to the endpoint with this port are events.
+    pub fn deliver_by_events(&mut self, port: PortId) {
+        let timing = LinkTiming { to_agent: true, ..*self.arriving(port) };
+        let number = self.timing_number(timing);
+        let Peer(upstream) = self.ports[port.index()].tx.peer;
+        // The wire of a port is that of its transmitter.
+        let Port { tx, rx } = &mut self.ports[upstream.index()];
+        (tx.timing, rx.timing) = (number, number);
+    }
+
     // --- credit ----------------------------------------------------------------------------------
 
     /// Applies the credit records that are visible at `key` (inclusive: a wake reuses its record's key).
@@ -61,7 +139,7 @@ impl<P: Probe> Links<P> {
     pub fn consume<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, key: EventKey) {
         let tx = &self.ports[port.index()].tx;
         if self.timings[tx.timing as usize].to_sink {
-            self.flush(cx, tx.peer, key);
+            self.flush(cx, tx.peer.0, key);
         }
         let tx = &mut self.ports[port.index()].tx;
         let timing = &self.timings[tx.timing as usize];
@@ -96,7 +174,7 @@ impl<P: Probe> Links<P> {
         let unsent = rx.wire.status_unsent(now, self.timings[rx.timing as usize].wire);
         if unsent {
             rx.advertised += 1;
-            let (peer, advertised) = (rx.peer, rx.advertised);
+            let (Peer(peer), advertised) = (rx.peer, rx.advertised);
             self.ports[peer.index()].tx.amend_last(&mut self.cold[peer.index()], advertised);
         }
         unsent
@@ -121,7 +199,7 @@ impl<P: Probe> Links<P> {
         rx.wire.status_riding += u32::from(slot.riding);
         rx.status_standalone += u32::from(!slot.riding);
         let at = slot.start + timing.wire.symbol + timing.propagation;
-        let (peer, device) = (rx.peer, rx.device);
+        let (Peer(peer), device) = (rx.peer, rx.device);
         let place = slot.start;
         rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
         let low = rx.advertised <= rx.eager_at;
@@ -183,6 +261,15 @@ impl<P: Probe> Links<P> {
         }
     }
 
+    /// The link of `port` changes its granularity: what is on its way to the sink there becomes events, which
+    /// the oldest may be already.
+    pub(super) fn post_arrivals<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let posted = self.ports[port.index()].rx.deliver_posted;
+        for (key, packet) in self.cold[port.index()].in_flight.split_off(usize::from(posted)) {
+            send_transmission(cx, Peer(port), key, (packet, 0));
+        }
+    }
+
     // --- messages --------------------------------------------------------------------------------
 
     /// A VoQ message has left `port` and reaches the other end at `key`.
@@ -193,12 +280,12 @@ impl<P: Probe> Links<P> {
         key: EventKey,
         field: u16,
     ) {
-        cx.post(key, self.ports[port.index()].tx.peer.into(), Happening::Message { field }.pack());
+        cx.post(key, self.ports[port.index()].tx.peer.0.into(), Happening::Message { field }.pack());
     }
 
     /// A VoQ message for `port` is not on the wire any more. Whether it is heard.
     pub fn take_message(&mut self, port: PortId) -> bool {
-        let sender = self.ports[port.index()].tx.peer;
+        let Peer(sender) = self.ports[port.index()].tx.peer;
         let heard = self.ports[port.index()].rx.mode() != Mode::Symbols || !self.end(port).is_down();
         let cold = &mut self.cold[sender.index()];
         cold.messages_on_wire -= 1;
@@ -210,7 +297,7 @@ impl<P: Probe> Links<P> {
 
     /// A symbol reaches `port` now: what it is, unless it was on a wire that broke.
     pub fn take_symbol(&mut self, key: EventKey, port: PortId) -> Option<Flying> {
-        let peer = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].rx.peer;
         self.end(peer).arrived(key)
     }
 
@@ -221,22 +308,50 @@ impl<P: Probe> Links<P> {
         port: PortId,
         key: EventKey,
     ) {
-        let peer = self.ports[port.index()].tx.peer;
+        let Peer(peer) = self.ports[port.index()].tx.peer;
         self.end(peer).expect_idle_damage();
         cx.post(key, peer.into(), LinkStep::Idle.pack());
     }
 
     /// The input side of `port` gets to a packet: what became of it on the way.
     pub(super) fn take_flight(&mut self, key: EventKey, port: PortId) -> Option<Air> {
-        let peer = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].rx.peer;
         self.end(peer).landed(key)
     }
 
     /// What becomes of the packet of continuous traffic that `port` has taken or lost is known to who sent
     /// it.
     pub(super) fn settle_held(&mut self, port: PortId, serial: u32) {
-        let peer = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].rx.peer;
         self.end(peer).settled(serial);
+    }
+
+    /// What the other end has told of buffers has not reached `port`: it is told again, once, a period later.
+    pub(super) fn ask_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let Peer(peer) = self.ports[port.index()].rx.peer;
+        self.tell_again(cx, peer);
+    }
+
+    fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let Some(period) = self.end(port).tells_again() else { return };
+        let key = self.key(self.ports[port.index()].rx.device, cx.now().0 + period, class::SYMBOL);
+        cx.post(key, port.into(), LinkStep::Tell.pack());
+    }
+
+    /// A partner that initialises counts what it hears, and begins anew with every error: `port` tells it a
+    /// status each period until it is up.
+    pub fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let Peer(peer) = self.ports[port.index()].rx.peer;
+        if self.end(peer).is_initialising() {
+            self.tell_again(cx, port);
+        }
+    }
+
+    /// The other way round: `port` has met an error, and is told a status each period if it initialises.
+    pub fn ask_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        if self.end(port).is_initialising() {
+            self.ask_again(cx, port);
+        }
     }
 
     /// The transmitter is blocked on credit: makes sure that the next change wakes it.
@@ -251,13 +366,13 @@ impl<P: Probe> Links<P> {
             cx.post(record.key, port.into(), Happening::Wake.pack());
             return;
         }
-        let peer = tx.peer;
+        let Peer(peer) = tx.peer;
         self.post_delivery(cx, peer);
     }
 
     /// A status of a link that needs more than the closed form has its place on the wire.
     #[cold]
-    pub fn note_status(&mut self, now: u64, port: PortId, place: u64, acknowledged: u8, free: u8) {
+    fn note_status(&mut self, now: u64, port: PortId, place: u64, acknowledged: u8, free: u8) {
         let bits = self.ports[port.index()].rx.special;
         if bits & special::WATCHED != 0 {
             self.end(port).note_place(now, place);
@@ -269,6 +384,49 @@ impl<P: Probe> Links<P> {
 
     // --- on other media --------------------------------------------------------------------------
 
+    /// A message whose channel shares its link reaches the neighbour of `port` at `arrival`; unfolded, one
+    /// pipeline earlier.
+    pub(super) fn post_reach<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        packet: u32,
+        arrival: EventKey,
+        behind: u32,
+    ) {
+        let tx = &self.ports[port.index()].tx;
+        let pipeline = self.timings[tx.timing as usize].pipeline;
+        let (early, step) = if self.unfolded && pipeline > 0 {
+            (pipeline, LinkStep::Pins { packet, behind })
+        } else {
+            (0, LinkStep::Reach { packet, behind })
+        };
+        cx.post(arrival.earlier(Duration(early)), tx.peer.0.into(), step.pack());
+    }
+
+    /// When the last micropacket of a message that comes through `port` may be sent on; `None`: long since.
+    pub(super) fn end_of_message(&self, port: PortId, packet: u32, now: u64) -> Option<u64> {
+        let Peer(upstream) = self.ports[port.index()].rx.peer;
+        let timing = self.arriving(port);
+        let messages = self.interleaved(upstream).expect("all links of a device are alike");
+        let done = self.ports[upstream.index()].tx.done.time().0;
+        let left = messages.leaves(packet, done, now + timing.micropacket_ps())?;
+        Some(left + timing.behind())
+    }
+
+    /// A frame that leaves `port` takes its place at a sink until `at`, and no longer: the news of that is as
+    /// good as posted there.
+    pub(super) fn foresee_credit<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        at: u64,
+        channel: u8,
+    ) {
+        let Peer(sink) = self.ports[port.index()].tx.peer;
+        self.post_credit(cx, sink, at, channel);
+    }
+
     /// Posts the news that the receiver of `port` has a place more, for `at` at its neighbour.
     pub(super) fn return_credit<L: EventList<Payload>>(
         &mut self,
@@ -277,13 +435,13 @@ impl<P: Probe> Links<P> {
         at: u64,
         channel: u8,
     ) {
-        let peer = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].rx.peer;
         self.channels_of(peer).coming += 1;
         self.post_credit(cx, port, at, channel);
     }
 
     /// Posts the news of a place that has been counted.
-    pub(crate) fn post_credit<L: EventList<Payload>>(
+    pub(super) fn post_credit<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -291,7 +449,7 @@ impl<P: Probe> Links<P> {
         channel: u8,
     ) {
         let rx = &self.ports[port.index()].rx;
-        let (peer, device) = (rx.peer, rx.device);
+        let (Peer(peer), device) = (rx.peer, rx.device);
         let key = self.key(device, at, class::SYMBOL);
         cx.post(key, peer.into(), LinkStep::Credit { channel: channel.into() }.pack());
     }

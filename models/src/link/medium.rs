@@ -10,7 +10,7 @@
 
 use crate::config::Medium;
 use crate::event::{Cx, Payload};
-use crate::ids::{Node, PortId};
+use crate::ids::{Node, PortId, SwitchId};
 use crate::link::Links;
 use crate::link::interleave::Interleave;
 use crate::link::port::special;
@@ -82,17 +82,17 @@ fn again(medium: Medium, frame: &[u8]) -> Option<Vec<u8>> {
 impl<P: Probe> Links<P> {
     /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
     #[cold]
-    pub(crate) fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, packet: u32) {
-        let rx = &mut self.ports[port.index()].rx;
-        let lossy = self.cold[rx.peer.index()].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
+    pub fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, packet: u32) {
+        // Both ends are of one medium.
+        let lossy = self.cold[port.index()].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
         assert!(lossy, "a receive buffer overflows: transmitter-controlled flow control failed");
-        rx.occupied -= 1;
+        self.ports[port.index()].rx.occupied -= 1;
         let flow = self.packets[packet].flow;
         self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
     }
 
     /// `--wire-check`: a frame is written again from what is read of it.
-    pub(crate) fn check_frame(&mut self, port: PortId, packet: u32) {
+    pub(super) fn check_frame(&mut self, port: PortId, packet: u32) {
         let medium = self.channels_of(port).medium;
         let wire = self.packets[packet].wire;
         let frame = self.packets.frames.get(packet).expect("links of other media carry frames");
@@ -129,29 +129,22 @@ impl<P: Probe> Links<P> {
             let timing = self.timings[tx.timing as usize];
             if timing.to_sink {
                 let at = flight.arrival.time().0 + timing.propagation;
-                let peer = tx.peer;
                 self.channels_of(port).coming += 1;
                 if !interleaved {
-                    self.post_credit(cx, peer, at, channel);
+                    self.foresee_credit(cx, port, at, channel);
                 }
             }
         }
     }
 
     /// A receive buffer of `port` is free: the news for the sender, if it waits for room.
-    pub(crate) fn return_place<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: PortId,
-        freed: Freed,
-    ) {
-        let peer = self.ports[port.index()].rx.peer;
-        let sender = self.channels_of(peer);
-        if !sender.medium.is_lossless() {
+    pub fn return_place<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, freed: Freed) {
+        let own = self.channels_of(port);
+        if !own.medium.is_lossless() {
             return;
         }
         let channel = match freed {
-            Freed::Moved(priority) => sender.of(priority),
+            Freed::Moved(priority) => own.of(priority),
             Freed::Read(output) => self.channels_of(output).reading,
         };
         let timing = &self.timings[self.ports[port.index()].rx.timing as usize];
@@ -160,21 +153,15 @@ impl<P: Probe> Links<P> {
     }
 
     /// A packet of a channel that shares its link has reached the sink behind `port`: its place is free.
-    pub(crate) fn return_at_sink<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: PortId,
-        packet: u32,
-    ) {
-        let (priority, sender) = (self.packets[packet].priority, self.ports[port.index()].rx.peer);
-        let channel = self.channels_of(sender).of(priority);
-        let timing = &self.timings[self.ports[sender.index()].tx.timing as usize];
-        let at = cx.now().0 + timing.propagation;
+    pub fn return_at_sink<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, packet: u32) {
+        let priority = self.packets[packet].priority;
+        let channel = self.channels_of(port).of(priority);
+        let at = cx.now().0 + self.arriving(port).propagation;
         self.post_credit(cx, port, at, channel);
     }
 
     /// The sender of `port` hears of a free place. Whether somebody waited for it.
-    pub(crate) fn credit_returned(&mut self, now: u64, port: PortId, channel: u32) -> bool {
+    pub fn credit_returned(&mut self, now: u64, port: PortId, channel: u32) -> bool {
         let channels = self.channels_of(port);
         channels.coming -= 1;
         channels.free[channel as usize] += 1;
@@ -185,15 +172,15 @@ impl<P: Probe> Links<P> {
     }
 
     /// Makes links what the configuration says. Switches whose channels share links.
-    pub(crate) fn set_up_media(&mut self) -> BTreeSet<usize> {
+    pub fn set_up_media(&mut self) -> BTreeSet<SwitchId> {
         let config = self.config.clone();
         let mut shared = BTreeSet::new();
         for media in &config.media {
             let link = &config.links[media.link as usize];
-            for (device, number) in [link.a, link.b] {
-                let port = self.nodes.port((device, number));
+            let [a, b] = [link.a, link.b].map(|end| self.nodes.port(end));
+            for (port, peer) in [(a, b), (b, a)] {
                 let rx = &mut self.ports[port.index()].rx;
-                let (own, peer) = (rx.buffers, rx.peer);
+                let own = rx.buffers;
                 rx.special |= special::MEDIUM;
                 if media.medium.channels() > 1 {
                     rx.special |= special::INTERLEAVED;

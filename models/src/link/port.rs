@@ -1,6 +1,7 @@
 //! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
 
 use crate::ids::PortId;
+use crate::link::mail::Peer;
 use crate::link::medium::Channels;
 use crate::link::wire::{Wire, WireTiming};
 use crate::observe::clock::TransmitClock;
@@ -133,7 +134,7 @@ pub(crate) struct Tx {
     pub parked_any: bool,
     /// A stype2 symbol waits for its place on the wire.
     pub voq_pending: bool,
-    pub peer: PortId,
+    pub peer: Peer,
     /// Index of the [`LinkTiming`].
     pub timing: u16,
     /// The staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
@@ -221,7 +222,7 @@ impl Tx {
             queue_lanes: 0,
             parked_any: false,
             voq_pending: false,
-            peer: PortId::NONE,
+            peer: Peer::NONE,
             timing: 0,
             identity_queues: 0,
             reading_kind: reading::ORDINARY,
@@ -242,13 +243,13 @@ impl Tx {
 
     /// Whether a record is visible at `key`.
     #[inline]
-    pub fn has_record(&self, key: EventKey) -> bool {
+    pub(super) fn has_record(&self, key: EventKey) -> bool {
         self.pending > 0 && self.keys[0] <= key
     }
 
     /// The oldest record that has not been consumed.
     #[inline]
-    pub fn first_record(&self) -> Option<CreditRecord> {
+    pub(super) fn first_record(&self) -> Option<CreditRecord> {
         (self.pending > 0).then(|| CreditRecord {
             key: self.keys[0],
             buffers: self.buffers[0],
@@ -257,7 +258,7 @@ impl Tx {
     }
 
     #[inline]
-    pub fn push_record(&mut self, cold: &mut [Cold], port: PortId, record: CreditRecord) {
+    pub(super) fn push_record(&mut self, cold: &mut [Cold], port: PortId, record: CreditRecord) {
         let n = self.pending as usize;
         if n < 2 {
             self.keys[n] = record.key;
@@ -271,7 +272,7 @@ impl Tx {
 
     /// Takes the oldest record; there is one.
     #[inline]
-    pub fn pop_record(&mut self, cold: &mut [Cold], port: PortId) -> CreditRecord {
+    pub(super) fn pop_record(&mut self, cold: &mut [Cold], port: PortId) -> CreditRecord {
         let first =
             CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
@@ -296,7 +297,7 @@ impl Tx {
     }
 
     /// Corrects the buffers told by the youngest record.
-    pub fn amend_last(&mut self, cold: &mut Cold, buffers: u8) {
+    pub(super) fn amend_last(&mut self, cold: &mut Cold, buffers: u8) {
         match self.pending {
             0 => unreachable!("an unsent symbol has a record"),
             1 => self.buffers[0] = buffers,
@@ -339,7 +340,7 @@ pub(crate) struct Rx {
     /// The port's own outgoing direction.
     pub wire: Wire,
     pub status_standalone: u32,
-    pub peer: PortId,
+    pub peer: Peer,
     pub device: u32,
     /// Index of the [`LinkTiming`] of the outgoing direction.
     pub timing: u16,

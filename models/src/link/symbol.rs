@@ -103,7 +103,7 @@ pub(crate) struct Flying {
     /// Serial of the packet that it starts, and of the packet that it ends.
     starts: Option<u32>,
     ends: Option<u32>,
-    pub(crate) damaged: bool,
+    pub damaged: bool,
     /// When the input side gets to its second function, if that is no mere delimiter.
     control: Option<EventKey>,
 }
@@ -179,7 +179,7 @@ pub(crate) struct End {
     /// While the link initialises: the link port may have something to say.
     calls: bool,
     /// The stype2 message that leaves with the symbol of this instant.
-    pub(crate) message: Option<(EventKey, u16)>,
+    pub message: Option<(EventKey, u16)>,
     /// buf_status in the last symbol that had one.
     told: u8,
     /// The port tells no free buffers.
@@ -200,12 +200,12 @@ pub(crate) struct End {
     woken: Option<EventKey>,
     /// Damaged characters of the idle sequence on their way here.
     idle_errors: u32,
-    pub(crate) stats: LinkStats,
+    pub stats: LinkStats,
 }
 
 impl<P: Probe> Links<P> {
     /// Gives symbolic links their ends, each link up and idle.
-    pub(crate) fn set_up_links(&mut self) {
+    pub fn set_up_links(&mut self) {
         let config = self.config.clone();
         for detail in &config.symbolic {
             let link = &config.links[detail.link as usize];
@@ -240,12 +240,12 @@ impl<P: Probe> Links<P> {
         }
     }
 
-    pub(crate) fn end(&mut self, port: PortId) -> &mut End {
+    pub fn end(&mut self, port: PortId) -> &mut End {
         self.ends[port.index()].as_mut().expect("the link runs in symbol granularity")
     }
 
     /// Totals of the ends of links, in the order of ports.
-    pub(crate) fn link_totals(&self, now: u64) -> Vec<(u32, u8, LinkStats)> {
+    pub fn link_totals(&self, now: u64) -> Vec<(u32, u8, LinkStats)> {
         let mut totals = Vec::new();
         for (port, end) in self.ends.iter().enumerate() {
             let Some(end) = end else { continue };
@@ -340,12 +340,12 @@ impl End {
         }
     }
 
-    pub(crate) fn is_down(&self) -> bool {
+    pub(super) fn is_down(&self) -> bool {
         self.link.is_down()
     }
 
     /// Nothing will move here unless somebody helps.
-    pub(crate) fn is_gone(&self) -> bool {
+    pub fn is_gone(&self) -> bool {
         self.link.is_down() || self.link.has_failed()
     }
 
@@ -368,6 +368,17 @@ impl End {
         self.idle_errors += 1;
     }
 
+    /// What it has told is to be told again, so much later; `None`: that is bound to happen already.
+    pub(super) fn tells_again(&mut self) -> Option<u64> {
+        let bound = std::mem::replace(&mut self.told_again, true);
+        (!bound).then_some(self.status_period)
+    }
+
+    /// Its link is there and not yet up.
+    pub(super) fn is_initialising(&self) -> bool {
+        !(self.link.is_up() || self.link.is_down())
+    }
+
     /// The symbol that is heard at `key` is not on its way any more.
     pub(super) fn arrived(&mut self, key: EventKey) -> Option<Flying> {
         let n = self.flying.iter().position(|symbol| symbol.key == key)?;
@@ -386,7 +397,7 @@ impl End {
     }
 
     /// There is a place for a symbol at `at`.
-    pub(crate) fn place(&mut self, at: u64) {
+    pub fn place(&mut self, at: u64) {
         self.places.insert(at);
     }
 
@@ -464,7 +475,7 @@ impl End {
     }
 
     /// In packet granularity: a symbol has its place at `at`.
-    pub(crate) fn note_place(&mut self, now: u64, at: u64) {
+    pub fn note_place(&mut self, now: u64, at: u64) {
         self.place(at);
         if self.places.len() > PLACES_MAX {
             // The last one that has begun may still be on the wire.

@@ -324,7 +324,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Adds a packet's staged and head-of-line blocked time to the totals of its output and its input.
-    pub fn note_waited(&mut self, port: PortId, packet: u32, input: u8, waited: Waited) {
+    pub(super) fn note_waited(&mut self, port: PortId, packet: u32, input: u8, waited: Waited) {
         self.packets.late.add(packet, waited.recovery);
         self.cold[port.index()].stats.staged_ps += u128::from(waited.staged);
         if waited.hol != 0 {

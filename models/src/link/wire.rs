@@ -73,7 +73,7 @@ impl Wire {
 
     /// Whether the last stype0 function has not left before `t`.
     #[inline]
-    pub fn status_unsent(&self, t: u64, timing: WireTiming) -> bool {
+    pub(super) fn status_unsent(&self, t: u64, timing: WireTiming) -> bool {
         if self.used0 > 0 {
             return self.run_start + u64::from(self.used0 - 1) * timing.symbol >= t;
         }
@@ -163,7 +163,7 @@ impl Wire {
 
     /// A packet that takes `length` with its start-of-packet is committed at `t >= packet_end`; its start.
     #[inline(always)]
-    pub fn start_packet(&mut self, t: u64, length: u64, timing: WireTiming) -> u64 {
+    pub(super) fn start_packet(&mut self, t: u64, length: u64, timing: WireTiming) -> u64 {
         debug_assert!(t >= self.packet_end, "the packet on the wire runs to its end");
         self.follow(t);
         let symbol = timing.symbol;
@@ -203,7 +203,7 @@ impl Wire {
 /// What symbol granularity asks besides.
 impl Wire {
     /// Earliest instant from `t` on at which a further packet could start.
-    pub fn free_at(&self, t: u64, timing: WireTiming) -> u64 {
+    pub(super) fn free_at(&self, t: u64, timing: WireTiming) -> u64 {
         self.clone().start_packet(t.max(self.packet_end), 1, timing)
     }
 
@@ -236,7 +236,7 @@ impl Wire {
 
     /// The last packet committed does not start after all: its start-of-packet becomes a symbol like others,
     /// and symbols that wait for its end move up, to `next`. `last`: start and end of the packet before it.
-    pub fn retract(&mut self, next: u64, last: Option<(u64, u64)>) {
+    pub(super) fn retract(&mut self, next: u64, last: Option<(u64, u64)>) {
         if self.after && self.run_start == self.packet_end {
             self.run_start = next;
         }
@@ -247,7 +247,7 @@ impl Wire {
     }
 
     /// End of the last stype2 function, unless a packet was committed after it.
-    pub fn last_message(&self, timing: WireTiming) -> Option<u64> {
+    pub(super) fn last_message(&self, timing: WireTiming) -> Option<u64> {
         (self.after && self.used2 > 0).then(|| self.run_start + u64::from(self.used2) * timing.symbol)
     }
 
@@ -257,12 +257,12 @@ impl Wire {
     }
 
     /// Start and end of the last packet.
-    pub fn last_packet(&self) -> Option<(u64, u64)> {
+    pub(super) fn last_packet(&self) -> Option<(u64, u64)> {
         self.any_packet().then_some((self.packet_start, self.packet_end))
     }
 
     /// The wire is silent from `t` on: whatever was on it is gone.
-    pub fn silence(&mut self, t: u64) {
+    pub(super) fn silence(&mut self, t: u64) {
         let kept = Wire { own_symbols: self.own_symbols, status_riding: self.status_riding, ..Wire::new() };
         *self = Wire { run_start: t, ..kept };
     }

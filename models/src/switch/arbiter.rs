@@ -70,7 +70,11 @@ impl Switch {
 
     /// The instant at which the outputs of switch `s` choose together: the next tick of its cell clock, or,
     /// without one, the end of this instant. Posted once.
-    pub fn post_tick<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+    pub(super) fn post_tick<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+    ) {
         let switch = &mut *self;
         if switch.tick_posted {
             return;
@@ -88,7 +92,7 @@ impl Switch {
             _ => (now / slot + 1) * slot,
         };
         let key = links.key(device, at, class::TICK);
-        cx.post(key, links.nodes.switch(self.base) as u32, Happening::Tick.pack());
+        cx.post(key, links.nodes.switch(self.base).into(), Happening::Tick.pack());
     }
 }
 

@@ -85,9 +85,9 @@ impl Switch {
         }
         let base = switch.base;
         let rx = &links.ports[(base + input).index()].rx;
-        let upstream = &links.timings[links.ports[rx.peer.index()].tx.timing as usize];
         let free = rx.buffers.saturating_sub(rx.occupied);
-        links.cold[(base + out).index()].stats.late_hol += u64::from(free < upstream.watermarks[0]);
+        let few = free < links.arriving(base + input).watermarks[0];
+        links.cold[(base + out).index()].stats.late_hol += u64::from(few);
     }
 
     /// An input holds more packets than ever, unless some of them are reads that ended without an event.

@@ -34,7 +34,7 @@ impl Switch {
     /// idle although it has packets for them, and for `output`. Whether anybody but `output` was concerned:
     /// then all have had their turn.
     #[inline(always)]
-    pub fn offer_input<P: Probe, L: EventList<Payload>>(
+    fn offer_input<P: Probe, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,

@@ -67,7 +67,7 @@ impl Switch {
 
     /// The transmission of `output` is over: the input buffer that it read is free. With `tell` the release
     /// is told by the rules; without, nobody can be waiting for it.
-    pub fn finish_read<P: Probe, L: EventList<Payload>>(
+    pub(super) fn finish_read<P: Probe, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -144,7 +144,7 @@ impl Switch {
 
     /// Whether a packet that is not in any list may start on `port` of a switch at once, past nobody.
     #[inline(always)]
-    pub fn may_start<P: Probe, L: EventList<Payload>>(
+    pub(super) fn may_start<P: Probe, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -498,7 +498,7 @@ impl Switch {
 
     /// A receive buffer of `port` is free again.
     #[cold]
-    pub(super) fn release_told<P: Probe, L: EventList<Payload>>(
+    fn release_told<P: Probe, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -525,7 +525,7 @@ impl Switch {
     }
 
     /// A receive buffer of `port` is free.
-    pub(super) fn released_on_medium<P: Probe, L: EventList<Payload>>(
+    fn released_on_medium<P: Probe, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,

@@ -138,7 +138,7 @@ impl Switch {
 
     /// The neighbour of `port` may be short of buffers: releases under way have to be told when they happen.
     #[inline]
-    pub fn tell_releases<P: Probe, L: EventList<Payload>>(
+    pub(super) fn tell_releases<P: Probe, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -166,7 +166,7 @@ impl Switch {
 
     /// Of `lanes`, those whose channel `port` may read now.
     #[cold]
-    pub(super) fn readable_channels<P: Probe, L: EventList<Payload>>(
+    fn readable_channels<P: Probe, L: EventList<Payload>>(
         &self,
         links: &Links<P>,
         cx: &Cx<'_, L>,

@@ -30,7 +30,11 @@ impl Switch {
     }
 
     /// Messages may pass others at the outputs.
-    pub fn outputs_look<P: Probe, L: EventList<Payload>>(&self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+    pub(super) fn outputs_look<P: Probe, L: EventList<Payload>>(
+        &self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+    ) {
         for output in self.base.span(self.ports) {
             links.may_pass(cx, output);
         }

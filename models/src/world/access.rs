@@ -2,7 +2,7 @@
 
 use crate::config::NO_PORT;
 use crate::event::{Cx, Happening, Payload};
-use crate::ids::PortId;
+use crate::ids::{PortId, SwitchId};
 use crate::link::life::{Made, Place};
 use crate::observe::probe::{Cause, DropReason, Probe};
 use crate::packet::{MAINTENANCE, NIL, UNSTAGED, origin};
@@ -29,7 +29,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A type 8 packet is eligible in a switch.
     #[cold]
-    pub(crate) fn arrive_maintenance<L: EventList<Payload>>(
+    fn arrive_maintenance<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         Access { port, packet, behind }: Access,
@@ -53,7 +53,7 @@ impl<P: Probe> Fabric<P> {
         self.switches[s].accept(&mut self.links, cx, port);
     }
 
-    fn forward<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: usize, port: PortId, packet: u32) {
+    fn forward<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, s: SwitchId, port: PortId, packet: u32) {
         let id = self.links.packets[packet].destination_id();
         let switch = &self.switches[s];
         let egress = switch.routes.get(id as usize).map_or(DROP, |hop| hop.egress);
@@ -73,7 +73,7 @@ impl<P: Probe> Fabric<P> {
     fn answer_at_switch<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        s: usize,
+        s: SwitchId,
         port: PortId,
         packet: u32,
     ) {

@@ -10,7 +10,7 @@ use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
 use crate::config::{DeviceModel, EndpointConfig, PacketSize, PartConfig, ProtocolConfig};
 use crate::endpoint::Left;
 use crate::event::{Cx, HostStep, Payload, class};
-use crate::ids::PortId;
+use crate::ids::{ById, EndpointId, PortId};
 use crate::link::Links;
 use crate::link::life::Made;
 use crate::observe::mark;
@@ -29,35 +29,35 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Stripes {
     /// Host and number of each endpoint that is one; empty if no host has more than one.
-    host: Vec<Option<(u32, u8)>>,
+    host: ById<EndpointId, Option<(EndpointId, u8)>>,
     /// Interfaces of a host.
-    of: BTreeMap<u32, Vec<u32>>,
+    of: BTreeMap<EndpointId, Vec<EndpointId>>,
 }
 
 impl Stripes {
     /// These endpoints are interfaces of the first of them.
-    fn join(&mut self, interfaces: Vec<u32>, endpoints: usize) {
-        self.host.resize(endpoints, None);
+    fn join<T>(&mut self, interfaces: Vec<EndpointId>, endpoints: &ById<EndpointId, T>) {
+        self.host.resize_as(endpoints, || None);
         for (&e, number) in interfaces.iter().zip(0..) {
-            self.host[e as usize] = Some((interfaces[0], number));
+            self.host[e] = Some((interfaces[0], number));
         }
         self.of.insert(interfaces[0], interfaces);
     }
 
     /// The endpoint whose agent an endpoint belongs to, and its number there.
-    fn host(&self, e: usize) -> (usize, u8) {
+    fn host(&self, e: EndpointId) -> (EndpointId, u8) {
         match self.host.get(e) {
-            Some(&Some((host, number))) => (host as usize, number),
+            Some(&Some(host)) => host,
             _ => (e, 0),
         }
     }
 
-    fn interface(&self, e: usize, number: u8) -> usize {
-        self.of.get(&(e as u32)).map_or(e, |interfaces| interfaces[usize::from(number)] as usize)
+    fn interface(&self, e: EndpointId, number: u8) -> EndpointId {
+        self.of.get(&e).map_or(e, |interfaces| interfaces[usize::from(number)])
     }
 
     /// Whether the agent of another endpoint listens to this one.
-    pub fn is_joined(&self, e: usize) -> bool {
+    fn is_joined(&self, e: EndpointId) -> bool {
         matches!(self.host.get(e), Some(Some(_)))
     }
 }
@@ -66,7 +66,7 @@ impl Stripes {
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     /// Beside the endpoints; empty if there are none.
-    pub agents: Vec<Option<Box<Agent>>>,
+    pub agents: ById<EndpointId, Option<Box<Agent>>>,
     /// For whichever agent is called.
     pub workspace: Workspace,
     /// Endpoints that are interfaces of one host.
@@ -96,7 +96,7 @@ impl<P: Probe> Links<P> {
 
 impl<P: Probe> Fabric<P> {
     /// Gives endpoints their agents.
-    pub(crate) fn set_up_agents(&mut self) {
+    pub(super) fn set_up_agents(&mut self) {
         let config = self.links.config.clone();
         let paths = crate::agent::linx::paths::Paths::new(&config);
         let setup = |part: &&PartConfig| matches!(part.protocol, ProtocolConfig::Enumerate { .. });
@@ -104,7 +104,7 @@ impl<P: Probe> Fabric<P> {
         for agent in &config.agents {
             let port = self.links.nodes.first_port(agent.device);
             let e = self.links.nodes.endpoint(port);
-            self.hosts.agents.resize_with(self.endpoints.len(), || None);
+            self.hosts.agents.resize_as(&self.endpoints, || None);
             let path = &config.devices[agent.device as usize].path;
             let asleep = config.enumeration.is_some();
             let mut agent = Agent::new(config.seed, path, agent, asleep);
@@ -120,24 +120,24 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Joins the interfaces of hosts.
-    pub(crate) fn set_up_stripes(&mut self) {
+    pub(super) fn set_up_stripes(&mut self) {
         let config = self.links.config.clone();
         for part in config.agents.iter().flat_map(|agent| &agent.parts) {
             let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
             if end.interfaces.len() > 1 {
                 let endpoint = |&id: &u16| {
                     let device = config.owners[usize::from(id)];
-                    self.links.nodes.endpoint_of(device) as u32
+                    self.links.nodes.endpoint_of(device)
                 };
                 let interfaces = end.interfaces.iter().map(endpoint).collect();
-                self.hosts.stripes.join(interfaces, self.endpoints.len());
+                self.hosts.stripes.join(interfaces, &self.endpoints);
             }
         }
     }
 
     /// First events of the agents.
-    pub(crate) fn bootstrap_agents(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
-        for e in 0..self.hosts.agents.len() {
+    pub(super) fn bootstrap_agents(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
+        for e in self.hosts.agents.ids() {
             let Some(agent) = &mut self.hosts.agents[e] else { continue };
             let at = if agent.has_orders() { Some(0) } else { agent.next_deadline() };
             let Some(entry) = at.and_then(|at| agent.timer.arm(Time(at))) else { continue };
@@ -148,7 +148,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A timer or a service of an agent ends.
-    pub(crate) fn host_event<L: EventList<Payload>>(
+    pub(super) fn host_event<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -175,7 +175,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Asks for what an event for the agent behind `port` touches.
     #[inline]
-    pub(crate) fn prefetch_agent(&self, port: PortId) {
+    pub(super) fn prefetch_agent(&self, port: PortId) {
         let e = self.links.nodes.endpoint(port);
         if let Some(Some(agent)) = self.hosts.agents.get(e) {
             agent.prefetch();
@@ -184,7 +184,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// An agent that is about to be called.
-    pub(crate) fn lend(&mut self, e: usize) -> &mut Agent {
+    fn lend(&mut self, e: EndpointId) -> &mut Agent {
         let agent = self.hosts.agents[e].as_mut().expect("only agents are called");
         // What its protocols sent at the start of the run is still there.
         if agent.work.is_empty() {
@@ -194,14 +194,14 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Whether deliveries to this endpoint are events.
-    pub(crate) fn listens(&self, e: usize) -> bool {
+    pub fn listens(&self, e: EndpointId) -> bool {
         matches!(self.hosts.agents.get(e), Some(Some(_)))
             || !self.registers.spaces.is_empty()
             || self.hosts.stripes.is_joined(e)
     }
 
     /// A packet that an agent made has reached the sink behind `port`.
-    pub(crate) fn deliver_cargo<L: EventList<Payload>>(
+    pub(super) fn deliver_cargo<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -226,7 +226,12 @@ impl<P: Probe> Fabric<P> {
 
     /// What the agent of an endpoint has to hear of, when a packet has begun to leave. What comes after it at
     /// the endpoint is arranged.
-    pub(super) fn packet_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, left: Left) {
+    pub(super) fn packet_left<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        e: EndpointId,
+        left: Left,
+    ) {
         match left {
             Left::Stream => self.stream_started(cx, e),
             Left::Frame { token } => {
@@ -239,7 +244,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A packet of type 9 has started: its agent may make the next one.
-    fn stream_started<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+    fn stream_started<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId) {
         let now = cx.now().0;
         let wanted = self.hosts.agents[e].as_mut().is_some_and(|agent| agent.stream_started());
         if wanted {
@@ -259,7 +264,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Takes out what an agent has made. `turn`: the endpoint may start something.
-    pub(crate) fn carry_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, turn: bool) {
+    pub fn carry_out<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId, turn: bool) {
         let now = cx.now();
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
         let agent = self.hosts.agents[e].as_mut().expect("only agents are carried out");
@@ -314,14 +319,14 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    fn post_timer<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, entry: TimerEntry) {
+    fn post_timer<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId, entry: TimerEntry) {
         let (device, port) = (self.endpoints[e].device, self.endpoints[e].port);
         let key = self.links.key(device, entry.at.0, class::HOST);
         cx.post(key, port.into(), timer(entry));
     }
 
     /// One packet of an agent joins the injection queue.
-    fn inject<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, packet: Outgoing) {
+    fn inject<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId, packet: Outgoing) {
         let agent = self.hosts.agents[e].as_mut().expect("only agents make packets");
         let Outgoing { destination, priority, body, label } = packet;
         let level = Priority::new(priority, false).expect("priorities are 0 to 3");
@@ -364,10 +369,10 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// One frame of an agent joins the injection queue of an interface, whose number comes back.
-    pub(crate) fn inject_frame<L: EventList<Payload>>(
+    fn inject_frame<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        host: usize,
+        host: EndpointId,
         send: Send,
     ) -> u8 {
         let Send { to, priority, payload, conveyance } = send;
@@ -398,10 +403,10 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Frames have joined the queues of further interfaces of a host, one bit for each: they may start.
-    pub(crate) fn interfaces_turn<L: EventList<Payload>>(
+    fn interfaces_turn<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        host: usize,
+        host: EndpointId,
         mut interfaces: u64,
     ) {
         while interfaces != 0 {
@@ -412,7 +417,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A frame of this endpoint has started to leave: its protocol may have more.
-    pub(crate) fn frame_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+    pub fn frame_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId) {
         let now = cx.now().0;
         let (host, _) = self.hosts.stripes.host(e);
         self.lend(host).make_stream(now);
@@ -421,7 +426,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A frame has reached the endpoint behind `port`.
-    pub(crate) fn deliver_frame<L: EventList<Payload>>(
+    pub fn deliver_frame<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -440,10 +445,10 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Totals of agents up to `end`, in the order of their devices, and of their flows.
-    pub(crate) fn agent_totals(&self, end: u64) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
+    pub(super) fn agent_totals(&self, end: u64) -> (Vec<(u32, AgentStats)>, Vec<FlowStats>) {
         let mut flows = Vec::new();
         let mut agents = Vec::new();
-        for (endpoint, agent) in self.endpoints.iter().zip(&self.hosts.agents) {
+        for (endpoint, agent) in self.endpoints.iter().zip(self.hosts.agents.iter()) {
             let Some(agent) = agent else { continue };
             flows.resize(self.links.config.flows.len(), FlowStats::default());
             for (flow, stats) in agent.flow_stats() {
@@ -455,7 +460,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// What of every flow is still under way.
-    pub(crate) fn left(&self) -> Vec<FlowLeft> {
+    pub fn left(&self) -> Vec<FlowLeft> {
         let mut flows = vec![FlowLeft::default(); self.links.config.flows.len()];
         for (id, packet) in self.links.packets.iter() {
             flows[usize::from(packet.flow)].packet(packet.created);
@@ -476,9 +481,9 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// What protocols have come to at `end`, flow by flow.
-    pub(crate) fn protocol_totals(&self, end: u64) -> Totals {
+    pub(super) fn protocol_totals(&self, end: u64) -> Totals {
         let mut flows: BTreeMap<u16, Vec<(u32, &dyn Protocol)>> = BTreeMap::new();
-        for (endpoint, agent) in self.endpoints.iter().zip(&self.hosts.agents) {
+        for (endpoint, agent) in self.endpoints.iter().zip(self.hosts.agents.iter()) {
             for (flow, protocol) in agent.iter().flat_map(|agent| agent.protocols()) {
                 flows.entry(flow).or_default().push((endpoint.device, protocol));
             }
@@ -497,7 +502,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Something changed at an endpoint: makes up creations, starts what may start.
-    pub(super) fn endpoint_turn<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize) {
+    pub(super) fn endpoint_turn<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId) {
         if let Some(left) = self.endpoints[e].turn(&mut self.links, cx) {
             self.packet_left(cx, e, left);
         }
@@ -505,10 +510,10 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Answers a request that was delivered to an endpoint; anything else comes back.
-    pub(crate) fn answer_at_endpoint<L: EventList<Payload>>(
+    fn answer_at_endpoint<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        e: usize,
+        e: EndpointId,
         cargo: Box<Cargo>,
         id: u32,
         delivery: &Delivery,

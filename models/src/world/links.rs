@@ -1,9 +1,12 @@
 //! What happens on links that need more than the closed form: a step of a link is done there, and what
 //! follows from it is carried out by the device.
+//!
+//! Two things are done to both ends at one instant: the scenario takes a link down or up (`take_down`,
+//! `bring_up`), for a cable is pulled or plugged in for both; and a link changes its granularity (`enter`).
 
 use crate::config::FaultAction;
 use crate::event::{Cx, Happening, LinkStep, Payload};
-use crate::ids::{Node, PortId};
+use crate::ids::{EndpointId, Node, PortId};
 use crate::link::interleave::{Ended, Turn};
 use crate::link::symbol::Judged;
 use crate::observe::probe::Probe;
@@ -12,7 +15,12 @@ use sim_core::{Duration, EventList};
 
 impl<P: Probe> Fabric<P> {
     /// Something happens on a link.
-    pub fn link_event<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, target: PortId, step: LinkStep) {
+    pub(super) fn link_event<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        target: PortId,
+        step: LinkStep,
+    ) {
         // Errors alone do not keep a run going, and nobody waits for news of buffers.
         if !matches!(step, LinkStep::Error | LinkStep::Credit { .. }) {
             self.links.observe.last_event = cx.now().0;
@@ -32,14 +40,11 @@ impl<P: Probe> Fabric<P> {
             LinkStep::Idle => {
                 self.links.idle_damage(target);
                 self.after_link_port(cx, target, false);
-                let peer = self.links.ports[target.index()].rx.peer;
-                self.links.tell_until_up(cx, peer);
+                self.links.ask_until_up(cx, target);
             }
             LinkStep::Enter => {
                 self.enter(cx, target);
-                for port in [target, self.links.ports[target.index()].rx.peer] {
-                    self.links.stay(cx.now().0, port);
-                }
+                self.links.stay(cx.now().0, target);
             }
             LinkStep::Resume => self.after_link_port(cx, target, false),
             LinkStep::Tell => {
@@ -60,7 +65,7 @@ impl<P: Probe> Fabric<P> {
     // --- in symbol granularity -------------------------------------------------------------------
 
     /// A symbol reaches `port`.
-    pub fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub(super) fn symbol_arrives<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let Some(symbol) = self.links.take_symbol(cx.key(), port) else { return };
         if !symbol.damaged {
@@ -80,15 +85,14 @@ impl<P: Probe> Fabric<P> {
 
     /// Unfolded: the deciding octet has arrived; the pipeline, if there is one, becomes an event with the
     /// same order.
-    pub fn waits_in_pipeline<L: EventList<Payload>>(
+    pub(super) fn waits_in_pipeline<L: EventList<Payload>>(
         &self,
         cx: &mut Cx<'_, L>,
         port: PortId,
         packet: u32,
         behind: u32,
     ) -> bool {
-        let upstream = self.links.ports[port.index()].rx.peer;
-        let pipeline = self.links.timings[self.links.ports[upstream.index()].tx.timing as usize].pipeline;
+        let pipeline = self.links.arriving(port).pipeline;
         if pipeline != 0 {
             let key = cx.key().later(Duration(pipeline));
             cx.post(key, port.into(), Happening::Ready { packet, from_wire: true, behind }.pack());
@@ -98,7 +102,7 @@ impl<P: Probe> Fabric<P> {
 
     /// A packet has passed the pipeline of the device of `port`.
     #[inline(always)]
-    pub fn past_pipeline<L: EventList<Payload>>(
+    pub(super) fn past_pipeline<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -114,7 +118,7 @@ impl<P: Probe> Fabric<P> {
 
     /// The input side of `port` gets to a packet.
     #[cold]
-    pub fn packet_arrives<L: EventList<Payload>>(
+    pub(super) fn packet_arrives<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -184,7 +188,7 @@ impl<P: Probe> Fabric<P> {
         if !self.links.is_watched(port) {
             return;
         }
-        let ports = [port, self.links.ports[port.index()].rx.peer];
+        let ports = self.links.ends_of(port);
         for port in ports {
             if let Node::Endpoint(e) = self.links.nodes.node(port) {
                 self.endpoints[e].materialise(&mut self.links, cx, cx.now().0);
@@ -219,12 +223,7 @@ impl<P: Probe> Fabric<P> {
         let ports = [link.a, link.b].map(|(device, port)| self.links.nodes.port((device, port)));
         match fault.action {
             FaultAction::Down => self.take_down(cx, ports),
-            FaultAction::Up => {
-                for port in ports {
-                    self.prune_reads(cx, port);
-                    self.links.bring_up(cx, port);
-                }
-            }
+            FaultAction::Up => self.bring_up(cx, ports),
             FaultAction::Lanes(lanes) => ports.iter().for_each(|&port| self.links.take_lanes(port, lanes)),
             FaultAction::Credits(side, told) => {
                 let port = ports[usize::from(side)];
@@ -232,6 +231,13 @@ impl<P: Probe> Fabric<P> {
                 self.links.withhold_credits(port, !told);
                 self.after_link_port(cx, port, false);
             }
+        }
+    }
+
+    fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [PortId; 2]) {
+        for port in ports {
+            self.prune_reads(cx, port);
+            self.links.bring_up(cx, port);
         }
     }
 
@@ -319,7 +325,7 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    fn take_turn<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: usize, turn: Option<Turn>) {
+    fn take_turn<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId, turn: Option<Turn>) {
         if let Some(Turn::Begins(packet)) = turn
             && let Some(left) = self.endpoints[e].start(&mut self.links, cx, packet)
         {

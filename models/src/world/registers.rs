@@ -15,7 +15,7 @@ use crate::agent::protocol::Own;
 use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Payload};
-use crate::ids::{Node, PortId};
+use crate::ids::{EndpointId, Node, SwitchId};
 use crate::observe::mark;
 use crate::observe::probe::{Delivery, PacketId, Probe, RegisterEvent, RegisterStep};
 use crate::registers::enumeration::{EnumerationReport, Outline, report};
@@ -41,13 +41,13 @@ pub(super) struct Answer {
 
 impl<P: Probe> Fabric<P> {
     /// Gives every device its registers as they are before the host begins: no routes, no enables, no ids.
-    pub(crate) fn set_up_registers(&mut self) {
+    pub(super) fn set_up_registers(&mut self) {
         let config = self.links.config.clone();
         let Some(outline) = Outline::of(&config) else { return };
         assert_eq!(config.id_space, u32::from(outline.enumeration.any_id()) + 1, "any id can be routed");
         self.registers.spaces =
             (0..config.devices.len() as u32).map(|device| Space::new(&outline, device)).collect();
-        for switch in &mut self.switches {
+        for switch in self.switches.iter_mut() {
             switch.routes.fill(Hop { egress: DROP, next_hop: NO_PORT });
         }
         for (d, device) in config.devices.iter().enumerate() {
@@ -64,7 +64,7 @@ impl<P: Probe> Fabric<P> {
     // --- at an endpoint --------------------------------------------------------------------------
 
     /// A host writes its own registers. Whether its endpoint may send from now on.
-    pub(crate) fn write_own<L: EventList<Payload>>(
+    pub fn write_own<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         device: u32,
@@ -207,28 +207,21 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// From now on packets for an id leave a switch through `port`; its neighbours learn it for their own
-    /// staging (VOQ-2.2-5). What waits already keeps its queue (VOQ-D22).
-    fn set_route(&mut self, s: usize, id: usize, port: u8) {
+    /// staging (VOQ-2.2-5), at once: how long software takes to tell them is not modelled. What waits already
+    /// keeps its queue (VOQ-D22).
+    fn set_route(&mut self, s: SwitchId, id: usize, port: u8) {
         let (base, ports) = (self.switches[s].base, self.switches[s].ports);
-        let exists = u32::from(port) < ports
-            && self.links.ports[(base + u32::from(port)).index()].tx.peer != PortId::NONE;
-        let egress = if exists { port } else { DROP };
+        let exists = u32::from(port) < ports;
+        let next = exists.then(|| self.links.across(base + u32::from(port))).flatten();
+        let egress = if next.is_some() { port } else { DROP };
         let known = |egress: u8| if egress & MASK == 0 { egress } else { NO_PORT };
-        let next_hop = if exists {
-            let peer = self.links.ports[(base + u32::from(port)).index()].tx.peer;
-            match self.links.nodes.node(peer) {
-                Node::Switch(next) => known(self.switches[next].routes[id].egress),
-                Node::Endpoint(_) => NO_PORT,
-            }
-        } else {
-            NO_PORT
+        let next_hop = match next.map(|next| self.links.nodes.node(next)) {
+            Some(Node::Switch(next)) => known(self.switches[next].routes[id].egress),
+            Some(Node::Endpoint(_)) | None => NO_PORT,
         };
         self.switches[s].routes[id] = Hop { egress, next_hop };
         for own in base.span(ports) {
-            let peer = self.links.ports[own.index()].tx.peer;
-            if peer == PortId::NONE {
-                continue;
-            }
+            let Some(peer) = self.links.across(own) else { continue };
             match self.links.nodes.node(peer) {
                 Node::Switch(other) => {
                     let towards = (peer - self.switches[other].base) as u8;
@@ -250,10 +243,10 @@ impl<P: Probe> Fabric<P> {
     // --- observation -----------------------------------------------------------------------------
 
     /// A request joined the injection queue.
-    pub(crate) fn tell_asked(
+    pub(super) fn tell_asked(
         &mut self,
         now: u64,
-        e: usize,
+        e: EndpointId,
         packet: PacketId,
         destination: u32,
         request: &Maintenance<crate::agent::data::Data>,
@@ -273,7 +266,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// What the host did.
-    pub(crate) fn enumeration_report(&self) -> Option<EnumerationReport> {
+    pub(super) fn enumeration_report(&self) -> Option<EnumerationReport> {
         let (host, accesses) = self.hosts.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
         let spaces = &self.registers.spaces;
         Some(report(

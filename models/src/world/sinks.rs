@@ -54,7 +54,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A packet reaches the endpoint behind `port` at `at`, with what it carries.
-    pub fn reach_endpoint<L: EventList<Payload>>(
+    pub(super) fn reach_endpoint<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -89,18 +89,18 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Settles everything that is due before `key` but that nobody has needed yet.
-    pub fn settle<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey) {
+    pub(super) fn settle<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey) {
         self.settle_until(cx, key, key.time().0);
     }
 
     /// Settles what is due before `key`, with creations up to `created` only.
     pub fn settle_until<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey, created: u64) {
-        for e in 0..self.endpoints.len() {
+        for e in self.endpoints.ids() {
             let port = self.endpoints[e].port;
             self.flush(cx, port, key);
             self.endpoints[e].materialise(&mut self.links, cx, created);
         }
-        for switch in &mut self.switches {
+        for switch in self.switches.iter_mut() {
             for input in 0..switch.ports {
                 switch.prune(&mut self.links, input, key);
             }

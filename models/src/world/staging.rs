@@ -16,7 +16,7 @@ use voq_backpressure::{ActiveVcs, Originator, Receiver};
 
 impl<P: Probe> Fabric<P> {
     /// Builds originators and receivers from the compiled registers and staging.
-    pub fn set_up_staging(&mut self) {
+    pub(super) fn set_up_staging(&mut self) {
         let config = self.links.config.clone();
         let mut long = vec![false; self.links.ports.len()];
         for link in &config.links {
@@ -32,12 +32,8 @@ impl<P: Probe> Fabric<P> {
             };
             for (p, port) in device.ports.iter().enumerate() {
                 let index = base + p as u32;
-                let peer = self.links.ports[index.index()].tx.peer;
-                if peer == PortId::NONE
-                    || *staging == StagingConfig::None
-                    || !port.voq.rx_sup
-                    || !long[index.index()]
-                {
+                let Some(peer) = self.links.across(index) else { continue };
+                if *staging == StagingConfig::None || !port.voq.rx_sup || !long[index.index()] {
                     continue;
                 }
                 if !self.links.nodes.is_switch(peer) {
@@ -99,11 +95,8 @@ impl<P: Probe> Fabric<P> {
     /// An endpoint learns which of the neighbour's ports its multicast packets will use.
     fn announce_multicast(&mut self, device: usize) {
         let port = self.links.nodes.first_port(device as u32);
-        let peer = self.links.ports[port.index()].tx.peer;
-        if peer == PortId::NONE
-            || !self.links.nodes.is_switch(peer)
-            || self.links.cold[port.index()].staging.is_none()
-        {
+        let Some(peer) = self.links.across(port) else { return };
+        if !self.links.nodes.is_switch(peer) || self.links.cold[port.index()].staging.is_none() {
             return;
         }
         let neighbour = &self.switches[self.links.nodes.switch(peer)];
@@ -149,7 +142,7 @@ impl<P: Probe> Fabric<P> {
         let base = self.links.nodes.first_port(d as u32);
         for p in 0..device.ports.len() {
             let index = base.index() + p;
-            if !long[index] || self.links.ports[index].tx.peer == PortId::NONE {
+            if !long[index] || !self.links.ports[index].tx.peer.is_some() {
                 continue;
             }
             originator.link_up(p as u16, Form::Long);

@@ -4,6 +4,9 @@
 //! walks: the packet waits for a packet ahead of it, for a stopped queue (and so for the congested port of
 //! the neighbour), or for a buffer of the neighbour (and so for a packet that holds one). A walk that reaches
 //! a transmitter at work is no stall; one that comes back is a deadlock; one that ends elsewhere is a stall.
+//!
+//! The watchdog is nobody in the fabric and changes nothing, so it may see what a device would have to be
+//! told: the other end of a link ([`View::across`]), and every packet.
 
 use crate::config::vc_of;
 use crate::event::{Cx, Happening, Payload, class};
@@ -39,6 +42,11 @@ struct View<'a, P> {
 }
 
 impl<P: Probe> View<'_, P> {
+    /// The port at the other end of a link that somebody waits for.
+    fn across(&self, port: PortId) -> PortId {
+        self.fabric.links.across(port).expect("nobody waits for a port without a link")
+    }
+
     fn reason(&self, packet: u32) -> Reason {
         let f = self.fabric;
         let record = &f.links.packets[packet];
@@ -48,7 +56,7 @@ impl<P: Probe> View<'_, P> {
         }
         let tx = &f.links.ports[port.index()].tx;
         if self.is_refused(port, record.priority) {
-            return Reason::NoCredit(self.holder(packet, tx.peer));
+            return Reason::NoCredit(self.holder(packet, self.across(port)));
         }
         if tx.done > self.key {
             return Reason::Moving;
@@ -57,7 +65,7 @@ impl<P: Probe> View<'_, P> {
             return self.stopped(port, record.queue);
         }
         if tx.clock.blocked() & (1 << record.priority) != 0 {
-            let peer = tx.peer;
+            let peer = self.across(port);
             if f.links.cold[port.index()].channels.as_ref().is_some_and(|channels| channels.coming > 0) {
                 return Reason::Moving;
             }
@@ -146,7 +154,7 @@ impl<P: Probe> View<'_, P> {
         if !refused(port) {
             return false;
         }
-        let peer = f.links.ports[port.index()].tx.peer;
+        let peer = self.across(port);
         let rx = &f.links.ports[peer.index()].rx;
         let free = u16::from(rx.buffers.saturating_sub(rx.occupied.saturating_sub(rx.unaccepted)));
         let partner = f.links.ends[peer.index()].as_ref().expect("both ends of a link are symbolic");
@@ -174,11 +182,11 @@ impl<P: Probe> View<'_, P> {
 
     fn stopped(&self, port: PortId, queue: u8) -> Reason {
         let f = self.fabric;
-        let tx = &f.links.ports[port.index()].tx;
         let cold = &f.links.cold[port.index()];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
-        let base = f.links.base_of(tx.peer);
-        let ports = f.switches[f.links.nodes.switch(tx.peer)].ports as u16;
+        let peer = self.across(port);
+        let neighbour = &f.switches[f.links.nodes.switch(peer)];
+        let ports = neighbour.ports as u16;
         // Only sets of several ports have a pseudo queue.
         let set = queue.checked_sub(MULTICAST_QUEUES).map(|n| staging.multicast[usize::from(n)]);
         let stops = |p: u16| {
@@ -186,15 +194,14 @@ impl<P: Probe> View<'_, P> {
                 && set.map_or_else(|| cold.queue_of(p as u8) == queue, |set| set >> p & 1 == 1)
         };
         let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, NIL) };
-        let output = base + u32::from(p);
+        let output = neighbour.base + u32::from(p);
         // The neighbour calls the port clear and has nothing more to say: the message that says so was lost.
-        let neighbour = &f.switches[f.links.nodes.switch(tx.peer)];
-        let own = (tx.peer - base) as u16;
+        let own = (peer - neighbour.base) as u16;
         let originator = neighbour.backpressure.as_ref().map(|said| &said.originator);
         let told = originator.is_some_and(|o| {
             o.reported(own, p)
                 || o.pending_messages(own) > 0
-                || f.links.cold[tx.peer.index()].messages_on_wire > 0
+                || f.links.cold[peer.index()].messages_on_wire > 0
         });
         if !told {
             return Reason::Stopped(p as u8, NIL);
@@ -248,7 +255,7 @@ impl Watchdog {
 
 impl<P: Probe> Links<P> {
     /// The port whose transmitter a waiting packet is for.
-    pub fn port_of(&self, packet: u32) -> PortId {
+    fn port_of(&self, packet: u32) -> PortId {
         self.packets[packet].port
     }
 
@@ -268,7 +275,9 @@ impl<P: Probe> Fabric<P> {
     fn describe(&self, view: &View<'_, P>, packet: u32) -> String {
         let record = &self.links.packets[packet];
         let port = self.links.port_of(packet);
-        let device = &self.links.config.devices[self.links.ports[port.index()].rx.device as usize].path;
+        let path =
+            |port: PortId| &self.links.config.devices[self.links.ports[port.index()].rx.device as usize].path;
+        let device = path(port);
         let flow = &self.links.config.flows[record.flow as usize].name;
         let number = port - self.links.base_of(port);
         let head = format!(
@@ -281,9 +290,7 @@ impl<P: Probe> Fabric<P> {
             Reason::NoLink => "its link is down".to_string(),
             Reason::Behind(_) => "behind another packet".to_string(),
             Reason::Stopped(p, id) => {
-                let peer = &self.links.config.devices
-                    [self.links.ports[self.links.ports[port.index()].tx.peer.index()].rx.device as usize]
-                    .path;
+                let peer = path(view.across(port));
                 let stop = format!("staging queue {} is stopped by port {p} of {peer}", record.queue);
                 if id == NIL {
                     format!("{stop}, which is clear: the message that says so never came")
@@ -292,9 +299,7 @@ impl<P: Probe> Fabric<P> {
                 }
             }
             Reason::NoCredit(id) => {
-                let peer = &self.links.config.devices
-                    [self.links.ports[self.links.ports[port.index()].tx.peer.index()].rx.device as usize]
-                    .path;
+                let peer = path(view.across(port));
                 if id == NIL {
                     format!("{peer} advertises no free buffer, though no packet holds one")
                 } else {
@@ -308,7 +313,7 @@ impl<P: Probe> Fabric<P> {
         format!("{head}: {why}")
     }
 
-    pub fn watch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
+    pub(super) fn watch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         let now = cx.now().0;
         self.settle(cx, cx.key());
         self.links.observe.pending -= 1;

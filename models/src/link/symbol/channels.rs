@@ -87,12 +87,12 @@ impl VirtualChannels {
     }
 
     /// Receive buffers in use by all channels.
-    pub(crate) fn held(&self) -> u16 {
+    pub fn held(&self) -> u16 {
         self.occupied.iter().sum()
     }
 
     /// Whether packets wait in a lane.
-    pub(crate) fn uses(&self, lane: u32) -> bool {
+    pub fn uses(&self, lane: u32) -> bool {
         self.masks.iter().any(|mask| mask >> lane & 1 == 1)
     }
 }
@@ -105,7 +105,7 @@ pub(super) fn open(settings: &ChannelsConfig) -> Vec<OpenChannel> {
 
 impl Packet {
     /// What a link port needs to know of the packet.
-    pub(crate) fn meta(&self) -> PacketMeta {
+    pub(super) fn meta(&self) -> PacketMeta {
         match self.priority.checked_sub(PRIORITIES as u8) {
             Some(vcid) => PacketMeta::of_vc(vcid, self.wire),
             None => PacketMeta::new(self.priority, self.wire),
@@ -160,7 +160,7 @@ impl End {
 
 impl<P: Probe> Links<P> {
     /// The channels of the link of `port`, if it has any.
-    pub(crate) fn channels(&self, port: PortId) -> Option<&VirtualChannels> {
+    pub fn channels(&self, port: PortId) -> Option<&VirtualChannels> {
         self.ends.get(port.index())?.as_ref()?.channels.as_deref()
     }
 
@@ -184,7 +184,7 @@ impl<P: Probe> Links<P> {
 
     /// Takes a picked packet out of its channel.
     #[cold]
-    pub(crate) fn take_from_channel(&mut self, port: PortId, pick: Pick) {
+    pub fn take_from_channel(&mut self, port: PortId, pick: Pick) {
         let end = self.ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let channels = end.channels.as_deref_mut().expect("the packet was picked there");
         let list = channels.list(pick.priority, pick.lane.into());
@@ -235,7 +235,7 @@ impl<P: Probe> Links<P> {
     // --- arrival ---------------------------------------------------------------------------------
 
     /// A packet takes a receive buffer of a channel of `port`.
-    pub(crate) fn occupy_channel(&mut self, port: PortId, channel: u8) {
+    pub fn occupy_channel(&mut self, port: PortId, channel: u8) {
         let channels = self.channels_mut(port);
         channels.occupied[usize::from(channel)] += 1;
         let held = channels.held();
@@ -247,7 +247,7 @@ impl<P: Probe> Links<P> {
 
     /// A receive buffer of a channel of `port` is free again. Whether the link port tells it.
     #[cold]
-    pub(crate) fn release_channel(&mut self, port: PortId, channel: u8) -> bool {
+    pub fn release_channel(&mut self, port: PortId, channel: u8) -> bool {
         let in_use = &mut self.channels_mut(port).occupied[usize::from(channel)];
         *in_use -= 1;
         let in_use = *in_use;

@@ -46,7 +46,7 @@ const FILLER: u8 = 0xA5;
 
 impl<P: Probe> Links<P> {
     /// A packet leaves `port` with this ackID.
-    pub(crate) fn check_packet(&mut self, port: PortId, packet: u32, ack_id: u8) {
+    pub fn check_packet(&mut self, port: PortId, packet: u32, ack_id: u8) {
         let record = &self.packets[packet];
         let idle3 = self.timings[self.ports[port.index()].tx.timing as usize].ack_window
             > SymbolSize::Long.ack_id_window();
@@ -95,7 +95,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// The symbol of an acknowledgement or a status leaves `port`, in packet granularity.
-    pub(crate) fn check_status(&mut self, port: PortId, acknowledged: u8, free: u8) {
+    pub fn check_status(&mut self, port: PortId, acknowledged: u8, free: u8) {
         let timing = &self.timings[self.ports[port.index()].rx.timing as usize];
         let form = match timing.symbol_chars {
             4 => Form::Short,
@@ -112,7 +112,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A symbol with a VoQ message leaves, in packet granularity.
-    pub(crate) fn check_message(&mut self, field: u16) {
+    pub fn check_message(&mut self, field: u16) {
         let stype0 = Stype0::Status { ack_id_status: 0, buf_status: 0 };
         let symbol =
             ControlSymbol::new(Form::Long, stype0, Stype1::Nop).and_then(|symbol| symbol.with_stype2(field));
@@ -120,7 +120,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A symbol leaves.
-    pub(crate) fn check_symbol(&mut self, symbol: ControlSymbol) {
+    pub(super) fn check_symbol(&mut self, symbol: ControlSymbol) {
         let mut wire = [0; 8];
         let octets = symbol.emit_delimited(false, &mut wire).expect("a symbol has at most eight octets");
         let read = Delimited::parse(symbol.form(), &wire[..octets]).expect("wire check: symbol");

@@ -7,7 +7,7 @@ use lp_serial::link::{FlowControl, PacketMeta};
 
 impl<P: Probe> Links<P> {
     /// The link port learns how many buffers are in use; `truly`: even if it must not tell.
-    pub(crate) fn count(&mut self, port: PortId, truly: bool) {
+    pub fn count(&mut self, port: PortId, truly: bool) {
         let rx = &self.ports[port.index()].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let total = u16::from(rx.buffers);
@@ -19,7 +19,7 @@ impl<P: Probe> Links<P> {
 
     /// What the fabric knows of the credit of `port` is what its link port knows. What was created before now
     /// has been made up. Whether a priority that could not start now can.
-    pub(crate) fn sync(&mut self, now: u64, port: PortId) -> bool {
+    pub fn sync(&mut self, now: u64, port: PortId) -> bool {
         let end = self.ends[port.index()].as_ref().expect("the link runs in symbol granularity");
         let normal = end.is_normal();
         let outstanding = (end.link.outstanding() + end.link.waiting()) as u16;

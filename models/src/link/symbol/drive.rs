@@ -3,9 +3,9 @@
 use super::{Air, Flying, Held, POLL};
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
-use crate::link::Links;
 use crate::link::port::{Port, special};
 use crate::link::wire::Function;
+use crate::link::{Links, mail};
 use crate::observe::mark;
 use crate::observe::probe::{Cause, Probe};
 use lp_serial::control_symbol::Stype1;
@@ -28,7 +28,7 @@ pub(crate) struct Flight {
 impl<P: Probe> Links<P> {
     /// Something may have become due at `port`: it gets its place on the wire, and the next place is asked
     /// for.
-    pub(crate) fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let Links { ports, ends, timings, keys, .. } = self;
         let Port { tx, rx } = &mut ports[port.index()];
@@ -174,7 +174,7 @@ impl<P: Probe> Links<P> {
         (held.start, held.stored) = (now, length);
         let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
         end.air.push_back(Air::new(arrival, start.packet, start.meta));
-        cx.post(arrival, rx.peer.into(), LinkStep::Arrive { packet, behind: 0 }.pack());
+        mail::send_transmission(cx, rx.peer, arrival, (packet, 0));
         tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
         if tx.waiting > 0 {
             self.post_done(cx, port);
@@ -207,7 +207,7 @@ impl<P: Probe> Links<P> {
         end.before = std::mem::replace(&mut end.last, last);
         end.stats.packets += 1;
         end.air.push_back(Air::new(flight.arrival, serial, meta));
-        cx.post(flight.arrival, peer.into(), LinkStep::Arrive { packet, behind: flight.behind }.pack());
+        mail::send_transmission(cx, peer, flight.arrival, (packet, flight.behind));
         let tx = &mut self.ports[port.index()].tx;
         tx.clock.forget_transmission();
         if self.nodes.is_switch(port) {
@@ -224,7 +224,7 @@ impl<P: Probe> Links<P> {
 
     /// A place on the wire of `port`, if it is one: the link port says what leaves. Whether something has
     /// left, so that there may be news.
-    pub(crate) fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) -> bool {
+    pub fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) -> bool {
         let now = cx.now().0;
         if !self.is_symbolic(port) {
             return false;
@@ -303,9 +303,8 @@ impl<P: Probe> Links<P> {
         let taken_in = Time(arrives.0 + timing.pipeline);
         let control = (!delimits).then(|| keys.make(taken_in, class::SYMBOL));
         end.flying.push_back(Flying { key, start: now, symbol, starts, ends: ending, damaged, control });
-        let peer = rx.peer;
         if end.woken != Some(key) {
-            cx.post(key, peer.into(), LinkStep::Symbol.pack());
+            mail::send_symbol(cx, rx.peer, key);
         }
         if end.resumes > now {
             let key = keys.make(Time(end.resumes), class::SYMBOL);

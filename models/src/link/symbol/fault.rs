@@ -116,7 +116,7 @@ impl Errors {
 
 impl<P: Probe> Links<P> {
     /// First errors, and all scheduled faults.
-    pub(crate) fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
+    pub fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for port in PortId::new(0).span(self.ends.len() as u32) {
             let Some(at) = self.ends[port.index()].as_ref().and_then(|end| end.errors.next_at()) else {
                 continue;
@@ -131,27 +131,6 @@ impl<P: Probe> Links<P> {
             let payload = LinkStep::Fault.pack();
             schedule(Event { key, target: n as u32, payload });
         }
-    }
-
-    /// A partner that initialises counts what it hears, and begins anew with every error: it hears a status
-    /// each period until it is up.
-    pub(crate) fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
-        let peer = self.ports[port.index()].rx.peer;
-        let partner = &self.end(peer).link;
-        if !(partner.is_up() || partner.is_down()) {
-            self.tell_again(cx, port);
-        }
-    }
-
-    /// A symbol of `port` was lost: what it told about buffers is told again, once, a period later.
-    pub(super) fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
-        let end = self.end(port);
-        if std::mem::replace(&mut end.told_again, true) {
-            return;
-        }
-        let at = cx.now().0 + end.status_period;
-        let key = self.key(self.ports[port.index()].rx.device, at, class::SYMBOL);
-        cx.post(key, port.into(), LinkStep::Tell.pack());
     }
 
     /// The direction that leaves `port` has another number of lanes from now on.
@@ -178,7 +157,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A character that leaves `port` now is damaged: in a packet, in a symbol, or between them.
-    pub(crate) fn damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub fn damage<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
@@ -225,7 +204,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// The receiver of `port` tells no free buffers from now on, or tells them again.
-    pub(crate) fn withhold_credits(&mut self, port: PortId, withholds: bool) {
+    pub fn withhold_credits(&mut self, port: PortId, withholds: bool) {
         self.end(port).withholds = withholds;
         self.count(port, false);
         if !withholds {
@@ -234,7 +213,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A status that was lost is told again.
-    pub(crate) fn tell_now(&mut self, port: PortId) {
+    pub fn tell_now(&mut self, port: PortId) {
         self.count(port, false);
         let end = self.end(port);
         end.told_again = false;
@@ -242,12 +221,12 @@ impl<P: Probe> Links<P> {
     }
 
     /// From its next initialisation on the link has so many lanes.
-    pub(crate) fn take_lanes(&mut self, port: PortId, lanes: u8) {
+    pub fn take_lanes(&mut self, port: PortId, lanes: u8) {
         self.end(port).lanes = Some(lanes);
     }
 
     /// The link of `port` is lost. Whether it was there.
-    pub(crate) fn take_down(&mut self, now: u64, port: PortId) -> bool {
+    pub fn take_down(&mut self, now: u64, port: PortId) -> bool {
         let Links { ports, ends, timings, .. } = self;
         let Port { tx, rx } = &mut ports[port.index()];
         let end = ends[port.index()].as_mut().expect("faults are for symbolic links");
@@ -280,7 +259,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// The link of `port` begins to initialise, if it is down. What is read there has been taken note of.
-    pub(crate) fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub fn bring_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
         let end = self.end(port);
         if !end.link.is_down() {

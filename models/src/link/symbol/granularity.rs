@@ -6,15 +6,19 @@
 //! by then if the link had always run in symbol granularity: the state of a [`LinkPort`] follows from credit,
 //! records and wire. The link goes back when both ends are clean and quiet.
 //!
+//! *Both ends change at one instant*, each out of what both know. Nobody in the fabric learns anything by
+//! that: it is another way to write down what is the case. So [`Links::enter`], [`Links::try_leave`] and
+//! [`Links::stay`] see both ends, and nothing else here does.
+//!
 //! *Nothing that was posted is revoked.* Arrivals, deliveries and wakes on the way keep their keys; in symbol
 //! granularity they are taken for what they would be there.
 
 use super::{Air, End, Flying, Held, STRIKE};
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
-use crate::link::Links;
 use crate::link::port::{CreditRecord, special};
 use crate::link::symbol::Flight;
+use crate::link::{Links, mail};
 use crate::observe::probe::Probe;
 use lp_serial::control_symbol::{ControlSymbol, Stype0, Stype1};
 use lp_serial::cost::SymbolSize;
@@ -131,7 +135,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether symbols are on their way on links in packet granularity.
-    pub(crate) fn symbols_under_way(&self, now: u64) -> bool {
+    pub fn symbols_under_way(&self, now: u64) -> bool {
         self.ends.iter().enumerate().any(|(port, end)| {
             let rx = &self.ports[port].rx;
             let timing = &self.timings[rx.timing as usize];
@@ -140,27 +144,21 @@ impl<P: Probe> Links<P> {
         })
     }
 
-    /// Records that `port` has not seen yet.
-    fn take_records(&mut self, port: PortId) -> Vec<CreditRecord> {
+    /// Records that `port` has not seen yet of what its `partner` says.
+    fn take_records(&mut self, [port, partner]: [PortId; 2]) -> Vec<CreditRecord> {
         let tx = &mut self.ports[port.index()].tx;
         let mut records = Vec::with_capacity(tx.pending.into());
         while tx.pending > 0 {
             records.push(tx.pop_record(&mut self.cold, port));
         }
-        let (peer, woken) = (tx.peer, tx.wake_posted);
-        self.end(peer).woken = records.first().filter(|_| woken).map(|record| record.key);
+        let woken = tx.wake_posted;
+        self.end(partner).woken = records.first().filter(|_| woken).map(|record| record.key);
         records
     }
 
-    /// Packets of `port` that are outstanding, oldest first; arrivals of those under way that are no events
-    /// become events.
-    fn take_log<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) -> Vec<Logged> {
-        let tx = &self.ports[port.index()].tx;
-        let (outstanding, peer) = (usize::from(tx.outstanding), tx.peer);
-        let posted = self.ports[peer.index()].rx.deliver_posted;
-        for (key, packet) in self.cold[peer.index()].in_flight.split_off(usize::from(posted)) {
-            cx.post(key, peer.into(), LinkStep::Arrive { packet, behind: 0 }.pack());
-        }
+    /// Packets of `port` that are outstanding, oldest first.
+    fn take_log(&mut self, port: PortId) -> Vec<Logged> {
+        let outstanding = usize::from(self.ports[port.index()].tx.outstanding);
         let mut log = std::mem::take(&mut self.end(port).log);
         let acknowledged = log.len().checked_sub(outstanding).expect("what is outstanding was noted");
         log.drain(..acknowledged);
@@ -168,11 +166,11 @@ impl<P: Probe> Links<P> {
     }
 
     /// The end of a link at `port`, out of what is known of it: `own` packets outstanding, those of its
-    /// partner, and the records that the partner has not seen of what this end says.
+    /// `partner`, and the records that the partner has not seen of what this end says.
     fn resume<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
-        port: PortId,
+        [port, partner]: [PortId; 2],
         own: &[Logged],
         records: &[CreditRecord],
         partners: &[Logged],
@@ -188,9 +186,9 @@ impl<P: Probe> Links<P> {
             let tx = &self.ports[port.index()].tx;
             (tx.free + tx.outstanding as i16) as u16
         };
-        let (hears, says) = (told_to(port), told_to(peer));
+        let (hears, says) = (told_to(port), told_to(partner));
         let sent = |port: PortId| self.ports[port.index()].tx.packets_sent as u8;
-        let (own_sent, partner_sent) = (sent(port), sent(peer));
+        let (own_sent, partner_sent) = (sent(port), sent(partner));
         let end = self.end(port);
         let form = end.link.config().form;
         let mask = form.parameter_max();
@@ -216,7 +214,7 @@ impl<P: Probe> Links<P> {
             }
             end.fly(record.key, start_of(record), stype0);
             if end.woken != Some(record.key) {
-                cx.post(record.key, peer.into(), LinkStep::Symbol.pack());
+                mail::send_symbol(cx, peer, record.key);
             }
         }
         end.due = due.iter().map(|record| record.key).collect();
@@ -257,7 +255,7 @@ impl<P: Probe> Links<P> {
                 let says = Stype0::Status { ack_id_status: expected_ack_id, buf_status: end.told };
                 let key = self.key(device, at + way, class::SYMBOL);
                 self.end(port).fly(key, at, says);
-                cx.post(key, peer.into(), LinkStep::Symbol.pack());
+                mail::send_symbol(cx, peer, key);
             }
             let flying = self.end(port).flying.back_mut().expect("a symbol is on the wire");
             (flying.starts, flying.ends) = (starts, ends);
@@ -266,12 +264,12 @@ impl<P: Probe> Links<P> {
 
     /// The link of `port` goes back to packet granularity if nothing happens on it that only symbol
     /// granularity knows.
-    pub(crate) fn try_leave(&mut self, now: u64, port: PortId) {
+    pub fn try_leave(&mut self, now: u64, port: PortId) {
         let end = self.end(port);
         if !end.changes || !end.is_quiet(now) {
             return;
         }
-        let ports = [port, self.ports[port.index()].rx.peer];
+        let ports = self.ends_of(port);
         let [own, partner] = ports.map(|port| self.ends[port.index()].as_ref().expect("both are symbolic"));
         let agree = |a: &End, b: &End| a.link.credit(0).last_told() == b.link.buffers(0).advertised();
         if !partner.is_quiet(now) || !agree(own, partner) || !agree(partner, own) {
@@ -286,22 +284,26 @@ impl<P: Probe> Links<P> {
 
     /// The link between `ports` runs in symbol granularity from now on; all symbols of this instant have
     /// left, and what was due has been taken note of.
-    pub(crate) fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [PortId; 2]) {
+    pub fn enter<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, ports: [PortId; 2]) {
         for port in ports {
             self.consume(cx, port, cx.key());
         }
-        let records = ports.map(|port| self.take_records(port));
-        let entered = ports.map(|port| self.take_log(cx, port));
-        for (side, port) in ports.into_iter().enumerate() {
-            let rx = &mut self.ports[port.index()].rx;
+        let ways = [ports, [ports[1], ports[0]]];
+        let records = ways.map(|way| self.take_records(way));
+        let entered = ways.map(|[port, partner]| {
+            self.post_arrivals(cx, partner);
+            self.take_log(port)
+        });
+        for (side, way) in ways.into_iter().enumerate() {
+            let rx = &mut self.ports[way[0].index()].rx;
             rx.special = rx.special & !special::WATCHED | special::SYMBOLS;
             // What this end says is what the other one has records of.
-            self.resume(cx, port, &entered[side], &records[1 - side], &entered[1 - side]);
+            self.resume(cx, way, &entered[side], &records[1 - side], &entered[1 - side]);
         }
     }
 
     /// The link of `port` has changed its granularity.
-    pub(crate) fn entered<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub fn entered<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         if self.nodes.is_switch(port) && self.ports[port.index()].tx.done > cx.key() {
             self.post_done(cx, port);
         }
@@ -311,12 +313,14 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether the link of `port` runs in packet granularity and will have to change.
-    pub(crate) fn is_watched(&self, port: PortId) -> bool {
+    pub fn is_watched(&self, port: PortId) -> bool {
         self.ports[port.index()].rx.special & special::WATCHED != 0
     }
 
     /// The link of `port` does not go back before the next instant.
-    pub(crate) fn stay(&mut self, now: u64, port: PortId) {
-        self.end(port).stay_until = now + 1;
+    pub fn stay(&mut self, now: u64, port: PortId) {
+        for port in self.ends_of(port) {
+            self.end(port).stay_until = now + 1;
+        }
     }
 }

@@ -33,14 +33,14 @@ impl<P: Probe> Links<P> {
         }
     }
 
-    pub(crate) fn message_lost(&mut self, port: PortId) {
+    pub(super) fn message_lost(&mut self, port: PortId) {
         let cold = &mut self.cold[port.index()];
         cold.messages_on_wire -= 1;
         cold.stats.voq_lost += 1;
     }
 
     /// Whether a symbol leaves `port` now that can carry the message which was placed here.
-    pub(crate) fn place_for_message(&mut self, now: u64, port: PortId) -> MessagePlace {
+    pub fn place_for_message(&mut self, now: u64, port: PortId) -> MessagePlace {
         let end = self.end(port);
         if !end.link.is_up() {
             // Told when the link is up again.
@@ -52,7 +52,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Which symbols the link of `port` has.
-    pub(crate) fn form(&self, port: PortId) -> Form {
+    pub fn form(&self, port: PortId) -> Form {
         let end = self.ends[port.index()].as_ref().expect("the link runs in symbol granularity");
         end.link.config().form
     }

@@ -12,7 +12,7 @@ use sim_core::{EventKey, EventList};
 impl<P: Probe> Links<P> {
     /// The output side of `port` hears a symbol; what creations find has been made up. The key of its second
     /// function, if the input side gets to it now: after all that follows from the first.
-    pub(crate) fn receive_symbol<L: EventList<Payload>>(
+    pub fn receive_symbol<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -20,10 +20,9 @@ impl<P: Probe> Links<P> {
     ) -> Option<EventKey> {
         let now = cx.now().0;
         if symbol.damaged {
-            let peer = self.ports[port.index()].rx.peer;
             self.end(port).suspect = true;
-            self.tell_again(cx, peer);
-            let pipeline = self.timings[self.ports[peer.index()].tx.timing as usize].pipeline;
+            self.ask_again(cx, port);
+            let pipeline = self.arriving(port).pipeline;
             let device = self.ports[port.index()].rx.device;
             let key = self.key(device, now + pipeline, class::SYMBOL);
             let control = Control { key, symbol: None };
@@ -49,7 +48,7 @@ impl<P: Probe> Links<P> {
 
     /// The input side gets to a symbol that is damaged, or whose second function is no mere delimiter. (Those
     /// are told with the packets.) Whether it still does.
-    pub(crate) fn control(&mut self, key: EventKey, port: PortId) -> bool {
+    pub fn control(&mut self, key: EventKey, port: PortId) -> bool {
         let end = self.end(port);
         let Some(n) = end.controls.iter().position(|control| control.key == key) else { return false };
         let control = end.controls.remove(n).expect("found");
@@ -77,7 +76,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// The input side gets to a damaged character of the idle sequence.
-    pub(crate) fn idle_damage(&mut self, port: PortId) {
+    pub fn idle_damage(&mut self, port: PortId) {
         let end = self.end(port);
         end.idle_errors -= 1;
         end.absorb();
@@ -85,7 +84,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Whether this is a deadline of the link port, and matters.
-    pub(crate) fn is_deadline<L: EventList<Payload>>(
+    pub fn is_deadline<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -104,7 +103,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// A deadline of the link port is over.
-    pub(crate) fn time_out(&mut self, now: u64, port: PortId) {
+    pub fn time_out(&mut self, now: u64, port: PortId) {
         let end = self.end(port);
         end.link.handle_timeout(now);
         end.calls = true;
@@ -112,7 +111,7 @@ impl<P: Probe> Links<P> {
 
     /// The input side of `port` gets to a packet: what its link port says. What is read there has been taken
     /// note of.
-    pub(crate) fn judge<L: EventList<Payload>>(
+    pub fn judge<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -159,7 +158,7 @@ impl<P: Probe> Links<P> {
 
     /// The fabric has taken a packet in: its acknowledgement is due.
     #[cold]
-    pub(crate) fn acknowledge(&mut self, port: PortId) {
+    pub fn acknowledge(&mut self, port: PortId) {
         let rx = &self.ports[port.index()].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let end = self.end(port);
@@ -180,7 +179,7 @@ impl<P: Probe> Links<P> {
 
     /// A receive buffer of `port` is free again, and the partner should know. Whether it may.
     #[cold]
-    pub(crate) fn tell_release(&mut self, now: u64, port: PortId) -> bool {
+    pub fn tell_release(&mut self, now: u64, port: PortId) -> bool {
         let rx = &self.ports[port.index()].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let unsent = rx.wire.status_unsent(now, self.timings[rx.timing as usize].wire);
@@ -202,7 +201,7 @@ impl<P: Probe> Links<P> {
     /// The news of the link port of `port` have been carried out: what the fabric knows of the credit is what
     /// the link port knows, and what is due gets its place. `heard`: a symbol, which may change the credit
     /// that somebody waits for. Whether who waits may go on.
-    pub(crate) fn settle_end<L: EventList<Payload>>(
+    pub fn settle_end<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -220,11 +219,7 @@ impl<P: Probe> Links<P> {
     }
 
     /// Takes out what the link port reports, up to something that the device has to act on.
-    pub(crate) fn next_news<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: PortId,
-    ) -> Option<News> {
+    pub fn next_news<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) -> Option<News> {
         let now = cx.now().0;
         while let Some(event) = self.end(port).link.poll_event() {
             let end = self.end(port);
@@ -270,7 +265,7 @@ impl<P: Probe> Links<P> {
 
     /// The link port of `port` has judged a packet of a channel. The channel, if the device takes the packet
     /// now.
-    pub(super) fn judged_in_channel<L: EventList<Payload>>(
+    fn judged_in_channel<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
@@ -300,7 +295,7 @@ impl<P: Probe> Links<P> {
 
     /// A packet of a channel has been taken in, or not: the neighbour learns of the buffers of the channel
     /// that it was for, if there is something to tell.
-    pub(crate) fn tell_of_channel(&mut self, port: PortId, channel: Option<u8>) {
+    pub fn tell_of_channel(&mut self, port: PortId, channel: Option<u8>) {
         self.end(port).judged = false;
         self.count(port, false);
         if let Some(channel) = channel {
