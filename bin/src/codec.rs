@@ -9,9 +9,9 @@
 //!
 //! # Adding a format
 //!
-//! A format is one row of [`TABLE`]. Flat layouts describe themselves as a table of
-//! [forms](form::Form) and get both verbs from it, as all do so far; a format with nested JSON
-//! brings its own two functions.
+//! A format is one row of [`TABLE`]. Flat layouts are [forms](form::Form) over the tables of fields that
+//! their protocol crate has, and get both verbs from them; a format with nested JSON brings its own two
+//! functions.
 
 mod form;
 mod hex;
@@ -41,20 +41,20 @@ const TABLE: &[Format] = &[
     Format {
         name: "lp-serial",
         about: "control symbols and packet framing, Part 6",
-        decode: |hex| form::decode(&serial::FORMS, hex),
-        encode: |json| form::encode(&serial::FORMS, json),
+        decode: |hex| form::decode(&serial::forms(), hex),
+        encode: |json| form::encode(&serial::forms(), json),
     },
     Format {
         name: "packet",
         about: "whole packets, Parts 1, 2, 9 and 10",
-        decode: |hex| form::decode_by(&packet::FORMS, hex, packet::recognise),
-        encode: |json| form::encode(&packet::FORMS, json),
+        decode: |hex| form::decode_by(&packet::forms(), hex, packet::recognise),
+        encode: |json| form::encode(&packet::forms(), json),
     },
     Format {
         name: "riocm",
         about: "frames of the LINX RapidIO connection manager",
-        decode: |hex| form::decode_by(&riocm::FORMS, hex, |forms, _| Ok(&forms[0])),
-        encode: |json| form::encode(&riocm::FORMS, json),
+        decode: |hex| form::decode_by(&riocm::forms(), hex, |forms, _| Ok(&forms[0])),
+        encode: |json| form::encode(&riocm::forms(), json),
     },
     Format {
         name: "smp",
@@ -65,14 +65,14 @@ const TABLE: &[Format] = &[
     Format {
         name: "st",
         about: "Scheduled Transfer headers, operations and frames",
-        decode: |hex| form::decode(&st::FORMS, hex),
-        encode: |json| form::encode(&st::FORMS, json),
+        decode: |hex| form::decode(&st::forms(), hex),
+        encode: |json| form::encode(&st::forms(), json),
     },
     Format {
         name: "voq",
         about: "VoQ backpressure messages, Part 12",
-        decode: |hex| form::decode(&voq::FORMS, hex),
-        encode: |json| form::encode(&voq::FORMS, json),
+        decode: |hex| form::decode(&voq::forms(), hex),
+        encode: |json| form::encode(&voq::forms(), json),
     },
 ];
 

@@ -1,13 +1,21 @@
 //! Flat layouts described by tables, and both verbs over such a description.
 //!
-//! A [`Form`] lists its keys and has two functions: `read` gives *every* field that octets have, derived ones
-//! included, and `make` builds octets from the fields that decide them, and reads them again. `encode`
-//! compares all that it was given with what was read. So a derived field is checked by the code that prints
-//! it, and nothing that was given is silently dropped.
+//! Where fields lie, how wide they are and how they are written is said by the [tables](Field) of the
+//! protocols, and nowhere else: keys are made of rows, and octets are read and written row by row. A
+//! [`Form`] adds what follows from fields and is none.
+//!
+//! A form has two functions: `read` gives *every* field that octets have, derived ones included, and `make`
+//! builds octets from the fields that decide them, and reads them again. `encode` compares all that it was
+//! given with what was read. So a derived field is checked by the code that prints it, and nothing that was
+//! given is silently dropped.
 
 use super::hex::{self, Input};
 use super::{CodecError, did_you_mean, json, nearest};
+use lp_serial::field;
 use serde_json::Value;
+use std::borrow::Cow;
+
+pub(super) use lp_serial::field::Field;
 
 /// How a number is written.
 #[derive(Clone, Copy, Debug)]
@@ -20,14 +28,17 @@ pub(super) enum Notation {
 }
 
 /// What values a key has.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Kind {
     Number {
         max: u64,
         notation: Notation,
     },
-    /// One of these; a name that several codes share may be listed several times.
-    Name(&'static [&'static str]),
+    /// One of these.
+    Name(Vec<&'static str>),
+    /// The name of a number, by that number: the one of the key without `_name` at the end. A name may have
+    /// several numbers; a number without a name has an empty one.
+    Code(Vec<&'static str>),
     /// Hex digits: a multiple of `step` octets, at most so many.
     Octets {
         max: usize,
@@ -49,58 +60,79 @@ pub(super) enum Datum {
 }
 
 /// A key of a form.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Key {
     name: &'static str,
     kind: Kind,
     /// Why its value is what it is, if it follows from others.
-    rule: &'static str,
+    rule: Cow<'static, str>,
     /// When there is such a field, if not always.
-    only: &'static str,
+    only: Cow<'static, str>,
 }
 
 impl Key {
-    const fn new(name: &'static str, kind: Kind) -> Self {
-        Self { name, kind, rule: "", only: "" }
+    fn new(name: &'static str, kind: Kind) -> Self {
+        Self { name, kind, rule: Cow::Borrowed(""), only: Cow::Borrowed("") }
     }
 
-    pub(super) const fn number(name: &'static str, max: u64) -> Self {
+    /// The key of a field of a table.
+    pub(super) fn of(&(name, ref bits, base): &Field) -> Self {
+        let width = bits.len();
+        let notation = match base {
+            2 => Notation::Binary(width),
+            16 => Notation::Hex(width.div_ceil(4)),
+            _ => Notation::Decimal,
+        };
+        Self::new(name, Kind::Number { max: field::max(bits), notation })
+    }
+
+    /// So many hex digits at least, whatever the width.
+    pub(super) fn digits(mut self, digits: usize) -> Self {
+        if let Kind::Number { notation, .. } = &mut self.kind {
+            *notation = Notation::Hex(digits);
+        }
+        self
+    }
+
+    pub(super) fn number(name: &'static str, max: u64) -> Self {
         Self::new(name, Kind::Number { max, notation: Notation::Decimal })
     }
 
-    pub(super) const fn hex(name: &'static str, digits: usize, max: u64) -> Self {
-        Self::new(name, Kind::Number { max, notation: Notation::Hex(digits) })
+    pub(super) fn name(name: &'static str, allowed: impl IntoIterator<Item = &'static str>) -> Self {
+        Self::new(name, Kind::Name(allowed.into_iter().collect()))
     }
 
-    pub(super) const fn binary(name: &'static str, bits: usize) -> Self {
-        Self::new(name, Kind::Number { max: (1 << bits) - 1, notation: Notation::Binary(bits) })
+    /// The names of the numbers from 0 on of the key without `_name`.
+    pub(super) fn code(name: &'static str, names: impl IntoIterator<Item = &'static str>) -> Self {
+        Self::new(name, Kind::Code(names.into_iter().collect()))
     }
 
-    pub(super) const fn name(name: &'static str, allowed: &'static [&'static str]) -> Self {
-        Self::new(name, Kind::Name(allowed))
-    }
-
-    pub(super) const fn octets(name: &'static str, max: usize) -> Self {
+    pub(super) fn octets(name: &'static str, max: usize) -> Self {
         Self::new(name, Kind::Octets { max, step: 1 })
     }
 
     /// An even number of octets.
-    pub(super) const fn half_words(name: &'static str, max: usize) -> Self {
+    pub(super) fn half_words(name: &'static str, max: usize) -> Self {
         Self::new(name, Kind::Octets { max, step: 2 })
     }
 
-    pub(super) const fn set(name: &'static str, max: u64) -> Self {
+    pub(super) fn set(name: &'static str, max: u64) -> Self {
         Self::new(name, Kind::Set { max })
     }
 
     /// The value follows from other fields by this rule.
-    pub(super) const fn rule(self, rule: &'static str) -> Self {
-        Self { rule, ..self }
+    pub(super) fn rule(self, rule: impl Into<Cow<'static, str>>) -> Self {
+        Self { rule: rule.into(), ..self }
     }
 
     /// The field exists only then.
-    pub(super) const fn only(self, only: &'static str) -> Self {
-        Self { only, ..self }
+    pub(super) fn only(self, only: impl Into<Cow<'static, str>>) -> Self {
+        Self { only: only.into(), ..self }
+    }
+
+    /// Whether this is its name.
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.name == name
     }
 
     fn place(&self) -> String {
@@ -113,14 +145,14 @@ impl Key {
 
     /// What may stand there.
     fn allowed(&self) -> String {
-        match self.kind {
+        match &self.kind {
             Kind::Number { max: 1, notation: Notation::Decimal } => "0 or 1".into(),
-            Kind::Number { max, notation } => {
+            &Kind::Number { max, notation } => {
                 format!("{} to {}", number(0, notation), number(max, notation))
             }
-            Kind::Name(names) => {
+            Kind::Name(names) | Kind::Code(names) => {
                 let mut distinct: Vec<&str> = Vec::new();
-                for name in names {
+                for name in names.iter().filter(|name| !name.is_empty()) {
                     if !distinct.contains(name) {
                         distinct.push(name);
                     }
@@ -137,9 +169,9 @@ impl Key {
 
     /// The value as JSON.
     fn print(&self, datum: &Datum) -> String {
-        match (datum, self.kind) {
+        match (datum, &self.kind) {
             (&Datum::Number(value), Kind::Number { notation: Notation::Decimal, .. }) => value.to_string(),
-            (&Datum::Number(value), Kind::Number { notation, .. }) => {
+            (&Datum::Number(value), &Kind::Number { notation, .. }) => {
                 format!("\"{}\"", number(value, notation))
             }
             (Datum::Octets(octets), _) => format!("\"{}\"", hex::print(octets)),
@@ -157,22 +189,22 @@ impl Key {
         let wrong = |hint: &str| {
             Err(self.error(format!("{} found;{hint} allowed: {}", json::shown(value), self.allowed())))
         };
-        match self.kind {
-            Kind::Number { max, .. } => match integer(value) {
+        match &self.kind {
+            &Kind::Number { max, .. } => match integer(value) {
                 Some(found) if found <= max => Ok(Datum::Number(found)),
                 None if value.as_str().is_some_and(|text| digits_of(text).is_none()) => {
                     wrong(" a number in quotes begins with 0x or 0b;")
                 }
                 _ => wrong(""),
             },
-            Kind::Name(names) => match value.as_str() {
-                Some(found) => match names.iter().find(|name| **name == found) {
+            Kind::Name(names) | Kind::Code(names) => match value.as_str() {
+                Some(found) => match names.iter().find(|name| !name.is_empty() && **name == found) {
                     Some(name) => Ok(Datum::Name(name)),
                     None => wrong(&did_you_mean(found, names.iter().copied())),
                 },
                 None => wrong(""),
             },
-            Kind::Octets { max, step } => {
+            &Kind::Octets { max, step } => {
                 let text =
                     value.as_str().map(|text| Input::parse(text).map(|input| (input.form, input.octets())));
                 match text {
@@ -190,7 +222,7 @@ impl Key {
                     Some(Ok((Some(_), _))) | None => wrong(""),
                 }
             }
-            Kind::Set { max } => {
+            &Kind::Set { max } => {
                 let Some(values) = value.as_array() else { return wrong("") };
                 let mut members = Vec::new();
                 for member in values {
@@ -216,6 +248,48 @@ impl Key {
             }
         }
     }
+}
+
+/// The keys of all fields of tables.
+pub(super) fn keys(tables: &[&[Field]]) -> Vec<Key> {
+    rows(tables).map(|row| Key::of(&row)).collect()
+}
+
+/// `keys` with `more` behind the one called `name`.
+///
+/// # Panics
+/// If there is no such key.
+pub(super) fn after(mut keys: Vec<Key>, name: &str, more: impl IntoIterator<Item = Key>) -> Vec<Key> {
+    let at = keys.iter().position(|key| key.name == name).expect("a key of the form");
+    keys.splice(at + 1..at + 1, more);
+    keys
+}
+
+/// `keys` with another one in the place of the one called `name`.
+pub(super) fn change(keys: Vec<Key>, name: &str, change: impl Fn(Key) -> Key) -> Vec<Key> {
+    keys.into_iter().map(|key| if key.name == name { change(key) } else { key }).collect()
+}
+
+/// The fields of tables that follow each other; reserved bits are none.
+fn rows<'a>(tables: &'a [&'a [Field]]) -> impl Iterator<Item = Field> + 'a {
+    field::chain(tables).filter(|(name, ..)| *name != field::RESERVED)
+}
+
+/// Octets of tables that follow each other.
+pub(super) fn octets(tables: &[&[Field]]) -> usize {
+    field::chain(tables).last().map_or(0, |(_, bits, _)| bits.end as usize / 8)
+}
+
+/// Writes the fields of tables that follow each other into `octets`.
+pub(super) fn write(
+    tables: &[&[Field]],
+    octets: &mut [u8],
+    value: impl Fn(&'static str) -> Result<u64, CodecError>,
+) -> Result<(), CodecError> {
+    rows(tables).try_for_each(|(name, bits, _)| {
+        field::put(octets, &bits, value(name)?);
+        Ok(())
+    })
 }
 
 /// `"a", "b" or "c"`.
@@ -260,6 +334,11 @@ fn digits_of(text: &str) -> Option<(&str, u32)> {
 pub(super) struct Fields(Vec<(&'static str, Datum)>);
 
 impl Fields {
+    /// Every field of tables that follow each other in `octets`.
+    pub(super) fn read(&mut self, tables: &[&[Field]], octets: &[u8]) {
+        self.0.extend(rows(tables).map(|(name, bits, _)| (name, Datum::Number(field::get(octets, &bits)))));
+    }
+
     pub(super) fn number(&mut self, key: &'static str, value: impl Into<u64>) {
         self.0.push((key, Datum::Number(value.into())));
     }
@@ -274,6 +353,12 @@ impl Fields {
 
     pub(super) fn set(&mut self, key: &'static str, members: impl Iterator<Item = u16>) {
         self.0.push((key, Datum::Set(members.map(u64::from).collect())));
+    }
+
+    /// Another value of a number that was read.
+    pub(super) fn change(&mut self, key: &'static str, value: u64) {
+        self.0.retain(|(name, _)| *name != key);
+        self.number(key, value);
     }
 
     /// The number of this key; 0 if there is none.
@@ -303,25 +388,38 @@ pub(super) enum Shape {
 /// Octets, and every field of them.
 pub(super) type Made = (Vec<u8>, Fields);
 
+/// Every field of octets but the names of codes.
+type Read = dyn Fn(&[u8]) -> Result<Fields, CodecError>;
+
+/// The octets for fields, and likewise their fields.
+type Make = dyn Fn(&Given<'_>) -> Result<Made, CodecError>;
+
 /// One layout of a format.
 pub(super) struct Form {
     pub(super) name: &'static str,
     pub(super) shape: Shape,
-    /// In the order in which they are printed, in groups that forms share.
-    pub(super) keys: &'static [&'static [Key]],
-    /// Every field of these octets.
-    pub(super) read: fn(&[u8]) -> Result<Fields, CodecError>,
-    /// The octets for these fields, and every field of them.
-    pub(super) make: fn(&Given<'_>) -> Result<Made, CodecError>,
+    /// In the order in which they are printed.
+    pub(super) keys: Vec<Key>,
+    pub(super) read: Box<Read>,
+    pub(super) make: Box<Make>,
 }
 
 impl Form {
-    fn keys(&self) -> impl Iterator<Item = &'static Key> {
-        self.keys.iter().copied().flatten()
+    fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|key| key.name == name)
     }
 
-    fn key(&self, name: &str) -> Option<&'static Key> {
-        self.keys().find(|key| key.name == name)
+    /// Adds the names of codes.
+    fn complete(&self, mut fields: Fields) -> Fields {
+        for key in &self.keys {
+            if let (Kind::Code(names), Some(number)) = (&key.kind, key.name.strip_suffix("_name"))
+                && let Some(&Datum::Number(code)) = fields.get(number)
+                && let Some(&name) = names.get(code as usize)
+            {
+                fields.name(key.name, name);
+            }
+        }
+        fields
     }
 
     /// The octets of this form that `input` writes.
@@ -375,7 +473,7 @@ impl Form {
 
     fn print_json(&self, fields: &Fields) -> String {
         let mut lines = vec![format!("  \"form\": \"{}\"", self.name)];
-        let present = self.keys().filter_map(|key| Some((key, fields.get(key.name)?)));
+        let present = self.keys.iter().filter_map(|key| Some((key, fields.get(key.name)?)));
         lines.extend(present.map(|(key, datum)| format!("  \"{}\": {}", key.name, key.print(datum))));
         format!("{{\n{}\n}}", lines.join(",\n"))
     }
@@ -400,8 +498,23 @@ impl Given<'_> {
         }
     }
 
+    /// The number, or else the only one that its name has.
     pub(super) fn need(&self, key: &str) -> Result<u64, CodecError> {
-        self.get(key).ok_or_else(|| self.missing(key, ""))
+        if let Some(code) = self.get(key) {
+            return Ok(code);
+        }
+        let name_key = format!("{key}_name");
+        let Some(Kind::Code(names)) = self.form.key(&name_key).map(|key| &key.kind) else {
+            return Err(self.missing(key, ""));
+        };
+        let Some(name) = self.text(&name_key) else {
+            return Err(self.missing(key, &format!(", or a name in {name_key}")));
+        };
+        let mut codes = names.iter().zip(0u64..).filter(|(known, _)| **known == name).map(|(_, code)| code);
+        match (codes.next(), codes.next()) {
+            (Some(code), None) => Ok(code),
+            _ => Err(self.missing(key, &format!("; {name_key} \"{name}\" does not tell which"))),
+        }
     }
 
     pub(super) fn text(&self, key: &str) -> Option<&'static str> {
@@ -433,21 +546,6 @@ impl Given<'_> {
         }
     }
 
-    /// The code `key`, or else the one code that `names` (by code) has for the name in `name_key`.
-    pub(super) fn need_code(&self, key: &str, name_key: &str, names: &[&str]) -> Result<u64, CodecError> {
-        if let Some(code) = self.get(key) {
-            return Ok(code);
-        }
-        let Some(name) = self.text(name_key) else {
-            return Err(self.missing(key, &format!(", or a name in {name_key}")));
-        };
-        let mut codes = names.iter().zip(0u64..).filter(|(known, _)| **known == name).map(|(_, code)| code);
-        match (codes.next(), codes.next()) {
-            (Some(code), None) => Ok(code),
-            _ => Err(self.missing(key, &format!("; {name_key} \"{name}\" does not tell which"))),
-        }
-    }
-
     pub(super) fn missing(&self, key: &str, hint: &str) -> CodecError {
         let allowed = self.form.key(key).map_or_else(String::new, Key::allowed);
         CodecError::new(
@@ -458,7 +556,12 @@ impl Given<'_> {
 
     /// The complaint about the first of `keys` that is given, where there is no such field.
     pub(super) fn refuse(&self, keys: &[&str]) -> Result<(), CodecError> {
-        match self.form.keys().find(|key| keys.contains(&key.name) && self.fields.get(key.name).is_some()) {
+        match self
+            .form
+            .keys
+            .iter()
+            .find(|key| keys.contains(&key.name) && self.fields.get(key.name).is_some())
+        {
             Some(key) => Err(out_of_place(key)),
             None => Ok(()),
         }
@@ -496,7 +599,7 @@ pub(super) fn decode_by<'a>(
         None => choose(forms, &input)?,
     };
     let octets = form.octets(&input)?;
-    Ok(form.print_json(&(form.read)(&octets)?))
+    Ok(form.print_json(&form.complete((form.read)(&octets)?)))
 }
 
 /// JSON to bytes.
@@ -537,7 +640,8 @@ pub(super) fn encode(forms: &[Form], text: &str) -> Result<String, CodecError> {
     }
     let given = Given { form, fields };
     let (octets, made) = (form.make)(&given)?;
-    for key in form.keys() {
+    let made = form.complete(made);
+    for key in &form.keys {
         match (given.fields.get(key.name), made.get(key.name)) {
             (Some(_), None) => return Err(out_of_place(key)),
             (Some(found), Some(right)) if found != right => {
@@ -592,10 +696,10 @@ fn unknown_key(forms: &[Form], form: &Form, name: &str) -> CodecError {
         forms.iter().filter(|other| other.key(name).is_some()).map(|other| other.name).collect();
     let problem = if !owners.is_empty() {
         format!("form \"{}\" has no such key; allowed: in form {}", form.name, list(owners))
-    } else if let Some(meant) = nearest(name, form.keys().map(|key| key.name)) {
+    } else if let Some(meant) = nearest(name, form.keys.iter().map(|key| key.name)) {
         format!("no such key; did you mean \"{meant}\"?")
     } else {
-        let keys: Vec<&str> = ["form"].into_iter().chain(form.keys().map(|key| key.name)).collect();
+        let keys: Vec<&str> = ["form"].into_iter().chain(form.keys.iter().map(|key| key.name)).collect();
         format!("no such key; allowed in form \"{}\": {}", form.name, keys.join(", "))
     };
     CodecError::new(format!("/{}", name.escape_debug()), problem)

@@ -10,19 +10,22 @@
 mod forms;
 
 use super::CodecError;
-use super::form::{Fields, Form, Given, Made};
+use super::form::{self, Fields, Form, Given, Made};
 use super::hex::Input;
-use super::serial::{self, FTYPE_NAMES, TT_NAMES};
-use forms::{COMMAND_NAMES, Layout, Piece};
+use super::serial;
+use forms::Layout;
+use logical::wire::address::{Address, Span};
+use logical::wire::flow_control::Command;
 use logical::wire::maintenance::Operation as Register;
 use logical::wire::packet::body_octets;
 use logical::wire::response::Response;
-use logical::wire::{Body, Error, Packet, Priority, Transport, maintenance, stream};
+use logical::wire::{Body, Error, Packet, Priority, Transport, flow_control, maintenance, stream};
 use lp_serial::IdSize;
 use lp_serial::cost::AddressSize;
-use lp_serial::packet::{self, BODY_MAX_BYTES, FIRST_PART_BYTES, Header};
+use lp_serial::field::{get, put};
+use lp_serial::packet::{self, BODY_MAX_BYTES};
 
-pub(super) use forms::FORMS;
+pub(super) use forms::forms;
 
 const ADDRESS_SIZE: AddressSize = AddressSize::Bits34;
 
@@ -111,17 +114,15 @@ fn read(layout: &Layout, octets: &[u8]) -> Result<Fields, CodecError> {
         CodecError::new("hex", problem)
     })?;
     let packet = Packet::parse(ADDRESS_SIZE, &plain).map_err(explain)?;
-    let header = Header::parse(&plain).map_err(|error| explain(error.into()))?;
     check_ignored_bits(&packet, &plain)?;
 
     let mut fields = Fields::default();
-    put_head(&mut fields, header, &packet);
-    put_layout(&mut fields, layout, &plain[packet.transport.octets()..]);
+    fields.read(&[&packet::FIELDS], &plain);
+    fields.number("destinationID", packet.transport.destination());
+    fields.number(layout.second_id(), packet.transport.source());
+    fields.read(layout.tables, &plain[packet.transport.octets()..]);
     put_derived(&mut fields, &packet);
-    if body_bytes > FIRST_PART_BYTES {
-        fields.number("crc16_first", serial::half_word(octets, FIRST_PART_BYTES));
-    }
-    fields.number("crc16", serial::half_word(octets, serial::crc_position(body_bytes)));
+    serial::put_crcs(&mut fields, octets, body_bytes);
     Ok(fields)
 }
 
@@ -130,7 +131,7 @@ fn check_ignored_bits(packet: &Packet<&[u8]>, plain: &[u8]) -> Result<(), CodecE
     let mut canonical = [0; BODY_MAX_BYTES];
     let length = packet.emit(&mut canonical).map_err(explain)?;
     // The ackID is the link's.
-    canonical[0] |= plain[0] & 0xFC;
+    copy_ack_id(plain, &mut canonical);
     if length != plain.len() {
         return Err(CodecError::new("data", "data behind an ERROR found; it is ignored, allowed: none"));
     }
@@ -142,63 +143,38 @@ fn check_ignored_bits(packet: &Packet<&[u8]>, plain: &[u8]) -> Result<(), CodecE
     Err(CodecError::new("reserved", problem))
 }
 
-fn put_head(fields: &mut Fields, header: Header, packet: &Packet<&[u8]>) {
-    let transport = packet.transport;
-    fields.number("ackID", header.ack_id());
-    fields.number("VC", u8::from(transport.vc()));
-    fields.number("CRF", u8::from(header.crf()));
-    fields.number("prio", header.prio());
-    fields.number("tt", header.tt());
-    fields.name("tt_name", TT_NAMES[usize::from(header.tt())]);
-    fields.number("ftype", header.ftype());
-    fields.name("ftype_name", FTYPE_NAMES[usize::from(header.ftype())]);
-    fields.number("destinationID", transport.destination());
-    fields.number(second_id(header.ftype()), transport.source());
+fn copy_ack_id(from: &[u8], to: &mut [u8]) {
+    let [ack_id, ..] = &packet::FIELDS;
+    put(to, &ack_id.1, get(from, &ack_id.1));
 }
 
-const fn second_id(ftype: u8) -> &'static str {
-    if ftype == 7 { "tgtdestinationID" } else { "sourceID" }
-}
-
-fn put_layout(fields: &mut Fields, layout: &Layout, bytes: &[u8]) {
-    let mut at = 0;
-    let mut take = |width: u32| {
-        let bits = at..at + width;
-        at += width;
-        bits.fold(0, |value, bit| value << 1 | u64::from(bytes[bit as usize / 8] >> (7 - bit % 8) & 1))
-    };
-    let mut address = 0;
-    for piece in layout.pieces {
-        match *piece {
-            Piece::Field(key, width) | Piece::Known(key, width, _) => fields.number(key, take(width)),
-            Piece::Code(key, width, name_key, names) => {
-                let code = take(width);
-                fields.number(key, code);
-                fields.name(name_key, names[code as usize]);
-            }
-            Piece::Zero(width) => {
-                take(width);
-            }
-            Piece::Odd => fields.number("O", take(1)),
-            Piece::Pad => fields.number("P", take(1)),
-            Piece::Address => address = take(29) << 3,
-            Piece::Xamsbs => fields.number("address", take(2) << 32 | address),
-        }
+impl Layout {
+    /// The name of the second device ID.
+    fn second_id(&self) -> &'static str {
+        if self.ftype == flow_control::FTYPE { "tgtdestinationID" } else { "sourceID" }
     }
 }
 
 /// What follows from other fields, and the data.
 fn put_derived(fields: &mut Fields, packet: &Packet<&[u8]>) {
-    let mut span = |span: logical::wire::address::Span| {
+    let place = |fields: &mut Fields, address: Address| fields.change("address", address.byte() as u64);
+    let span = |fields: &mut Fields, span: Span| {
         fields.number("bytes", span.octets());
         fields.number("lane", span.lane());
     };
     match packet.body {
-        Body::Read(read) => span(read.span()),
-        Body::Write(write) => span(write.span()),
+        Body::Read(read) => {
+            place(fields, read.address());
+            span(fields, read.span());
+        }
+        Body::Write(write) => {
+            place(fields, write.address());
+            span(fields, write.span());
+        }
+        Body::StreamWrite(write) => place(fields, write.address()),
         Body::FlowControl(_) => {
-            let code = fields.value("XON") << 3 | fields.value("FAM");
-            fields.name("command_name", COMMAND_NAMES[code as usize]);
+            let name = Command::name(fields.value("XON") == 1, fields.value("FAM") as u8);
+            fields.name("command_name", name.unwrap_or("reserved"));
         }
         Body::Maintenance(maintenance) => match *maintenance.operation() {
             Register::Read { access, .. } | Register::Write { access, .. } => {
@@ -227,15 +203,16 @@ fn put_derived(fields: &mut Fields, packet: &Packet<&[u8]>) {
 /// The packet of this layout for these fields.
 fn make(layout: &Layout, given: &Given<'_>) -> Result<Made, CodecError> {
     // Where O and P follow from the data, none must not be taken for empty.
-    let data = match layout.pieces.iter().any(|piece| matches!(piece, Piece::Odd)) {
+    let data = match layout.tables.iter().copied().flatten().any(|row| row.0 == "O") {
         true => Some(given.need_octets("data")?),
         false => given.octets("data"),
     };
-    let ack_id = given.need("ackID")? as u8;
+    let [ack_id, ..] = &packet::FIELDS;
+    let number = given.need(ack_id.0)?;
     let transport = transport(layout, given)?;
     let mut plain = vec![0; transport.octets()];
     transport.emit(layout.ftype, &mut plain).map_err(explain)?;
-    plain[0] |= ack_id << 2;
+    put(&mut plain, &ack_id.1, number);
     plain.extend(header(layout, given, data.unwrap_or_default().len())?);
     plain.extend(data.unwrap_or_default());
     if !plain.len().is_multiple_of(2) {
@@ -259,10 +236,10 @@ fn make(layout: &Layout, given: &Given<'_>) -> Result<Made, CodecError> {
 fn transport(layout: &Layout, given: &Given<'_>) -> Result<Transport, CodecError> {
     let (vc, crf) = (given.need("VC")? == 1, given.need("CRF")? == 1);
     let prio = given.need("prio")? as u8;
-    let tt = given.need_code("tt", "tt_name", &TT_NAMES)?;
+    let tt = given.need("tt")?;
     let ids = [IdSize::Dev8, IdSize::Dev16, IdSize::Dev32].into_iter().find(|ids| u64::from(ids.tt()) == tt);
     let ids = ids.ok_or_else(|| CodecError::new("/tt", "3 found; allowed: 0, 1 or 2 (3 is reserved)"))?;
-    let second_key = second_id(layout.ftype);
+    let second_key = layout.second_id();
     let (destination, second) = (given.need("destinationID")? as u32, given.need(second_key)? as u32);
     let transport = Priority::new(prio, crf)
         .and_then(|priority| Transport::new(priority, ids, destination, second))
@@ -275,31 +252,27 @@ fn transport(layout: &Layout, given: &Given<'_>) -> Result<Transport, CodecError
     Ok(transport.with_vc(vc))
 }
 
-/// The bits of the layout.
+/// The octets of the layout.
 fn header(layout: &Layout, given: &Given<'_>, data_octets: usize) -> Result<Vec<u8>, CodecError> {
     let address = || {
         let address = given.need("address")?;
-        if address.is_multiple_of(8) {
-            return Ok(address);
+        if !address.is_multiple_of(8) {
+            let problem = format!("{address:#011x} found; allowed: a multiple of 8");
+            return Err(CodecError::new("/address", problem));
         }
-        let problem = format!("{address:#011x} found; allowed: a multiple of 8");
-        Err(CodecError::new("/address", problem))
+        Ok(Address::new(ADDRESS_SIZE, address / 8).map_err(explain)?.last_word())
     };
-    let (mut bits, mut count) = (0u128, 0);
-    for piece in layout.pieces {
-        let (value, width) = match *piece {
-            Piece::Field(key, width) => (given.need(key)?, width),
-            Piece::Code(key, width, name_key, names) => (given.need_code(key, name_key, names)?, width),
-            Piece::Known(_, width, value) => (value, width),
-            Piece::Zero(width) => (0, width),
-            Piece::Address => (address()? >> 3 & 0x1FFF_FFFF, 29),
-            Piece::Xamsbs => (address()? >> 32, 2),
-            Piece::Odd => (data_octets.div_ceil(2) as u64 % 2, 1),
-            Piece::Pad => (data_octets as u64 % 2, 1),
-        };
-        bits = bits << width | u128::from(value);
-        count += width;
-    }
-    let all = (bits << (128 - count)).to_be_bytes();
-    Ok(all[..count as usize / 8].to_vec())
+    let mut octets = vec![0; form::octets(layout.tables)];
+    form::write(layout.tables, &mut octets, |key| {
+        let known = layout.known.iter().find(|(known, _)| *known == key);
+        Ok(match (key, known) {
+            (_, Some(&(_, value))) => value,
+            ("address", _) => address()?.0.into(),
+            ("xamsbs", _) => address()?.1.into(),
+            ("O", _) => data_octets.div_ceil(2) as u64 % 2,
+            ("P", _) => data_octets as u64 % 2,
+            _ => given.need(key)?,
+        })
+    })?;
+    Ok(octets)
 }

@@ -1,138 +1,96 @@
 //! `riocm`: frames of the LINX RapidIO connection manager, version 2.
 
 use super::CodecError;
-use super::form::{Fields, Form, Given, Key, Made, Shape};
+use super::form::{Field, Fields, Form, Given, Key, Made, Shape, after, write};
 use linx_riocm::wire::{
-    Address, Data, DataKind, FRAME_MAX_OCTETS, Frame, Kind, Message, Packet, RIO_FRAME_OCTETS, View,
+    Error, FRAME_MAX_OCTETS, Frame, Kind, PROTOCOL, PROTOCOL_FIELD, Packet, RIO_FRAME_OCTETS, View,
 };
+use lp_serial::field::put;
 
-/// Names by code; codes without a type have none.
-const NAMES: [&str; 0x84] = {
-    let mut names = [""; 0x84];
-    let mut index = 0;
-    while index < Kind::ALL.len() {
-        names[Kind::ALL[index].code() as usize] = Kind::ALL[index].name();
-        index += 1;
-    }
-    names
-};
-
-/// The names alone.
-const TYPE_NAMES: [&str; Kind::ALL.len()] = {
-    let mut names = [""; Kind::ALL.len()];
-    let mut index = 0;
-    while index < names.len() {
-        names[index] = Kind::ALL[index].name();
-        index += 1;
-    }
-    names
-};
-
-const CONNECTION: &str = "with type 0x81, 0x82 or 0x83";
-const REQUEST_OR_RESET: &str = "with type 0x81 or 0x83";
-const REQUEST: &str = "with type 0x81";
-const ACK: &str = "with type 0x82";
-const HEARTBEAT: &str = "with type 0x06";
-const RESERVED: &str = "with type 0x06, 0x81 or 0x83";
-const DATA: &str = "with type 0x01 to 0x05";
-const DATA_OR_HEARTBEAT: &str = "with type 0x01 to 0x06";
-const START: &str = "with type 0x01, 0x02 or 0x04";
-const PATCH_START: &str = "with type 0x04";
-
-const KEYS: [Key; 26] = [
-    Key::hex("type", 2, 0xFF),
-    Key::name("type_name", &TYPE_NAMES).rule("type"),
-    Key::number("size", 0xFFFF).rule("octets of header, payload and surplus"),
-    Key::number("dst_port", 0xFFFF),
-    Key::number("sender", 0xFFFF),
-    Key::number("src_port", 0xFFFF),
-    Key::number("generation", 0xFF).only(CONNECTION),
-    Key::number("mtu", 0xFFFF).only(REQUEST_OR_RESET),
-    Key::number("hb_tmo", 0xFF).only(REQUEST),
-    Key::number("mtu_ack", 0xFFFF).only(ACK),
-    Key::number("hb_tmo_ack", 0xFF).only(ACK),
-    Key::number("generation_ack", 0xFF).only(ACK),
-    Key::number("my_cid", 0xFFFF).only(ACK),
-    Key::number("msgid", 0xFF).only(DATA),
-    Key::number("seqno", 0xFFFF).only(DATA),
-    Key::number("dst_cid", 0xFFFF).only(DATA_OR_HEARTBEAT),
-    Key::number("src", 0xFFFF_FFFF).only(START),
-    Key::number("dst", 0xFFFF_FFFF).only(START),
-    Key::number("payl_size", 0xFFFF_FFFF).only(START),
-    Key::number("count_frag", 0xFFFF).only(PATCH_START),
-    Key::number("count_patch", 0xFFFF).only(PATCH_START),
-    Key::octets("payload", FRAME_MAX_OCTETS).only(DATA),
-    Key::hex("pad", 2, 0xFF).only(HEARTBEAT),
-    Key::hex("rsvd", 4, 0xFFFF).only(RESERVED),
-    // Counted by size, and no part of the header or the message.
-    Key::octets("surplus", FRAME_MAX_OCTETS),
-    // Beyond size.
-    Key::octets("padding", FRAME_MAX_OCTETS),
+/// Fields in the order in which they are printed.
+const ORDER: [&str; 22] = [
+    "type",
+    "size",
+    "dst_port",
+    "sender",
+    "src_port",
+    "generation",
+    "mtu",
+    "hb_tmo",
+    "mtu_ack",
+    "hb_tmo_ack",
+    "generation_ack",
+    "my_cid",
+    "msgid",
+    "seqno",
+    "dst_cid",
+    "src",
+    "dst",
+    "payl_size",
+    "count_frag",
+    "count_patch",
+    "pad",
+    "rsvd",
 ];
 
-/// The one layout.
-pub(super) const FORMS: [Form; 1] = [Form { name: "frame", shape: Shape::Named, keys: &[&KEYS], read, make }];
+/// The field of this name that the type has.
+fn row(kind: Kind, name: &str) -> Option<&'static Field> {
+    kind.fields().iter().copied().flatten().chain(kind.ignored()).find(|row| row.0 == name)
+}
 
-fn frame_error(error: linx_riocm::wire::Error) -> CodecError {
+/// `with type 0x01, 0x02 or 0x04`; many in a row are told by the first and the last.
+fn with_types(has: impl Fn(Kind) -> bool) -> String {
+    let codes: Vec<u8> = Kind::ALL.into_iter().filter(|&kind| has(kind)).map(Kind::code).collect();
+    let shown: Vec<String> = codes.iter().map(|code| format!("{code:#04x}")).collect();
+    match shown.as_slice() {
+        [first, .., last] if codes.len() > 3 => format!("with type {first} to {last}"),
+        [rest @ .., last] if !rest.is_empty() => format!("with type {} or {last}", rest.join(", ")),
+        _ => format!("with type {}", shown.concat()),
+    }
+}
+
+fn keys() -> Vec<Key> {
+    let key = |name: &str| {
+        // What is reserved has another width in each type.
+        let rows = Kind::ALL.into_iter().filter_map(|kind| row(kind, name));
+        let mut key = Key::of(rows.max_by_key(|row| row.1.len())?);
+        if name == "size" {
+            key = key.rule("octets of header, payload and surplus");
+        }
+        let everywhere = Kind::ALL.into_iter().all(|kind| row(kind, name).is_some());
+        Some(if everywhere { key } else { key.only(with_types(|kind| row(kind, name).is_some())) })
+    };
+    let names = (0..=u8::MAX).map(|code| Kind::from_code(code).map_or("", Kind::name));
+    let payload = Key::octets("payload", FRAME_MAX_OCTETS).only(with_types(Kind::is_data));
+    let keys = after(ORDER.into_iter().filter_map(key).collect(), "count_patch", [payload]);
+    let mut keys = after(keys, "type", [Key::code("type_name", names).rule("type")]);
+    // Counted by size, and no part of the header or the message.
+    keys.push(Key::octets("surplus", FRAME_MAX_OCTETS));
+    // Beyond size.
+    keys.push(Key::octets("padding", FRAME_MAX_OCTETS));
+    keys
+}
+
+/// The one layout.
+pub(super) fn forms() -> Vec<Form> {
+    let (read, make) = (Box::new(read), Box::new(make));
+    vec![Form { name: "frame", shape: Shape::Named, keys: keys(), read, make }]
+}
+
+fn frame_error(error: Error) -> CodecError {
     CodecError::new("frame", error.to_string())
 }
 
 fn read(octets: &[u8]) -> Result<Fields, CodecError> {
     let frame = Frame::parse(octets).map_err(frame_error)?;
-    let view = View::new(octets);
     let kind = frame.packet.kind();
-    let end = RIO_FRAME_OCTETS + usize::from(view.size().unwrap_or_default());
+    let end = RIO_FRAME_OCTETS + usize::from(View::new(octets).size().unwrap_or_default());
     let mut fields = Fields::default();
-    fields.number("type", kind.code());
-    fields.name("type_name", kind.name());
-    fields.number("size", view.size().unwrap_or_default());
-    fields.number("dst_port", frame.address.dst_port);
-    fields.number("sender", frame.address.sender);
-    fields.number("src_port", frame.address.src_port);
-    let mut message = |Message { src, dst, payl_size }| {
-        fields.number("src", src);
-        fields.number("dst", dst);
-        fields.number("payl_size", payl_size);
-    };
-    match frame.packet {
-        Packet::Request { generation, mtu, hb_tmo } => {
-            fields.number("generation", generation);
-            fields.number("mtu", mtu);
-            fields.number("hb_tmo", hb_tmo);
-            fields.number("rsvd", view.generation_ack().unwrap_or_default());
-        }
-        Packet::Ack { generation, mtu_ack, generation_ack, hb_tmo_ack, my_cid } => {
-            fields.number("generation", generation);
-            fields.number("mtu_ack", mtu_ack);
-            fields.number("generation_ack", generation_ack);
-            fields.number("hb_tmo_ack", hb_tmo_ack);
-            fields.number("my_cid", my_cid);
-        }
-        Packet::Reset { generation } => {
-            fields.number("generation", generation);
-            fields.number("mtu", view.word().unwrap_or_default());
-            fields.number("rsvd", view.dst_cid().unwrap_or_default());
-        }
-        Packet::Heartbeat { dst_cid } => {
-            fields.number("dst_cid", dst_cid);
-            fields.number("pad", view.tag().unwrap_or_default());
-            fields.number("rsvd", view.word().unwrap_or_default());
-        }
-        Packet::Data(data) => {
-            match data.kind {
-                DataKind::Single(start) | DataKind::FragStart(start) => message(start),
-                DataKind::PatchStart { message: start, count_frag, count_patch } => {
-                    message(start);
-                    fields.number("count_frag", count_frag);
-                    fields.number("count_patch", count_patch);
-                }
-                DataKind::Frag | DataKind::Patch => {}
-            }
-            fields.number("msgid", data.msgid);
-            fields.number("seqno", data.seqno);
-            fields.number("dst_cid", data.dst_cid);
-            fields.octets("payload", data.payload);
-        }
+    for table in kind.fields().iter().copied().chain([kind.ignored()]) {
+        fields.read(&[table], octets);
+    }
+    if let Packet::Data(data) = frame.packet {
+        fields.octets("payload", data.payload);
     }
     for (key, octets) in [("surplus", &octets[frame.octets()..end]), ("padding", &octets[end..])] {
         if !octets.is_empty() {
@@ -143,76 +101,31 @@ fn read(octets: &[u8]) -> Result<Fields, CodecError> {
 }
 
 fn make(given: &Given<'_>) -> Result<Made, CodecError> {
-    let code = given.need_code("type", "type_name", &NAMES)?;
+    let code = given.need("type")?;
     let Some(kind) = Kind::from_code(code as u8) else {
-        return Err(frame_error(linx_riocm::wire::Error::Type { found: code as u8 }));
+        return Err(frame_error(Error::Type { found: code as u8 }));
     };
-    let octet = |key| given.need(key).map(|value| value as u8);
-    let half = |key| given.need(key).map(|value| value as u16);
-    let word = |key| given.need(key).map(|value| value as u32);
-    let address =
-        Address { dst_port: half("dst_port")?, sender: half("sender")?, src_port: half("src_port")? };
-    let payload = given.octets("payload").unwrap_or_default();
-    let message = || -> Result<Message, CodecError> {
-        Ok(Message { src: word("src")?, dst: word("dst")?, payl_size: word("payl_size")? })
-    };
-    let data = match kind {
-        Kind::Single => Some(DataKind::Single(message()?)),
-        Kind::FragStart => Some(DataKind::FragStart(message()?)),
-        Kind::Frag => Some(DataKind::Frag),
-        Kind::PatchStart => Some(DataKind::PatchStart {
-            message: message()?,
-            count_frag: half("count_frag")?,
-            count_patch: half("count_patch")?,
-        }),
-        Kind::Patch => Some(DataKind::Patch),
-        Kind::Heartbeat | Kind::Request | Kind::Ack | Kind::Reset => None,
-    };
-    let packet = match (kind, data) {
-        (_, Some(kind)) => Packet::Data(Data {
-            dst_cid: half("dst_cid")?,
-            seqno: half("seqno")?,
-            msgid: octet("msgid")?,
-            kind,
-            payload,
-        }),
-        (Kind::Request, _) => {
-            Packet::Request { generation: octet("generation")?, mtu: half("mtu")?, hb_tmo: octet("hb_tmo")? }
-        }
-        (Kind::Ack, _) => Packet::Ack {
-            generation: octet("generation")?,
-            mtu_ack: half("mtu_ack")?,
-            generation_ack: octet("generation_ack")?,
-            hb_tmo_ack: octet("hb_tmo_ack")?,
-            my_cid: half("my_cid")?,
-        },
-        (Kind::Reset, _) => Packet::Reset { generation: octet("generation")? },
-        _ => Packet::Heartbeat { dst_cid: half("dst_cid")? },
-    };
-    let frame = Frame { address, packet };
-    let surplus = given.octets("surplus").unwrap_or_default();
-    let Ok(size) = u16::try_from(frame.octets() - RIO_FRAME_OCTETS + surplus.len()) else {
+    let mut octets = vec![0; kind.header_octets()];
+    put(&mut octets, &PROTOCOL_FIELD.1, PROTOCOL.into());
+    for table in kind.fields() {
+        write(&[table], &mut octets, |key| match key {
+            "type" => Ok(code),
+            // It counts what is not there yet.
+            "size" => Ok(0),
+            _ => given.need(key),
+        })?;
+    }
+    write(&[kind.ignored()], &mut octets, |key| Ok(given.get(key).unwrap_or_default()))?;
+    if kind.is_data() {
+        octets.extend_from_slice(given.octets("payload").unwrap_or_default());
+    }
+    octets.extend_from_slice(given.octets("surplus").unwrap_or_default());
+    let Ok(size) = u16::try_from(octets.len() - RIO_FRAME_OCTETS) else {
         return Err(CodecError::new("/payload", format!("a frame has at most {FRAME_MAX_OCTETS} octets")));
     };
-    let mut octets = Vec::new();
-    frame.emit(&mut octets);
-    // What receivers ignore, where the sender would write zeros.
-    octets[2..4].copy_from_slice(&size.to_be_bytes());
-    let rsvd = given.get("rsvd").unwrap_or_default() as u16;
-    match kind {
-        Kind::Request => octets[10] = rsvd as u8,
-        Kind::Reset => {
-            let mtu = given.get("mtu").unwrap_or_default() as u16;
-            octets[6..8].copy_from_slice(&mtu.to_be_bytes());
-            octets[10..12].copy_from_slice(&rsvd.to_be_bytes());
-        }
-        Kind::Heartbeat => {
-            octets[5] = given.get("pad").unwrap_or_default() as u8;
-            octets[6..8].copy_from_slice(&rsvd.to_be_bytes());
-        }
-        _ => {}
+    if let Some((_, bits, _)) = row(kind, "size") {
+        put(&mut octets, bits, size.into());
     }
-    octets.extend_from_slice(surplus);
     octets.extend_from_slice(given.octets("padding").unwrap_or_default());
     let fields = read(&octets)?;
     Ok((octets, fields))

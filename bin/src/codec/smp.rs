@@ -5,48 +5,27 @@
 use super::hex::{self, Input};
 use super::json::{object, shown};
 use super::{CodecError, did_you_mean};
+use lp_serial::field::{self, get};
 use serde_json::{Map, Value, json};
-use session_management::attribute::{Attribute, Attributes, Conveyance, HeaderFormat, Kind, List};
+use session_management::attribute::{Attribute, Attributes, Kind, List};
 use session_management::control::{Accept, Advertise, Answer, Blocks, Open, ProtocolList, Refuse, Request};
 use session_management::data::{Data, Header};
+use session_management::fields::{Field, RESERVED};
 use session_management::message::{Command, Message, Mode};
 use session_management::status::{Close, Flow, FlowControl, Status, StatusBits, UserDefined};
 
 type Object = Map<String, Value>;
 
-const COMMANDS: [Command; 11] = [
-    Command::Request,
-    Command::Advertise,
-    Command::Open,
-    Command::Accept,
-    Command::Refuse,
-    Command::Data,
-    Command::FlowControl,
-    Command::Close,
-    Command::Data1,
-    Command::Data2,
-    Command::Status,
-];
+/// Fields that say how long a list is that is shown itself.
+const COUNTS: [&str; 4] = ["NumAttrib", "numAttributes", "Count", "DataSize"];
 
-const STATUS_NAMES: [(&str, StatusBits); 8] = [
-    ("Stream Unknown", StatusBits::STREAM_UNKNOWN),
-    ("Stream Functional", StatusBits::FUNCTIONAL),
-    ("Ready to Receive", StatusBits::READY_TO_RECEIVE),
-    ("Data Ready to Send", StatusBits::DATA_READY),
-    ("Error", StatusBits::ERROR),
-    ("Closed", StatusBits::CLOSED),
-    ("Command Unknown", StatusBits::COMMAND_UNKNOWN),
-    ("Request Status of Remote", StatusBits::REQUEST),
-];
-
-const FLOWS: [(&str, Flow); 3] = [("XOFF", Flow::Xoff), ("XON", Flow::Xon), ("RTS", Flow::Rts)];
-
-fn hex16(value: u16) -> Value {
-    format!("{value:#06x}").into()
-}
-
-fn hex8(value: u8) -> Value {
-    format!("{value:#04x}").into()
+/// What lies in the bits of a field, as JSON.
+fn shown_field(octets: &[u8], (_, bits, base): &Field) -> Value {
+    match base {
+        10 => get(octets, bits).into(),
+        16 => format!("{:#0width$x}", get(octets, bits), width = 2 + bits.len() / 4).into(),
+        _ => hex::print(&octets[bits.start as usize / 8..bits.end as usize / 8]).into(),
+    }
 }
 
 // Decoding.
@@ -74,111 +53,53 @@ fn read(octets: &[u8], offset: u8) -> Result<Object, CodecError> {
     let mut fields = Object::new();
     let mut put = |key: &str, value: Value| fields.insert(key.into(), value);
     put("command", message.command().name().into());
+    for row in message.fields().iter().filter(|row| row.0 != RESERVED && !COUNTS.contains(&row.0)) {
+        let code = get(octets, &row.1);
+        match row.0 {
+            "Flow_Control" => put(row.0, Flow::from_code(code as u8).map_or("", Flow::name).into()),
+            // Without S it says nothing.
+            "A" if matches!(message, Message::Advertise(Advertise { answer: Answer::Unsupported, .. })) => {
+                None
+            }
+            _ => put(row.0, shown_field(octets, row)),
+        };
+    }
     match message {
-        Message::Request(request) => {
-            put("SourceID", hex16(request.source));
-            put("DestID", hex16(request.destination));
-            put("COS", hex8(request.cos));
-            put("ProtoID", hex16(request.protocol));
-            put("attributes", attributes(request.protocol, request.attributes));
+        Message::Request(Request { protocol, attributes: list, .. })
+        | Message::Open(Open { protocol, attributes: list, .. })
+        | Message::Accept(Accept { protocol, attributes: list, .. })
+        | Message::Refuse(Refuse { protocol, attributes: list, .. }) => {
+            put("attributes", attributes(protocol, list));
         }
-        Message::Advertise(advertise) => {
-            put("SourceID", hex16(advertise.source));
-            put("DestID", hex16(advertise.destination));
-            match advertise.answer {
-                Answer::Unsupported => put("S", 0.into()),
-                Answer::Protocols(list) => {
-                    put("S", 1.into());
-                    put("A", 0.into());
-                    put("ProtoIDs", list.iter().map(hex16).collect())
-                }
-                Answer::Blocks(blocks) => {
-                    put("S", 1.into());
-                    put("A", 1.into());
-                    let block = |block: session_management::control::Block<'_>| {
-                        json!({
-                            "ProtoID": hex16(block.protocol),
-                            "attributes": attributes(block.protocol, block.attributes),
-                        })
-                    };
-                    put("blocks", blocks.iter().map(block).collect())
-                }
-            };
-        }
-        Message::Open(open) => {
-            put("SourceID", hex16(open.source));
-            put("ProtoID", hex16(open.protocol));
-            put("attributes", attributes(open.protocol, open.attributes));
-        }
-        Message::Accept(accept) => {
-            put("DestID", hex16(accept.destination));
-            put("COS", hex8(accept.cos));
-            put("StreamID", hex16(accept.stream));
-            put("ProtoID", hex16(accept.protocol));
-            put("attributes", attributes(accept.protocol, accept.attributes));
-        }
-        Message::Refuse(refuse) => {
-            put("DestID", hex16(refuse.destination));
-            put("ProtoID", hex16(refuse.protocol));
-            put("attributes", attributes(refuse.protocol, refuse.attributes));
-        }
-        Message::FlowControl(message) => {
-            put("COS", hex8(message.cos));
-            let name = FLOWS.iter().find(|(_, flow)| *flow == message.flow);
-            put("Flow_Control", name.map_or("", |(name, _)| name).into());
-            put("SourceID", hex16(message.source));
-            put("StreamID", hex16(message.stream));
-            put("ProtoID", hex16(message.protocol));
-        }
-        Message::Close(close) => {
-            put("SourceID", hex16(close.source));
-            put("DestID", hex16(close.destination));
-            put("COS", hex8(close.cos));
-            put("StreamID", hex16(close.stream));
-        }
+        Message::Advertise(advertise) => match advertise.answer {
+            Answer::Unsupported => {}
+            Answer::Protocols(list) => {
+                put("ProtoIDs", list.iter().map(protocol_id).collect());
+            }
+            Answer::Blocks(blocks) => {
+                let block = |block: session_management::control::Block<'_>| {
+                    json!({
+                        "ProtoID": protocol_id(block.protocol),
+                        "attributes": attributes(block.protocol, block.attributes),
+                    })
+                };
+                put("blocks", blocks.iter().map(block).collect());
+            }
+        },
+        Message::FlowControl(_) | Message::Close(_) => {}
         Message::Status(status) => {
-            put("COS", hex8(status.cos));
-            put("SourceID", hex16(status.source));
-            put("StreamID", hex16(status.stream));
-            put("Mailbox", status.mailbox.into());
-            put("CmdID", hex8(status.command));
-            put("CmdVersion", hex8(status.version));
-            put("Status", format!("{:#010x}", status.bits.0).into());
-            let names = STATUS_NAMES.iter().filter(|(_, bit)| status.bits.has(*bit));
+            let names = StatusBits::NAMES.iter().filter(|(_, bit)| status.bits.has(*bit));
             put("Status_bits", names.map(|&(name, _)| Value::from(name)).collect());
             put("ContextSpecificData", hex::print(status.data.as_flattened()).into());
         }
         Message::Data(data) => {
             let (skipped, payload) = data.payload(offset, Mode::Validation).map_err(fault)?;
-            match data.header {
-                Header::Data { mailbox, cos, source, .. } | Header::Data1 { mailbox, cos, source, .. } => {
-                    put("Mailbox", mailbox.into());
-                    put("COS", hex8(cos));
-                    put("SourceID", hex16(source));
-                }
-                Header::Data2 { specific } => {
-                    put("Implementation-Specific", hex8(specific));
-                }
-            }
-            put("S", u8::from(data.start).into());
-            put("E", u8::from(data.end).into());
-            put("Length", data.length.into());
-            if let Some(stream) = data.stream() {
-                put("StreamID", hex16(stream));
-            }
-            if let Some(length) = data.pdu_length() {
-                put("PDU-Length", length.into());
-            }
             if offset > 0 {
                 put("Offset", hex::print(skipped).into());
             }
             put("payload", hex::print(payload).into());
         }
         Message::UserDefined(message) => {
-            put("CMD", hex8(message.code()));
-            put("COS", hex8(message.cos));
-            put("SourceID", hex16(message.source));
-            put("StreamID", hex16(message.stream));
             put("user_data", hex::print(message.data).into());
         }
     }
@@ -203,43 +124,16 @@ fn attributes(protocol: u16, list: List<'_>) -> Value {
 
 fn attribute_fields(kind: Kind, attribute: Attribute) -> Object {
     let mut fields = Object::new();
-    let mut put = |key: &str, value: Value| fields.insert(key.into(), value);
-    put("attribute", kind.name().into());
-    match kind {
-        Kind::Vendor | Kind::ProtocolName | Kind::DataOffsetVendor => {
-            put("value", hex::print(&attribute.value56()).into());
-        }
-        Kind::MacAddress => {
-            put("value", hex::print(&attribute.value48()).into());
-        }
-        Kind::Conveyance => {
-            let conveyance = attribute.as_conveyance();
-            put("channel", hex16(conveyance.channel));
-            put("info", format!("{:#010x}", conveyance.info).into());
-        }
-        Kind::DataOffset => {
-            put("Offset", attribute.0[2].into());
-            put("Vendor", hex::print(&attribute.0[3..]).into());
-        }
-        Kind::Mtu | Kind::RetryPeriod | Kind::TimeoutPeriod | Kind::XonTimeoutPeriod => {
-            put("value", attribute.number(kind).into());
-        }
-        Kind::MessageNumber => {
-            put("value", format!("{:#010x}", attribute.value32()).into());
-        }
-        Kind::ConduitStream => {
-            let (transmit, receive) = attribute.as_conduit_stream();
-            put("transmit", hex16(transmit));
-            put("receive", hex16(receive));
-        }
-        Kind::DataHeaderFormat => {
-            put("impl", hex8(attribute.0[6]));
-            put("format", hex8(attribute.0[7]));
-        }
-        Kind::VendorRange | Kind::Reserved => {}
+    fields.insert("attribute".into(), kind.name().into());
+    for row in kind.fields().iter().filter(|row| row.0 != RESERVED) {
+        fields.insert(row.0.into(), shown_field(&attribute.0, row));
     }
-    put("octets", hex::print(&attribute.0).into());
+    fields.insert("octets".into(), hex::print(&attribute.0).into());
     fields
+}
+
+fn protocol_id(id: u16) -> Value {
+    format!("{id:#06x}").into()
 }
 
 // Encoding.
@@ -284,16 +178,11 @@ impl<'a> Given<'a> {
         }
     }
 
-    fn u8(&self, key: &str) -> Result<u8, CodecError> {
-        Ok(self.number(key, 0xFF)? as u8)
-    }
-
-    fn u16(&self, key: &str) -> Result<u16, CodecError> {
-        Ok(self.number(key, 0xFFFF)? as u16)
-    }
-
-    fn u32(&self, key: &str) -> Result<u32, CodecError> {
-        Ok(self.number(key, 0xFFFF_FFFF)? as u32)
+    /// A number of the type that a message has for it, all of whose values fit the field.
+    fn int<T: TryFrom<u64>>(&self, key: &str) -> Result<T, CodecError> {
+        let max = u64::MAX >> (64 - 8 * size_of::<T>());
+        let number = self.number(key, max)?;
+        T::try_from(number).map_err(|_| CodecError::new(self.at(key), format!("{number} found")))
     }
 
     fn flag(&self, key: &str) -> Result<bool, CodecError> {
@@ -306,12 +195,13 @@ impl<'a> Given<'a> {
         hex::octets(text).ok_or_else(wrong)
     }
 
-    fn exactly<const N: usize>(&self, key: &str) -> Result<[u8; N], CodecError> {
+    fn exactly(&self, key: &str, count: usize) -> Result<Vec<u8>, CodecError> {
         let octets = self.octets(key)?;
-        let wrong = |octets: Vec<u8>| {
-            CodecError::new(self.at(key), format!("{} octets found; allowed: {N}", octets.len()))
-        };
-        octets.try_into().map_err(wrong)
+        if octets.len() != count {
+            let problem = format!("{} octets found; allowed: {count}", octets.len());
+            return Err(CodecError::new(self.at(key), problem));
+        }
+        Ok(octets)
     }
 
     fn list(&self, key: &str) -> Result<impl Iterator<Item = (String, &'a Value)> + use<'a>, CodecError> {
@@ -331,56 +221,31 @@ impl<'a> Given<'a> {
 
     fn attribute(&self) -> Result<Attribute, CodecError> {
         if self.object.contains_key("octets") {
-            return Ok(Attribute(self.exactly("octets")?));
+            let octets = self.exactly("octets", size_of::<Attribute>())?;
+            let mut attribute = Attribute([0; 8]);
+            attribute.0.copy_from_slice(&octets);
+            return Ok(attribute);
         }
         let name = self.text("attribute")?;
-        let Some(kind) = ATTRIBUTES.into_iter().find(|kind| kind.name() == name) else {
-            let hint = did_you_mean(name, ATTRIBUTES.iter().map(|kind| kind.name()));
+        let unnamed = || {
+            let hint = did_you_mean(name, Kind::NAMED.iter().map(|kind| kind.name()));
             let problem = format!("{name:?} found;{hint} an attribute without a name needs octets");
-            return Err(CodecError::new(self.at("attribute"), problem));
+            CodecError::new(self.at("attribute"), problem)
         };
-        Ok(match kind {
-            Kind::Vendor => Attribute::vendor(self.exactly("value")?),
-            Kind::ProtocolName => Attribute::protocol_name(self.exactly("value")?),
-            Kind::DataOffsetVendor => Attribute::data_offset_vendor(self.exactly("value")?),
-            Kind::MacAddress => Attribute::mac_address(self.exactly("value")?),
-            Kind::Conveyance => {
-                Attribute::conveyance(Conveyance { channel: self.u16("channel")?, info: self.u32("info")? })
+        let kind = Kind::NAMED.into_iter().find(|kind| kind.name() == name).ok_or_else(unnamed)?;
+        let Some(mut attribute) = kind.blank() else { return Err(unnamed()) };
+        for (key, bits, base) in kind.fields().iter().filter(|row| row.0 != RESERVED) {
+            match base {
+                256 => {
+                    let to = &mut attribute.0[bits.start as usize / 8..bits.end as usize / 8];
+                    to.copy_from_slice(&self.exactly(key, to.len())?);
+                }
+                _ => field::put(&mut attribute.0, bits, self.number(key, field::max(bits))?),
             }
-            Kind::Mtu => Attribute::mtu(self.u16("value")?),
-            Kind::DataOffset => Attribute::data_offset(self.u8("Offset")?, self.exactly("Vendor")?),
-            Kind::RetryPeriod => Attribute::retry_period(self.u32("value")?),
-            Kind::TimeoutPeriod => Attribute::timeout_period(self.u32("value")?),
-            Kind::XonTimeoutPeriod => Attribute::xon_timeout_period(self.u32("value")?),
-            Kind::MessageNumber => Attribute::message_number(self.u32("value")?),
-            Kind::ConduitStream => Attribute::conduit_stream(self.u16("transmit")?, self.u16("receive")?),
-            Kind::DataHeaderFormat => {
-                let (specific, format) = (self.u8("impl")?, self.u8("format")?);
-                let mut attribute = Attribute::data_header_format(HeaderFormat::Data);
-                attribute.0[6..].copy_from_slice(&[specific, format]);
-                attribute
-            }
-            Kind::VendorRange | Kind::Reserved => unreachable!("they have no name of their own"),
-        })
+        }
+        Ok(attribute)
     }
 }
-
-/// Those that have a name.
-const ATTRIBUTES: [Kind; 13] = [
-    Kind::Vendor,
-    Kind::ProtocolName,
-    Kind::DataOffsetVendor,
-    Kind::Conveyance,
-    Kind::Mtu,
-    Kind::MacAddress,
-    Kind::DataOffset,
-    Kind::RetryPeriod,
-    Kind::TimeoutPeriod,
-    Kind::XonTimeoutPeriod,
-    Kind::MessageNumber,
-    Kind::ConduitStream,
-    Kind::DataHeaderFormat,
-];
 
 /// A JSON number, or text such as "0x1f".
 fn integer(value: &Value) -> Option<u64> {
@@ -411,12 +276,12 @@ pub(super) fn encode(text: &str) -> Result<String, CodecError> {
 
 fn build(given: &Given<'_>) -> Result<Vec<u8>, CodecError> {
     let name = given.text("command")?;
-    let command = COMMANDS.iter().find(|command| command.name() == name).copied();
+    let command = Command::ALL.iter().find(|command| command.name() == name).copied();
     let command = match command {
         Some(command) => command,
-        None if name == "USERDEFINED" => Command::UserDefined(given.u8("CMD")?),
+        None if name == "USERDEFINED" => Command::UserDefined(given.int("CMD")?),
         None => {
-            let names = COMMANDS.iter().map(|command| command.name()).chain(["USERDEFINED"]);
+            let names = Command::ALL.iter().map(|command| command.name()).chain(["USERDEFINED"]);
             let problem =
                 format!("{name:?} found;{} allowed: the names of Annex 2", did_you_mean(name, names));
             return Err(CodecError::new("/command", problem));
@@ -427,14 +292,14 @@ fn build(given: &Given<'_>) -> Result<Vec<u8>, CodecError> {
     };
     match command {
         Command::Request => emit(Message::Request(Request {
-            source: given.u16("SourceID")?,
-            destination: given.u16("DestID")?,
-            cos: given.u8("COS")?,
-            protocol: given.u16("ProtoID")?,
+            source: given.int("SourceID")?,
+            destination: given.int("DestID")?,
+            cos: given.int("COS")?,
+            protocol: given.int("ProtoID")?,
             attributes: given.attributes()?.list(),
         })),
         Command::Advertise => {
-            let (source, destination) = (given.u16("SourceID")?, given.u16("DestID")?);
+            let (source, destination) = (given.int("SourceID")?, given.int("DestID")?);
             let advertise = |answer| emit(Message::Advertise(Advertise { source, destination, answer }));
             match (given.flag("S")?, given.object.contains_key("A") && given.flag("A")?) {
                 (false, _) => advertise(Answer::Unsupported),
@@ -453,7 +318,7 @@ fn build(given: &Given<'_>) -> Result<Vec<u8>, CodecError> {
                     for (place, value) in given.list("blocks")? {
                         let block = Given::new(place, value)?;
                         let list = block.attributes()?;
-                        octets.extend_from_slice(&block.u16("ProtoID")?.to_be_bytes());
+                        octets.extend_from_slice(&block.int::<u16>("ProtoID")?.to_be_bytes());
                         octets.extend_from_slice(&(list.len() as u16).to_be_bytes());
                         octets.extend_from_slice(list.list().0.as_flattened());
                         count += 1;
@@ -465,25 +330,25 @@ fn build(given: &Given<'_>) -> Result<Vec<u8>, CodecError> {
             }
         }
         Command::Open => emit(Message::Open(Open {
-            source: given.u16("SourceID")?,
-            protocol: given.u16("ProtoID")?,
+            source: given.int("SourceID")?,
+            protocol: given.int("ProtoID")?,
             attributes: given.attributes()?.list(),
         })),
         Command::Accept => emit(Message::Accept(Accept {
-            destination: given.u16("DestID")?,
-            cos: given.u8("COS")?,
-            stream: given.u16("StreamID")?,
-            protocol: given.u16("ProtoID")?,
+            destination: given.int("DestID")?,
+            cos: given.int("COS")?,
+            stream: given.int("StreamID")?,
+            protocol: given.int("ProtoID")?,
             attributes: given.attributes()?.list(),
         })),
         Command::Refuse => emit(Message::Refuse(Refuse {
-            destination: given.u16("DestID")?,
-            protocol: given.u16("ProtoID")?,
+            destination: given.int("DestID")?,
+            protocol: given.int("ProtoID")?,
             attributes: given.attributes()?.list(),
         })),
         Command::FlowControl => {
             let name = given.text("Flow_Control")?;
-            let flow = FLOWS.iter().find(|(flow, _)| *flow == name).map(|&(_, flow)| flow);
+            let flow = Flow::ALL.into_iter().find(|flow| flow.name() == name);
             let wrong = || {
                 CodecError::new(
                     "/Flow_Control",
@@ -491,18 +356,18 @@ fn build(given: &Given<'_>) -> Result<Vec<u8>, CodecError> {
                 )
             };
             emit(Message::FlowControl(FlowControl {
-                cos: given.u8("COS")?,
+                cos: given.int("COS")?,
                 flow: flow.ok_or_else(wrong)?,
-                source: given.u16("SourceID")?,
-                stream: given.u16("StreamID")?,
-                protocol: given.u16("ProtoID")?,
+                source: given.int("SourceID")?,
+                stream: given.int("StreamID")?,
+                protocol: given.int("ProtoID")?,
             }))
         }
         Command::Close => emit(Message::Close(Close {
-            source: given.u16("SourceID")?,
-            destination: given.u16("DestID")?,
-            cos: given.u8("COS")?,
-            stream: given.u16("StreamID")?,
+            source: given.int("SourceID")?,
+            destination: given.int("DestID")?,
+            cos: given.int("COS")?,
+            stream: given.int("StreamID")?,
         })),
         Command::Status => {
             let data = given.octets("ContextSpecificData")?;
@@ -512,13 +377,13 @@ fn build(given: &Given<'_>) -> Result<Vec<u8>, CodecError> {
                 return Err(CodecError::new("/ContextSpecificData", problem));
             }
             emit(Message::Status(Status {
-                cos: given.u8("COS")?,
-                source: given.u16("SourceID")?,
-                stream: given.u16("StreamID")?,
-                mailbox: given.u8("Mailbox")?,
-                command: given.u8("CmdID")?,
-                version: given.u8("CmdVersion")?,
-                bits: StatusBits(given.u32("Status")?),
+                cos: given.int("COS")?,
+                source: given.int("SourceID")?,
+                stream: given.int("StreamID")?,
+                mailbox: given.int("Mailbox")?,
+                command: given.int("CmdID")?,
+                version: given.int("CmdVersion")?,
+                bits: StatusBits(given.int("Status")?),
                 data: words,
             }))
         }
@@ -527,9 +392,9 @@ fn build(given: &Given<'_>) -> Result<Vec<u8>, CodecError> {
             let data = given.octets("user_data")?;
             let message = UserDefined::new(
                 code,
-                given.u8("COS")?,
-                given.u16("SourceID")?,
-                given.u16("StreamID")?,
+                given.int("COS")?,
+                given.int("SourceID")?,
+                given.int("StreamID")?,
                 &data,
             )
             .map_err(|error| CodecError::new("/CMD", error.to_string()))?;
@@ -544,17 +409,22 @@ fn data(
     emit: impl Fn(Message<'_>) -> Result<Vec<u8>, CodecError>,
 ) -> Result<Vec<u8>, CodecError> {
     let (start, end) = (given.flag("S")?, given.flag("E")?);
-    let tag = if start || end { ("StreamID", 0xFFFF) } else { ("PDU-Length", 0xFFFF_FFFF) };
-    let lane = || Ok::<_, CodecError>((given.u8("Mailbox")?, given.u8("COS")?, given.u16("SourceID")?));
+    let names_stream = start || end;
+    let lane = || Ok::<_, CodecError>((given.int("Mailbox")?, given.int("COS")?, given.int("SourceID")?));
     let header = match command {
-        Command::Data2 => Header::Data2 { specific: given.u8("Implementation-Specific")? },
+        Command::Data2 => Header::Data2 { specific: given.int("Implementation-Specific")? },
         Command::Data1 => {
             let (mailbox, cos, source) = lane()?;
-            Header::Data1 { mailbox, cos, source, tag: given.number(tag.0, tag.1)? as u32 }
+            let tag = match names_stream {
+                true => given.int::<u16>("StreamID")?.into(),
+                false => given.int("PDU-Length")?,
+            };
+            Header::Data1 { mailbox, cos, source, tag }
         }
         _ => {
             let (mailbox, cos, source) = lane()?;
-            Header::Data { mailbox, cos, source, tag: given.u16(tag.0)? }
+            let tag = given.int(if names_stream { "StreamID" } else { "PDU-Length" })?;
+            Header::Data { mailbox, cos, source, tag }
         }
     };
     let payload = given.octets("payload")?;

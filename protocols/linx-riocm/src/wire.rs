@@ -11,6 +11,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 
 /// Field positions from the first octet of the frame.
 mod field {
@@ -34,6 +35,52 @@ mod field {
     pub(super) const COUNT_FRAG: usize = 28;
     pub(super) const COUNT_PATCH: usize = 30;
 }
+
+/// A field: name, bits counted from the first of the frame, and the base in which a number of it is written.
+pub type Field = (&'static str, Range<u32>, u32);
+
+/// A number of so many octets that begins at octet `at`.
+const fn row(name: &'static str, at: usize, octets: usize, base: u32) -> Field {
+    (name, 8 * at as u32..8 * (at + octets) as u32, base)
+}
+
+/// The protocol number, in every frame [`PROTOCOL`].
+pub const PROTOCOL_FIELD: Field = row("protocol", field::PROTOCOL, 2, 16);
+
+/// The rest of rio_frame, and the fields that all nine headers have (Tables 10.1 to 10.4).
+const COMMON: [Field; 5] = [
+    row("type", field::TYPE, 1, 16),
+    row("size", field::SIZE, 2, 10),
+    row("dst_port", field::DST_PORT, 2, 10),
+    row("sender", field::SENDER, 2, 10),
+    row("src_port", field::SRC_PORT, 2, 10),
+];
+const REQUEST: [Field; 3] = [
+    row("generation", field::TAG, 1, 10),
+    row("mtu", field::WORD, 2, 10),
+    row("hb_tmo", field::HB_TMO, 1, 10),
+];
+const ACK: [Field; 5] = [
+    row("generation", field::TAG, 1, 10),
+    row("mtu_ack", field::WORD, 2, 10),
+    row("generation_ack", field::GENERATION_ACK, 1, 10),
+    row("hb_tmo_ack", field::HB_TMO, 1, 10),
+    row("my_cid", field::MY_CID, 2, 10),
+];
+const RESET: [Field; 1] = [row("generation", field::TAG, 1, 10)];
+const HEARTBEAT: [Field; 1] = [row("dst_cid", field::DST_CID, 2, 10)];
+const MESSAGE: [Field; 3] =
+    [row("src", field::SRC, 4, 10), row("dst", field::DST, 4, 10), row("payl_size", field::PAYL_SIZE, 4, 10)];
+const COUNTS: [Field; 2] =
+    [row("count_frag", field::COUNT_FRAG, 2, 10), row("count_patch", field::COUNT_PATCH, 2, 10)];
+const DATA: [Field; 3] = [
+    row("dst_cid", field::DST_CID, 2, 10),
+    row("seqno", field::WORD, 2, 10),
+    row("msgid", field::TAG, 1, 10),
+];
+const REQUEST_IGNORED: [Field; 1] = [row("rsvd", field::GENERATION_ACK, 1, 16)];
+const RESET_IGNORED: [Field; 2] = [row("mtu", field::WORD, 2, 10), row("rsvd", field::DST_CID, 2, 16)];
+const HEARTBEAT_IGNORED: [Field; 2] = [row("pad", field::TAG, 1, 16), row("rsvd", field::WORD, 2, 16)];
 
 /// The protocol number, version 2 (10.1).
 pub const PROTOCOL: u16 = 0x22CF;
@@ -133,6 +180,38 @@ impl Kind {
             Self::Request => "RIO_CONN_REQ",
             Self::Ack => "RIO_CONN_ACK",
             Self::Reset => "RIO_CONN_RESET",
+        }
+    }
+
+    /// Whether it carries octets of a message.
+    #[must_use]
+    pub const fn is_data(self) -> bool {
+        matches!(self, Self::Single | Self::FragStart | Self::Frag | Self::PatchStart | Self::Patch)
+    }
+
+    /// The fields of a frame of this type but for the protocol number, in groups (Tables 10.1 to 10.13). What
+    /// receivers [ignore](Self::ignored) is not among them.
+    #[must_use]
+    pub const fn fields(self) -> &'static [&'static [Field]] {
+        match self {
+            Self::Single | Self::FragStart => &[&COMMON, &MESSAGE, &DATA],
+            Self::Frag | Self::Patch => &[&COMMON, &DATA],
+            Self::PatchStart => &[&COMMON, &MESSAGE, &COUNTS, &DATA],
+            Self::Heartbeat => &[&COMMON, &HEARTBEAT],
+            Self::Request => &[&COMMON, &REQUEST],
+            Self::Ack => &[&COMMON, &ACK],
+            Self::Reset => &[&COMMON, &RESET],
+        }
+    }
+
+    /// The fields that senders of this type write as zeros and receivers ignore.
+    #[must_use]
+    pub const fn ignored(self) -> &'static [Field] {
+        match self {
+            Self::Heartbeat => &HEARTBEAT_IGNORED,
+            Self::Request => &REQUEST_IGNORED,
+            Self::Reset => &RESET_IGNORED,
+            _ => &[],
         }
     }
 

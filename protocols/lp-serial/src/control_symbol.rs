@@ -21,6 +21,7 @@
 //! carried out (Part 6 §3.1).
 
 use crate::crc::{crc5, crc13};
+use crate::field::Field as Row;
 use core::fmt;
 
 /// Field positions: (first bit, width), bit 0 being the most significant bit of the symbol (Part 6 §3.1,
@@ -49,6 +50,31 @@ mod field {
         pub(in super::super) const CRC: Field = (35, 13);
     }
 }
+
+const fn row(name: &'static str, (first, width): field::Field, base: u32) -> Row {
+    (name, first..first + width, base)
+}
+
+/// The fields of a short symbol.
+const SHORT_FIELDS: [Row; 6] = [
+    row("stype0", field::STYPE0, 10),
+    row("param0", field::short::PARAMETER0, 10),
+    row("param1", field::short::PARAMETER1, 10),
+    row("stype1", field::short::STYPE1, 10),
+    row("cmd", field::short::CMD, 10),
+    row("crc5", field::short::CRC, 16),
+];
+
+/// The fields of a long symbol.
+const LONG_FIELDS: [Row; 7] = [
+    row("stype0", field::STYPE0, 10),
+    row("param0", field::long::PARAMETER0, 10),
+    row("param1", field::long::PARAMETER1, 10),
+    row("stype1", field::long::STYPE1, 10),
+    row("cmd", field::long::CMD, 10),
+    row("stype2", field::long::STYPE2, 16),
+    row("crc13", field::long::CRC, 16),
+];
 
 /// Data octet of the packet-delimiter character PD, K28.3.
 pub const PD: u8 = 0x7C;
@@ -93,6 +119,15 @@ impl Form {
         match self {
             Self::Short => 31,
             Self::Long => 63,
+        }
+    }
+
+    /// The fields, of which the last is the CRC (Part 6 §3.1, §3.3).
+    #[must_use]
+    pub const fn fields(self) -> &'static [Row] {
+        match self {
+            Self::Short => &SHORT_FIELDS,
+            Self::Long => &LONG_FIELDS,
         }
     }
 
@@ -360,6 +395,34 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Every cause that Part 6 defines, by code.
+    pub const ALL: [Self; 8] = [
+        Self::UnexpectedAckId,
+        Self::SymbolCrc,
+        Self::NonMaintenanceStopped,
+        Self::PacketCrc,
+        Self::IllegalCharacter,
+        Self::LackOfResources,
+        Self::DescramblerSync,
+        Self::General,
+    ];
+
+    /// A short name (Part 6 Table 3-3).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UnexpectedAckId => "unexpected-ackID",
+            Self::SymbolCrc => "symbol-CRC",
+            Self::NonMaintenanceStopped => "non-maintenance-stopped",
+            Self::PacketCrc => "packet-CRC",
+            Self::IllegalCharacter => "illegal-character",
+            Self::LackOfResources => "lack-of-resources",
+            Self::DescramblerSync => "descrambler-sync",
+            Self::General => "general",
+            Self::Reserved(_) => "reserved",
+        }
+    }
+
     /// Meaning of the five cause bits; higher bits of `code` are ignored.
     #[must_use]
     pub const fn from_code(code: u8) -> Self {
@@ -409,6 +472,21 @@ pub enum PortStatus {
 }
 
 impl PortStatus {
+    /// Every status that Part 6 defines, by code.
+    pub const ALL: [Self; 4] = [Self::Error, Self::RetryStopped, Self::ErrorStopped, Self::Ok];
+
+    /// A short name (Part 6 Table 3-8).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::RetryStopped => "retry-stopped",
+            Self::ErrorStopped => "error-stopped",
+            Self::Ok => "OK",
+            Self::Reserved(_) => "reserved",
+        }
+    }
+
     /// Meaning of the five port_status bits; higher bits of `code` are ignored.
     #[must_use]
     pub const fn from_code(code: u8) -> Self {
@@ -497,6 +575,21 @@ pub enum Stype0 {
 }
 
 impl Stype0 {
+    /// The name of the function, and what its parameter0 and parameter1 are (Part 6 Table 3-2).
+    #[must_use]
+    pub const fn names(self) -> [&'static str; 3] {
+        match self {
+            Self::PacketAccepted { .. } => ["packet-accepted", "packet_ackID", "buf_status"],
+            Self::PacketRetry { .. } => ["packet-retry", "packet_ackID", "buf_status"],
+            Self::PacketNotAccepted { .. } => ["packet-not-accepted", "arbitrary", "cause"],
+            Self::Reserved { .. } => ["reserved"; 3],
+            Self::Status { .. } => ["status", "ackID_status", "buf_status"],
+            Self::VcStatus { .. } => ["VC_status", "VCID", "buf_status"],
+            Self::LinkResponse { .. } => ["link-response", "ackID_status", "port_status"],
+            Self::ImplementationDefined { .. } => ["implementation-defined"; 3],
+        }
+    }
+
     /// Meaning of the raw fields. Bits that the function does not define (the high bits of VCID, cause,
     /// port_status) are ignored, as a receiver must.
     #[must_use]
@@ -570,6 +663,36 @@ pub enum Stype1 {
 }
 
 impl Stype1 {
+    /// Every function that Part 6 defines, by stype1 and cmd.
+    pub const ALL: [Self; 9] = [
+        Self::StartOfPacket,
+        Self::Stomp,
+        Self::EndOfPacket,
+        Self::RestartFromRetry,
+        Self::LinkRequest(LinkRequest::ResetPort),
+        Self::LinkRequest(LinkRequest::ResetDevice),
+        Self::LinkRequest(LinkRequest::InputStatus),
+        Self::MulticastEvent,
+        Self::Nop,
+    ];
+
+    /// The name of the function (Part 6 Table 3-7).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::StartOfPacket => "start-of-packet",
+            Self::Stomp => "stomp",
+            Self::EndOfPacket => "end-of-packet",
+            Self::RestartFromRetry => "restart-from-retry",
+            Self::LinkRequest(LinkRequest::ResetPort) => "link-request/reset-port",
+            Self::LinkRequest(LinkRequest::ResetDevice) => "link-request/reset-device",
+            Self::LinkRequest(LinkRequest::InputStatus) => "link-request/input-status",
+            Self::MulticastEvent => "multicast-event",
+            Self::Nop => "NOP",
+            Self::Reserved { .. } => "reserved",
+        }
+    }
+
     /// Meaning of the raw fields.
     #[must_use]
     pub const fn from_fields(stype1: u8, cmd: u8) -> Self {
@@ -744,16 +867,7 @@ impl ControlSymbol {
     /// # Errors
     /// [`Error::Length`] if `out` is shorter; it is unchanged then.
     pub fn emit_delimited(self, packet_in_progress: bool, out: &mut [u8]) -> Result<usize, Error> {
-        let expected = self.form.characters();
-        let found = out.len();
-        let wire = out.get_mut(..expected).ok_or(Error::Length { expected, found })?;
-        let delimiter = self.delimiter(packet_in_progress).octet();
-        wire[0] = delimiter;
-        self.emit(&mut wire[1..])?;
-        if self.form == Form::Long {
-            wire[expected - 1] = delimiter;
-        }
-        Ok(expected)
+        Delimited { delimiter: self.delimiter(packet_in_progress), symbol: self }.emit(out)
     }
 
     /// The special character that must begin this symbol (and end it, if long).
@@ -813,6 +927,15 @@ pub enum Delimiter {
 }
 
 impl Delimiter {
+    /// PD or SC.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Packet => "PD",
+            Self::Symbol => "SC",
+        }
+    }
+
     /// Data octet of the character.
     #[must_use]
     pub const fn octet(self) -> u8 {
@@ -862,6 +985,23 @@ impl Delimited {
         Ok(Self { delimiter, symbol: ControlSymbol::parse(form, octets)? })
     }
 
+    /// Writes the delimited form, whether or not the character suits the content, and returns its length in
+    /// characters (4 or 8).
+    ///
+    /// # Errors
+    /// [`Error::Length`] if `out` is shorter; it is unchanged then.
+    pub fn emit(self, out: &mut [u8]) -> Result<usize, Error> {
+        let form = self.symbol.form;
+        let (expected, found) = (form.characters(), out.len());
+        let wire = out.get_mut(..expected).ok_or(Error::Length { expected, found })?;
+        wire[0] = self.delimiter.octet();
+        self.symbol.emit(&mut wire[1..])?;
+        if form == Form::Long {
+            wire[expected - 1] = self.delimiter.octet();
+        }
+        Ok(expected)
+    }
+
     /// Whether the character suits the content. If not, a receiver counts it and carries the symbol out all
     /// the same.
     #[must_use]
@@ -887,6 +1027,48 @@ mod tests {
         (Form::Long, [0, 5, 7, 0, 0], 0x028E_0000_028E),
         (Form::Long, [5, 3, 4, 7, 0], 0xA189_C000_09E1),
     ];
+
+    #[test]
+    fn every_bit_is_one_field_of_the_table_and_read_where_it_is_written() {
+        for form in [Form::Short, Form::Long] {
+            let table = form.fields();
+            assert!(table.iter().flat_map(|(_, bits, _)| bits.clone()).eq(0..form.bits()));
+            let read = |octets: &[u8]| -> [u64; 7] {
+                let view = View::new(form, octets).unwrap();
+                let functions =
+                    [view.stype0(), view.parameter0(), view.parameter1(), view.stype1(), view.cmd()];
+                let [a, b, c, d, e] = functions.map(u64::from);
+                [a, b, c, d, e, view.stype2().into(), view.crc().into()]
+            };
+            let places = if form == Form::Short { &[0, 1, 2, 3, 4, 6][..] } else { &[0, 1, 2, 3, 4, 5, 6] };
+            for ((_, bits, _), &place) in table.iter().zip(places) {
+                let walking = bits.clone().map(|bit| 1 << (bits.end - 1 - bit));
+                for value in walking.chain([crate::field::max(bits)]) {
+                    let mut octets = [0; 6];
+                    crate::field::put(&mut octets, bits, value);
+                    let mut expected = [0; 7];
+                    expected[place] = value;
+                    assert_eq!(read(&octets[..form.octets()]), expected, "{form} {bits:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_name_one_function() {
+        for function in Stype1::ALL {
+            let (stype1, cmd) = function.fields();
+            assert_eq!(Stype1::from_fields(stype1, cmd), function);
+            assert_eq!(Stype1::ALL.iter().filter(|other| other.name() == function.name()).count(), 1);
+        }
+        for cause in Cause::ALL {
+            assert_eq!(Cause::from_code(cause.code()), cause);
+            assert_eq!(Cause::ALL.iter().filter(|other| other.name() == cause.name()).count(), 1);
+        }
+        for status in PortStatus::ALL {
+            assert_eq!(PortStatus::from_code(status.code()), status);
+        }
+    }
 
     /// Shows: R1.3p6s3.3c0529, R2.2p6s3.2c0017, R2.2p6s3.3c0018, R2.2p6s3.3c0019, R2.2p6s3.6c0072,
     /// R2.2p6s3.6c0073, R2.2p6s3.6.1c0075, R2.2p6s3.6.1c0076, R2.2p6s3.6.1c0077, R2.2p6s3.6.1c0078,

@@ -10,7 +10,8 @@
 //! 3. [`packet`]: the first 16 bits of every packet, where its CRCs go, padding.
 //! 4. [`cost`]: how many characters a packet or symbol takes and how long a character takes; ackID windows,
 //!    buf_status ranges, watermarks, and the periods of everything a link sends unasked.
-//! 5. [`link`]: the protocol: acknowledgement, retry, error recovery, flow control, virtual channels.
+//! 5. [`field`]: the tables in which wire modules, here and elsewhere, say where their fields lie.
+//! 6. [`link`]: the protocol: acknowledgement, retry, error recovery, flow control, virtual channels.
 //!
 //! Every wire module has the same five parts: field positions, a `View` (total: it judges nothing and prints
 //! anything), a valid-only value with `parse` and `emit`, `Display`, and an error that names the field and
@@ -45,6 +46,7 @@ extern crate alloc;
 pub mod control_symbol;
 pub mod cost;
 pub mod crc;
+pub mod field;
 pub mod link;
 pub mod packet;
 

@@ -14,6 +14,7 @@
 //! The six ackID bits count as zero in every CRC, so a packet keeps its CRC from link to link.
 
 use crate::crc::{CRC16_INIT, crc16};
+use crate::field::Field;
 use core::fmt;
 
 /// Field positions in the first 16 bits: (shift of the last bit, width).
@@ -25,6 +26,46 @@ mod field {
     pub(super) const TT: (u32, u32) = (4, 2);
     pub(super) const FTYPE: (u32, u32) = (0, 4);
 }
+
+const fn row(name: &'static str, (shift, width): (u32, u32)) -> Field {
+    (name, 16 - shift - width..16 - shift, 10)
+}
+
+/// The fields of the first 16 bits (Part 6 §2.3, Part 3 §2.4).
+pub const FIELDS: [Field; 6] = [
+    row("ackID", field::ACK_ID),
+    row("VC", field::VC),
+    row("CRF", field::CRF),
+    row("prio", field::PRIO),
+    row("tt", field::TT),
+    row("ftype", field::FTYPE),
+];
+
+/// The CRCs, each from its own first bit: the one in long packets only, and the final one (Part 6 §2.4).
+pub const CRC_FIELDS: [Field; 2] = [("crc16_first", 0..16, 16), ("crc16", 0..16, 16)];
+
+/// Which device IDs follow, by tt.
+pub const TT_NAMES: [&str; 4] = ["Dev8", "Dev16", "Dev32", "reserved"];
+
+/// Kinds of packets by ftype (Part 1 Table 4-1); types of which nothing is known here are "other".
+pub const FTYPE_NAMES: [&str; 16] = [
+    "other",
+    "other",
+    "request",
+    "other",
+    "other",
+    "write",
+    "streaming-write",
+    "flow-control",
+    "maintenance",
+    "data-streaming",
+    "doorbell",
+    "message",
+    "other",
+    "response",
+    "other",
+    "other",
+];
 
 /// Bytes of a body in front of the embedded CRC; longer bodies carry two CRCs (Part 6 §2.4).
 pub const FIRST_PART_BYTES: usize = 80;
@@ -38,7 +79,8 @@ pub const PACKET_MAX_BYTES: usize = 280;
 /// Shortest body: the first 16 bits.
 pub const BODY_MIN_BYTES: usize = 2;
 
-const CRC_BYTES: usize = 2;
+/// Bytes of a CRC.
+pub const CRC_BYTES: usize = 2;
 
 /// The part of the first byte that CRCs cover: everything but the ackID.
 const NOT_ACK_ID: u8 = 0b0000_0011;
@@ -321,6 +363,12 @@ fn fits(field: &'static str, found: u8, max: u8) -> Result<(), Error> {
     if found > max { Err(Error::Range { field, max, found }) } else { Ok(()) }
 }
 
+/// Where the final CRC of a packet with a body of `body` bytes begins.
+#[must_use]
+pub const fn final_crc_at(body: usize) -> usize {
+    if body > FIRST_PART_BYTES { body + CRC_BYTES } else { body }
+}
+
 /// Bytes on an 8b/10b link of a packet with a body of `body` bytes: CRCs and padding added (Part 6 §2.4,
 /// §2.5).
 #[must_use]
@@ -426,6 +474,28 @@ fn push(out: &mut [u8], end: &mut usize, bytes: &[u8]) {
 mod tests {
     extern crate std;
     use super::*;
+
+    #[test]
+    fn every_bit_is_one_field_of_the_table_and_read_where_it_is_written() {
+        assert!(FIELDS.iter().flat_map(|(_, bits, _)| bits.clone()).eq(0..16));
+        for (place, (_, bits, _)) in FIELDS.iter().enumerate() {
+            let walking = bits.clone().map(|bit| 1 << (bits.end - 1 - bit));
+            for value in walking.chain([crate::field::max(bits)]) {
+                let mut octets = [0; 2];
+                crate::field::put(&mut octets, bits, value);
+                let view = View::new(&octets).unwrap();
+                let flags = [view.vc(), view.crf()].map(u8::from);
+                let found = [view.ack_id(), flags[0], flags[1], view.prio(), view.tt(), view.ftype()];
+                let mut expected = [0; 6];
+                expected[place] = value as u8;
+                assert_eq!(found, expected, "{bits:?}");
+                let header = Header::parse(&octets).unwrap();
+                let mut again = [0; 2];
+                header.emit(&mut again).unwrap();
+                assert_eq!(again, octets);
+            }
+        }
+    }
     use proptest::prelude::*;
     use std::string::ToString;
     use std::vec::Vec;

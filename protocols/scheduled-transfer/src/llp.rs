@@ -27,6 +27,7 @@ pub mod lane;
 use crate::wire::HEADER_BYTES;
 use crate::wire::OPTIONAL_PAYLOAD_BYTES;
 use crate::wire::flags::DataChannel;
+use crate::wire::header::Field;
 use crate::wire::operation::Op;
 use core::fmt;
 
@@ -38,6 +39,9 @@ pub const SNAP: [u8; 8] = [0xAA, 0xAA, 0x03, 0, 0, 0, 0x81, 0x81];
 
 /// Largest payload of any Data operation (4.2).
 pub const STU_MAX_BYTES: usize = 1 << 31;
+
+/// The two addresses of a frame, each from its own first bit; each medium has a place of its own for them.
+pub const ULA_FIELDS: [Field; 2] = [("d_ula", 0..48, 16), ("s_ula", 0..48, 16)];
 
 /// A universal LAN address.
 #[derive(Clone, Copy, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -69,6 +69,7 @@ pub mod control;
 pub mod data;
 pub mod endpoint;
 pub mod ethernet;
+pub mod fields;
 pub mod message;
 pub mod negotiate;
 mod octets;

@@ -49,6 +49,21 @@ pub enum Command {
 }
 
 impl Command {
+    /// Every command but those that users define, by code.
+    pub const ALL: [Self; 11] = [
+        Self::Request,
+        Self::Advertise,
+        Self::Open,
+        Self::Accept,
+        Self::Refuse,
+        Self::Data,
+        Self::FlowControl,
+        Self::Close,
+        Self::Data1,
+        Self::Data2,
+        Self::Status,
+    ];
+
     /// The command of a code. 0x0B (DATA3) is never transmitted, and so unknown.
     #[must_use]
     pub const fn from_code(code: u8) -> Option<Self> {

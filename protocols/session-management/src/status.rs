@@ -19,6 +19,19 @@ pub enum Flow {
 }
 
 impl Flow {
+    /// Every one, by code.
+    pub const ALL: [Self; 3] = [Self::Xoff, Self::Xon, Self::Rts];
+
+    /// The name in the annex.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Xoff => "XOFF",
+            Self::Xon => "XON",
+            Self::Rts => "RTS",
+        }
+    }
+
     /// The octet.
     #[must_use]
     pub const fn code(self) -> u8 {
@@ -142,6 +155,18 @@ impl StatusBits {
     pub const REQUEST: Self = Self(0x8000_0000);
     /// What is said of a stream that is not open here.
     pub const NO_SUCH_STREAM: Self = Self(0x2000_0001);
+
+    /// The bits that mean something with their names, from the last one on.
+    pub const NAMES: [(&str, Self); 8] = [
+        ("Stream Unknown", Self::STREAM_UNKNOWN),
+        ("Stream Functional", Self::FUNCTIONAL),
+        ("Ready to Receive", Self::READY_TO_RECEIVE),
+        ("Data Ready to Send", Self::DATA_READY),
+        ("Error", Self::ERROR),
+        ("Closed", Self::CLOSED),
+        ("Command Unknown", Self::COMMAND_UNKNOWN),
+        ("Request Status of Remote", Self::REQUEST),
+    ];
 
     /// Whether any bit of `other` is set.
     #[must_use]

@@ -14,6 +14,7 @@
 
 use crate::ports::Ports;
 use core::fmt;
+use lp_serial::field::Field;
 
 /// Field positions: (shift of the last bit, width).
 mod field {
@@ -22,6 +23,24 @@ mod field {
     pub(super) const STATUS: (u32, u32) = (5, 6);
     pub(super) const GROUP: (u32, u32) = (0, 5);
 }
+
+/// Bits of the field.
+pub const FIELD_BITS: u32 = 14;
+
+const fn row(name: &'static str, (shift, width): (u32, u32), base: u32) -> Field {
+    (name, FIELD_BITS - shift - width..FIELD_BITS - shift, base)
+}
+
+/// The field (Part 12 Table 3-1).
+pub const FIELDS: [Field; 2] = [row("s2_cmd", field::COMMAND, 10), row("s2_param", field::PARAMETER, 16)];
+
+/// A message, whose CMD is 1 (Part 12 §3.1).
+pub const MESSAGE_FIELDS: [Field; 3] =
+    [row("s2_cmd", field::COMMAND, 10), row("status", field::STATUS, 2), row("group", field::GROUP, 10)];
+
+/// Names of CMD, by code (Part 12 Table 3-1).
+pub const COMMAND_NAMES: [&str; 8] =
+    ["NOP", "VoQ backpressure", "reserved", "reserved", "reserved", "reserved", "reserved", "reserved"];
 
 /// Ports that one message speaks of.
 pub const PORTS_PER_GROUP: u16 = 6;
@@ -115,6 +134,24 @@ impl View {
     #[must_use]
     pub const fn new(field: u16) -> Self {
         Self(field & FIELD_MAX)
+    }
+
+    /// The field with these parts: CMD 0..=7, and the 11 bits after it.
+    ///
+    /// # Errors
+    /// [`Error::Width`].
+    pub const fn from_parts(command: u8, parameter: u16) -> Result<Self, Error> {
+        let field = (command as u16) << field::COMMAND.0 | parameter;
+        if command >> field::COMMAND.1 != 0 || parameter >> field::PARAMETER.1 != 0 {
+            return Err(Error::Width { found: field });
+        }
+        Ok(Self(field))
+    }
+
+    /// The 14 bits.
+    #[must_use]
+    pub const fn bits(self) -> u16 {
+        self.0
     }
 
     const fn get(self, (shift, width): (u32, u32)) -> u16 {
@@ -314,6 +351,28 @@ mod tests {
             assert_eq!(field >> 10 & 1 == 1, message.congested().any(|port| port == message.base() + 5));
             assert_eq!(field >> 5 & 1 == 1, message.congested().any(|port| port == message.base()));
         }
+    }
+
+    #[test]
+    fn every_bit_is_one_field_of_the_tables_and_read_where_it_is_written() {
+        for table in [&super::FIELDS[..], &MESSAGE_FIELDS[..]] {
+            assert!(table.iter().flat_map(|row| row.1.clone()).eq(0..FIELD_BITS));
+        }
+        for field in 0..=FIELD_MAX {
+            // The bits of a row, counted from the first of the field.
+            let bits = |row: &Field| field >> (FIELD_BITS - row.1.end) & ((1 << row.1.len()) - 1);
+            let view = View::new(field);
+            assert_eq!(
+                [view.command().into(), view.parameter()],
+                [0, 1].map(|row| bits(&super::FIELDS[row]))
+            );
+            let found = [view.command(), view.status(), view.group()].map(u16::from);
+            assert_eq!(found, [0, 1, 2].map(|row| bits(&MESSAGE_FIELDS[row])));
+            assert_eq!(View::from_parts(view.command(), view.parameter()), Ok(view));
+            assert_eq!(view.bits(), field);
+        }
+        assert_eq!(View::from_parts(8, 0), Err(Error::Width { found: 0x4000 }));
+        assert_eq!(View::from_parts(0, 0x800), Err(Error::Width { found: 0x800 }));
     }
 
     /// Proves: VOQ-2.1-1, VOQ-2.1-7, VOQ-2.1-2, VOQ-2.1-4

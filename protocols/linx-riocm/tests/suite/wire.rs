@@ -1,6 +1,8 @@
 //! The vectors of the frames: every well-formed one read and written, every other one refused by its rule.
 
-use linx_riocm::wire::{Address, Data, DataKind, Error, Frame, Kind, Message, Packet, View};
+use linx_riocm::wire::{
+    Address, Data, DataKind, Error, Field, Frame, Kind, Message, PROTOCOL_FIELD, Packet, View,
+};
 
 const X_TO_Y: Address = Address { dst_port: 2, sender: 1, src_port: 1 };
 const Y_TO_X: Address = Address { dst_port: 1, sender: 2, src_port: 2 };
@@ -368,5 +370,102 @@ fn a_view_says_what_it_is() {
         ("22", "1 octets"),
     ] {
         assert_eq!(View::new(&octets(frame)).to_string(), words);
+    }
+}
+
+fn put(octets: &mut [u8], (_, bits, _): &Field, value: u64) {
+    for bit in bits.clone() {
+        let mask = 0x80 >> (bit % 8);
+        let octet = &mut octets[bit as usize / 8];
+        *octet = if value >> (bits.end - 1 - bit) & 1 == 1 { *octet | mask } else { *octet & !mask };
+    }
+}
+
+/// What the frame itself takes for this field; none of what receivers ignore.
+fn value(frame: &Frame<'_>, field: &str) -> Option<u64> {
+    let message = match frame.packet {
+        Packet::Data(Data { kind: DataKind::Single(message) | DataKind::FragStart(message), .. })
+        | Packet::Data(Data { kind: DataKind::PatchStart { message, .. }, .. }) => Some(message),
+        _ => None,
+    };
+    Some(match (frame.packet, field) {
+        (_, "dst_port") => frame.address.dst_port.into(),
+        (_, "sender") => frame.address.sender.into(),
+        (_, "src_port") => frame.address.src_port.into(),
+        (_, "src") => message?.src.into(),
+        (_, "dst") => message?.dst.into(),
+        (_, "payl_size") => message?.payl_size.into(),
+        (Packet::Request { generation, .. }, "generation") => generation.into(),
+        (Packet::Request { mtu, .. }, "mtu") => mtu.into(),
+        (Packet::Request { hb_tmo, .. }, "hb_tmo") => hb_tmo.into(),
+        (Packet::Ack { generation, .. }, "generation") => generation.into(),
+        (Packet::Ack { mtu_ack, .. }, "mtu_ack") => mtu_ack.into(),
+        (Packet::Ack { generation_ack, .. }, "generation_ack") => generation_ack.into(),
+        (Packet::Ack { hb_tmo_ack, .. }, "hb_tmo_ack") => hb_tmo_ack.into(),
+        (Packet::Ack { my_cid, .. }, "my_cid") => my_cid.into(),
+        (Packet::Reset { generation }, "generation") => generation.into(),
+        (Packet::Heartbeat { dst_cid }, "dst_cid") => dst_cid.into(),
+        (Packet::Data(data), "dst_cid") => data.dst_cid.into(),
+        (Packet::Data(data), "seqno") => data.seqno.into(),
+        (Packet::Data(data), "msgid") => data.msgid.into(),
+        (Packet::Data(Data { kind: DataKind::PatchStart { count_frag, .. }, .. }), "count_frag") => {
+            count_frag.into()
+        }
+        (Packet::Data(Data { kind: DataKind::PatchStart { count_patch, .. }, .. }), "count_patch") => {
+            count_patch.into()
+        }
+        _ => return None,
+    })
+}
+
+/// A frame of this type whose fields are 0 but for those that make it one.
+fn blank(kind: Kind) -> Vec<u8> {
+    let payload = usize::from(kind == Kind::Patch);
+    let mut octets = vec![0; kind.header_octets() + payload];
+    put(&mut octets, &PROTOCOL_FIELD, 0x22CF);
+    let size = (kind.header_octets() + payload - 4) as u64;
+    for row in kind.fields().iter().copied().flatten() {
+        match (kind, row.0) {
+            (_, "type") => put(&mut octets, row, kind.code().into()),
+            (_, "size") => put(&mut octets, row, size),
+            (Kind::FragStart | Kind::PatchStart, "payl_size") => put(&mut octets, row, 100),
+            (_, "count_patch") => put(&mut octets, row, 1),
+            _ => {}
+        }
+    }
+    octets
+}
+
+#[test]
+fn every_bit_of_a_header_is_one_field_and_read_where_it_is_written() {
+    for kind in Kind::ALL {
+        let fields = || kind.fields().iter().copied().flatten();
+        let rows = [&PROTOCOL_FIELD].into_iter().chain(fields()).chain(kind.ignored());
+        let mut bits: Vec<u32> = rows.flat_map(|row| row.1.clone()).collect();
+        bits.sort_unstable();
+        assert!(bits.into_iter().eq(0..8 * kind.header_octets() as u32), "{}", kind.name());
+
+        let octets = blank(kind);
+        let frame = Frame::parse(&octets).unwrap();
+        assert_eq!((frame.packet.kind(), emitted(frame)), (kind, octets.clone()));
+        for row in fields().filter(|row| !["type", "size"].contains(&row.0)) {
+            let walking = row.1.clone().map(|bit| 1 << (row.1.end - 1 - bit));
+            for pattern in walking.chain([0, (1 << row.1.len()) - 1]) {
+                let mut octets = octets.clone();
+                put(&mut octets, row, pattern);
+                // Some sizes and counts are none.
+                let Ok(frame) = Frame::parse(&octets) else {
+                    assert!(["payl_size", "count_patch"].contains(&row.0), "{} {}", kind.name(), row.0);
+                    continue;
+                };
+                assert_eq!(value(&frame, row.0), Some(pattern), "{} {}", kind.name(), row.0);
+                assert_eq!(emitted(frame), octets, "{} {}", kind.name(), row.0);
+            }
+        }
+        for row in kind.ignored() {
+            let mut ignored = octets.clone();
+            put(&mut ignored, row, u64::MAX);
+            assert_eq!(Frame::parse(&ignored), Ok(frame), "{} {}", kind.name(), row.0);
+        }
     }
 }

@@ -12,6 +12,7 @@
 use super::{Error, bits};
 use core::fmt;
 use lp_serial::cost::AddressSize;
+use lp_serial::field::Field;
 
 /// Field positions in the last word: (shift of the last bit, width).
 mod field {
@@ -19,6 +20,12 @@ mod field {
     pub(super) const WDPTR: (u32, u32) = (2, 1);
     pub(super) const XAMSBS: (u32, u32) = (0, 2);
 }
+
+/// The last word of an address of any size (Part 1 §4.1.1).
+pub const FIELDS: [Field; 3] = [("address", 0..29, 16), ("wdptr", 29..30, 10), ("xamsbs", 30..32, 10)];
+
+/// An address of 34 bits in bytes, as a number of its own. The last three bits are 0: it names a double-word.
+pub const BYTE_ADDRESS: Field = ("address", 0..34, 16);
 
 /// Address of a double-word.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -68,6 +75,15 @@ impl Address {
         octets(self.size)
     }
 
+    /// What the rows `address` and `xamsbs` of [`FIELDS`] hold: the lower 29 bits of the number of the
+    /// double-word, and its upper 2.
+    #[must_use]
+    pub const fn last_word(self) -> (u32, u8) {
+        let width = 8 * (octets(self.size) as u32 - 4);
+        let address = (self.double_word & ((1 << field::ADDRESS.1) - 1)) as u32;
+        (address, (self.double_word >> field::ADDRESS.1 >> width) as u8)
+    }
+
     /// Reads an address of this size; returns it, wdptr, and the bytes that follow.
     pub(super) fn parse(size: AddressSize, bytes: &[u8]) -> Option<(Self, bool, &[u8])> {
         let (extended, rest) = bytes.split_at_checked(octets(size) - 4)?;
@@ -81,11 +97,9 @@ impl Address {
 
     /// Writes the address to the start of `out`, which is long enough.
     pub(super) fn emit(self, wdptr: bool, out: &mut [u8]) {
-        let width = 8 * (octets(self.size) as u32 - 4);
         let above = self.double_word >> field::ADDRESS.1;
-        let xamsbs = (above >> width) as u32;
-        let address = (self.double_word & ((1 << field::ADDRESS.1) - 1)) as u32;
-        let last = address << field::ADDRESS.0 | u32::from(wdptr) << field::WDPTR.0 | xamsbs;
+        let (address, xamsbs) = self.last_word();
+        let last = address << field::ADDRESS.0 | u32::from(wdptr) << field::WDPTR.0 | u32::from(xamsbs);
         // The lower bytes of the upper part: xamsbs lies above them and is cut off.
         let (extended, out) = out.split_at_mut(octets(self.size) - 4);
         let above = (above as u32).to_be_bytes();

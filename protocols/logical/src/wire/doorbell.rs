@@ -9,6 +9,7 @@
 
 use super::{Error, bits, header, no_payload, put};
 use core::fmt;
+use lp_serial::field::{Field, RESERVED};
 
 /// Field positions: (shift of the last bit, width).
 mod field {
@@ -18,6 +19,9 @@ mod field {
 }
 
 const FORMAT: &str = "DOORBELL";
+
+/// The fields (Part 2 §4.2).
+pub const FIELDS: [Field; 3] = [(RESERVED, 0..8, 2), ("srcTID", 8..16, 10), ("info", 16..32, 16)];
 
 /// Format type.
 pub const FTYPE: u8 = 10;

@@ -11,6 +11,7 @@
 
 use super::{Error, bits, header, no_payload, put};
 use core::fmt;
+use lp_serial::field::{Field, RESERVED};
 
 /// Field positions: (shift of the last bit, width).
 mod field {
@@ -22,6 +23,10 @@ mod field {
 }
 
 const FORMAT: &str = "FLOW CONTROL";
+
+/// The fields (Part 9 §3).
+pub const FIELDS: [Field; 5] =
+    [("XON", 0..1, 10), ("FAM", 1..4, 10), (RESERVED, 4..8, 2), ("flowID", 8..15, 10), ("SOC", 15..16, 10)];
 
 /// Format type.
 pub const FTYPE: u8 = 7;
@@ -187,6 +192,21 @@ impl Command {
                 let rule = "0, 2 to 5, or with XON 6 and 7";
                 return Err(Error::Value { field: "FAM", found: fam as u32, rule });
             }
+        })
+    }
+
+    /// The name of what XON and FAM say (Part 9 Table 3-2); none where they are reserved.
+    #[must_use]
+    pub const fn name(xon: bool, fam: u8) -> Option<&'static str> {
+        let Ok(command) = Self::from_code(xon, fam) else { return None };
+        Some(match command {
+            Self::Xoff => "XOFF",
+            Self::Xon => "XON",
+            Self::Refused { .. } => "XOFF(ARB)",
+            Self::Granted { .. } => "XON(ARB)",
+            Self::Release { .. } => "RELEASE",
+            Self::RequestSingle { .. } => "REQUEST single PDU",
+            Self::RequestMultiple { .. } => "REQUEST multi-PDU",
         })
     }
 

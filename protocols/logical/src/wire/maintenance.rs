@@ -15,6 +15,7 @@
 
 use super::{Error, Payload, bits, header, no_payload};
 use core::fmt;
+use lp_serial::field::{Field, RESERVED};
 
 /// Field positions in the first and the second word: (shift of the last bit, width).
 mod field {
@@ -29,6 +30,33 @@ mod field {
 }
 
 const FORMAT: &str = "MAINTENANCE";
+
+/// The fields of a request (Part 1 §4.1.10).
+pub const REQUEST_FIELDS: [Field; 7] = [
+    ("transaction", 0..4, 10),
+    ("size", 4..8, 10),
+    ("srcTID", 8..16, 10),
+    ("hop_count", 16..24, 10),
+    ("config_offset", 24..45, 16),
+    ("wdptr", 45..46, 10),
+    (RESERVED, 46..48, 2),
+];
+
+/// The fields of a response (Part 1 §4.1.10).
+pub const RESPONSE_FIELDS: [Field; 5] = [
+    ("transaction", 0..4, 10),
+    ("status", 4..8, 10),
+    ("targetTID", 8..16, 10),
+    ("hop_count", 16..24, 10),
+    (RESERVED, 24..48, 2),
+];
+
+/// The address of a register in bytes, as a number of its own: config_offset counts double-words.
+pub const BYTE_OFFSET: Field = ("offset", 0..24, 16);
+
+/// Names of transactions, by code; the other codes are reserved.
+pub const TRANSACTION_NAMES: [&str; 5] =
+    ["read request", "write request", "read response", "write response", "port-write request"];
 
 /// Format type.
 pub const FTYPE: u8 = 8;

@@ -14,6 +14,7 @@
 
 use super::{Error, Payload, bits, fits, header, put};
 use core::fmt;
+use lp_serial::field::Field;
 
 /// Field positions: (shift of the last bit, width).
 mod field {
@@ -27,6 +28,15 @@ mod field {
 }
 
 const FORMAT: &str = "MESSAGE";
+
+/// The fields (Part 2 §4.2.5); the last three are what a response repeats as target_info.
+pub const FIELDS: [Field; 5] = [
+    ("msglen", 0..4, 10),
+    ("ssize", 4..8, 10),
+    ("letter", 8..10, 10),
+    ("mbox", 10..12, 10),
+    ("msgseg", 12..16, 10),
+];
 
 /// Format type.
 pub const FTYPE: u8 = 11;

@@ -13,6 +13,7 @@ use super::address::{self, Address, Span};
 use super::{Error, bits, no_payload};
 use core::fmt;
 use lp_serial::cost::AddressSize;
+use lp_serial::field::Field;
 
 /// Field positions in the first half-word: (shift of the last bit, width).
 mod field {
@@ -22,6 +23,9 @@ mod field {
 }
 
 const FORMAT: &str = "READ";
+
+/// The fields in front of the address (Part 1 §4.1.5).
+pub const FIELDS: [Field; 3] = [("transaction", 0..4, 10), ("rdsize", 4..8, 10), ("srcTID", 8..16, 10)];
 
 /// Format type.
 pub const FTYPE: u8 = 2;
@@ -158,15 +162,23 @@ impl Operation {
     }
 }
 
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Operation {
+    /// The name (Part 1 §4.1.5).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Nread => "NREAD",
             Self::Increment => "ATOMIC increment",
             Self::Decrement => "ATOMIC decrement",
             Self::Set => "ATOMIC set",
             Self::Clear => "ATOMIC clear",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

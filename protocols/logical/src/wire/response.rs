@@ -12,6 +12,7 @@
 use super::message::TargetInfo;
 use super::{Error, Payload, bits, header, no_payload, put};
 use core::fmt;
+use lp_serial::field::Field;
 
 /// Field positions: (shift of the last bit, width).
 mod field {
@@ -25,6 +26,20 @@ const FORMAT: &str = "RESPONSE";
 const NO_DATA: u8 = 0;
 const MESSAGE: u8 = 1;
 const WITH_DATA: u8 = 8;
+
+/// The fields (Part 1 §4.2). targetTID is target_info where a segment of a message is answered.
+pub const FIELDS: [Field; 3] = [("transaction", 0..4, 10), ("status", 4..8, 10), ("targetTID", 8..16, 10)];
+
+/// The name of a transaction code; none of those that are reserved.
+#[must_use]
+pub const fn transaction_name(code: u8) -> Option<&'static str> {
+    match code {
+        NO_DATA => Some("without data"),
+        MESSAGE => Some("message"),
+        WITH_DATA => Some("with data"),
+        _ => None,
+    }
+}
 
 /// Format type.
 pub const FTYPE: u8 = 13;
@@ -72,13 +87,21 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Status {
+    /// The name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Done => "DONE",
             Self::Retry => "RETRY",
             Self::Error => "ERROR",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -15,6 +15,7 @@
 
 use super::{Error, PAYLOAD_MAX_BYTES, Payload, bits, header};
 use core::fmt;
+use lp_serial::field::{Field, RESERVED};
 
 /// Field positions in the first half-word: (shift of the last bit, width).
 mod field {
@@ -28,6 +29,25 @@ mod field {
 }
 
 const FORMAT: &str = "DATA STREAMING";
+
+const HEAD: [Field; 5] =
+    [("cos", 0..8, 10), ("S", 8..9, 10), ("E", 9..10, 10), (RESERVED, 10..13, 2), ("xh", 13..14, 10)];
+const ENDING: [Field; 2] = [("O", 0..1, 10), ("P", 1..2, 10)];
+const NOT_ENDING: [Field; 1] = [(RESERVED, 0..2, 2)];
+const STREAM_ID: [Field; 1] = [("streamID", 0..16, 10)];
+const LENGTH: [Field; 1] = [("length", 0..16, 10)];
+
+/// The fields of a single segment, in tables that follow each other (Part 10 §4.2).
+pub const SINGLE_FIELDS: [&[Field]; 3] = [&HEAD, &ENDING, &STREAM_ID];
+
+/// The fields of a start segment, in tables that follow each other (Part 10 §4.2).
+pub const START_FIELDS: [&[Field]; 3] = [&HEAD, &NOT_ENDING, &STREAM_ID];
+
+/// The fields of a continuation segment, in tables that follow each other (Part 10 §4.2).
+pub const CONTINUATION_FIELDS: [&[Field]; 2] = [&HEAD, &NOT_ENDING];
+
+/// The fields of an end segment, in tables that follow each other (Part 10 §4.2).
+pub const END_FIELDS: [&[Field]; 3] = [&HEAD, &ENDING, &LENGTH];
 
 /// Format type.
 pub const FTYPE: u8 = 9;

@@ -11,8 +11,12 @@ use super::address::{self, Address};
 use super::{Error, Payload, double_words};
 use core::fmt;
 use lp_serial::cost::AddressSize;
+use lp_serial::field::{Field, RESERVED};
 
 const FORMAT: &str = "SWRITE";
+
+/// The last word of the address (Part 1 §4.1.8).
+pub const FIELDS: [Field; 3] = [("address", 0..29, 16), (RESERVED, 29..30, 2), ("xamsbs", 30..32, 10)];
 
 /// Format type.
 pub const FTYPE: u8 = 6;

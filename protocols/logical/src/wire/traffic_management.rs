@@ -10,6 +10,7 @@
 
 use super::{Error, bits, header, no_payload, put};
 use core::fmt;
+use lp_serial::field::{Field, RESERVED};
 
 /// Field positions in the two words: (shift of the last bit, width).
 mod field {
@@ -25,6 +26,22 @@ mod field {
 }
 
 const FORMAT: &str = "TRAFFIC MANAGEMENT";
+
+/// The fields (Part 10 §4.3).
+pub const FIELDS: [Field; 12] = [
+    ("cos", 0..8, 10),
+    (RESERVED, 8..10, 2),
+    ("xtype", 10..13, 10),
+    ("xh", 13..14, 10),
+    (RESERVED, 14..16, 2),
+    ("streamID", 16..32, 10),
+    ("TM_OP", 32..36, 10),
+    (RESERVED, 36..37, 2),
+    ("wildcard", 37..40, 2),
+    ("mask", 40..48, 16),
+    ("parameter1", 48..56, 16),
+    ("parameter2", 56..64, 16),
+];
 
 /// Format type, with xh = 1.
 pub const FTYPE: u8 = 9;
@@ -162,6 +179,17 @@ impl Operation {
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
+    }
+
+    /// The name (Part 10 §3.4).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Basic => "basic",
+            Self::Rate => "rate",
+            Self::Credit => "credit",
+            Self::Application => "application",
+        }
     }
 }
 

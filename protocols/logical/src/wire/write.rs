@@ -13,6 +13,7 @@ use super::address::{self, Address, Span};
 use super::{Error, Payload, bits, double_words};
 use core::fmt;
 use lp_serial::cost::AddressSize;
+use lp_serial::field::Field;
 
 /// Field positions in the first half-word: (shift of the last bit, width).
 mod field {
@@ -22,6 +23,9 @@ mod field {
 }
 
 const FORMAT: &str = "WRITE";
+
+/// The fields in front of the address (Part 1 §4.1.7).
+pub const FIELDS: [Field; 3] = [("transaction", 0..4, 10), ("wrsize", 4..8, 10), ("srcTID", 8..16, 10)];
 
 /// Format type.
 pub const FTYPE: u8 = 5;
@@ -164,15 +168,23 @@ impl Operation {
     }
 }
 
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Operation {
+    /// The name (Part 1 §4.1.7).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Nwrite => "NWRITE",
             Self::NwriteR => "NWRITE_R",
             Self::Swap => "ATOMIC swap",
             Self::CompareAndSwap => "ATOMIC compare-and-swap",
             Self::TestAndSwap => "ATOMIC test-and-swap",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

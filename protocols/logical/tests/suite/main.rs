@@ -10,3 +10,4 @@ mod message;
 mod packets;
 mod register;
 mod stream;
+mod tables;

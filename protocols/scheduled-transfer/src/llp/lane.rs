@@ -10,10 +10,17 @@
 //! and the draft the true number; both are read, and [`Frame::zero_length`] says which is written.
 
 use super::{ETHER_TYPE, Error, Medium, SNAP, Ula, aal5, bounded, expect, expect_snap, need, octets};
+use crate::wire::header::Field;
 use alloc::vec::Vec;
 
 /// Octets in front of the Schedule Header, without a routing field.
 pub const OVERHEAD_BYTES: usize = 24;
+
+/// LAN emulation client identifier, in front of all others.
+pub const LECID: Field = ("lecid", 0..16, 16);
+
+/// Octets of the longest routing field of Token Ring.
+pub const ROUTING_MAX_BYTES: usize = 30;
 
 /// FC of an LLC frame with priority 0.
 pub const FC_LLC: u8 = 0x40;
@@ -130,7 +137,11 @@ impl<'a> Frame<'a> {
                 let routing = view.routing_bytes();
                 if frame.s_ula.0[0] & ROUTED != 0 {
                     if routing < 2 || routing % 2 != 0 {
-                        return Err(Error::LengthField { field: "routing length", max: 30, found: routing });
+                        return Err(Error::LengthField {
+                            field: "routing length",
+                            max: ROUTING_MAX_BYTES,
+                            found: routing,
+                        });
                     }
                     frame.s_ula.0[0] &= !ROUTED;
                 }
@@ -159,7 +170,11 @@ impl<'a> Frame<'a> {
         let routing = self.routing.len();
         let named = self.routing.first().map_or(0, |first| usize::from(first & 0x1F));
         if routing != named || !routing.is_multiple_of(2) || (routing != 0 && !ring) {
-            return Err(Error::LengthField { field: "routing length", max: 30, found: routing });
+            return Err(Error::LengthField {
+                field: "routing length",
+                max: ROUTING_MAX_BYTES,
+                found: routing,
+            });
         }
         let start = out.len();
         out.extend_from_slice(&self.lecid.to_be_bytes());

@@ -14,9 +14,38 @@
 
 use super::{Error, Flags};
 use core::fmt;
+use core::ops::Range;
 
 /// Octets of a Schedule Header.
 pub const HEADER_BYTES: usize = 40;
+
+/// A field: name, bits counted from the first of the header, and the base in which a number of it is written.
+pub type Field = (&'static str, Range<u32>, u32);
+
+/// The fields, Flags bit by bit (8.2, figures 12 and 13).
+pub const FIELDS: [Field; 21] = [
+    ("op", 0..5, 16),
+    ("f", 5..8, 2),
+    ("t", 8..9, 10),
+    ("i", 9..10, 10),
+    ("s", 10..11, 10),
+    ("o", 11..12, 10),
+    ("l", 12..13, 10),
+    ("r", 13..14, 10),
+    ("d", 14..16, 10),
+    ("param", 16..32, 16),
+    ("d_port", 32..48, 16),
+    ("s_port", 48..64, 16),
+    ("d_key", 64..96, 16),
+    ("cksum", 96..112, 16),
+    ("b_id", 112..128, 16),
+    ("bufx", 128..160, 16),
+    ("offset", 160..192, 16),
+    ("sync", 192..224, 16),
+    ("b_num", 224..256, 16),
+    ("d_id", 256..288, 16),
+    ("s_id", 288..320, 16),
+];
 
 /// Octets of the optional payload of a Control operation (4.2).
 pub const OPTIONAL_PAYLOAD_BYTES: usize = 32;
@@ -272,5 +301,58 @@ impl fmt::Display for Header {
             self.d_id,
             self.s_id,
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each field as the header has it, in the order of the table.
+    fn values(header: &Header) -> [u64; 21] {
+        let flag = |flag| u64::from(header.flags.has(flag));
+        [
+            header.op.into(),
+            header.flags.function().into(),
+            flag(Flags::SILENT),
+            flag(Flags::INTERRUPT),
+            flag(Flags::SEND_STATE),
+            flag(Flags::OUT_OF_ORDER),
+            flag(Flags::LAST),
+            flag(Flags::REJECT),
+            header.flags.channel().into(),
+            header.param.into(),
+            header.d_port.into(),
+            header.s_port.into(),
+            header.d_key.into(),
+            header.cksum.into(),
+            header.b_id.into(),
+            header.bufx.into(),
+            header.offset.into(),
+            header.sync.into(),
+            header.b_num.into(),
+            header.d_id.into(),
+            header.s_id.into(),
+        ]
+    }
+
+    #[test]
+    fn every_bit_is_one_field_of_the_table_and_read_where_it_is_written() {
+        let all = 8 * HEADER_BYTES as u32;
+        assert!(FIELDS.iter().flat_map(|(_, bits, _)| bits.clone()).eq(0..all));
+        for bit in 0..all {
+            // One bit alone, and all but one.
+            for (fill, flip) in [(0x00, 0x80), (0xFF, 0x80)] {
+                let mut octets = [fill; HEADER_BYTES];
+                octets[bit as usize / 8] ^= flip >> (bit % 8);
+                let (header, _) = Header::parse(&octets).unwrap();
+                assert_eq!(header.to_bytes(), octets);
+                for (value, (name, bits, _)) in values(&header).into_iter().zip(FIELDS) {
+                    let all = if fill == 0 { 0 } else { (1 << bits.len()) - 1 };
+                    let flipped = if bits.contains(&bit) { 1 << (bits.end - 1 - bit) } else { 0 };
+                    assert_eq!(value, all ^ flipped, "{name}, bit {bit}");
+                }
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use scheduled_transfer::checksum::{self, Sum};
 use scheduled_transfer::layout::{self, Layout, Place};
-use scheduled_transfer::llp::{Medium, SNAP};
+use scheduled_transfer::llp::{Medium, SNAP, ULA_FIELDS};
 use scheduled_transfer::llp::{Ula, aal5, ethernet, fibre_channel, hippi_fp, hippi6400, lane};
 use scheduled_transfer::wire::{Body, Flags, HEADER_BYTES, Header, Operation, View};
 use std::num::NonZeroU64;
@@ -461,5 +461,34 @@ proptest::proptest! {
         changed[12..14].copy_from_slice(&cksum.to_be_bytes());
         assert!(checksum::is_intact(&changed));
         assert_eq!(checksum::updated(0, old, new), 0);
+    }
+}
+
+/// The rows of what lies in front of an operation are as wide as what is read there.
+#[test]
+fn rows_of_frames() {
+    let (_, lecid, _) = lane::LECID;
+    for pattern in (0..16).map(|bit| 1 << bit).chain([0, 0xFFFF]) {
+        let mut sdu = [0u8; lane::OVERHEAD_BYTES + HEADER_BYTES];
+        sdu[lecid.start as usize / 8..lecid.end as usize / 8].copy_from_slice(&u16::to_be_bytes(pattern));
+        assert_eq!(lane::View::new(Medium::LaneDix, &sdu).unwrap().lecid(), pattern);
+    }
+    for (_, bits, _) in ULA_FIELDS {
+        assert_eq!(bits, 0..8 * size_of::<Ula>() as u32);
+    }
+    let operation = Header::default().to_bytes();
+    for octets in (2..=lane::ROUTING_MAX_BYTES + 2).step_by(2) {
+        let mut routing = vec![0; octets];
+        routing[0] = octets as u8;
+        let frame = lane::Frame {
+            lecid: 0,
+            d_ula: Ula::default(),
+            s_ula: Ula::default(),
+            operation: &operation,
+            routing: &routing,
+            zero_length: false,
+        };
+        let fits = frame.emit(Medium::TokenRing4, &mut vec![]).is_ok();
+        assert_eq!(fits, octets <= lane::ROUTING_MAX_BYTES, "{octets}");
     }
 }
