@@ -118,7 +118,8 @@ pub(crate) fn counted<T: FlowTotals>(run: &RunData, flow: Option<usize>) -> Opti
     }
 }
 
-/// What the scenario did to messages or frames, as a line for a terminal with its line break; empty if nothing.
+/// What the scenario did to messages or frames, as a line for a terminal with the break before it; empty if
+/// that is nothing.
 pub(crate) fn on_purpose(unit: &str, [lost, doubled, delayed]: [u64; 3]) -> String {
     let done = [(lost, "lost"), (doubled, "doubled"), (delayed, "delayed")];
     let done = done.into_iter().filter(|(count, _)| *count > 0);

@@ -215,7 +215,8 @@ impl VariantReport {
             report.round_trips = of_journeys(&data.round_trips);
             let account = protocol::account(&run, index);
             (report.books, report.transfer_gbps) = (account.books, account.transfer_gbps);
-            report.once = account.once();
+            // register accesses have nothing above them
+            report.once = account.once().or(report.protocol.map(|stats| stats.payload));
             report.books.oldest_ps = report.books.oldest_ps.filter(|_| report.books.under_way > 0);
             let messages = report.messages.as_ref().map(|messages| messages.goodput_gbps);
             let rate = rate(&run, index, &account, report.goodput_gbps, messages);
@@ -295,8 +296,8 @@ fn retried(stats: &FlowStats) -> f64 {
     ratio(stats.facts[ProtocolFact::Retried as usize].into(), stats.requests.into())
 }
 
-/// Share of what users of a flow got, each octet once, in all octets on the links of its senders: packets with
-/// their delimiters, headers of protocols, responses and repetitions. Not a number without protocols.
+/// Share of what users of a flow got, each octet once, in all octets on the links of its senders: packets
+/// with their delimiters, headers of protocols, responses and repetitions. Not a number without protocols.
 pub(crate) fn efficiency(flow: &FlowReport) -> f64 {
     let parts = flow.once.zip(flow.protocol.as_ref());
     parts.map_or(f64::NAN, |(once, stats)| ratio(once.into(), stats.link_octets.into()))

@@ -221,8 +221,8 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
     }
 }
 
-/// Plain sentences: what each variant changes against its baseline ([`baselines`]), or what limits one that is
-/// compared with none.
+/// Plain sentences: what each variant changes against its baseline ([`baselines`]), or what limits one that
+/// is compared with none.
 pub fn conclusion(reports: &[VariantReport]) -> Vec<String> {
     match reports {
         [] => Vec::new(),
@@ -391,8 +391,8 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     text
 }
 
-/// When all that protocols set up (connections, conduits) was there, if the run has any; `Some(None)`: it never
-/// was.
+/// When all that protocols set up (connections, conduits) was there, if the run has any; `Some(None)`: it
+/// never was.
 fn all_up(report: &VariantReport) -> Option<Option<Time>> {
     let up = protocol::all(|protocol| protocol.all_up(&report.run.outcome));
     match up.into_iter().collect::<Option<Vec<Time>>>() {

@@ -363,8 +363,8 @@ fn octets_of_unfinished_transfers_are_not_repetitions() {
     assert_eq!(unfinished, None);
 }
 
-/// Each octet that arrives counts once, however often it was sent: efficiency by octets on the link is what was
-/// asked for, whatever was lost on the way.
+/// Each octet that arrives counts once, however often it was sent: efficiency by octets on the link is what
+/// was asked for, whatever was lost on the way.
 #[test]
 fn what_is_sent_again_is_no_payload() {
     let reports = study("st-lossy");

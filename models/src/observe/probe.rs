@@ -490,8 +490,8 @@ pub struct Sample {
 
 /// An observer. Every method has an empty default, so a probe names only what it needs.
 pub trait Probe {
-    /// Whether [`packet`](Self::packet) is called: every packet has several steps in every device. Asked once,
-    /// when the run begins.
+    /// Whether [`packet`](Self::packet) is called: every packet has several steps in every device. Asked
+    /// once, when the run begins.
     fn follows_packets(&self) -> bool {
         false
     }

@@ -252,8 +252,8 @@ impl Diary {
     }
 }
 
-/// Puts the report together; of register accesses of the host: packets, repetitions included, and those that were
-/// never answered.
+/// Puts the report together; of register accesses of the host: packets, repetitions included, and those that
+/// were never answered.
 pub(crate) fn report(
     diary: &Diary,
     host: &Enumerator,
