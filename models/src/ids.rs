@@ -65,7 +65,8 @@ impl Sub for PortId {
     }
 }
 
-/// The number of a device among those of its kind.
+/// The number of a device among those of its kind: as wide as a register, because these are handed from one
+/// function to the next, and a half one has to be widened wherever something is looked up by it.
 pub(crate) trait Id: Copy {
     /// The device with this number.
     fn new(number: u32) -> Self;
@@ -76,41 +77,41 @@ pub(crate) trait Id: Copy {
 /// A switch, by its number among switches.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
-pub(crate) struct SwitchId(u32);
+pub(crate) struct SwitchId(usize);
 
 impl Id for SwitchId {
     #[inline(always)]
     fn new(number: u32) -> Self {
-        SwitchId(number)
+        SwitchId(number as usize)
     }
 
     #[inline(always)]
     fn index(self) -> usize {
-        self.0 as usize
+        self.0
     }
 }
 
 impl From<SwitchId> for u32 {
     #[inline(always)]
     fn from(switch: SwitchId) -> u32 {
-        switch.0
+        switch.0 as u32
     }
 }
 
 /// An endpoint, by its number among endpoints.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
-pub(crate) struct EndpointId(u32);
+pub(crate) struct EndpointId(usize);
 
 impl Id for EndpointId {
     #[inline(always)]
     fn new(number: u32) -> Self {
-        EndpointId(number)
+        EndpointId(number as usize)
     }
 
     #[inline(always)]
     fn index(self) -> usize {
-        self.0 as usize
+        self.0
     }
 }
 
@@ -223,14 +224,14 @@ impl Owner {
     #[inline(always)]
     fn as_switch(self) -> SwitchId {
         debug_assert!(self.is_switch(), "the port belongs to a switch");
-        SwitchId(self.0 as u32)
+        SwitchId(self.0 as usize)
     }
 
     /// The endpoint that it is.
     #[inline(always)]
     fn as_endpoint(self) -> EndpointId {
         debug_assert!(!self.is_switch(), "the port belongs to an endpoint");
-        EndpointId(!self.0 as u32)
+        EndpointId(!self.0 as usize)
     }
 }
 
