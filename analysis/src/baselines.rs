@@ -5,7 +5,7 @@
 
 use crate::report::VariantReport;
 use crate::run::{RunData, sources_of};
-use models::config::{Arrivals, Sizes, SourceConfig};
+use models::config::{Arrivals, PartConfig, Sizes, SourceConfig};
 
 /// The variant that each variant is compared with; itself if there is none.
 ///
@@ -62,15 +62,18 @@ struct Question {
     sources: Vec<String>,
     /// Endpoints where protocols run it.
     nodes: usize,
-    /// Without sources: how many were asked for.
-    asked: u64,
+    /// How many were asked for, where protocols run it and the fabric does not decide: sources may always
+    /// have more. Packets without a protocol are what their sources say.
+    asked: Option<u64>,
 }
 
 impl Question {
     /// Counts may differ by one of a hundred: what ends with the run is asked for while it goes.
     fn is_same(&self, other: &Question) -> bool {
-        let counts_agree =
-            !self.sources.is_empty() || 100 * self.asked.abs_diff(other.asked) <= self.asked.max(other.asked);
+        let counts_agree = self
+            .asked
+            .zip(other.asked)
+            .is_none_or(|(own, other)| 100 * own.abs_diff(other) <= own.max(other));
         counts_agree
             && self.flow == other.flow
             && self.clocks == other.clocks
@@ -85,13 +88,14 @@ fn question(report: &VariantReport) -> Vec<Question> {
         let RunData { config, .. } = &report.run;
         let mut sources: Vec<String> = sources_of(config, index as u16).map(creates).collect();
         sources.sort();
-        let parts = config.agents.iter().flat_map(|agent| &agent.parts);
+        let runs_it = |part: &PartConfig| usize::from(part.flow) == index;
+        let agents = config.agents.iter().filter(|agent| agent.parts.iter().any(runs_it));
         Question {
             flow: flow.name.clone(),
             clocks: clocks.clone(),
             sources,
-            nodes: parts.filter(|part| usize::from(part.flow) == index).count(),
-            asked: flow.books.asked,
+            nodes: agents.count(),
+            asked: (flow.protocol.is_some() && !flow.closed_loop).then_some(flow.books.asked),
         }
     };
     report.flows.iter().enumerate().map(of).collect()

@@ -13,6 +13,7 @@ use crate::num::{TimeUnit, gbps, ratio};
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
+use models::stats::FlowStats;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod bars;
@@ -335,14 +336,16 @@ fn latency_cdf(
     Some(scene)
 }
 
-/// Which share of what ended has arrived, where books tell it of things of this level: a distribution of
-/// those that arrived alone would make a flow that loses its slow ones look fast.
+/// Which share of what ended has arrived, where books count what this level shows: a distribution of those
+/// that arrived alone would make a flow that loses its slow ones look fast. The messages of a protocol that
+/// has others of its own above (frames of LINX, parts of PDUs) are none of these.
 fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
     let Books { unit, arrived, never, .. } = flow.books;
+    let counted = |of: fn(&FlowStats) -> u64| flow.protocol.as_ref().map(of) == Some(arrived);
     let tells = match level.noun {
-        "packet" => unit == "packets",
-        "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && flow.round_trips.is_none(),
-        _ => matches!(unit, "requests" | "echoes"),
+        "packet" => unit == "packets" && flow.protocol.is_none(),
+        "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && counted(|stats| stats.delivered),
+        _ => matches!(unit, "requests" | "echoes") && counted(|stats| stats.round_trips),
     };
     if tells && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
 }
@@ -397,7 +400,8 @@ fn over_time(
     let collector = &report.run.collector;
     let bins = (0..report.window.to_bin).take_while(|bin| collector.bin_start(*bin) < end_ps).count();
     let bin_ps = collector.bin_ps();
-    let group = bins.div_ceil(POINTS).max(1);
+    // Variants of another length have bins of another width, and are averaged over the same time.
+    let group = (end_ps / POINTS as u64).div_ceil(bin_ps).max(1) as usize;
     let at = |bin: usize| collector.bin_start(bin).min(report.window.to_ps);
     let mut edges: Vec<usize> = (0..bins).step_by(group).chain([bins]).collect();
     // A sliver at the end would draw a spike: it belongs to the group before it.
@@ -683,9 +687,14 @@ mod tests {
         // these books are of packets
         assert_eq!(arrived_share(&flow, MESSAGES), 1.0);
         flow.books = books("PDUs", 3, 1);
+        flow.protocol = Some(FlowStats { delivered: 3, round_trips: 1, ..FlowStats::default() });
         assert_eq!((arrived_share(&flow, MESSAGES), arrived_share(&flow, PACKETS)), (0.75, 1.0));
         flow.books = books("echoes", 1, 3);
         assert_eq!((arrived_share(&flow, TRIPS), arrived_share(&flow, MESSAGES)), (0.25, 1.0));
+        // four messages of an application in nine thousand frames: the curve is of frames
+        flow.books = books("messages", 4, 4_000);
+        flow.protocol = Some(FlowStats { delivered: 9_000, ..FlowStats::default() });
+        assert_eq!(arrived_share(&flow, MESSAGES), 1.0);
     }
 
     #[test]

@@ -340,7 +340,7 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         (Some(None), Some(None)) if a == 0.0 && b == 0.0 => format!("{between}: neither has all of it up"),
         (Some(before), Some(after)) if a == 0.0 && b == 0.0 => {
             let at = |time: Option<Time>| time.map_or("never".into(), |time| time_text(time.0 as f64));
-            format!("{between}: all up at {} \u{2192} {}", at(before), at(after))
+            format!("{between}: all up since {} \u{2192} {}", at(before), at(after))
         }
         _ => format!(
             "{between}: {} goodput {} \u{2192} {} Gb/s ({})",

@@ -162,8 +162,13 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
     let bases = baselines(reports);
-    let compared: BTreeSet<usize> =
-        bases.iter().copied().enumerate().filter(|(n, base)| n != base).map(|(_, base)| base).collect();
+    let changed = |row: &Row<'_>| {
+        let base = bases[row.variant];
+        let before = reports[base].flow(&row.flow.name).and_then(metric.level.of).map(metric.of)?;
+        let change = change_text(before.value, (metric.of)(row.flow).value)?;
+        (row.variant != base).then_some((base, change))
+    };
+    let compared: BTreeSet<usize> = rows.iter().filter_map(changed).map(|(base, _)| base).collect();
     let against = match compared.first() {
         None => String::new(),
         Some(&base) if compared.len() == 1 => format!("(changes against {})", reports[base].run.name),
@@ -209,12 +214,7 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
             }
             end = to.min(edge).max(x);
         }
-        let base = bases[row.variant];
-        let before = reports[base].flow(&row.flow.name).map_or(f64::NAN, |flow| (metric.of)(flow).value);
-        let change = match change_text(before, shown.value) {
-            Some(change) if row.variant != base => format!("  ({change})"),
-            _ => String::new(),
-        };
+        let change = changed(row).map_or(String::new(), |(_, change)| format!("  ({change})"));
         let text = format!("{}{change}", three_digits(shown.value));
         scene.text((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL, Align::Left);
     }
@@ -288,9 +288,7 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let note = left_out(flows, names.len(), "flows");
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let long = rows.iter().map(sum).fold(0.0, f64::max) > scale_of(rows.iter().map(sum).collect());
-    let long = if long { "bars with two strokes go on" } else { "" };
-    let more = joined(&[variant, &format!("mean over the {}", level.ended), level.trap, long, &note]);
+    let more = joined(&[variant, &format!("mean over the {}", level.ended), level.trap, &note]);
     heading(&mut scene, &format!("Where the time of a {} goes", level.noun), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);
@@ -301,7 +299,7 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let short = arrived.iter().any(|share| *share < 1.0);
     let gap = if short { 150.0 } else { 74.0 };
     let width = (PAGE - MARGIN - left - gap - 8.0) / 2.0;
-    let high = scale_of(rows.iter().map(sum).collect());
+    let high = rows.iter().map(sum).fold(0.0, f64::max);
     let unit = TimeUnit::for_max(high);
     let absolute = Panel {
         x: left,
@@ -335,14 +333,11 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     for ((row, y), arrived) in rows.iter().zip(&places).zip(arrived) {
         let y = top + y;
         row_label(&mut scene, row, reports, left, y, label_width);
-        let (mut at, edge) = (0.0, absolute.horizontal.high);
+        let mut at = 0.0;
         for cause in &shown {
             let next = at + unit.scale(row.flow.mean_part_ps(*cause));
-            segment(&mut scene, &absolute, (at, next.min(edge)), y, *cause, "");
-            at = next.min(edge);
-        }
-        if unit.scale(sum(row)) > edge {
-            cut(&mut scene, absolute.x + absolute.width, y);
+            segment(&mut scene, &absolute, (at, next), y, *cause, "");
+            at = next;
         }
         let mut at = 0.0;
         for cause in &used {
@@ -360,23 +355,6 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     Some(scene)
 }
 
-/// The end of a scale for these times: the longest, if it is not more than four times the one in the middle;
-/// else the longest of those that are not, so that few long ones do not make all others the same.
-fn scale_of(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    let middle = times.get(times.len() / 2).copied().unwrap_or(0.0);
-    let longest = times.last().copied().unwrap_or(0.0);
-    let usual = times.iter().rev().find(|time| **time <= 4.0 * middle);
-    usual.copied().filter(|_| middle > 0.0 && times.len() > 2).unwrap_or(longest)
-}
-
-/// A bar that goes on beyond the end of the scale: two white strokes through its end.
-fn cut(scene: &mut Scene, x: f64, y: f64) {
-    for x in [x - 12.0, x - 6.0] {
-        scene.line(&[(x - 3.0, y + BAR + 2.0), (x + 3.0, y - 2.0)], WHITE, 3);
-    }
-}
-
 /// One stretch of a stacked bar, with its value inside if there is room.
 fn segment(scene: &mut Scene, panel: &Panel, (from, to): (f64, f64), y: f64, cause: Cause, text: &str) {
     let (x0, _) = panel.place((from, 0.0));
@@ -392,21 +370,5 @@ fn segment(scene: &mut Scene, panel: &Panel, (from, to): (f64, f64), y: f64, cau
         let light = 299 * u32::from(r) + 587 * u32::from(g) + 114 * u32::from(b) > 140_000;
         let look = Type { color: if light { INK } else { WHITE }, ..TICK };
         scene.text(((x0 + x1) / 2.0, y + BAR / 2.0 + 4.2), text, look, Align::Center);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::scale_of;
-
-    #[test]
-    fn few_long_bars_do_not_flatten_the_rest() {
-        assert_eq!(scale_of(vec![1.0, 100.0, 2.0]), 2.0);
-        assert_eq!(scale_of(vec![1.0, 4.0, 1.0, 100.0]), 4.0);
-        assert_eq!(scale_of(vec![3.0, 12.0, 3.0]), 12.0, "not more than four times the middle");
-        // of two nobody can say which is unusual
-        assert_eq!(scale_of(vec![1.0, 100.0]), 100.0);
-        assert_eq!(scale_of(vec![0.0, 0.0, 5.0]), 5.0);
-        assert_eq!(scale_of(vec![]), 0.0);
     }
 }

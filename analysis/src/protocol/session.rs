@@ -447,14 +447,17 @@ impl SessionSummary {
         if pdus.sent > 0 {
             let _ = write!(
                 out,
-                "\n    PDUs: {} sent, {} delivered, {} lost, {} waiting; mean {}, longest {}",
+                "\n    PDUs: {} sent, {} delivered, {} lost, {} waiting",
                 count_text(pdus.sent),
                 count_text(pdus.delivered),
                 count_text(pdus.lost),
-                count_text(pdus.waiting),
-                time_text(pdus.mean_us.0 * 1e6),
-                time_text(pdus.max_us.0 * 1e6)
+                count_text(pdus.waiting)
             );
+            // those of a program are not timed one by one
+            if pdus.max_us.0 > 0.0 {
+                let [mean, longest] = [pdus.mean_us, pdus.max_us].map(|time| time_text(time.0 * 1e6));
+                let _ = write!(out, "; mean {mean}, longest {longest}");
+            }
             if pdus.stopped > 0 {
                 let _ = write!(
                     out,
