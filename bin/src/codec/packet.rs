@@ -1,7 +1,7 @@
 //! `packet`: packets as they go over an 8b/10b link, with CRCs and padding, field by field (Parts 1, 2, 3, 9
 //! and 10).
 //!
-//! Each form is one layout behind the device IDs, see [`mod@forms`]. The form follows from the octets, and need
+//! Each form is one layout behind the device IDs, see [`mod@forms`]. It follows from the octets, and need
 //! not be named. Addresses have 34 bits.
 //!
 //! Receivers ignore reserved bits. `decode` does not: a packet in which they are not 0 is refused, because no
