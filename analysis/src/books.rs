@@ -36,15 +36,29 @@ pub struct Books {
 /// How the rate of a flow is told.
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Tempo {
-    /// Octets of packets: of a flow that ends from its first start to its last completion, else in the
-    /// measured time.
+    /// Octets of packets: of a flow that ends from its first start to its last completion, or to the last
+    /// loss or try of what never arrived; else in the measured time.
     Packets,
     /// Likewise of messages or round trips; that many octets in the whole run.
     Journeys { octets: u64 },
-    /// A protocol counts its octets itself: of a flow that ends over this span, else over the whole run.
+    /// A protocol counts its octets itself: of a flow that ends over this span (from its first start to its
+    /// last completion, or to when it asked last), else over the whole run.
     Counted { octets: u64, span: Option<(Time, Time)> },
     /// So many octets between two times, picoseconds.
     Over { octets: u64, from: u64, to: u64 },
+}
+
+/// What a protocol makes of the messages below it: its users see neither them nor their times.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(crate) struct Above {
+    /// What the messages of the fabric are to it, in the plural.
+    pub carries: &'static str,
+    /// What comparisons call the mean time of what its users ask for.
+    pub latency: &'static str,
+    /// Sum of these times in the whole run, picoseconds.
+    pub sum_ps: u128,
+    /// How many they are.
+    pub count: u64,
 }
 
 /// What runs a flow says of it.
@@ -52,13 +66,15 @@ pub(crate) enum Tempo {
 pub(crate) struct Account {
     pub books: Books,
     pub tempo: Tempo,
+    /// `None`: messages of the fabric are what users see.
+    pub above: Option<Above>,
     /// Payload rate of Scheduled Transfers, Gb/s: figures show it beside the goodput.
     pub transfer_gbps: Option<f64>,
 }
 
 impl Account {
     pub fn new(books: Books, tempo: Tempo) -> Self {
-        Self { books, tempo, transfer_gbps: None }
+        Self { books, tempo, above: None, transfer_gbps: None }
     }
 
     /// Octets that who uses the flow got in the whole run, each once; `None` if no protocol counts them.
@@ -161,9 +177,12 @@ impl Rate {
     }
 
     /// `end`: until when, if not until the last.
-    fn of(octets: u64, extents: &[Extent], end: Option<u64>) -> Self {
-        let from = extents.iter().map(|extent| extent.first.0).min().unwrap_or(0);
-        let to = extents.iter().map(|extent| extent.last.0).max().unwrap_or(0);
+    fn of(octets: u64, extents: impl Iterator<Item = Extent>, end: Option<u64>) -> Self {
+        let whole = |whole: Extent, extent: Extent| Extent {
+            first: whole.first.min(extent.first),
+            last: whole.last.max(extent.last),
+        };
+        let Extent { first: Time(from), last: Time(to) } = extents.fold(Extent::default(), whole);
         // nothing has come
         if to < from { Self::over(0, 0, 0) } else { Self::over(octets, from, end.unwrap_or(to)) }
     }
@@ -174,13 +193,13 @@ impl Rate {
 }
 
 /// Whether a source stops by itself before the run does.
-fn ends(source: &SourceConfig, length: u64) -> bool {
+pub(crate) fn ends(source: &SourceConfig, length: u64) -> bool {
     source.limit != u64::MAX || source.stop.0 < length || matches!(source.arrivals, Arrivals::Replay(_))
 }
 
 /// The one rate of a flow: octets that were delivered once, from its first start to its last completion; to
-/// the end of the run if something of it is under way there. `packets`, `messages`: octets of the measured
-/// time over that time.
+/// the end of the run if something of it is under way there, and if something never arrives, at least until
+/// that was tried for the last time. `packets`, `messages`: octets of the measured time over that time.
 pub(crate) fn rate(
     run: &RunData,
     flow: usize,
@@ -191,16 +210,24 @@ pub(crate) fn rate(
     let length = run.collector.length().0;
     let data = &run.collector.flows()[flow];
     let mut sources = sources_of(&run.config, flow as u16).peekable();
-    let finite = sources.peek().is_some() && sources.all(|source| ends(source, length));
+    // Register accesses have no source, and end with what they are for; of others the protocol knows.
+    let finite = match (sources.peek(), account.tempo) {
+        (None, Tempo::Packets) => true,
+        (None, _) => false,
+        _ => sources.all(|source| ends(source, length)),
+    };
     let end = (account.books.under_way > 0).then_some(run.outcome.end.0);
+    let tries = Extent { first: data.extent.first, last: data.last_offer.max(data.last_drop) };
+    let tries = (account.books.never > 0).then_some(tries);
     match (account.tempo, finite) {
         (Tempo::Packets, true) => {
-            Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), &[data.extent], end)
+            let extents = tries.into_iter().chain([data.extent]);
+            Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), extents, end)
         }
         (Tempo::Packets, false) => Rate::measured(packets),
         (Tempo::Journeys { octets }, true) => {
-            let journeys = data.messages.iter().chain(&data.round_trips);
-            Rate::of(octets, &journeys.map(|journeys| journeys.extent).collect::<Vec<Extent>>(), end)
+            let journeys = data.messages.iter().chain(&data.round_trips).map(|journeys| journeys.extent);
+            Rate::of(octets, tries.into_iter().chain(journeys), end)
         }
         (Tempo::Journeys { .. }, false) => Rate::measured(messages.unwrap_or(packets)),
         (Tempo::Counted { octets, span: Some((from, to)) }, true) => {

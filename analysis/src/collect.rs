@@ -6,7 +6,9 @@
 //! order to the same value.
 
 use hdrhistogram::Histogram;
-use models::config::{AgentConfig, Destinations, DeviceModel, FabricConfig, SourceConfig};
+use models::config::{
+    AgentConfig, Destinations, DeviceModel, FabricConfig, NO_OWNER, Operation, ProtocolConfig, SourceConfig,
+};
 use models::probe::{Delivery, DropReason, Dropped, Journey, Offered, ProtocolEvent, ProtocolFact};
 use models::probe::{Sample, Signal, StagingEdge};
 use models::sim_core::Time;
@@ -73,13 +75,38 @@ pub fn senders_of(fabric: &FabricConfig, flow: u16) -> BTreeSet<u32> {
         Destinations::Hotspot { hot_flow, .. } => hot_flow == flow,
         _ => false,
     };
-    let sources = fabric.all_sources().filter(|source| source.flow == flow || hot(source));
-    let sources: BTreeSet<u32> = sources.map(|source| source.endpoint).collect();
-    if !sources.is_empty() {
-        return sources;
+    let mut sources = fabric.all_sources().filter(|source| source.flow == flow || hot(source)).peekable();
+    if sources.peek().is_some() {
+        // who may send nothing is no sender
+        return sources.filter(|source| source.limit > 0).map(|source| source.endpoint).collect();
     }
-    let takes_part = |agent: &&AgentConfig| agent.parts.iter().any(|part| part.flow == flow);
-    fabric.agents.iter().filter(takes_part).map(|agent| agent.device).collect()
+    let parts = fabric.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
+    let parts = parts.filter(|(_, part)| part.flow == flow);
+    parts.flat_map(|(agent, part)| senders_by_themselves(fabric, agent, &part.protocol)).collect()
+}
+
+/// Endpoints from which the octets of a protocol without a source come: of a Transfer those of its data.
+fn senders_by_themselves(fabric: &FabricConfig, agent: &AgentConfig, protocol: &ProtocolConfig) -> Vec<u32> {
+    let ProtocolConfig::Transfer(transfer) = protocol else { return vec![agent.device] };
+    if transfer.program.is_some() {
+        return vec![agent.device];
+    }
+    let from: Vec<u16> = match transfer.job.operation {
+        _ if transfer.peers.is_empty() => Vec::new(),
+        Operation::Read | Operation::Get => {
+            let all = fabric.agents.iter().flat_map(|agent| &agent.parts);
+            let hosts = all.filter_map(|part| match &part.protocol {
+                ProtocolConfig::Transfer(host) if transfer.peers.contains(&host.node) => Some(host),
+                _ => None,
+            });
+            hosts.flat_map(|host| host.interfaces.iter().copied()).collect()
+        }
+        Operation::Write | Operation::ReadBack | Operation::Put | Operation::FetchOp => {
+            transfer.interfaces.clone()
+        }
+    };
+    let owner = |id: u16| fabric.owners.get(usize::from(id)).copied().filter(|owner| *owner != NO_OWNER);
+    from.into_iter().filter_map(owner).collect()
 }
 
 /// Number of distinct endpoints that send every flow, and any.
@@ -373,6 +400,8 @@ pub struct FlowData {
     pub dropped: [u64; 4],
     /// When the last of these was, 0 if there is none.
     pub last_drop: Time,
+    /// When the last packet was created, 0 if there is none.
+    pub last_offer: Time,
     /// Messages handed to protocols, if there was one.
     pub messages: Option<Box<JourneyData>>,
     /// Answers handed to who had asked, if there was one.
@@ -459,6 +488,7 @@ impl Collector {
             segments: vec![Segment::new(); segments],
             dropped: [0; 4],
             last_drop: Time(0),
+            last_offer: Time(0),
             messages: None,
             round_trips: None,
         };
@@ -699,6 +729,7 @@ impl FlowData {
             *sum += count;
         }
         self.last_drop = self.last_drop.max(other.last_drop);
+        self.last_offer = self.last_offer.max(other.last_offer);
         let pairs = [(&mut self.messages, &other.messages), (&mut self.round_trips, &other.round_trips)];
         for (mine, theirs) in pairs {
             match (mine, theirs) {
@@ -716,6 +747,7 @@ impl Probe for Collector {
         let load = self.load(offered.flow, offered.source, offered.link_ps);
         let flow = &mut self.flows[usize::from(offered.flow)];
         flow.extent.begin(offered.at);
+        flow.last_offer = flow.last_offer.max(offered.at);
         let slot = &mut flow.offered[bin];
         slot.packets += 1;
         slot.payload += u64::from(offered.payload);

@@ -178,12 +178,15 @@ static ROWS: [Row; 16] = [
         let any = with_protocols(reports).next().is_some();
         any.then(|| bars(caption, reports, &EFFICIENCY)).flatten()
     }),
-    row("retry", "requests that had to be repeated, as a share", |caption, reports| {
+    row("retry", "packets answered by RETRY, as a share", |caption, reports| {
         let any = with_protocols(reports).any(|flow| retry_share(flow) > 0.0);
         any.then(|| bars(caption, reports, &RETRY)).flatten()
     }),
-    row("transfers", "rate of whole Transfers", |caption, reports| {
-        let any = reports.iter().flat_map(|report| &report.flows).any(|flow| flow.transfer_gbps.is_some());
+    row("transfers", "rate of whole Transfers, where it is not the goodput", |caption, reports| {
+        // else that of goodput says it all
+        let differs =
+            |flow: &FlowReport| flow.transfer_gbps.is_some_and(|gbps| gbps != flow.goodput_gbps.value);
+        let any = reports.iter().flat_map(|report| &report.flows).any(differs);
         any.then(|| bars(caption, reports, &TRANSFERS)).flatten()
     }),
     row("victims", "declared victims beside the hot flows, variant by variant", victims::victims),
@@ -293,7 +296,8 @@ fn latency_cdf(
     let short = flows().any(|flow| arrived_share(flow, level) < 1.0);
     let short = if short { "what never arrives is missing to 100 %" } else { "" };
     let share = format!("share of {} within a time", level.ended);
-    heading(&mut scene, title, &subtitle(caption, &joined(&[&share, short, &note])));
+    let (carried, waiting) = (carried(reports, level), still_under_way(reports, shown, level));
+    heading(&mut scene, title, &subtitle(caption, &joined(&[&share, &carried, short, &waiting, &note])));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let left = MARGIN + 58.0;
     let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
@@ -336,18 +340,61 @@ fn latency_cdf(
     Some(scene)
 }
 
+/// What messages are, where they are not what users of flows see.
+fn carried(reports: &[VariantReport], level: Level) -> String {
+    let flows = reports.iter().flat_map(|report| &report.flows);
+    let flows = flows.filter(|flow| level.noun == "message" && (level.of)(flow).is_some());
+    let what: BTreeSet<&str> =
+        flows.map(|flow| flow.above.map_or("messages", |above| above.carries)).collect();
+    match what.iter().collect::<Vec<&&str>>()[..] {
+        [] | [&"messages"] => String::new(),
+        _ => format!("messages here are {}", what.into_iter().collect::<Vec<&str>>().join(" or ")),
+    }
+}
+
+/// From this share on it is worth a word in a figure how much is under way.
+const UNDER_WAY_SHARE: f64 = 0.05;
+/// Variants named there.
+const UNDER_WAY_LISTED: usize = 4;
+
+/// Which variants have not carried all that they were asked for when the run ended: these may be its slowest,
+/// and are in no distribution.
+fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
+    let share = |report: &VariantReport| {
+        let flows = shown.iter().filter_map(|name| report.flow(name)).filter(|flow| tells(flow, level));
+        let (waiting, asked) =
+            flows.fold((0u64, 0u64), |sum, flow| (sum.0 + flow.books.under_way, sum.1 + flow.books.asked));
+        ratio(waiting.into(), asked.into())
+    };
+    let many = reports.iter().map(|report| (report.run.name.as_str(), share(report)));
+    let many: Vec<(&str, f64)> = many.filter(|(_, share)| *share >= UNDER_WAY_SHARE).collect();
+    let listed = many.iter().take(UNDER_WAY_LISTED);
+    let mut texts: Vec<String> =
+        listed.map(|(name, share)| format!("{name} {:.0} %", 100.0 * share)).collect();
+    if many.len() > UNDER_WAY_LISTED {
+        texts.push(format!("{} more", many.len() - UNDER_WAY_LISTED));
+    }
+    if texts.is_empty() { String::new() } else { format!("still under way at the end: {}", texts.join(", ")) }
+}
+
 /// Which share of what ended has arrived, where books count what this level shows: a distribution of those
 /// that arrived alone would make a flow that loses its slow ones look fast. The messages of a protocol that
 /// has others of its own above (frames of LINX, parts of PDUs) are none of these.
 fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
-    let Books { unit, arrived, never, .. } = flow.books;
+    let Books { arrived, never, .. } = flow.books;
+    if tells(flow, level) && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
+}
+
+/// Whether books count what this level shows.
+fn tells(flow: &FlowReport, level: Level) -> bool {
+    let Books { unit, arrived, .. } = flow.books;
     let counted = |of: fn(&FlowStats) -> u64| flow.protocol.as_ref().map(of) == Some(arrived);
-    let tells = match level.noun {
+    match level.noun {
         "packet" => unit == "packets" && flow.protocol.is_none(),
+        "message" if flow.above.is_some() => false,
         "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && counted(|stats| stats.delivered),
         _ => matches!(unit, "requests" | "echoes") && counted(|stats| stats.round_trips),
-    };
-    if tells && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
+    }
 }
 
 /// Points of a cumulative distribution in percent, thinned to what can be seen.
@@ -424,38 +471,52 @@ fn over_time(
         .collect()
 }
 
-/// One panel for each variant, all with the same axes.
+/// What a panel shows over time.
+struct Course {
+    /// What the vertical axis shows.
+    label: &'static str,
+    /// A line for each key, perhaps empty.
+    lines: Vec<Vec<(f64, f64)>>,
+}
+
+impl Course {
+    fn high(&self) -> f64 {
+        self.lines.iter().flatten().map(|point| point.1).fold(0.0, f64::max)
+    }
+}
+
+/// One panel for each variant: all with the same axes, unless each has a scale of time of its own.
 fn panels_over_time(
     title: &str,
     subtitle: &str,
-    y_label: &str,
     reports: &[VariantReport],
     mut keys: Vec<(Key, String)>,
-    lines: &[Vec<Vec<(f64, f64)>>],
-    (unit, end_ps): (TimeUnit, u64),
+    courses: &[Course],
+    scales: &Scales,
 ) -> Scene {
     if reports.iter().any(|report| report.window.from_ps > 0) {
         keys.push((Key::Box(SHADE), "warm-up, not measured".into()));
     }
     let keys = &keys[..];
-    let count = lines.len().max(1);
+    let count = courses.len().max(1);
     let top = 66.0 + legend_height(keys, PAGE - 2.0 * MARGIN);
     let plot = match count {
         1 => 320.0,
         2 => 210.0,
         _ => 160.0,
     };
-    let pitch = plot + 44.0;
+    let pitch = plot + if scales.apart { 92.0 } else { 44.0 };
     // From top to bottom, then the second column.
     let columns = if count > 4 { 2 } else { 1 };
     let rows = count.div_ceil(columns);
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 54.0) as u32);
     heading(&mut scene, title, subtitle);
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, keys);
-    let high = lines.iter().flatten().flatten().map(|point| point.1).fold(0.0, f64::max);
+    let high = courses.iter().map(Course::high).fold(0.0, f64::max);
     let (left, gap) = (MARGIN + 66.0, 74.0);
     let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
-    for (index, report) in reports.iter().take(count).enumerate() {
+    for (index, (report, course)) in reports.iter().zip(courses).enumerate() {
+        let (unit, end_ps) = scales.of[index];
         let (row, column) = (index % rows, index / rows);
         let panel = Panel {
             x: left + column as f64 * (width + gap),
@@ -463,76 +524,94 @@ fn panels_over_time(
             width,
             height: plot,
             horizontal: Axis::exactly(unit.scale(end_ps as f64)),
-            vertical: Axis::from_zero(high),
+            vertical: Axis::from_zero(if scales.apart { course.high() } else { high }),
         };
         let cut = unit.scale(report.window.from_ps as f64);
         if cut > 0.0 {
             let (x, _) = panel.place((cut, 0.0));
             scene.rect(panel.x, panel.y, x - panel.x, panel.height, SHADE);
         }
-        let last = row + 1 == rows || index + 1 == count;
+        let last = scales.apart || row + 1 == rows || index + 1 == count;
         let x_label = if last { format!("simulated time ({})", unit.symbol) } else { String::new() };
-        panel.draw(&mut scene, &shorten(&report.run.name, PANEL, width), &x_label, y_label);
-        for (line, points) in lines[index].iter().enumerate() {
-            panel.plot(
-                &mut scene,
-                points,
-                stroke(line),
-                0.3 + line as f64 / (lines[index].len() as f64 + 0.5),
-            );
+        panel.draw(&mut scene, &shorten(&report.run.name, PANEL, width), &x_label, course.label);
+        for (line, points) in course.lines.iter().enumerate() {
+            let phase = 0.3 + line as f64 / (course.lines.len() as f64 + 0.5);
+            panel.plot(&mut scene, points, stroke(line), phase);
         }
     }
     scene
 }
 
-/// The scale of time for all that is measured.
-fn time_scale(reports: &[VariantReport]) -> (TimeUnit, u64) {
-    let end = reports.iter().map(|report| report.window.to_ps).max().unwrap_or(0);
-    (TimeUnit::for_max(end as f64), end)
+/// So many times as long as the shortest, and the longest has to have a scale of its own: nothing could be
+/// seen of the others.
+const APART: u64 = 8;
+
+/// Scales of time.
+struct Scales {
+    /// Of each variant: unit and end, picoseconds.
+    of: Vec<(TimeUnit, u64)>,
+    /// Each has its own.
+    apart: bool,
 }
 
-/// That scale, but only as far as anything arrives, if that is over long before the end.
-fn busy_scale(reports: &[VariantReport]) -> (TimeUnit, u64) {
-    let (unit, end) = time_scale(reports);
-    let last = reports.iter().filter_map(|report| {
-        let collector = &report.run.collector;
-        let last = |bins: &[Bin]| bins.iter().rposition(|bin| bin.payload > 0);
-        let bin = collector.flows().iter().filter_map(|flow| last(&flow.bins)).max()?;
-        Some(collector.bin_start(bin + 1).min(report.window.to_ps))
-    });
-    match last.max() {
-        Some(last) if last < end / 4 => (TimeUnit::for_max(last as f64), last),
-        _ => (unit, end),
+impl Scales {
+    fn new(reports: &[VariantReport], end: fn(&VariantReport) -> u64) -> Self {
+        let ends: Vec<u64> = reports.iter().map(end).collect();
+        let longest = ends.iter().copied().max().unwrap_or(0);
+        let apart = ends.iter().any(|end| end.saturating_mul(APART) < longest);
+        let scale = |end: u64| (TimeUnit::for_max(end as f64), end);
+        Self { of: ends.iter().map(|end| scale(if apart { *end } else { longest })).collect(), apart }
     }
+
+    /// For a subtitle.
+    fn note(&self) -> &'static str {
+        if self.apart { "each variant has axes of its own" } else { "" }
+    }
+}
+
+/// The end of what is measured; or of what arrives, if that is over long before.
+fn busy_end(report: &VariantReport) -> u64 {
+    let (collector, end) = (&report.run.collector, report.window.to_ps);
+    let last = |bins: &[Bin]| bins.iter().rposition(|bin| bin.payload > 0);
+    let bin = collector.flows().iter().filter_map(|flow| last(&flow.bins)).max();
+    let last = bin.map(|bin| collector.bin_start(bin + 1).min(end));
+    last.filter(|last| *last < end / 4).unwrap_or(end)
 }
 
 fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
     let names = flow_names(panels, PACKETS);
     let shown = &names[..names.len().min(FLOWS_SHOWN)];
-    let scale = busy_scale(panels);
-    let mut lines: Vec<Vec<Vec<(f64, f64)>>> = panels
+    let scales = Scales::new(panels, busy_end);
+    let lines: Vec<Vec<Vec<(f64, f64)>>> = panels
         .iter()
-        .map(|report| {
+        .zip(&scales.of)
+        .map(|(report, scale)| {
             let line = |name: &&str| {
                 let Some(index) = report.flows.iter().position(|flow| flow.name == **name) else {
                     return Vec::new();
                 };
                 let bins = &report.run.collector.flows()[index].bins;
-                over_time(report, scale, |range, ps| {
+                over_time(report, *scale, |range, ps| {
                     Some(gbps(bins[range].iter().map(|bin| bin.payload).sum(), ps))
                 })
             };
             shown.iter().map(line).collect()
         })
         .collect();
-    let high = lines.iter().flatten().flatten().map(|point| point.1).fold(0.0, f64::max);
-    let (label, factor) = match high {
-        ..1e-4 if high > 0.0 => ("payload (kb/s)", 1e6),
-        ..0.1 if high > 0.0 => ("payload (Mb/s)", 1e3),
-        _ => ("payload (Gb/s)", 1.0),
-    };
-    lines.iter_mut().flatten().flatten().for_each(|point| point.1 *= factor);
+    let mut courses: Vec<Course> =
+        lines.into_iter().map(|lines| Course { label: "in packets (Gb/s)", lines }).collect();
+    let high = courses.iter().map(Course::high).fold(0.0, f64::max);
+    for course in &mut courses {
+        let high = if scales.apart { course.high() } else { high };
+        let (label, factor) = match high {
+            ..1e-4 if high > 0.0 => ("in packets (kb/s)", 1e6),
+            ..0.1 if high > 0.0 => ("in packets (Mb/s)", 1e3),
+            _ => ("in packets (Gb/s)", 1.0),
+        };
+        course.label = label;
+        course.lines.iter_mut().flatten().for_each(|point| point.1 *= factor);
+    }
     let keys: Vec<(Key, String)> = shown
         .iter()
         .enumerate()
@@ -540,11 +619,12 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         .collect();
     let notes = joined(&[
         "payload of all packets delivered, also of those that say or repeat something",
+        scales.note(),
         &left_out(shown.len(), names.len(), "flows"),
         &left_out(panels.len(), reports.len(), "variants"),
     ]);
     let text = subtitle(caption, &notes);
-    panels_over_time("Throughput over time", &text, label, panels, keys, &lines, scale)
+    panels_over_time("Throughput over time", &text, panels, keys, &courses, &scales)
 }
 
 /// `None` if the run took no samples, or no queue ever held anything to speak of.
@@ -581,10 +661,11 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     peaks.retain(|peak| peak.0 >= (fullest / 50).max(10));
     peaks.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     peaks.truncate(QUEUES_SHOWN);
-    let scale = time_scale(panels);
-    let lines: Vec<Vec<Vec<(f64, f64)>>> = panels
+    let scales = Scales::new(panels, |report| report.window.to_ps);
+    let courses: Vec<Course> = panels
         .iter()
-        .map(|report| {
+        .zip(&scales.of)
+        .map(|(report, scale)| {
             let collector = &report.run.collector;
             let line = |(_, name, waiting): &(u64, String, bool)| {
                 let mut ports = collector.ports().iter().map(|(port, _)| *port);
@@ -592,7 +673,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
                 else {
                     return Vec::new();
                 };
-                over_time(report, scale, |range, _| {
+                over_time(report, *scale, |range, _| {
                     let samples: u64 = collector.samples()[range.clone()].iter().map(|bin| bin.samples).sum();
                     let sum: u64 = range
                         .filter_map(|bin| collector.queue(port, bin))
@@ -601,7 +682,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
                     (samples > 0).then(|| ratio(sum.into(), samples.into()))
                 })
             };
-            peaks.iter().map(line).collect()
+            Course { label: "packets", lines: peaks.iter().map(line).collect() }
         })
         .collect();
     let keys: Vec<(Key, String)> = peaks
@@ -622,8 +703,8 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let both = peaks.iter().any(|peak| peak.2) && peaks.iter().any(|peak| !peak.2);
     let twice = if both { "who waits in an input for an output is in both" } else { "" };
     let left_out = left_out(panels.len(), reports.len(), "variants");
-    let text = subtitle(caption, &joined(&[&note, twice, &left_out]));
-    Some(panels_over_time("Queue occupancy over time", &text, "packets", panels, keys, &lines, scale))
+    let text = subtitle(caption, &joined(&[&note, twice, scales.note(), &left_out]));
+    Some(panels_over_time("Queue occupancy over time", &text, panels, keys, &courses, &scales))
 }
 
 #[cfg(test)]
@@ -675,6 +756,35 @@ mod tests {
         let law = [(1e6, 0.0), (1e6, 75.0), (4e6, 75.0), (4e6, 100.0), (panel.horizontal.high, 100.0)];
         assert_eq!(points.len(), law.len(), "{points:?}");
         assert!(points.iter().zip(law).all(|(&found, law)| close(found, law)), "{points:?}");
+    }
+
+    /// One scale for runs that can be seen beside each other, one each where the longest hides the shortest.
+    #[test]
+    fn runs_of_very_different_lengths_have_their_own_axes() {
+        let scales = |lengths: [u64; 2]| {
+            let report = |to_ps| {
+                let mut report = VariantReport::new(run(WITH));
+                report.window.to_ps = to_ps;
+                report
+            };
+            let scales = Scales::new(&lengths.map(report), |report| report.window.to_ps);
+            (scales.apart, scales.of.iter().map(|scale| scale.1).collect::<Vec<u64>>())
+        };
+        assert_eq!(scales([1_000, 8_000]), (false, vec![8_000, 8_000]));
+        assert_eq!(scales([1_000, 8_001]), (true, vec![1_000, 8_001]));
+    }
+
+    /// A third waits: figures of latencies say so, for who waits is in none of them.
+    #[test]
+    fn what_is_under_way_is_told_beside_distributions() {
+        let mut report = VariantReport::new(run(WITH));
+        let name = report.flows[0].name.clone();
+        report.flows[0].books =
+            Books { unit: "packets", asked: 300, arrived: 200, under_way: 100, ..Books::default() };
+        let told = |report: &VariantReport| still_under_way(std::slice::from_ref(report), &[&name], PACKETS);
+        assert_eq!(told(&report), format!("still under way at the end: {} 33 %", report.run.name));
+        report.flows[0].books.under_way = 3;
+        assert_eq!(told(&report), "");
     }
 
     /// 900 of 1 000 arrived: the distribution of those that did ends at 90 %.

@@ -1,7 +1,7 @@
 //! Links in symbol granularity: what went wrong, and what was done about it. A row for each metric of an end;
 //! damage counts where it was sent, refusal where it arrived.
 
-use crate::num::Num;
+use crate::num::{Num, count_text, counted_text};
 use crate::report::VariantReport;
 use models::stats::LinkStats;
 use serde_json::{Map, Value, json};
@@ -89,13 +89,25 @@ pub(crate) fn line(report: &VariantReport) -> Option<String> {
     let damaged = damaged_packets + damaged_symbols + damaged_idle;
     let lost = match (total.lost_no_room, total.lost_on_link) {
         (0, 0) => String::new(),
-        (room, link) => format!("; continuous traffic lost {room} without room, {link} by errors"),
+        (room, link) => {
+            let (room, link) = (count_text(room), count_text(link));
+            format!("; continuous traffic lost {room} without room, {link} by errors")
+        }
     };
+    let n = counted_text;
     Some(format!(
-        "links: {damaged} damaged ({damaged_packets} packets, {damaged_symbols} symbols, \
-         {damaged_idle} idle), {retries} packet-retry, {recoveries} recoveries, {timeouts} timeouts, \
-         {downs} down; {repeated} of \
-         {packets} packets repeated{lost}"
+        "links followed symbol by symbol: {} damaged ({}, {}, {} idle), {} packet-retry, {}, {}, {} down; \
+         {} over them, {}{lost}",
+        count_text(damaged),
+        n(damaged_packets, "packets"),
+        n(damaged_symbols, "symbols"),
+        count_text(damaged_idle),
+        count_text(retries),
+        n(recoveries, "recoveries"),
+        n(timeouts, "timeouts"),
+        count_text(downs),
+        n(packets, "packets"),
+        n(repeated, "repetitions")
     ))
 }
 

@@ -130,7 +130,11 @@ pub fn count_text(count: u64) -> String {
 
 /// A count with what is counted, which is given in the plural: `1 Transfer`, `2 Transfers`.
 pub(crate) fn counted_text(count: u64, unit: &str) -> String {
-    let one = unit.strip_suffix("echoes").map_or_else(|| unit.strip_suffix('s').unwrap_or(unit), |_| "echo");
+    let one = match unit {
+        "echoes" => "echo",
+        "recoveries" => "recovery",
+        _ => unit.strip_suffix('s').unwrap_or(unit),
+    };
     format!("{} {}", count_text(count), if count == 1 { one } else { unit })
 }
 

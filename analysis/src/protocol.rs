@@ -3,7 +3,7 @@
 //! They speak of what the fabric and the collector counted, so reports, summaries, tables and sweeps ask
 //! them, and they ask none of these.
 
-use crate::books::Account;
+use crate::books::{Above, Account};
 use crate::metric::Row;
 use crate::num::{Num, count_text};
 use crate::run::RunData;
@@ -78,6 +78,11 @@ pub(crate) trait Protocol: Sync {
         Vec::new()
     }
 
+    /// What went wrong in a run, or did not, that a comparison says first: how many, and what, in the plural.
+    fn headlines(&self, _: &Outcome) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
     /// Devices that take part even if they have told nothing.
     fn nodes(&self, _: &Outcome) -> Vec<u32> {
         Vec::new()
@@ -102,7 +107,16 @@ pub(crate) fn account(run: &RunData, flow: usize) -> Account {
         let mut protocols = PROTOCOLS.iter().filter(move |protocol| protocol.is_above() == above);
         protocols.find_map(|protocol| protocol.account(run, flow))
     };
-    of(true).or_else(|| of(false)).unwrap_or_else(|| Account::of_packets(run, flow))
+    let below = of(false);
+    match of(true) {
+        // What it runs over says what it carries.
+        Some(program) => {
+            let carries = below.and_then(|below| below.above).map(|above| above.carries);
+            let above = program.above.zip(carries).map(|(above, carries)| Above { carries, ..above });
+            Account { above, ..program }
+        }
+        None => below.unwrap_or_else(|| Account::of_packets(run, flow)),
+    }
 }
 
 /// What the protocols of a run say together.

@@ -1,6 +1,6 @@
 //! From the integers of a finished run to estimates: the one place where floats are born.
 
-use crate::books::{Books, FlowRate, Rate, rate, together};
+use crate::books::{Above, Books, FlowRate, Rate, ends, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, source_counts};
 use crate::estimate::{
     BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned,
@@ -11,7 +11,7 @@ use crate::num::{gbps, ratio};
 use crate::protocol;
 use crate::run::{Role, RunData, Warmup, sources_of};
 use models::Outcome;
-use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER};
+use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, SourceConfig};
 use models::probe::{Cause, ProtocolFact};
 use models::stats::FlowStats;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,9 +92,13 @@ pub struct FlowReport {
     /// All sources are closed loops: they create a packet when one leaves, so the offered load is what the
     /// fabric lets in and not what they could send.
     pub closed_loop: bool,
+    /// Some sources are closed loops and others are not: the offered load is that of both, and means little.
+    pub mixed_loops: bool,
     /// Accepted is less than [`SATURATION_SHARE`] of offered, what is asked for grows faster than what
-    /// completes ([`Books::grows`]), or a source is a closed loop: it always has more to send.
+    /// completes ([`Books::grows`]), or a source is a closed loop without an end: it always has more to send.
     pub saturated: bool,
+    /// Less completes than is asked for, which closed loops cannot tell; of all flows, that of any.
+    pub falls_behind: bool,
     /// Creation to last bit at the destination.
     pub latency: LatencyReport,
     /// Without the source queue.
@@ -112,6 +116,8 @@ pub struct FlowReport {
     pub once: Option<u64>,
     /// Payload rate of Scheduled Transfers from the first beginning to the last completion, Gb/s.
     pub transfer_gbps: Option<f64>,
+    /// What a protocol makes of the messages, if they are not what users see.
+    pub(crate) above: Option<Above>,
     /// Messages of the flow, if protocols run it: the same questions from protocol to protocol.
     pub messages: Option<Box<FlowReport>>,
     /// Round trips of requests and responses, likewise.
@@ -176,6 +182,8 @@ pub struct VariantReport {
     pub overall: FlowReport,
     /// Laws that the run broke; empty in a sound simulator.
     pub broken: Vec<String>,
+    /// Name of the variant that this one is to be compared with, if the scenario says so.
+    pub compare_with: Option<String>,
 }
 
 impl VariantReport {
@@ -192,6 +200,7 @@ impl VariantReport {
         let (per_flow, all) = source_counts(&run.config);
         let slot = cell_clock(&run.config);
         let protocols = with_protocols(&run.config);
+        let length = collector.length().0;
         let mut total = Gathered::new(collector);
         let mut octets = 0;
         let mut flows = Vec::with_capacity(run.config.flows.len());
@@ -215,6 +224,7 @@ impl VariantReport {
             report.round_trips = of_journeys(&data.round_trips);
             let account = protocol::account(&run, index);
             (report.books, report.transfer_gbps) = (account.books, account.transfer_gbps);
+            report.above = account.above;
             // register accesses have nothing above them
             report.once = account.once().or(report.protocol.map(|stats| stats.payload));
             report.books.oldest_ps = report.books.oldest_ps.filter(|_| report.books.under_way > 0);
@@ -222,13 +232,19 @@ impl VariantReport {
             let rate = rate(&run, index, &account, report.goodput_gbps, messages);
             octets += rate.octets;
             report.set_rate(&rate);
+            // what protocols send again is offered, and is not asked for
+            report.saturated &= report.protocol.is_none();
             report.saturated |= report.books.grows(run.outcome.end.0);
             // protocols that send by themselves have no source
             report.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
-            report.saturated |= loops().any(|closed| closed);
+            report.mixed_loops = loops().any(|closed| closed) && !report.closed_loop;
+            // who has sent all that it had to is not saturated
+            let endless = |source: &SourceConfig| closed_loop(&source.arrivals) && !ends(source, length);
+            report.saturated |= sources_of(&run.config, index as u16).any(endless);
             // Who asks for nothing is not refused anything, whatever becomes of the frames that keep
             // connections.
             report.saturated &= report.books.asked > 0;
+            report.falls_behind = report.saturated && !report.closed_loop;
             let declared = |list: &[u16]| list.iter().any(|flow| usize::from(*flow) == index);
             report.role = match () {
                 () if declared(&run.victims) => Some(Role::Victim),
@@ -241,13 +257,13 @@ impl VariantReport {
         overall.books = Books::sum(flows.iter().map(|flow: &FlowReport| flow.books));
         let rates: Vec<FlowRate> = flows.iter().map(FlowReport::rate).collect();
         overall.set_rate(&together(&rates, octets, overall.goodput_gbps));
-        overall.saturated |= flows.iter().any(|flow| flow.books.grows(run.outcome.end.0));
+        overall.saturated = flows.iter().any(|flow| flow.saturated);
+        overall.falls_behind = flows.iter().any(|flow| flow.falls_behind);
         let loops = || run.config.all_sources().map(|source| closed_loop(&source.arrivals));
-        overall.saturated |= loops().any(|closed| closed);
-        overall.saturated &= overall.books.asked > 0;
         overall.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
+        overall.mixed_loops = loops().any(|closed| closed) && !overall.closed_loop;
         let broken = laws::broken(&run);
-        Self { window, flows, overall, broken, run }
+        Self { window, flows, overall, broken, compare_with: None, run }
     }
 
     /// Flow of this name.
@@ -471,6 +487,8 @@ impl Gathered {
                 }
             }),
             closed_loop: false,
+            mixed_loops: false,
+            falls_behind: false,
             saturated: accepted_load < SATURATION_SHARE * offered_load,
             latency: LatencyReport {
                 mean: Estimate {
@@ -496,6 +514,7 @@ impl Gathered {
             protocol: None,
             once: None,
             transfer_gbps: None,
+            above: None,
             messages: None,
             round_trips: None,
             spread,
@@ -645,6 +664,10 @@ fn last_arrival(collector: &Collector, outcome: &Outcome) -> u64 {
 fn climbing(collector: &Collector, window: Window) -> Window {
     let bins = window.to_bin - window.from_bin;
     let parts = TREND_BATCHES.min(bins);
+    // what is done has no steady state to be in
+    if window.ended {
+        return window;
+    }
     let series = |value: &dyn Fn(std::ops::Range<usize>) -> Option<f64>| -> Vec<f64> {
         let edge = |part: usize| window.from_bin + part * bins / parts.max(1);
         (0..parts).filter_map(|part| value(edge(part)..edge(part + 1))).collect()

@@ -106,8 +106,20 @@ impl Scene {
     }
 
     pub(crate) fn line(&mut self, points: &[(f64, f64)], color: RGBColor, width: u32) {
-        if points.len() > 1 {
-            self.items.push(Item::Path { points: points.to_vec(), color, width });
+        // A thick line that turns back has a spike at its corner: it ends there, and another one begins.
+        let turns_back = |corner: &[(f64, f64)]| {
+            let [a, b, c] = [corner[0], corner[1], corner[2]];
+            (b.0 - a.0) * (c.0 - b.0) + (b.1 - a.1) * (c.1 - b.1) < 0.0
+        };
+        let mut from = 0;
+        for (index, corner) in points.windows(3).enumerate() {
+            if turns_back(corner) {
+                self.items.push(Item::Path { points: points[from..index + 2].to_vec(), color, width });
+                from = index + 1;
+            }
+        }
+        if points.len() > from + 1 {
+            self.items.push(Item::Path { points: points[from..].to_vec(), color, width });
         }
     }
 

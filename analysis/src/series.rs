@@ -65,6 +65,12 @@ impl FlowBin {
         &report.run.collector.flows()[self.flow].offered[self.bin]
     }
 
+    /// Octets of the bin over its time, Gb/s: the last one ends with what is measured.
+    fn rate(&self, report: &VariantReport, octets: u64) -> Cell {
+        let at = |bin| report.run.collector.bin_start(bin).min(report.window.to_ps);
+        Cell::Real(gbps(octets, at(self.bin + 1) - at(self.bin)))
+    }
+
     /// Mean of a packet delivered, nanoseconds.
     fn mean_ns(&self, report: &VariantReport, of: fn(&Bin) -> u128) -> Cell {
         let bin = self.delivered(report);
@@ -75,11 +81,10 @@ impl FlowBin {
 const FLOWS: Columns<FlowBin, 8> = [
     Column::new("flow", "flow", |report, at| Cell::Text(report.flows[at.flow].name.clone())),
     Column::new("time_us", "beginning of the time bin", |report, at| start_us(report, at.bin)),
-    Column::new("offered_gbps", "payload created", |report, at| {
-        Cell::Real(gbps(at.offered(report).payload, report.run.collector.bin_ps()))
-    }),
-    Column::new("goodput_gbps", "payload delivered", |report, at| {
-        Cell::Real(gbps(at.delivered(report).payload, report.run.collector.bin_ps()))
+    Column::new("offered_gbps", "payload created", |report, at| at.rate(report, at.offered(report).payload)),
+    // no goodput: packets know nothing of what is said again, or of headers above them
+    Column::new("delivered_gbps", "payload of all packets delivered", |report, at| {
+        at.rate(report, at.delivered(report).payload)
     }),
     Column::new("delivered_packets", "packets delivered", |report, at| whole(at.delivered(report).packets)),
     Column::new("latency_mean_ns", "creation to last bit at the destination, mean", |report, at| {

@@ -59,10 +59,7 @@ fn kept(books: &Books, count: u64) -> String {
 
 /// What became of what was asked for, and how fast: before the latencies of those that arrived.
 const BOOKS: [Column; 9] = [
-    // "closed loop" says it as well
-    column("flow", |flow| {
-        if flow.saturated && !flow.closed_loop { format!("{} *", flow.title()) } else { flow.title() }
-    }),
+    column("flow", |flow| if flow.falls_behind { format!("{} *", flow.title()) } else { flow.title() }),
     column("asked", |flow| {
         let Books { unit, asked, .. } = flow.books;
         let plain = unit == "packets" || unit.is_empty() || asked == 0;
@@ -75,12 +72,11 @@ const BOOKS: [Column; 9] = [
         let oldest = flow.books.oldest_ps.filter(|_| flow.books.under_way > 0);
         time_text(oldest.map_or(f64::NAN, |ps| ps as f64))
     }),
-    column(
-        "offered",
-        |flow| {
-            if flow.closed_loop { "closed loop".into() } else { load_text(flow.offered_load) }
-        },
-    ),
+    column("offered", |flow| match (flow.closed_loop, flow.mixed_loops) {
+        (true, _) => "closed loop".into(),
+        (_, true) => "closed loops".into(),
+        _ => load_text(flow.offered_load),
+    }),
     column("accepted", |flow| load_text(flow.accepted_load.value)),
     column("goodput", |flow| format!("{} Gb/s", three_digits(flow.goodput_gbps.value))),
 ];
@@ -131,10 +127,8 @@ pub fn variant(report: &VariantReport) -> String {
     if report.flows.len() > FLOWS_LISTED {
         say(format_args!("  {} more flows are in summary.json", report.flows.len() - FLOWS_LISTED));
     }
-    if report.flows.iter().chain([&report.overall]).any(|flow| flow.saturated && !flow.closed_loop) {
-        let closed = report.flows.iter().any(|flow| flow.closed_loop);
-        let or = if closed { ", or a source always has more to send" } else { "" };
-        say(format_args!("  * saturated: less than 99 % of what is asked for completes{or}"));
+    if report.overall.falls_behind {
+        say(format_args!("  * saturated: less than 99 % of what is asked for completes"));
     }
     if let Some(rate) = report.overall.per_slot {
         say(format_args!(
@@ -247,11 +241,16 @@ pub fn conclusion(reports: &[VariantReport]) -> Vec<String> {
 struct Class {
     name: String,
     goodput_gbps: f64,
-    network_ps: u128,
     hol_ps: u128,
     latency_ps: u128,
     packets: u64,
+    /// What its latency is of: sum in picoseconds, and how many.
+    times: (u128, u64),
     never: u64,
+    /// Age of the oldest that is under way, picoseconds; 0: none is, or it is not known.
+    oldest_ps: u64,
+    /// The longest time of those that arrived, picoseconds.
+    longest_ps: f64,
     role: Option<Role>,
     /// What its latency is called: that of packets without their source queue, or all of that of what
     /// protocols made of them.
@@ -270,28 +269,34 @@ impl Class {
         let empty = Class {
             name: name.into(),
             goodput_gbps: 0.0,
-            network_ps: 0,
             hol_ps: 0,
             latency_ps: 0,
             packets: 0,
+            times: (0, 0),
             never: 0,
+            oldest_ps: 0,
+            longest_ps: 0.0,
             role: None,
             latency: "mean network latency",
         };
         flows.fold(empty, |class, flow| {
             let whole = flow.whole();
-            let (latency, network_ps) = match (&flow.round_trips, &flow.messages) {
-                (Some(_), _) => ("mean round trip", whole.delivered.latency_ps),
-                (None, Some(_)) => ("mean message latency", whole.delivered.latency_ps),
-                (None, None) => (class.latency, whole.delivered.network_ps),
+            let packets = whole.delivered.packets;
+            let (latency, sum_ps, count) = match (flow.above, &flow.round_trips, &flow.messages) {
+                (Some(above), ..) => (above.latency, above.sum_ps, above.count),
+                (None, Some(_), _) => ("mean round trip", whole.delivered.latency_ps, packets),
+                (None, None, Some(_)) => ("mean message latency", whole.delivered.latency_ps, packets),
+                (None, None, None) => ("mean network latency", whole.delivered.network_ps, packets),
             };
             Class {
                 goodput_gbps: class.goodput_gbps + flow.goodput_gbps.value,
-                network_ps: class.network_ps + network_ps,
+                times: (class.times.0 + sum_ps, class.times.1 + count),
                 hol_ps: class.hol_ps + u128::from(whole.delivered.hol_ps),
                 latency_ps: class.latency_ps + whole.delivered.latency_ps,
-                packets: class.packets + whole.delivered.packets,
+                packets: class.packets + packets,
                 never: class.never + flow.books.never,
+                oldest_ps: class.oldest_ps.max(flow.books.oldest_ps.unwrap_or(0)),
+                longest_ps: whole.latency.max.max(class.longest_ps),
                 role: flow.role,
                 latency,
                 ..class
@@ -335,7 +340,9 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     };
     let percent = |a: f64, b: f64| change_text(a, b).unwrap_or_else(|| "from nothing".into());
     let (a, b) = (before.goodput_gbps, after.goodput_gbps);
+    let headlines = headlines(first, other);
     let mut text = match (all_up(first), all_up(other)) {
+        _ if !headlines.is_empty() && a == 0.0 && b == 0.0 => format!("{between}: {headlines}"),
         // Nothing is carried: what counts is when the connections are there.
         (Some(None), Some(None)) if a == 0.0 && b == 0.0 => format!("{between}: neither has all of it up"),
         (Some(before), Some(after)) if a == 0.0 && b == 0.0 => {
@@ -350,15 +357,28 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
             percent(a, b)
         ),
     };
+    if !headlines.is_empty() && a + b > 0.0 {
+        text += &format!(", {headlines}");
+    }
     if before.never + after.never > 0 {
         let (a, b) = (count_text(before.never), count_text(after.never));
         text += &format!(", never arriving {a} \u{2192} {b}");
     }
-    if before.packets > 0 && after.packets > 0 {
-        let a = ratio(before.network_ps, before.packets.into());
-        let b = ratio(after.network_ps, after.packets.into());
+    if before.times.1 > 0 && after.times.1 > 0 && before.latency == after.latency {
+        let mean = |class: &Class| ratio(class.times.0, class.times.1.into());
+        let (a, b) = (mean(&before), mean(&after));
         let moved = percent(a, b);
         text += &format!(", {} {} \u{2192} {} ({moved})", after.latency, time_text(a), time_text(b));
+        // Means are of those that arrived: who waits for longer than any of these is not in them.
+        if [&before, &after].iter().any(|class| class.oldest_ps as f64 > class.longest_ps) {
+            let [a, b] = [&before, &after].map(|class| match class.oldest_ps {
+                0 => "none".into(),
+                ps => time_text(ps as f64),
+            });
+            text += &format!(" of what arrived, oldest under way {a} \u{2192} {b}");
+        }
+    }
+    if before.packets > 0 && after.packets > 0 {
         let blocked = |class: &Class| ratio(class.hol_ps, class.packets.into());
         let worth_a_word = |class: &Class| ratio(class.hol_ps, class.latency_ps) >= 0.01;
         if worth_a_word(&before) || worth_a_word(&after) {
@@ -383,12 +403,34 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     let (a, b) = (message_rate(first), message_rate(other));
     if a > 0.0 && b > 0.0 && libm::fabs(change(a, b)) > 0.25 {
         let percent = percent(a, b);
-        let rate =
-            |rate: f64| if rate < 100.0 { three_digits(rate) } else { count_text(libm::round(rate) as u64) };
+        let rate = |rate: f64| match rate {
+            ..10.0 => format!("{rate:.1}"),
+            _ => count_text(libm::round(rate) as u64),
+        };
         let (a, b) = (rate(a), rate(b));
         text += &format!(", VoQ messages {a} \u{2192} {b} in a millisecond ({percent})");
     }
     text
+}
+
+/// Counts of protocols and links that differ.
+fn headlines(first: &VariantReport, other: &VariantReport) -> String {
+    let of = |report: &VariantReport| {
+        let mut counts = protocol::all(|protocol| protocol.headlines(&report.run.outcome));
+        let links = report.run.outcome.links.iter();
+        counts.push(("repetitions on links", links.map(|(.., stats)| stats.repeated).sum()));
+        // books of protocols know of no packets
+        let dropped = report.flows.iter().filter(|flow| flow.protocol.is_some()).map(|flow| flow.dropped);
+        counts.push(("packets dropped", dropped.sum()));
+        let late = report.run.outcome.ports.iter().map(|(.., stats)| stats.late_hol);
+        counts.push(("packets that found a congested output full", late.sum()));
+        counts
+    };
+    let pairs = of(first).into_iter().zip(of(other)).filter(|(a, b)| a.1 != b.1);
+    let text = |((what, a), (_, b)): ((&str, u64), (_, u64))| {
+        format!("{what} {} \u{2192} {}", count_text(a), count_text(b))
+    };
+    pairs.map(text).collect::<Vec<String>>().join(", ")
 }
 
 /// When all that protocols set up (connections, conduits) was there, if the run has any; `Some(None)`: it
@@ -401,11 +443,13 @@ fn all_up(report: &VariantReport) -> Option<Option<Time>> {
     }
 }
 
-/// VoQ messages in a simulated millisecond.
+/// VoQ messages in a simulated millisecond, once the fabric is set up.
 fn message_rate(report: &VariantReport) -> f64 {
+    let set_up = report.run.outcome.enumeration.as_ref().and_then(|found| found.done());
+    let set_up = set_up.map_or(0, |at| at.0);
     let ports = report.run.outcome.ports.iter();
     let sum: u64 = ports.map(|(_, _, stats)| stats.voq_riding + stats.voq_standalone).sum();
-    ratio(u128::from(sum) * 1_000_000_000, report.active_ps().into())
+    ratio(u128::from(sum) * 1_000_000_000, report.active_ps().saturating_sub(set_up).into())
 }
 
 fn single(report: &VariantReport) -> String {
@@ -440,17 +484,38 @@ fn single(report: &VariantReport) -> String {
         )
     });
     let mut text = missing.unwrap_or_default();
+    if all.books.asked == 0 && all.goodput_gbps.value == 0.0 {
+        // Nothing is carried: what counts is what was set up.
+        let up = all_up(report).flatten().map(|at| format!("all up since {}", time_text(at.0 as f64)));
+        let counts = protocol::all(|protocol| protocol.headlines(&report.run.outcome));
+        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+        let counts = counts.map(|(what, count)| format!("{what}: {}", count_text(count)));
+        let told: Vec<String> = up.into_iter().chain(counts).collect();
+        return text
+            + &match all_up(report) {
+                _ if !told.is_empty() => told.join(", "),
+                Some(None) => "not all that is wanted is up".into(),
+                _ => "nothing is asked for".into(),
+            };
+    }
     text += &format!(
         "goodput {} Gb/s at {}",
         three_digits(all.goodput_gbps.value),
-        if all.closed_loop {
-            format!("{} accepted load (closed loop)", load_text(all.accepted_load.value))
+        if all.closed_loop || all.mixed_loops {
+            let which = if all.closed_loop { "closed loop" } else { "closed loops and others" };
+            format!("{} accepted load ({which})", load_text(all.accepted_load.value))
         } else {
             format!("{} offered load", load_text(all.offered_load))
         }
     );
-    if all.saturated && !all.closed_loop {
-        text += &format!(", saturated ({} accepted)", load_text(all.accepted_load.value));
+    if report.overall.falls_behind {
+        let behind: Vec<&str> =
+            report.flows.iter().filter(|flow| flow.falls_behind).map(|flow| flow.name.as_str()).collect();
+        text += &match behind[..] {
+            [only] if report.flows.len() > 1 => format!(", \"{only}\" falls behind"),
+            [_, ..] if behind.len() < report.flows.len() => format!(", {} flows fall behind", behind.len()),
+            _ => format!(", saturated ({} accepted)", load_text(all.accepted_load.value)),
+        };
     }
     if let Some(cause) = worst.filter(|cause| all.spread.parts_ps[*cause as usize] > 0) {
         text += &format!("; most waiting is {} ({:.0} % of latency)", cause.name(), 100.0 * all.share(cause));

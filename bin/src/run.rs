@@ -34,7 +34,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         .into_iter()
         .map(|Finished { data, wall_s, .. }| {
             walls.push(wall_s);
-            VariantReport::new(data)
+            let variant = plan.variants.iter().find(|variant| variant.name == data.name);
+            let compare_with = variant.and_then(|variant| variant.compare_with.clone());
+            VariantReport { compare_with, ..VariantReport::new(data) }
         })
         .collect();
 

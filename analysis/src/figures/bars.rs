@@ -1,6 +1,6 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
-use super::{Caption, Level, PACKETS, arrived_share, flow_names, joined, left_out, subtitle, told};
+use super::{Caption, Level, PACKETS, arrived_share, carried, flow_names, joined, left_out, subtitle, told};
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
     shorten, stroke,
@@ -94,7 +94,7 @@ pub(super) const GOODPUT: Metric = Metric {
 
 pub(super) const ACCEPTED: Metric = Metric {
     title: "Accepted load",
-    subtitle: "share of the injection link, mean over the sources of a flow, with 95 % confidence intervals",
+    subtitle: "share of the injection link, mean over the sources of a flow without end; intervals: 95 %",
     label: "accepted load (% of the link of a source)",
     most: Some(100.0),
     level: ENDLESS,
@@ -115,19 +115,23 @@ pub(super) const PER_SLOT: Metric = Metric {
 
 const PROTOCOLS: Level = Level { of: |flow| flow.protocol.as_ref().map(|_| flow), ..PACKETS };
 
+/// Likewise those that somebody asks something of.
+const CARRYING: Level =
+    Level { of: |flow| flow.protocol.as_ref().filter(|_| !flow.carries_nothing()).map(|_| flow), ..PACKETS };
+
 pub(super) const EFFICIENCY: Metric = Metric {
     title: "Efficiency",
     subtitle: "octets that users got, each once, in all that were sent for them, delimiters included",
     label: "payload (% of octets on the link)",
     most: Some(100.0),
-    level: PROTOCOLS,
+    level: CARRYING,
     of: |flow| counted(flow, efficiency),
 };
 
 pub(super) const RETRY: Metric = Metric {
     title: "RETRY",
-    subtitle: "share of request packets for which the host had no place",
-    label: "answered by RETRY (% of request packets)",
+    subtitle: "share of packets for which the host had no place; those of answers to messages count as well",
+    label: "answered by RETRY (% of packets that want a response)",
     most: Some(100.0),
     level: PROTOCOLS,
     of: |flow| counted(flow, retry_share),
@@ -172,13 +176,16 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let against = match compared.first() {
         None => String::new(),
         Some(&base) if compared.len() == 1 => format!("(changes against {})", reports[base].run.name),
-        Some(_) => "(changes against the first of its kind)".into(),
+        Some(_) => "(changes against the variant that the conclusion names)".into(),
     };
     let more = joined(&[variant, metric.subtitle, &against, &note]);
     heading(&mut scene, metric.title, &subtitle(caption, &more));
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
+    let reach =
+        |shown: Estimate| shown.value + if shown.half_width.is_finite() { shown.half_width } else { 0.0 };
     let high = rows.iter().map(|row| (metric.of)(row.flow).value).fold(0.0, f64::max);
+    let widest = rows.iter().map(|row| reach((metric.of)(row.flow))).fold(high, f64::max);
     let panel = Panel {
         x: left,
         y: top,
@@ -188,7 +195,7 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
         // a full link is the end of its scale
         horizontal: match metric.most {
             Some(most) if high > 0.8 * most && high <= 1.001 * most => Axis::exactly(most),
-            _ => Axis::from_zero(high),
+            most => Axis::from_zero(most.map_or(widest, |most| widest.min(most.max(high)))),
         },
         vertical: Axis::exactly(1.0),
     };
@@ -288,7 +295,8 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let note = left_out(flows, names.len(), "flows");
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let more = joined(&[variant, &format!("mean over the {}", level.ended), level.trap, &note]);
+    let carried = carried(reports, level);
+    let more = joined(&[variant, &format!("mean over the {}", level.ended), &carried, level.trap, &note]);
     heading(&mut scene, &format!("Where the time of a {} goes", level.noun), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);

@@ -185,7 +185,7 @@ pub(crate) fn line(flow: &FlowReport) -> Option<String> {
     };
     let whole = match (&flow.round_trips, &flow.messages) {
         (Some(trips), _) => times("round trips", trips),
-        (None, Some(messages)) => times("messages", messages),
+        (None, Some(messages)) => times(flow.above.map_or("messages", |above| above.carries), messages),
         (None, None) => "nothing arrived in the measured time".into(),
     };
     let mut text = format!(

@@ -1,7 +1,7 @@
 //! Connections of LINX: what a run came to.
 
 use super::{Get, Protocol, counted, flow_name, json, on_purpose};
-use crate::books::{Account, Books, Tempo, age, balanced, mean};
+use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{self, Cell, Column, csv, whole};
 use crate::metric::Row;
 use crate::num::{Num, count_text, time_text};
@@ -41,7 +41,13 @@ impl Protocol for Linx {
             paced: true,
             ..balanced("messages", stats.messages, stats.delivered, never)
         };
-        Some(Account::new(books, Tempo::Counted { octets: stats.octets, span: stats.message_span }))
+        let (times, latency) = match stats.round_trips.count {
+            0 => (&stats.message_ps, "mean message latency"),
+            _ => (&stats.round_trips, "mean round trip"),
+        };
+        let above = Above { carries: "frames of LINX", latency, sum_ps: times.sum, count: times.count };
+        let tempo = Tempo::Counted { octets: stats.octets, span: stats.message_span };
+        Some(Account { above: Some(above), ..Account::new(books, tempo) })
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
@@ -65,6 +71,11 @@ impl Protocol for Linx {
 
     fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
         outcome.totals.of::<LinxTotals>().map(|totals| totals.all_up).collect()
+    }
+
+    fn headlines(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
+        let all = outcome.totals.of::<LinxTotals>();
+        vec![("false timeouts", all.map(|totals| totals.stats.false_timeouts).sum())]
     }
 
     fn nodes(&self, outcome: &Outcome) -> Vec<u32> {

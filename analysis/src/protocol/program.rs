@@ -1,7 +1,7 @@
 //! Programs (GOAL): what a run of one came to.
 
 use super::{Protocol, counted, flow_name, json};
-use crate::books::{Account, Books, Tempo, age, balanced};
+use crate::books::{Above, Account, Books, Tempo, age, balanced};
 use crate::num::{Num, count_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -42,7 +42,8 @@ impl Protocol for Program {
             task: true,
             ..balanced("messages", totals.stats.wanted, totals.stats.received, 0)
         };
-        Some(Account::new(books, Tempo::Over { octets: totals.stats.octets, from: 0, to }))
+        let tempo = Tempo::Over { octets: totals.stats.octets, from: 0, to };
+        Some(Account { above: Some(completion("messages", &totals.ranks)), ..Account::new(books, tempo) })
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
@@ -54,6 +55,12 @@ impl Protocol for Program {
         let ranks = outcome.totals.of::<ProgramTotals>().flat_map(|totals| &totals.ranks);
         ranks.filter_map(|rank| rank.end).max()
     }
+}
+
+/// How long a program took, if it is done.
+pub(super) fn completion(carries: &'static str, ranks: &[RankStats]) -> Above {
+    let (sum_ps, count) = program_end(ranks).map_or((0, 0), |end| (end.into(), 1));
+    Above { carries, latency: "time until the last rank is done", sum_ps, count }
 }
 
 /// The last of all ranks, if all are done.

@@ -1,9 +1,9 @@
 //! Conduits of session management: what a run came to.
 
 use super::{Get, Protocol, counted, flow_name, json, on_purpose};
-use crate::books::{Account, Books, Tempo, age, balanced, mean};
+use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::metric::{Row, yes};
-use crate::num::{Num, count_text, time_text};
+use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
 use models::sim_core::Time;
@@ -47,7 +47,14 @@ impl Protocol for Session {
             paced: true,
             ..balanced("PDUs", asked, stats.pdus_delivered, lost)
         };
-        Some(Account::new(books, Tempo::Counted { octets: stats.octets_delivered, span: stats.pdu_span }))
+        let above = Above {
+            carries: "messages of sessions",
+            latency: "mean time of a PDU",
+            sum_ps: stats.pdu_ps,
+            count: stats.pdus_taken,
+        };
+        let tempo = Tempo::Counted { octets: stats.octets_delivered, span: stats.pdu_span };
+        Some(Account { above: Some(above), ..Account::new(books, tempo) })
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {
@@ -60,6 +67,20 @@ impl Protocol for Session {
 
     fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
         outcome.totals.of::<SessionTotals>().map(|totals| totals.all_open).collect()
+    }
+
+    fn headlines(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
+        let all = || outcome.totals.of::<SessionTotals>();
+        let sum = |of: fn(&SessionTotals) -> u64| all().map(of).sum();
+        let waited = all().map(|totals| totals.stats.consumer_high_water).max();
+        vec![
+            ("conduits at the end", sum(|totals| totals.pairs)),
+            ("duplicate conduits", sum(|totals| totals.duplicates)),
+            ("half-open records", sum(|totals| totals.half_open)),
+            ("orphan records", sum(|totals| totals.orphans)),
+            ("leaked streams", sum(|totals| totals.leaked)),
+            ("most PDUs that waited for an application", waited.unwrap_or(0).into()),
+        ]
     }
 
     fn nodes(&self, outcome: &Outcome) -> Vec<u32> {
@@ -406,22 +427,17 @@ impl SessionSummary {
         }
         if !self.is_sound() {
             let bad = [
-                (self.duplicates, "duplicate"),
-                (self.half_open, "half-open"),
-                (self.orphans, "orphan"),
-                (self.leaked_streams, "leaked stream"),
+                (self.duplicates, "duplicates"),
+                (self.half_open, "half-open records"),
+                (self.orphans, "orphan records"),
+                (self.leaked_streams, "leaked streams"),
             ];
-            let bad: Vec<String> = bad
-                .into_iter()
-                .filter(|(count, _)| *count > 0)
-                .map(|(count, what)| {
-                    format!("{} {what}{}", count_text(count), if count == 1 { "" } else { "s" })
-                })
-                .collect();
+            let bad = bad.into_iter().filter(|(count, _)| *count > 0);
+            let bad: Vec<String> = bad.map(|(count, what)| counted_text(count, what)).collect();
             let _ = write!(out, "; {}", bad.join(", "));
         }
         if self.streams > 0 {
-            let _ = write!(out, "; {} streams", count_text(self.streams));
+            let _ = write!(out, "; {}", counted_text(self.streams, "streams"));
         }
         if self.register_reads > 0 {
             let _ = write!(out, "\n    {} registers read", count_text(self.register_reads));
@@ -429,16 +445,19 @@ impl SessionSummary {
         let messages = &self.messages;
         let _ = write!(
             out,
-            "\n    {} OPEN, {} ACCEPT, {} REFUSE, {} CLOSE, {} repeated, {} suspects",
+            "\n    {} OPEN, {} ACCEPT, {} REFUSE, {} CLOSE, {} repeated, {}",
             count_text(messages.open),
             count_text(messages.accept),
             count_text(messages.refuse),
             count_text(messages.close),
             count_text(messages.retransmissions),
-            count_text(self.suspects)
+            counted_text(self.suspects, "suspects")
         );
         let InjectedSummary { lost, duplicated, delayed } = self.injected;
         out += &on_purpose("messages", [lost, duplicated, delayed]);
+        if delayed > 0 {
+            out += " (times of messages are without that, those of PDUs with it)";
+        }
         if let Some(at) = self.record_limit_us {
             let at = time_text(at.0 * 1e6);
             let _ = write!(out, "\n    stopped at the limit of records from {at} on");
@@ -457,6 +476,10 @@ impl SessionSummary {
             if pdus.max_us.0 > 0.0 {
                 let [mean, longest] = [pdus.mean_us, pdus.max_us].map(|time| time_text(time.0 * 1e6));
                 let _ = write!(out, "; mean {mean}, longest {longest}");
+            }
+            if pdus.consumer_high_water > 1 {
+                let waited = count_text(pdus.consumer_high_water.into());
+                let _ = write!(out, "; up to {waited} waited for their application");
             }
             if pdus.stopped > 0 {
                 let _ = write!(

@@ -1,8 +1,9 @@
 //! Scheduled Transfers: what a run came to.
 
-use super::program::{ProgramSummary, program_end};
+use super::program::{ProgramSummary, completion, program_end};
 use super::{Protocol, TimesSummary, counted, flow_name, json, on_purpose};
-use crate::books::{Account, Books, Tempo, age, balanced};
+use crate::books::{Above, Account, Books, Tempo, age, balanced};
+use crate::estimate::quantile_samples;
 use crate::num::{Num, count_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -38,7 +39,18 @@ impl Protocol for Transfer {
         };
         let (octets, (from, to)) = delivered(totals, end).unwrap_or((0, (0, end)));
         let tempo = Tempo::Over { octets, from, to };
-        Some(Account { transfer_gbps: goodput_gbps(totals, end), ..Account::new(books, tempo) })
+        let carries = "frames of Scheduled Transfer";
+        let above = match &totals.ranks[..] {
+            [] => Above {
+                carries,
+                latency: "mean time of a Transfer",
+                sum_ps: stats.times.iter().map(|time| u128::from(*time)).sum(),
+                count: stats.times.len() as u64,
+            },
+            ranks => completion(carries, ranks),
+        };
+        let transfer_gbps = goodput_gbps(totals, end);
+        Some(Account { above: Some(above), transfer_gbps, ..Account::new(books, tempo) })
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
@@ -263,11 +275,15 @@ impl TransferSummary {
         if let (Some(goodput), Some(times)) = (self.goodput_gbps, &self.completion) {
             let [half, most, all] =
                 [times.p50_us, times.p99_us, times.max_us].map(|time| time_text(time.0 * 1e6));
-            let _ = write!(
-                out,
-                "\n    {:.3} Gb/s, a Transfer takes {half} (median), {most} (99 %), {all} (all)",
-                goodput.0
-            );
+            let _ = write!(out, "\n    {:.3} Gb/s, a Transfer takes ", goodput.0);
+            // of few of them no quantile is known
+            for (q, time, name) in [(0.5, half, "median"), (0.99, most, "99 %")] {
+                if self.completed >= quantile_samples(q) {
+                    let _ = write!(out, "{time} ({name}), ");
+                }
+            }
+            let of = if self.under_way > 0 { " of those that are complete" } else { "" };
+            let _ = write!(out, "{all} at most{of}");
         }
         let _ = write!(
             out,

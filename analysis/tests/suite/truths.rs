@@ -1,10 +1,12 @@
 //! What reports say of runs of which the truth is known.
 
 use analysis::Observed;
+use analysis::baselines::baselines;
 use analysis::enumeration::EnumerationSummary;
-use analysis::num::count_text;
+use analysis::num::{count_text, time_text};
 use analysis::protocol::echo::EchoSummary;
 use analysis::protocol::transfer::TransferSummary;
+use analysis::series::flows_csv;
 use analysis::sweep::METRICS;
 use analysis::table::{conclusion, variant};
 use analysis::{Collector, CollectorConfig, RunData, VariantReport};
@@ -332,6 +334,146 @@ fn a_flow_that_is_stuck_is_not_done() {
     assert!(arrived > 0 && flow.books.under_way > 0, "{:?}", flow.books);
     let law = (arrived * 256 * 8) as f64 / 1e6;
     assert!((flow.goodput_gbps.value / law - 1.0).abs() < 0.001, "{} of {law}", flow.goodput_gbps.value);
+}
+
+/// What never arrives has been asked for: a flow of which nothing is under way any more, because the rest was
+/// lost behind a switch that died, has the rate of the time in which it asked.
+#[test]
+fn a_flow_that_lost_its_rest_is_not_faster_for_it() {
+    for protocol in [r#""session": {}"#, r#""linx": {}"#, r#""messages": {}"#, r#""streams": {}"#, ""] {
+        // the last of 1 020 is asked for after 1 019 us
+        let text = r#"{"name": "dead", "topology": {"chain": {"switches": 2, "endpoints_per_switch": 2}},
+            "run": {"until": "100 ms", "warmup": "0 ns", "sample_every": "off", "stall_after": "off"},
+            "endpoint": {"host": {"response_timeout": "1 ms"}},
+            "faults": {"dead_devices": [{"device": "sw/1", "at": "300 us"}]},
+            "traffic": [{"name": "s", "from": "ep/0", "to": "ep/2", "size": 600, "limit": 1020,
+            "arrivals": {"constant": {"interval": "1 us", "phase": "0 ps"}}PROTOCOL}]}"#;
+        let (size, more) =
+            if protocol.is_empty() { (256, String::new()) } else { (600, format!(", {protocol}")) };
+        let text = text.replace("600", &size.to_string()).replace("PROTOCOL", &more);
+        let report = run(&text, "dead").remove(0);
+        let flow = &report.flows[0];
+        assert!((101..1_020).contains(&flow.books.arrived), "{protocol}: {:?}", flow.books);
+        let law = (flow.books.arrived * size * 8) as f64 / 1_019e3;
+        assert!(flow.goodput_gbps.value <= law, "{protocol}: {} of {law} Gb/s", flow.goodput_gbps.value);
+    }
+}
+
+/// A comparison tells the time of what users ask for, and not that of the frames that carry it.
+#[test]
+fn comparisons_tell_what_users_wait_for() {
+    let text = r#"{"name": "frames", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "2 ms", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "size": 2000, "limit": 100, "linx": {},
+        "arrivals": {"constant": {"interval": "10 us", "phase": "50 us"}}}],
+        "variants": [{"name": "large"}, {"name": "small", "set": {"/endpoint/linx": {"mtu": 256}}}]}"#;
+    let reports = run(text, "frames");
+    let mean = |report: &VariantReport| {
+        let totals: &LinxTotals = report.run.outcome.totals.of().next().unwrap();
+        let times = &totals.stats.message_ps;
+        assert_eq!(times.count, 100);
+        (times.sum / u128::from(times.count)) as f64
+    };
+    let said = conclusion(&reports).pop().unwrap();
+    let law = format!(
+        "mean message latency {} \u{2192} {}",
+        time_text(mean(&reports[0])),
+        time_text(mean(&reports[1]))
+    );
+    assert!(said.contains(&law), "{law}: {said}");
+    let table = variant(&reports[1]);
+    assert!(table.contains("f: frames of LINX "), "{table}");
+}
+
+/// Each variant is compared with the first, and one that names another with that, whatever that one asks for.
+#[test]
+fn a_variant_can_name_what_it_is_compared_with() {
+    let text = r#"{"name": "named", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "100 us", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"poisson": {"load": 0.1}}}],
+        "variants": [{"name": "first"}, {"name": "short", "set": {"/links": {"length": "1 m"}}},
+        {"name": "busy", "set": {"/traffic/0/arrivals/poisson/load": 0.2}},
+        {"name": "long", "set": {"/links": {"length": "9 m"}}}]}"#;
+    let mut reports = run(text, "named");
+    assert_eq!(baselines(&reports), [0, 0, 2, 0]);
+    reports[3].compare_with = Some("short".into());
+    reports[2].compare_with = Some("first".into());
+    assert_eq!(baselines(&reports), [0, 0, 0, 1]);
+    assert!(conclusion(&reports)[2].starts_with("short \u{2192} long: "));
+}
+
+/// A closed loop that has sent all that it had to, and of which all arrived, falls behind in nothing; one
+/// without an end always has more to send.
+#[test]
+fn a_burst_that_arrived_is_not_saturated() {
+    let text = r#"{"name": "burst", "topology": {"single_switch": {"ports": 3}},
+        "run": {"until": "1 ms", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": ["ep/0", "ep/1"], "to": "ep/2",
+        "arrivals": {"saturated": {}}LIMIT}]}"#;
+    let of = |limit: &str| run(&text.replace("LIMIT", limit), "burst").remove(0);
+    let (burst, endless) = (of(r#", "limit": 50"#), of(""));
+    assert_eq!(burst.flows[0].books.arrived, 100);
+    assert!(!burst.flows[0].saturated && !burst.overall.saturated);
+    assert!(endless.flows[0].saturated && endless.overall.saturated);
+    assert!(
+        !conclusion(&[burst])[0].contains("saturated") && !conclusion(&[endless])[0].contains("saturated")
+    );
+}
+
+/// Sources that may send nothing have no part in the mean over the sources of a flow.
+#[test]
+fn who_may_send_nothing_is_no_source() {
+    let text = r#"{"name": "idle", "topology": {"single_switch": {"ports": 4}},
+        "run": {"until": "1 ms", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/3", "arrivals": {"poisson": {"load": 0.5}}},
+        {"name": "off", "from": ["ep/1", "ep/2"], "to": "ep/3", "limit": 0,
+        "arrivals": {"poisson": {"load": 0.5}}}]}"#;
+    let report = run(text, "idle").remove(0);
+    assert_eq!(report.overall.offered_load, report.flows[0].offered_load);
+    assert!(report.flows[0].offered_load > 0.4);
+}
+
+/// The last bin is not as long as the others, and its rate is that of its own time: all bins together give
+/// what was delivered.
+#[test]
+fn rates_of_bins_add_up_to_what_was_delivered() {
+    let text = r#"{"name": "bins", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "1234567 ns", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"poisson": {"load": 0.5}}}]}"#;
+    let report = run(text, "bins").remove(0);
+    let octets: u64 = report.run.collector.flows()[0].bins.iter().map(|bin| bin.payload).sum();
+    let csv = flows_csv(std::slice::from_ref(&report));
+    let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<&str>>());
+    let header = rows.next().unwrap();
+    let column = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let (time, rate) = (column("time_us"), column("delivered_gbps"));
+    let cell = |text: &str| text.parse::<f64>().unwrap();
+    let rows: Vec<(f64, f64)> = rows.map(|row| (cell(row[time]), cell(row[rate]))).collect();
+    let ends = rows.iter().skip(1).map(|row| row.0).chain([report.window.to_ps as f64 / 1e6]);
+    // Gb/s times us are thousands of bits
+    let bits: f64 = rows.iter().zip(ends).map(|(&(from, rate), to)| 1e3 * rate * (to - from)).sum();
+    let law = 8.0 * octets as f64;
+    // nine digits of each
+    assert!((bits / law - 1.0).abs() < 1e-6, "{bits} of {law}");
+}
+
+/// VoQ messages in a millisecond are those of the time in which there was traffic: not of the set-up before.
+#[test]
+fn rates_begin_when_the_fabric_is_set_up() {
+    let text = r#"{"name": "late", "topology": {"single_switch": {"ports": 4}},
+        "switch": {"input": "voq"}, "voq": {"enabled": true, "thresholds": {"on": 8, "off": 4}},
+        "run": {"until": "3 ms", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": ["ep/0", "ep/1", "ep/2"], "to": "ep/3",
+        "arrivals": {"saturated": {}}}],
+        "variants": [{"name": "at-once"},
+        {"name": "set-up", "set": {"/configure": {"fabric": {"host": "ep/0"}}}}]}"#;
+    let reports = run(text, "late");
+    let set_up = reports[1].run.outcome.enumeration.as_ref().and_then(|found| found.done()).unwrap();
+    assert!(set_up.0 > 10_000_000);
+    let said = conclusion(&reports).pop().unwrap();
+    println!("{set_up:?}: {said}");
+    // the same traffic for a shorter time
+    assert!(!said.contains("VoQ messages"), "{said}");
 }
 
 /// Heartbeats to a node that died are nobody's octets, and refused to nobody.

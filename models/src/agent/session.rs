@@ -360,7 +360,7 @@ impl Session {
     fn send_pdu(&mut self, cx: &mut Cx<'_>) {
         let draw = self.sender.draw();
         let (peer, octets) = (draw.destination as u16, usize::from(draw.size.payload));
-        self.stats.pdus_sent += 1;
+        self.stats.asked(Time(cx.fabric_now));
         self.pdus += 1;
         let mut pdu = vec![0; octets];
         let mut header = 0;

@@ -282,7 +282,8 @@ pub struct SessionStats {
     pub octets_delivered: u64,
     /// PDUs with which applications are done.
     pub pdus_taken: u64,
-    /// When the first of these was sent, and when an application was done with the last.
+    /// When the first was sent, and when an application was done with the last; or when the last was sent, if
+    /// that is later because it never arrived.
     pub pdu_span: Option<(Time, Time)>,
     /// Sum of their times, from being sent until the application that takes them is done with them, ps.
     pub pdu_ps: u128,
@@ -307,6 +308,12 @@ pub(crate) fn joined(a: Option<(Time, Time)>, b: Option<(Time, Time)>) -> Option
 }
 
 impl SessionStats {
+    /// An application wants to send a PDU.
+    pub(crate) fn asked(&mut self, now: Time) {
+        self.pdus_sent += 1;
+        self.pdu_span = joined(self.pdu_span, Some((now, now)));
+    }
+
     /// A PDU that was sent at `sent` is done with.
     pub(crate) fn taken(&mut self, sent: Time, now: Time) {
         self.pdus_taken += 1;

@@ -10,6 +10,8 @@ use crate::topology::good_name;
 use crate::units;
 use models::config::*;
 use models::lp_serial::cost::LaneRate;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The lane rates, for messages.
 pub(crate) const LANE_RATES: &str =
@@ -216,10 +218,57 @@ fn round_trip(link: &LinkConfig, octets: u32) -> u64 {
 /// Octets of an operation with an STU of 1 024.
 const WHOLE_OPERATION: u32 = 1_064;
 
+/// Devices to which traffic goes, or that run a protocol.
+fn receivers(config: &FabricConfig) -> Vec<bool> {
+    let mut hears = vec![false; config.devices.len()];
+    config.agents.iter().for_each(|agent| hears[agent.device as usize] = true);
+    // lists are shared by many sources
+    let mut known: BTreeSet<*const Vec<u32>> = BTreeSet::new();
+    for source in config.all_sources() {
+        let lists: Vec<&Arc<Vec<u32>>> = match &source.destinations {
+            Destinations::Fixed(id) => {
+                hear(config, &mut hears, *id);
+                Vec::new()
+            }
+            Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => vec![ids],
+            Destinations::Hotspot { hot, cold, .. } => vec![hot, cold],
+            Destinations::Replay => {
+                if let Arrivals::Replay(packets) = &source.arrivals {
+                    packets.iter().for_each(|packet| hear(config, &mut hears, packet.destination));
+                }
+                Vec::new()
+            }
+        };
+        for ids in lists {
+            if known.insert(Arc::as_ptr(ids)) {
+                ids.iter().for_each(|id| hear(config, &mut hears, *id));
+            }
+        }
+    }
+    hears
+}
+
+/// The owner of an id hears; of a group it is not known who does, so all do.
+fn hear(config: &FabricConfig, hears: &mut [bool], id: u32) {
+    match config.owners.get(id as usize) {
+        Some(&owner) if owner != NO_OWNER => hears[owner as usize] = true,
+        _ => hears.fill(true),
+    }
+}
+
 /// Warnings about what is possible but probably not meant.
 pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     let mut tight: Option<(String, u64, u64)> = None;
-    let mut rates = std::collections::BTreeSet::new();
+    let mut talks = vec![false; config.devices.len()];
+    let senders = config.all_sources().map(|source| source.endpoint);
+    senders.chain(config.agents.iter().map(|agent| agent.device)).for_each(|e| talks[e as usize] = true);
+    let hears = receivers(config);
+    // Nothing to speak of comes from an endpoint that neither has traffic nor runs a protocol, or goes to one
+    // that nobody sends to.
+    let is_idle = |device: u32, used: &[bool]| {
+        !used[device as usize] && matches!(config.devices[device as usize].model, DeviceModel::Endpoint(_))
+    };
+    let mut rates = BTreeSet::new();
     for (number, link) in (0..).zip(&config.links) {
         let medium = config.media.iter().find(|media| media.link == number).map(|media| media.medium);
         // Flows over other media have no loads.
@@ -229,7 +278,15 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
         if medium.is_some_and(|medium| !medium.is_lossless()) {
             continue;
         }
-        for end in [link.a, link.b] {
+        // Receivers that control the flow themselves have no credits to run out of.
+        let mut symbolic = config.symbolic.iter().filter(|symbolic| symbolic.link == number);
+        if symbolic.any(|symbolic| symbolic.flow == FlowControl::Receiver) {
+            continue;
+        }
+        for (end, from) in [(link.a, link.b), (link.b, link.a)] {
+            if is_idle(from.0, &talks) || is_idle(end.0, &hears) {
+                continue;
+            }
             let device = &config.devices[end.0 as usize];
             let needed = match medium {
                 None => fabric::round_trip_packets(link, &device.model),
@@ -247,7 +304,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     if let Some((port, usable, needed)) = tight {
         let message = format!(
             "\"{port}\" gives packets of priority 0 {usable} buffers, but its link needs {needed} \
-             for full rate with packets of 276 octets"
+             for full rate with packets of 276 octets both ways"
         );
         let help = "more input_buffers, lower watermarks, or a shorter link";
         c.once(Diagnostic::warning("SC071", "/links", message).help(help));

@@ -227,6 +227,7 @@ impl Compiler<'_> {
             labels,
             victims,
             hot,
+            compare_with: None,
             offered: demand.offered,
         })
     }

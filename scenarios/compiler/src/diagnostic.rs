@@ -365,6 +365,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC050", "times in the wrong order"),
     ("SC051", "setting without effect"),
     ("SC052", "more lanes than a device has"),
+    ("SC053", "no such variant to compare with"),
     ("SC060", "pointer that leads nowhere"),
     ("SC061", "two variants of one name"),
     ("SC062", "no such flow"),

@@ -230,7 +230,24 @@ fn compile_variants(
         }
         findings.push(found);
     }
+    for (i, variant) in variants.iter().enumerate() {
+        let Some(base) = &variant.compare_with else { continue };
+        let message = match names.get(base.as_str()) {
+            Some(&other) if other == i => "a variant cannot be compared with itself".to_owned(),
+            Some(_) => continue,
+            None => format!("there is no variant \"{base}\""),
+        };
+        let others = variants.iter().map(|other| other.name.as_str()).filter(|name| *name != variant.name);
+        let help = format!("variants: {}", others.clone().collect::<Vec<&str>>().join(", "));
+        let item = Diagnostic::error("SC053", format!("/variants/{i}/compare_with"), message).help(help);
+        out.push(item.did_you_mean(base, others));
+    }
     merge(variants, findings, out);
+    for (variant, (_, run)) in variants.iter().zip(&mut runs) {
+        if let Some(run) = run {
+            run.compare_with.clone_from(&variant.compare_with);
+        }
+    }
     runs
 }
 
@@ -338,7 +355,8 @@ fn resolved_text(base: &Spec, variants: &[VariantSpec], runs: &[(Spec, Option<Va
                 }
             }
         }
-        resolved.push(VariantSpec { name: variant.name.clone(), set });
+        let VariantSpec { name, compare_with, .. } = variant.clone();
+        resolved.push(VariantSpec { name, set, compare_with });
     }
     if !resolved.is_empty() {
         sections.insert("variants".into(), serde_json::to_value(resolved).expect("variants are JSON values"));

@@ -39,6 +39,8 @@ pub struct Variant {
     pub victims: Vec<u16>,
     /// Flows declared as hot; without a declaration those of hotspots.
     pub hot: Vec<u16>,
+    /// Name of the variant that this one is compared with, if the file says so.
+    pub compare_with: Option<String>,
     /// Offered load of every flow of the file.
     pub offered: Vec<Offered>,
 }

@@ -1161,4 +1161,8 @@ pub struct VariantSpec {
     /// `/traffic/hot/priority`.
     #[serde(default)]
     pub set: BTreeMap<String, serde_json::Value>,
+    /// Name of the variant that words and figures compare this one with. Without it that is one that asks for
+    /// the same, found by the names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare_with: Option<String>,
 }

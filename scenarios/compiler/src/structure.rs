@@ -289,6 +289,13 @@ fn wrong_choice(pointer: &str, instance: &Value, choices: &[Choice]) -> Diagnost
         (Value::String(text), _) => (format!("unknown choice \"{text}\""), Some(text.clone())),
         _ => (format!("{} is not allowed here", describe(instance)), None),
     };
+    // the choice is right, but not its form
+    let meant = word.as_ref().and_then(|word| choices.iter().find(|choice| choice.name == *word));
+    if let Some(Choice { name, text }) = meant {
+        let bare = if text.starts_with('"') { ", without braces" } else { "" };
+        let message = format!("the choice \"{name}\" is written {text}{bare}");
+        return Diagnostic::error("SC006", pointer, message).help(help);
+    }
     let diagnostic = Diagnostic::error("SC006", pointer, message).help(help);
     match word {
         Some(word) => diagnostic.did_you_mean(&word, choices.iter().map(|choice| choice.name.as_str())),

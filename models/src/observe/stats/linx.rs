@@ -112,7 +112,8 @@ pub struct LinxStats {
     pub corrupt: u64,
     /// Octets of messages sent that their receivers have to move, see [`linx_riocm::fragment::moved_octets`].
     pub moved: u64,
-    /// When the first message that came was sent, and when the last came.
+    /// When the first message was sent, and when the last came; or when the last was sent, if that is later
+    /// because it never came.
     pub message_span: Option<(Time, Time)>,
     /// From application to application.
     pub message_ps: Times,

@@ -261,7 +261,7 @@ impl Reader<'_> {
         Some((pointers.to_vec(), spec.name.clone().unwrap_or(fallback)))
     }
 
-    fn cases(&mut self, spec: &AxisSpec, cases: &[crate::spec::VariantSpec], at: &str) -> Option<Axis> {
+    fn cases(&mut self, spec: &AxisSpec, cases: &[super::spec::CaseSpec], at: &str) -> Option<Axis> {
         if let Some(other) = given(spec).into_iter().find(|word| *word != "cases") {
             let message = format!("\"{other}\" beside \"cases\" means nothing: cases say what they set");
             let item = Diagnostic::error("SW001", format!("{at}/{other}"), message);

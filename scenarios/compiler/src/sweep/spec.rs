@@ -1,10 +1,11 @@
 //! The sweep language: what a sweep file may say. Doc comments here are the reference manual.
 
-use crate::spec::{Places, VariantSpec, Words};
+use crate::spec::{Places, Words};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// A sweep of riosim: a scenario, what to vary in it, and how often to repeat each point.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -85,7 +86,7 @@ pub struct AxisSpec {
     pub log_range: Option<RangeSpec>,
     /// Named sets of settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cases: Option<Vec<VariantSpec>>,
+    pub cases: Option<Vec<CaseSpec>>,
     /// Unit that is written after each number of a range: 100 with unit "ns" sets "100 ns".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -220,4 +221,15 @@ pub struct PlotSpec {
     /// Logarithmic vertical axis or colours (default: if the values span more than a factor of 30).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<bool>,
+}
+
+/// One case of an axis: settings that go together.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaseSpec {
+    /// Unique name.
+    pub name: String,
+    /// JSON pointer -> new value, as in a variant of a scenario.
+    #[serde(default)]
+    pub set: BTreeMap<String, Value>,
 }

@@ -628,6 +628,31 @@ fn long_link(width: &str, length: &str, buffers: u8, back: bool) -> (f64, bool) 
     (sent as f64 * packet / 1e9, warned)
 }
 
+/// No credits run out at an end that nothing comes to: with four buffers at a source SC071 warns only if
+/// somebody answers it, and a receiver that controls the flow itself has none.
+#[test]
+fn sc071_warns_of_directions_that_are_used() {
+    let warned = |back: bool, control: &str| {
+        let flow = |from: &str, to: &str| {
+            json!({
+                "name": from, "from": from, "to": to, "arrivals": {"poisson": {"load": 0.5}}
+            })
+        };
+        let flows: Vec<Value> =
+            [flow("ep/0", "ep/1")].into_iter().chain(back.then(|| flow("ep/1", "ep/0"))).collect();
+        let plan = plan(&json!({
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "links": {"length": "1 m", "flow_control": control},
+            "switch": {"input_buffers": 60}, "endpoint": {"input_buffers": 60},
+            "overrides": [{"devices": "ep/0", "endpoint": {"input_buffers": 4}}],
+            "traffic": flows, "run": {"until": "1 ms", "warmup": "0 ps"}
+        }));
+        plan.warnings.items.iter().any(|item| item.code == "SC071")
+    };
+    assert_eq!((warned(false, "transmitter"), warned(true, "transmitter")), (false, true));
+    assert!(!warned(true, "receiver"));
+}
+
 /// SC071 warns of buffers that idle a link, and of no others: at the smallest count without a warning the
 /// link is used fully, whatever comes the other way; with two buffers fewer (one of which that traffic
 /// would need) it idles.
