@@ -399,6 +399,10 @@ fn a_variant_can_name_what_it_is_compared_with() {
     reports[3].compare_with = Some("short".into());
     reports[2].compare_with = Some("first".into());
     assert_eq!(baselines(&reports), [0, 0, 0, 1]);
+    // two that name each other's rival: the one that is named is compared with nobody
+    reports[0].compare_with = Some("short".into());
+    assert_eq!(baselines(&reports), [1, 1, 0, 1]);
+    reports[0].compare_with = None;
     assert!(conclusion(&reports)[2].starts_with("short \u{2192} long: "));
 }
 
