@@ -35,15 +35,15 @@ pub(crate) enum Ticks {
 /// A range of values.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-    pub(crate) log: bool,
-    pub(crate) ticks: Ticks,
+    pub low: f64,
+    pub high: f64,
+    pub log: bool,
+    pub ticks: Ticks,
 }
 
 impl Axis {
     /// From zero to a round number not below `max`.
-    pub(crate) fn from_zero(max: f64) -> Self {
+    pub fn from_zero(max: f64) -> Self {
         let max = if max > 0.0 { max } else { 1.0 };
         let step = nice_step(max / 5.0);
         // curves must not touch the top edge
@@ -52,12 +52,12 @@ impl Axis {
     }
 
     /// Exactly from zero to `max`.
-    pub(crate) fn exactly(max: f64) -> Self {
+    pub fn exactly(max: f64) -> Self {
         Self { low: 0.0, high: if max > 0.0 { max } else { 1.0 }, log: false, ticks: Ticks::Plain }
     }
 
     /// From a round number not above `min` to one not below `max`.
-    pub(crate) fn around(min: f64, max: f64) -> Self {
+    pub fn around(min: f64, max: f64) -> Self {
         let span = if max > min { max - min } else { libm::fmax(libm::fabs(max) * 0.1, 1e-9) };
         let step = nice_step(span / 5.0);
         let (low, high) = (libm::floor(min / step) * step, libm::ceil(max / step) * step);
@@ -66,13 +66,13 @@ impl Axis {
     }
 
     /// Logarithmic, around picosecond values.
-    pub(crate) fn log_times(min: f64, max: f64) -> Self {
+    pub fn log_times(min: f64, max: f64) -> Self {
         let (min, max) = if min > 0.0 && max >= min { (min, max) } else { (1e3, 1e6) };
         Self::log(min, max, Ticks::Times)
     }
 
     /// Logarithmic, around positive values.
-    pub(crate) fn log(min: f64, max: f64, ticks: Ticks) -> Self {
+    pub fn log(min: f64, max: f64, ticks: Ticks) -> Self {
         let mut low = round_down(min * 0.98);
         let mut high = round_up(max * 1.02);
         // one value alone still needs a scale on both sides
@@ -84,7 +84,7 @@ impl Axis {
     }
 
     /// Share of the axis below `value`.
-    pub(crate) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         if self.log {
             libm::log(value / self.low) / libm::log(self.high / self.low)
         } else {
@@ -93,7 +93,7 @@ impl Axis {
     }
 
     /// Values with grid lines, and their texts (empty: a line only).
-    pub(crate) fn marks(&self) -> Vec<(f64, String)> {
+    pub fn marks(&self) -> Vec<(f64, String)> {
         if self.ticks == Ticks::None {
             return Vec::new();
         }
@@ -169,9 +169,9 @@ fn round_up(value: f64) -> f64 {
 /// How a line is told apart: colour, dashes and marker all differ.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub(crate) struct Stroke {
-    pub(crate) color: RGBColor,
-    pub(crate) dash: &'static [f64],
-    pub(crate) marker: Option<Marker>,
+    pub color: RGBColor,
+    pub dash: &'static [f64],
+    pub marker: Option<Marker>,
 }
 
 /// The n-th line of a figure (Okabe-Ito without its yellow, which is too pale for lines).
@@ -199,21 +199,21 @@ pub(crate) fn stroke(index: usize) -> Stroke {
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Panel {
     /// Left edge of the plot, without labels.
-    pub(crate) x: f64,
-    pub(crate) y: f64,
-    pub(crate) width: f64,
-    pub(crate) height: f64,
-    pub(crate) horizontal: Axis,
-    pub(crate) vertical: Axis,
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+    pub horizontal: Axis,
+    pub vertical: Axis,
 }
 
 impl Panel {
-    pub(crate) fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+    pub fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.x + self.width * self.horizontal.at(x), self.y + self.height * (1.0 - self.vertical.at(y)))
     }
 
     /// Grid, axes, tick texts, axis labels and a heading above the plot.
-    pub(crate) fn draw(&self, scene: &mut Scene, heading: &str, x_label: &str, y_label: &str) {
+    pub fn draw(&self, scene: &mut Scene, heading: &str, x_label: &str, y_label: &str) {
         let (right, bottom) = (self.x + self.width, self.y + self.height);
         let mut widest = 0.0f64;
         for (value, text) in self.vertical.marks() {
@@ -236,7 +236,7 @@ impl Panel {
     }
 
     /// Vertical grid lines, with the texts of the horizontal axis below.
-    pub(crate) fn vertical_grid(&self, scene: &mut Scene, texts: bool) {
+    pub fn vertical_grid(&self, scene: &mut Scene, texts: bool) {
         let bottom = self.y + self.height;
         // texts that would touch their neighbour are left out, the lines stay
         let mut free_from = f64::NEG_INFINITY;
@@ -253,7 +253,7 @@ impl Panel {
     }
 
     /// A line through values, clipped to the panel's horizontal range by the caller.
-    pub(crate) fn plot(&self, scene: &mut Scene, values: &[(f64, f64)], stroke: Stroke, phase: f64) {
+    pub fn plot(&self, scene: &mut Scene, values: &[(f64, f64)], stroke: Stroke, phase: f64) {
         let points: Vec<(f64, f64)> = values.iter().map(|value| self.place(*value)).collect();
         scene.dashed(&points, stroke.color, 2, stroke.dash);
         let Some(marker) = stroke.marker else { return };

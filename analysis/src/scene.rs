@@ -44,9 +44,9 @@ pub(crate) enum Align {
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub(crate) struct Type {
     /// Size of an em in page units.
-    pub(crate) size: f64,
-    pub(crate) bold: bool,
-    pub(crate) color: RGBColor,
+    pub size: f64,
+    pub bold: bool,
+    pub color: RGBColor,
 }
 
 /// Shape of a marker.
@@ -101,11 +101,11 @@ fn pixel_scale(font: &FontRef<'static>, em: f64) -> PxScale {
 }
 
 impl Scene {
-    pub(crate) fn new(width: u32, height: u32) -> Self {
+    pub fn new(width: u32, height: u32) -> Self {
         Self { width, height, items: Vec::new() }
     }
 
-    pub(crate) fn line(&mut self, points: &[(f64, f64)], color: RGBColor, width: u32) {
+    pub fn line(&mut self, points: &[(f64, f64)], color: RGBColor, width: u32) {
         // A thick line that turns back has a spike at its corner: it ends there, and another one begins.
         let turns_back = |corner: &[(f64, f64)]| {
             let [a, b, c] = [corner[0], corner[1], corner[2]];
@@ -124,7 +124,7 @@ impl Scene {
     }
 
     /// A line of `dash` on and off lengths; an empty pattern is a solid line.
-    pub(crate) fn dashed(&mut self, points: &[(f64, f64)], color: RGBColor, width: u32, dash: &[f64]) {
+    pub fn dashed(&mut self, points: &[(f64, f64)], color: RGBColor, width: u32, dash: &[f64]) {
         if dash.is_empty() {
             return self.line(points, color, width);
         }
@@ -156,25 +156,25 @@ impl Scene {
         self.line(&piece, color, width);
     }
 
-    pub(crate) fn polygon(&mut self, points: &[(f64, f64)], color: RGBColor) {
+    pub fn polygon(&mut self, points: &[(f64, f64)], color: RGBColor) {
         self.items.push(Item::Polygon { points: points.to_vec(), color });
     }
 
-    pub(crate) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, color: RGBColor) {
+    pub fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, color: RGBColor) {
         self.polygon(&[(x, y), (x + width, y), (x + width, y + height), (x, y + height)], color);
     }
 
     /// Text with its baseline at `at`.
-    pub(crate) fn text(&mut self, at: (f64, f64), text: &str, look: Type, align: Align) {
+    pub fn text(&mut self, at: (f64, f64), text: &str, look: Type, align: Align) {
         self.items.push(Item::Text { at, text: text.into(), look, align, upwards: false });
     }
 
     /// Text that reads from bottom to top, centred at `at`.
-    pub(crate) fn text_upwards(&mut self, at: (f64, f64), text: &str, look: Type) {
+    pub fn text_upwards(&mut self, at: (f64, f64), text: &str, look: Type) {
         self.items.push(Item::Text { at, text: text.into(), look, align: Align::Center, upwards: true });
     }
 
-    pub(crate) fn marker(&mut self, (x, y): (f64, f64), marker: Marker, color: RGBColor) {
+    pub fn marker(&mut self, (x, y): (f64, f64), marker: Marker, color: RGBColor) {
         let r = 4.0;
         let white = RGBColor(255, 255, 255);
         match marker {
@@ -213,7 +213,7 @@ impl Scene {
     }
 
     /// The figure as SVG text; the same bytes for the same scene on every machine.
-    pub(crate) fn to_svg(&self) -> String {
+    pub fn to_svg(&self) -> String {
         let (width, height) = (self.width * SVG_SCALE, self.height * SVG_SCALE);
         let mut out = String::new();
         {
@@ -229,7 +229,7 @@ impl Scene {
     }
 
     /// The figure as a PNG file of twice the page size.
-    pub(crate) fn to_png(&self) -> Vec<u8> {
+    pub fn to_png(&self) -> Vec<u8> {
         let scale = PNG_SCALE * OVERSAMPLING;
         let (width, height) = (self.width * scale, self.height * scale);
         let mut large = vec![0; (width * height * 3) as usize];
@@ -295,7 +295,7 @@ impl Scene {
 
     /// The first text that is not wholly on the page, or that overlaps another.
     #[cfg(test)]
-    pub(crate) fn text_trouble(&self) -> Option<String> {
+    pub fn text_trouble(&self) -> Option<String> {
         let mut boxes: Vec<([f64; 4], &str)> = Vec::new();
         for item in &self.items {
             let Item::Text { at: (x, y), text, look, align, upwards } = item else { continue };

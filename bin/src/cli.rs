@@ -20,7 +20,7 @@ use sweep::{CompareArgs, SweepArgs};
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) verb: Verb,
+    pub verb: Verb,
 }
 
 /// The words of the command line, with the verb `run` where none is given (`sweep x.json` likewise).
@@ -130,33 +130,33 @@ pub(crate) struct ExploreArgs {
     /// Transfer); packing: nothing is explored, but drawn where STUs lie in buffers (Scheduled Transfer); or
     /// a scenario file: the conduit that it opens, with its accidents at any message
     #[arg(value_name = "SUBJECT")]
-    pub(crate) subject: Subject,
+    pub subject: Subject,
     /// Of conduit: literal, minimal, corrected (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) algorithm: Vec<String>,
+    pub algorithm: Vec<String>,
     /// What goes wrong: none, LOSS1, RETX1, DUP1, RESTART1, ... (default: none)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) fault: Vec<String>,
+    pub fault: Vec<String>,
     /// Of conduit: MS, PEERS, CROSS; of transfer: connection, write, read, put, get,
     /// fetch-op, common (default: all)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) configuration: Vec<String>,
+    pub configuration: Vec<String>,
     /// Order of delivery: fifo, any (default: both)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) order: Vec<String>,
+    pub order: Vec<String>,
     /// Of conduit: OPENs beyond which a run is cut and called a storm (default: 6); of linx:
     /// connects beyond which it is cut (default: 9 in order, 3 in any order)
     #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<u32>,
+    pub limit: Option<u32>,
     /// Print a shortest run that ends like this instead of the table: one, none, duplicate, leak,
     /// half-open, orphan, storm; up, missing, stuck, disagreement, message, contract, cut
     #[arg(long, value_name = "CLASS")]
-    pub(crate) path: Option<String>,
+    pub path: Option<String>,
     /// Write that run to a folder: path.svg, path.png and path.txt show it; path.json replays one of conduits
     /// in the simulator. Of conduits without --path: a shortest run to each bad ending, each to a folder in
     /// it
     #[arg(long, value_name = "FOLDER")]
-    pub(crate) out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
 }
 
 /// Flags of `validate`.
@@ -164,47 +164,47 @@ pub(crate) struct ExploreArgs {
 pub(crate) struct ValidateArgs {
     /// Only the cases that take less than a minute together
     #[arg(long)]
-    pub(crate) quick: bool,
+    pub quick: bool,
     /// Only these cases, by name
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(crate) case: Vec<String>,
+    pub case: Vec<String>,
     /// Print JSON instead of a table
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// Write validation.md and validation.svg to a folder
     #[arg(long, value_name = "FOLDER")]
-    pub(crate) out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
 }
 
 /// Flags of `goal`.
 #[derive(Debug, Args)]
 pub(crate) struct GoalArgs {
     /// GOAL file
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// L: from sender to receiver
     #[arg(long, value_name = "TIME", default_value = "200 ns")]
-    pub(crate) latency: String,
+    pub latency: String,
     /// o: processor time of a message, at either end
     #[arg(long, value_name = "TIME", default_value = "0 ns")]
-    pub(crate) overhead: String,
+    pub overhead: String,
     /// g: from one message to the next at a NIC
     #[arg(long, value_name = "TIME", default_value = "0 ns")]
-    pub(crate) gap: String,
+    pub gap: String,
     /// G: each octet after the first, at a NIC
     #[arg(long, value_name = "TIME", default_value = "1 ns")]
-    pub(crate) gap_per_octet: String,
+    pub gap_per_octet: String,
     /// O: each octet after the first, at a processor
     #[arg(long, value_name = "TIME", default_value = "0 ns")]
-    pub(crate) overhead_per_octet: String,
+    pub overhead_per_octet: String,
     /// S: the sends of longer messages are over when they are received (default: of none)
     #[arg(long, value_name = "OCTETS")]
-    pub(crate) eager: Option<u64>,
+    pub eager: Option<u64>,
     /// By which rules
     #[arg(long, value_name = "RULES", default_value = "loggopsim")]
-    pub(crate) rules: RulesArg,
+    pub rules: RulesArg,
     /// Print JSON, with every rank
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
@@ -234,7 +234,7 @@ pub(crate) enum Listing {
 pub(crate) struct ScenarioArgs {
     /// Scenario file, or - for standard input
     #[arg(value_name = "SCENARIO")]
-    pub(crate) scenario: PathBuf,
+    pub scenario: PathBuf,
     /// Replace a value of the scenario: --set /traffic/0/load=0.7
     #[arg(long = "set", value_name = "/POINTER=VALUE", value_parser = parse_set)]
     set: Vec<(String, Value)>,
@@ -254,7 +254,7 @@ pub(crate) struct ScenarioArgs {
 
 impl ScenarioArgs {
     /// Changes in the order in which they apply: flags of their own win over `--set`.
-    pub(crate) fn overrides(&self) -> Vec<(String, Value)> {
+    pub fn overrides(&self) -> Vec<(String, Value)> {
         let own = [
             ("/seed", self.seed.map(Value::from)),
             ("/run/until", self.until.clone().map(Value::from)),
@@ -270,19 +270,19 @@ impl ScenarioArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
+    pub scenario: ScenarioArgs,
     /// Result folder (default: results/ and the name of the scenario)
     #[arg(long, value_name = "FOLDER")]
-    pub(crate) out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
     /// Print summary.json instead of tables
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// No progress bar and no tables
     #[arg(long, short)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// Keep the earlier results beside the new ones, as FOLDER.1, FOLDER.2, ...
     #[arg(long)]
-    pub(crate) keep: bool,
+    pub keep: bool,
     /// Event list of the kernel; no result depends on it
     #[arg(long, value_name = "KIND", default_value = "ring", hide_short_help = true)]
     event_list: EventListArg,
@@ -295,12 +295,12 @@ pub(crate) struct RunArgs {
     wire_check: bool,
     /// Variants to simulate at the same time (default: one for each core); no result depends on it
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: Option<u16>,
+    pub jobs: Option<u16>,
 }
 
 impl RunArgs {
     /// What the kernel needs to know.
-    pub(crate) fn options(&self) -> RunOptions {
+    pub fn options(&self) -> RunOptions {
         RunOptions {
             list: match self.event_list {
                 EventListArg::Heap => ListKind::Heap,
@@ -335,56 +335,56 @@ enum PipelineArg {
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
     #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
+    pub scenario: ScenarioArgs,
     /// Variant (default: the first)
     #[arg(long, value_name = "NAME")]
-    pub(crate) variant: Option<String>,
+    pub variant: Option<String>,
     /// Print the life of this packet: 1 is the first that was created
     #[arg(long, value_name = "N", value_parser = parse_number)]
-    pub(crate) packet: Option<usize>,
+    pub packet: Option<usize>,
     /// Write the Ethernet frames of Scheduled Transfer to this file instead, in pcapng form
     #[arg(long, value_name = "FILE", conflicts_with_all = ["packet", "only", "json"])]
-    pub(crate) pcapng: Option<PathBuf>,
+    pub pcapng: Option<PathBuf>,
     /// Only kinds of events: register, delivery, drop, edge, message, fact
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    pub(crate) only: Vec<String>,
+    pub only: Vec<String>,
     /// Only what happens at, or comes from, devices that match a pattern
     #[arg(long, value_name = "PATTERN")]
-    pub(crate) device: Vec<String>,
+    pub device: Vec<String>,
     /// Only flows that match a pattern; register accesses belong to the flow enumeration
     #[arg(long, value_name = "PATTERN")]
-    pub(crate) flow: Vec<String>,
+    pub flow: Vec<String>,
     /// Only from this instant on
     #[arg(long, value_name = "TIME")]
-    pub(crate) from: Option<String>,
+    pub from: Option<String>,
     /// Only up to this instant
     #[arg(long, value_name = "TIME")]
-    pub(crate) to: Option<String>,
+    pub to: Option<String>,
     /// Most events to print; 0 = all
     #[arg(long, value_name = "N", default_value_t = 100)]
-    pub(crate) limit: usize,
+    pub limit: usize,
     /// One JSON object for each event
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// Flags of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
+    pub scenario: ScenarioArgs,
     /// Print the scenario with every default written out
     #[arg(long)]
-    pub(crate) resolved: bool,
+    pub resolved: bool,
 }
 
 /// Flags of `init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// Name of the template (riosim list templates)
-    pub(crate) template: String,
+    pub template: String,
     /// File to write (default: standard output); an existing file is not overwritten
-    pub(crate) file: Option<PathBuf>,
+    pub file: Option<PathBuf>,
 }
 
 fn parse_number(text: &str) -> Result<usize, String> {

@@ -17,7 +17,7 @@ pub(crate) struct Bars {
 
 impl Bars {
     /// Bars for variants with these names.
-    pub(crate) fn new<'a>(quiet: bool, names: impl Iterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(quiet: bool, names: impl Iterator<Item = &'a str>) -> Self {
         // indicatif draws nothing where standard error is no terminal
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
@@ -25,7 +25,7 @@ impl Bars {
     }
 
     /// The bar of one variant that ends at `until_ps`.
-    pub(crate) fn bar(&self, name: &str, until_ps: u64) -> Bar {
+    pub fn bar(&self, name: &str, until_ps: u64) -> Bar {
         let style = ProgressStyle::with_template("{prefix} {bar:24} {percent:>3} %  {msg}");
         let style = style.expect("the template is a constant").progress_chars("=> ");
         let bar = self.all.add(ProgressBar::new(STEPS).with_style(style));
@@ -43,7 +43,7 @@ pub(crate) struct Bar {
 
 impl Bar {
     /// Shows how far the run is.
-    pub(crate) fn show(&self, now_ps: u64, events: u64) {
+    pub fn show(&self, now_ps: u64, events: u64) {
         if self.bar.is_hidden() {
             return;
         }
@@ -62,7 +62,7 @@ impl Bar {
     }
 
     /// Takes the bar away.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
 }
@@ -76,7 +76,7 @@ pub(crate) struct Total {
 
 impl Total {
     /// A bar for so many runs.
-    pub(crate) fn new(quiet: bool, runs: u64) -> Self {
+    pub fn new(quiet: bool, runs: u64) -> Self {
         let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {pos} of {len} runs{msg}");
         let style = style.expect("the template is a constant").progress_chars("=> ");
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
@@ -85,19 +85,19 @@ impl Total {
     }
 
     /// So many runs were there before.
-    pub(crate) fn begin(&self, kept: u64, runs: u64) {
+    pub fn begin(&self, kept: u64, runs: u64) {
         self.kept.store(kept, std::sync::atomic::Ordering::Relaxed);
         self.bar.set_length(runs);
         self.bar.set_position(kept);
     }
 
     /// The stop rule wants more.
-    pub(crate) fn more(&self, runs: u64) {
+    pub fn more(&self, runs: u64) {
         self.bar.set_length(runs);
     }
 
     /// So many more runs are durable.
-    pub(crate) fn add(&self, runs: u64) {
+    pub fn add(&self, runs: u64) {
         self.bar.inc(runs);
         if self.bar.is_hidden() {
             return;
@@ -113,7 +113,7 @@ impl Total {
     }
 
     /// Takes the bar away.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
 }

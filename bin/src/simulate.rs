@@ -19,11 +19,11 @@ const SLICE: u64 = 1 << 18;
 /// A variant that was simulated.
 pub(crate) struct Finished {
     /// Observations.
-    pub(crate) data: RunData,
+    pub data: RunData,
     /// Whether the watchdog ended it.
-    pub(crate) stalled: bool,
+    pub stalled: bool,
     /// Wall-clock seconds.
-    pub(crate) wall_s: f64,
+    pub wall_s: f64,
 }
 
 /// Simulates all variants; the results are in the order of the scenario.

@@ -20,12 +20,12 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// Bad input with a one-line explanation.
-    pub(crate) fn bad_input(text: impl std::fmt::Display) -> Self {
+    pub fn bad_input(text: impl std::fmt::Display) -> Self {
         Failure::BadInput(format!("riosim: {text}"))
     }
 
     /// Exit status.
-    pub(crate) fn code(&self) -> u8 {
+    pub fn code(&self) -> u8 {
         match self {
             Failure::Invariant(_) => 1,
             Failure::BadInput(_) => 2,
@@ -35,7 +35,7 @@ impl Failure {
     }
 
     /// Says why and gives the exit status.
-    pub(crate) fn report(&self) -> ExitCode {
+    pub fn report(&self) -> ExitCode {
         match self {
             Failure::BadInput(text) => complain(text),
             Failure::Invariant(text) => complain(&format!("riosim: an invariant broke: {text}")),

@@ -453,7 +453,7 @@ fn rates_of_bins_add_up_to_what_was_delivered() {
     let (time, rate) = (column("time_us"), column("delivered_gbps"));
     let cell = |text: &str| text.parse::<f64>().unwrap();
     let rows: Vec<(f64, f64)> = rows.map(|row| (cell(row[time]), cell(row[rate]))).collect();
-    let ends = rows.iter().skip(1).map(|row| row.0).chain([report.window.to_ps as f64 / 1e6]);
+    let ends = rows.iter().skip(1).map(|row| row.0).chain([report.run.outcome.end.0 as f64 / 1e6]);
     // Gb/s times us are thousands of bits
     let bits: f64 = rows.iter().zip(ends).map(|(&(from, rate), to)| 1e3 * rate * (to - from)).sum();
     let law = 8.0 * octets as f64;

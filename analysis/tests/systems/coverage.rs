@@ -8,6 +8,7 @@ const NOT_DRAWN: [(&str, &str); 5] = [
     ("ProgramSpec/file", "systems have no files beside them"),
     ("TraceSpec/file", "systems have no files beside them"),
     ("Spec/variants", "a system is one run"),
+    ("VariantSpec/compare_with", "a system is one run"),
     ("VariantSpec/name", "a system is one run"),
     ("VariantSpec/set", "a system is one run"),
 ];

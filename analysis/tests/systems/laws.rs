@@ -558,12 +558,19 @@ fn written(run: &Run, summary: &Value, broken: &mut Vec<String>) {
     for (index, data) in collector.flows().iter().enumerate() {
         let name = &report.flows[index].name;
         for (column, octets) in [
-            ("goodput_gbps", data.bins.iter().map(|bin| bin.payload).sum::<u64>()),
+            ("delivered_gbps", data.bins.iter().map(|bin| bin.payload).sum::<u64>()),
             ("offered_gbps", data.offered.iter().map(|bin| bin.payload).sum::<u64>()),
         ] {
             let rows = flows[column].iter().zip(&flows["flow"]).filter(|(_, flow)| *flow == name);
-            let rates: f64 = rows.map(|(rate, _)| rate.parse::<f64>().expect("a rate")).sum();
-            let told = rates * collector.bin_ps() as f64 / 8_000.0;
+            let at = |bin| collector.bin_start(bin).min(outcome.end.0);
+            let width = |bin| Some(at(bin + 1) - at(bin)).filter(|width| *width > 0);
+            let told: f64 = rows
+                .enumerate()
+                .map(|(bin, (rate, _))| {
+                    let width = width(bin).unwrap_or_else(|| collector.bin_ps());
+                    rate.parse::<f64>().expect("a rate") * width as f64 / 8_000.0
+                })
+                .sum();
             // Rates have nine digits.
             hold!(
                 broken,

@@ -7,17 +7,17 @@ use std::path::PathBuf;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
     /// From 0.
-    pub(crate) index: u32,
+    pub index: u32,
     /// At least 1.
-    pub(crate) count: u32,
+    pub count: u32,
 }
 
 impl Shard {
     /// Everything.
-    pub(crate) const ALL: Shard = Shard { index: 0, count: 1 };
+    pub const ALL: Shard = Shard { index: 0, count: 1 };
 
     /// Its points.
-    pub(crate) fn points(self, all: usize) -> impl Iterator<Item = usize> + Clone {
+    pub fn points(self, all: usize) -> impl Iterator<Item = usize> + Clone {
         (self.index as usize..all).step_by(self.count as usize)
     }
 }
@@ -26,7 +26,7 @@ impl Shard {
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
     #[command(subcommand)]
-    pub(crate) verb: SweepVerb,
+    pub verb: SweepVerb,
 }
 
 /// What to do with a sweep; `riosim sweep x.json` is short for `riosim sweep run x.json`.
@@ -51,33 +51,33 @@ pub(crate) enum SweepVerb {
 pub(crate) struct RunArgs {
     /// Sweep file
     #[arg(value_name = "SWEEP")]
-    pub(crate) sweep: PathBuf,
+    pub sweep: PathBuf,
     /// Result folder (default: results/sweeps/ and the name of the sweep)
     #[arg(long, value_name = "FOLDER")]
-    pub(crate) out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
     /// List the points and estimate the cost; simulate next to nothing, write nothing
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
     /// Runs at a time (default: one for each core, and not more than fit into memory)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: Option<u16>,
+    pub jobs: Option<u16>,
     /// Simulate only the points congruent to I modulo N (I from 0), and leave the results to sweep merge
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
-    pub(crate) shard: Option<Shard>,
+    pub shard: Option<Shard>,
     /// Count the runs that are there although scenario, seed or program have changed
     #[arg(long)]
-    pub(crate) accept_changes: bool,
+    pub accept_changes: bool,
     /// Throw away the runs that are there
     #[arg(long, conflicts_with = "accept_changes")]
-    pub(crate) restart: bool,
+    pub restart: bool,
     /// No progress bar and no tables
     #[arg(long, short)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// Who runs the points
     #[arg(long, value_name = "ENGINE", default_value = "local")]
-    pub(crate) engine: Engine,
+    pub engine: Engine,
     #[command(flatten, next_help_heading = "Slurm")]
-    pub(crate) slurm: SlurmArgs,
+    pub slurm: SlurmArgs,
 }
 
 /// Who runs the points.
@@ -94,28 +94,28 @@ pub(crate) enum Engine {
 pub(crate) struct SlurmArgs {
     /// Tasks of the job array (default: one for each point, at most 64)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) array_size: Option<u32>,
+    pub array_size: Option<u32>,
     /// Tasks that may run at the same time (default: as many as the cluster likes)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) array_limit: Option<u32>,
+    pub array_limit: Option<u32>,
     /// Partition (default: that of the cluster)
     #[arg(long, value_name = "NAME")]
-    pub(crate) partition: Option<String>,
+    pub partition: Option<String>,
     /// Account to charge
     #[arg(long, value_name = "NAME")]
-    pub(crate) account: Option<String>,
+    pub account: Option<String>,
     /// Most time of a task, as Slurm writes it: 2:00:00
     #[arg(long, value_name = "TIME")]
-    pub(crate) time: Option<String>,
+    pub time: Option<String>,
     /// Memory of a task, as Slurm writes it: 4G
     #[arg(long, value_name = "SIZE")]
-    pub(crate) mem: Option<String>,
+    pub mem: Option<String>,
     /// Cores of a task (default 1)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) cpus_per_task: Option<u16>,
+    pub cpus_per_task: Option<u16>,
     /// Write the batch scripts, do not submit them
     #[arg(long)]
-    pub(crate) no_submit: bool,
+    pub no_submit: bool,
 }
 
 /// A folder that a sweep wrote.
@@ -123,7 +123,7 @@ pub(crate) struct SlurmArgs {
 pub(crate) struct FolderArgs {
     /// Folder of the sweep
     #[arg(value_name = "FOLDER")]
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
 }
 
 /// Flags of `sweep merge`.
@@ -131,16 +131,16 @@ pub(crate) struct FolderArgs {
 pub(crate) struct MergeArgs {
     /// Folder of the sweep
     #[arg(value_name = "FOLDER")]
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// Merge what there is although points are missing
     #[arg(long)]
-    pub(crate) partial: bool,
+    pub partial: bool,
     /// Count runs of other versions of scenario or program
     #[arg(long)]
-    pub(crate) accept_changes: bool,
+    pub accept_changes: bool,
     /// No tables
     #[arg(long, short)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
 }
 
 /// Flags of `sweep plot`.
@@ -148,31 +148,31 @@ pub(crate) struct MergeArgs {
 pub(crate) struct PlotArgs {
     /// Folder of the sweep
     #[arg(value_name = "FOLDER")]
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// Column of the results
     #[arg(long, value_name = "NAME", default_value = "latency_mean_ns")]
-    pub(crate) metric: String,
+    pub metric: String,
     /// overall, or a flow
     #[arg(long, value_name = "FLOW", default_value = "overall")]
-    pub(crate) scope: String,
+    pub scope: String,
     /// Horizontal axis (default: the one with the most numbers)
     #[arg(long, value_name = "AXIS")]
-    pub(crate) x: Option<String>,
+    pub x: Option<String>,
     /// Axis with a line for each value, or the vertical one of a heat map (default: the next)
     #[arg(long, value_name = "AXIS")]
-    pub(crate) y: Option<String>,
+    pub y: Option<String>,
     /// Axis with a panel for each value (default: the next)
     #[arg(long, value_name = "AXIS")]
-    pub(crate) panels: Option<String>,
+    pub panels: Option<String>,
     /// Hold an axis at a value: --where load=0.7
     #[arg(long = "where", value_name = "AXIS=VALUE")]
-    pub(crate) fixed: Vec<String>,
+    pub fixed: Vec<String>,
     /// A heat map, true or false (default: if both axes have eight numbers or more)
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
-    pub(crate) heat: Option<bool>,
+    pub heat: Option<bool>,
     /// Logarithmic values, true or false (default: if they span more than a factor of 30)
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
-    pub(crate) log: Option<bool>,
+    pub log: Option<bool>,
 }
 
 /// Flags of `compare`.
@@ -180,22 +180,22 @@ pub(crate) struct PlotArgs {
 pub(crate) struct CompareArgs {
     /// Folder of a sweep, or a part of it: FOLDER:axis=value,axis=value
     #[arg(value_name = "A")]
-    pub(crate) a: String,
+    pub a: String,
     /// Likewise
     #[arg(value_name = "B")]
-    pub(crate) b: String,
+    pub b: String,
     /// Columns of the results (default: loads, goodput, latencies, head-of-line blocking, stalls)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) metric: Vec<String>,
+    pub metric: Vec<String>,
     /// overall, or a flow (default: all that both have)
     #[arg(long, value_name = "FLOW")]
-    pub(crate) scope: Option<String>,
+    pub scope: Option<String>,
     /// Every column
     #[arg(long, conflicts_with = "metric")]
-    pub(crate) all: bool,
+    pub all: bool,
     /// Print JSON instead of a table
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 fn parse_shard(text: &str) -> Result<Shard, String> {

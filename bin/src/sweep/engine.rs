@@ -26,25 +26,25 @@ const WRONG_SHOWN: usize = 5;
 
 /// How to run.
 pub(crate) struct Settings<'a> {
-    pub(crate) shard: Shard,
-    pub(crate) jobs: usize,
-    pub(crate) quiet: bool,
+    pub shard: Shard,
+    pub jobs: usize,
+    pub quiet: bool,
     /// Path of the log, for messages.
-    pub(crate) log: &'a Path,
-    pub(crate) interrupted: &'a AtomicBool,
+    pub log: &'a Path,
+    pub interrupted: &'a AtomicBool,
 }
 
 /// What was done.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
     /// Runs simulated now.
-    pub(crate) runs: u64,
+    pub runs: u64,
     /// Runs that were there before.
-    pub(crate) kept: u64,
+    pub kept: u64,
     /// Wall-clock seconds of the simulations, summed over threads.
-    pub(crate) busy_s: f64,
+    pub busy_s: f64,
     /// Largest memory of a run, octets, as far as the system tells, and runs that fit at a time.
-    pub(crate) memory: (Option<u64>, usize),
+    pub memory: (Option<u64>, usize),
 }
 
 /// What makes the mistakes of different points the same: codes and places.

@@ -23,20 +23,20 @@ const FORMAT: u32 = 2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     /// Version of this layout.
-    pub(crate) format: u32,
+    pub format: u32,
     /// What the runs belong to.
-    pub(crate) made_from: Header,
+    pub made_from: Header,
     /// How many replications.
-    pub(crate) rule: Rule,
+    pub rule: Rule,
     /// Figures to draw.
-    pub(crate) plots: Vec<PlotSpec>,
+    pub plots: Vec<PlotSpec>,
     /// Axes and points.
-    pub(crate) frame: Frame,
+    pub frame: Frame,
 }
 
 impl Manifest {
     /// What the folder of this sweep says.
-    pub(crate) fn new(plan: &SweepPlan, header: &Header) -> Self {
+    pub fn new(plan: &SweepPlan, header: &Header) -> Self {
         let axes = plan.axes.iter().map(|axis| FrameAxis {
             name: axis.name.clone(),
             column: axis.column(),
@@ -100,11 +100,11 @@ pub(crate) struct Folder {
 
 impl Folder {
     /// The folder at this path, whatever is in it.
-    pub(crate) fn at(path: &Path) -> Self {
+    pub fn at(path: &Path) -> Self {
         Self { path: path.into() }
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -116,7 +116,7 @@ impl Folder {
     ///
     /// # Errors
     /// If it is no folder of a sweep.
-    pub(crate) fn manifest(&self) -> Result<Manifest, Failure> {
+    pub fn manifest(&self) -> Result<Manifest, Failure> {
         let path = self.path.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(|error| {
             if self.path.join("summary.json").is_file() {
@@ -152,7 +152,7 @@ impl Folder {
     }
 
     /// Makes the folder ready for runs of `manifest`.
-    pub(crate) fn prepare(&self, manifest: &Manifest, earlier: Earlier) -> Result<(), Failure> {
+    pub fn prepare(&self, manifest: &Manifest, earlier: Earlier) -> Result<(), Failure> {
         let there = self.path.join(MANIFEST).is_file();
         let occupied = fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_some());
         if !there && (self.path.is_file() || occupied && !self.path.join("tasks").is_dir()) {
@@ -203,7 +203,7 @@ impl Folder {
     }
 
     /// Writes a file whole or not at all.
-    pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
         let path = self.path.join(name);
         let attempt = || -> io::Result<()> {
             let parent = path.parent().unwrap_or(&self.path);
@@ -223,7 +223,7 @@ impl Folder {
     }
 
     /// The logs of all tasks, by name.
-    pub(crate) fn logs(&self) -> Result<Vec<(String, log::Content)>, Failure> {
+    pub fn logs(&self) -> Result<Vec<(String, log::Content)>, Failure> {
         let folder = self.path.join("tasks");
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
@@ -252,7 +252,7 @@ impl Folder {
     ///
     /// # Errors
     /// If a log belongs to something else and that is not accepted, or if two runs of the same point differ.
-    pub(crate) fn finished(&self, manifest: &Manifest, earlier: Earlier) -> Result<Finished, Failure> {
+    pub fn finished(&self, manifest: &Manifest, earlier: Earlier) -> Result<Finished, Failure> {
         let mut finished = Finished::default();
         for (name, content) in self.logs()? {
             if let Some(header) = &content.header
@@ -281,7 +281,7 @@ pub(crate) struct Finished {
 
 impl Finished {
     /// Adds a run; the same run twice is one.
-    pub(crate) fn add(&mut self, record: Record) -> Result<(), Failure> {
+    pub fn add(&mut self, record: Record) -> Result<(), Failure> {
         if record.run.rows.iter().any(|row| row.values.len() != METRICS.len()) {
             return Err(Failure::bad_input(
                 "a log has other columns than this version writes; --restart begins anew",
@@ -302,12 +302,12 @@ impl Finished {
     }
 
     /// Whether a run is there.
-    pub(crate) fn has(&self, key: &str, replication: u32) -> bool {
+    pub fn has(&self, key: &str, replication: u32) -> bool {
         self.runs.get(key).is_some_and(|runs| runs.contains_key(&replication))
     }
 
     /// How many runs a point needs: see [`Rule::settled`].
-    pub(crate) fn settled(&self, key: &str, rule: &Rule) -> Result<u32, u32> {
+    pub fn settled(&self, key: &str, rule: &Rule) -> Result<u32, u32> {
         let none = BTreeMap::new();
         let runs = self.runs.get(key).unwrap_or(&none);
         let known: Vec<&Run> = (1..).map_while(|replication| runs.get(&replication)).collect();
@@ -315,7 +315,7 @@ impl Finished {
     }
 
     /// The runs that count, and the points that are not done.
-    pub(crate) fn data(&self, manifest: &Manifest) -> (Data, Vec<u32>) {
+    pub fn data(&self, manifest: &Manifest) -> (Data, Vec<u32>) {
         let (mut data, mut missing) = (Data::default(), Vec::new());
         for (index, point) in manifest.frame.points.iter().enumerate() {
             let Some(runs) = self.runs.get(&point.key) else {

@@ -18,27 +18,27 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Header {
     /// Version of the program.
-    pub(crate) riosim: String,
+    pub riosim: String,
     /// Fingerprint of a small run that every version makes: it changes when results do.
-    pub(crate) reference: String,
+    pub reference: String,
     /// Hash of the scenario.
-    pub(crate) scenario: String,
+    pub scenario: String,
     /// Seed of the sweep.
-    pub(crate) seed: u64,
+    pub seed: u64,
 }
 
 /// One finished run in a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
     /// Key of the point.
-    pub(crate) point: String,
+    pub point: String,
     /// Replication, from 1.
-    pub(crate) replication: u32,
+    pub replication: u32,
     /// Wall-clock microseconds; no result depends on it.
-    pub(crate) wall_us: u64,
+    pub wall_us: u64,
     /// What was measured.
     #[serde(flatten)]
-    pub(crate) run: Run,
+    pub run: Run,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -52,13 +52,13 @@ enum Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     /// What the runs belong to; the last header counts.
-    pub(crate) header: Option<Header>,
+    pub header: Option<Header>,
     /// Finished runs.
-    pub(crate) records: Vec<Record>,
+    pub records: Vec<Record>,
     /// Octets up to the end of the last whole line.
-    pub(crate) whole: u64,
+    pub whole: u64,
     /// Octets after that.
-    pub(crate) torn: u64,
+    pub torn: u64,
 }
 
 /// Length and checksum in front of a line.
@@ -147,7 +147,7 @@ impl Log<File> {
     /// Opens the log at `path` for a task, makes it if it is not there, and cuts off what is not whole.
     ///
     /// Gives back how many octets were cut off as well.
-    pub(crate) fn open(path: &Path, header: &Header) -> io::Result<(Self, u64)> {
+    pub fn open(path: &Path, header: &Header) -> io::Result<(Self, u64)> {
         let content = match read(path) {
             Ok(content) => content,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Content::default(),
@@ -172,7 +172,7 @@ impl Log<File> {
 
 impl<M: Media> Log<M> {
     /// Makes these runs durable, all or none.
-    pub(crate) fn commit(&mut self, records: &[Record]) -> io::Result<()> {
+    pub fn commit(&mut self, records: &[Record]) -> io::Result<()> {
         let lines = records.iter().flat_map(|record| line(&Entry::Run(record.clone()))).collect();
         self.write(lines)
     }

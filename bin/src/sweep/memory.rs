@@ -48,12 +48,12 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Octets by which the largest resident set has grown since `before`.
-    pub(crate) fn grown(self, before: Memory) -> u64 {
+    pub fn grown(self, before: Memory) -> u64 {
         self.peak.saturating_sub(before.peak)
     }
 
     /// Octets that further allocations could get.
-    pub(crate) fn available(self) -> u64 {
+    pub fn available(self) -> u64 {
         self.available
     }
 }
@@ -113,7 +113,7 @@ fn kib(text: &str, key: &str) -> Option<u64> {
 
 impl Gate {
     /// Admits at most `jobs` runs at a time.
-    pub(crate) fn new(jobs: usize) -> Self {
+    pub fn new(jobs: usize) -> Self {
         Self::with(jobs, ask)
     }
 
@@ -131,7 +131,7 @@ impl Gate {
     }
 
     /// Waits until there is room, then runs.
-    pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         let lock = || self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut state = lock();
         while state.running >= state.limit.max(1) {
@@ -164,7 +164,7 @@ impl Gate {
     }
 
     /// Octets that a run needs, as far as known, and how many fit at a time.
-    pub(crate) fn known(&self) -> (Option<u64>, usize) {
+    pub fn known(&self) -> (Option<u64>, usize) {
         let state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         (state.per_run, state.limit)
     }

@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Arrival {
     /// Slot.
-    pub(crate) slot: u64,
+    pub slot: u64,
     /// Input.
-    pub(crate) input: u32,
+    pub input: u32,
     /// Output.
-    pub(crate) output: u32,
+    pub output: u32,
 }
 
 /// Bernoulli trials at each input, uniform outputs, by slot and input.

@@ -15,19 +15,19 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     /// Deliveries.
-    pub(crate) count: u64,
+    pub count: u64,
     /// Payload octets.
-    pub(crate) octets: u64,
+    pub octets: u64,
     /// Picoseconds of injection links.
-    pub(crate) link_ps: u128,
+    pub link_ps: u128,
     /// Sum of latencies, picoseconds.
-    pub(crate) latency_ps: u128,
+    pub latency_ps: u128,
     /// Shortest and longest latency, picoseconds.
-    pub(crate) least_ps: u64,
+    pub least_ps: u64,
     /// Longest latency, picoseconds.
-    pub(crate) most_ps: u64,
+    pub most_ps: u64,
     /// Sums by cause, picoseconds.
-    pub(crate) parts_ps: [u128; 12],
+    pub parts_ps: [u128; 12],
 }
 
 impl Tally {
@@ -44,12 +44,12 @@ impl Tally {
     }
 
     /// Mean latency, picoseconds.
-    pub(crate) fn mean_ps(&self) -> f64 {
+    pub fn mean_ps(&self) -> f64 {
         self.latency_ps as f64 / self.count as f64
     }
 
     /// Mean of a cause, picoseconds.
-    pub(crate) fn mean_part_ps(&self, cause: Cause) -> f64 {
+    pub fn mean_part_ps(&self, cause: Cause) -> f64 {
         self.parts_ps[cause as usize] as f64 / self.count as f64
     }
 }
@@ -88,11 +88,11 @@ impl Probe for Counter {
 /// A run that is over.
 pub(crate) struct Run {
     /// What was simulated.
-    pub(crate) config: Arc<FabricConfig>,
+    pub config: Arc<FabricConfig>,
     /// Totals of the simulator.
-    pub(crate) outcome: Outcome,
+    pub outcome: Outcome,
     /// Measured time, picoseconds.
-    pub(crate) window_ps: u64,
+    pub window_ps: u64,
     packets: Vec<Tally>,
     round_trips: Vec<Tally>,
     in_flight: (u64, u64),
@@ -105,32 +105,32 @@ impl Run {
     }
 
     /// Packets of a flow.
-    pub(crate) fn packets(&self, flow: &str) -> &Tally {
+    pub fn packets(&self, flow: &str) -> &Tally {
         &self.packets[self.index(flow)]
     }
 
     /// Round trips of a flow.
-    pub(crate) fn round_trips(&self, flow: &str) -> &Tally {
+    pub fn round_trips(&self, flow: &str) -> &Tally {
         &self.round_trips[self.index(flow)]
     }
 
     /// Accepted load of a flow of one source: share of its injection link.
-    pub(crate) fn load(&self, flow: &str) -> f64 {
+    pub fn load(&self, flow: &str) -> f64 {
         self.packets(flow).link_ps as f64 / self.window_ps as f64
     }
 
     /// Packets of all flows that were delivered in the measured time.
-    pub(crate) fn delivered(&self) -> u64 {
+    pub fn delivered(&self) -> u64 {
         self.packets.iter().map(|tally| tally.count).sum()
     }
 
     /// Mean of the sampled number of packets that exist.
-    pub(crate) fn mean_in_flight(&self) -> f64 {
+    pub fn mean_in_flight(&self) -> f64 {
         self.in_flight.0 as f64 / self.in_flight.1 as f64
     }
 
     /// Totals of a port.
-    pub(crate) fn port(&self, device: &str, port: u8) -> &models::stats::PortStats {
+    pub fn port(&self, device: &str, port: u8) -> &models::stats::PortStats {
         let number = self.config.devices.iter().position(|d| d.path == device);
         let number = number.unwrap_or_else(|| panic!("no device is called {device:?}")) as u32;
         let found = self.outcome.ports.iter().find(|(d, p, _)| (*d, *p) == (number, port));

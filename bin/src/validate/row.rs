@@ -15,7 +15,7 @@ pub(crate) enum Known {
 }
 
 impl Known {
-    pub(crate) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Known::Read => "read",
             Known::Abstract => "abstract",
@@ -28,26 +28,26 @@ impl Known {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Source {
     /// Citation, or the rule.
-    pub(crate) text: &'static str,
+    pub text: &'static str,
     /// How well it is known.
-    pub(crate) known: Known,
+    pub known: Known,
     /// From outside RapidIO.
-    pub(crate) outside: bool,
+    pub outside: bool,
 }
 
 impl Source {
     /// From the literature on networks and queues.
-    pub(crate) const fn literature(text: &'static str, known: Known) -> Self {
+    pub const fn literature(text: &'static str, known: Known) -> Self {
         Source { text, known, outside: true }
     }
 
     /// From a RapidIO document, or from one of the protocols of the mission.
-    pub(crate) const fn document(text: &'static str) -> Self {
+    pub const fn document(text: &'static str) -> Self {
         Source { text, known: Known::Read, outside: false }
     }
 
     /// Reckoned here.
-    pub(crate) const fn derived(text: &'static str) -> Self {
+    pub const fn derived(text: &'static str) -> Self {
         Source { text, known: Known::Derived, outside: false }
     }
 }
@@ -66,31 +66,26 @@ pub(crate) enum Expected {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Row {
     /// Group of rows that are simulated together.
-    pub(crate) case: &'static str,
+    pub case: &'static str,
     /// What is measured.
-    pub(crate) what: String,
+    pub what: String,
     /// Unit of all numbers of the row.
-    pub(crate) unit: &'static str,
+    pub unit: &'static str,
     /// Where the expectation comes from.
-    pub(crate) source: Source,
+    pub source: Source,
     /// The expectation.
-    pub(crate) expected: Expected,
+    pub expected: Expected,
     /// Why `allowed` is not zero; empty if it is.
-    pub(crate) reason: &'static str,
+    pub reason: &'static str,
     /// What the simulator gives: the mean of replications, or the one value of a run without chance.
-    pub(crate) simulated: f64,
+    pub simulated: f64,
     /// Half the 99.9 % interval of that mean; `None`: nothing is drawn, so the value is exact.
-    pub(crate) half_width: Option<f64>,
+    pub half_width: Option<f64>,
 }
 
 impl Row {
     /// An expectation of exactly `value`.
-    pub(crate) fn exact(
-        case: &'static str,
-        what: impl Into<String>,
-        unit: &'static str,
-        source: Source,
-    ) -> Self {
+    pub fn exact(case: &'static str, what: impl Into<String>, unit: &'static str, source: Source) -> Self {
         Row {
             case,
             what: what.into(),
@@ -104,19 +99,19 @@ impl Row {
     }
 
     /// Expects this value.
-    pub(crate) fn expects(mut self, value: f64) -> Self {
+    pub fn expects(mut self, value: f64) -> Self {
         self.expected = Expected::Value { value, allowed: 0.0 };
         self
     }
 
     /// Expects no more than this.
-    pub(crate) fn expects_at_most(mut self, value: f64) -> Self {
+    pub fn expects_at_most(mut self, value: f64) -> Self {
         self.expected = Expected::AtMost { value };
         self
     }
 
     /// Leaves so much open, for this reason.
-    pub(crate) fn allows(mut self, by: f64, reason: &'static str) -> Self {
+    pub fn allows(mut self, by: f64, reason: &'static str) -> Self {
         if let Expected::Value { allowed, .. } = &mut self.expected {
             *allowed = by;
             self.reason = reason;
@@ -125,13 +120,13 @@ impl Row {
     }
 
     /// The one value of a run without chance.
-    pub(crate) fn found(mut self, value: f64) -> Self {
+    pub fn found(mut self, value: f64) -> Self {
         self.simulated = value;
         self
     }
 
     /// The mean of independent replications.
-    pub(crate) fn found_in(mut self, replications: &[f64]) -> Self {
+    pub fn found_in(mut self, replications: &[f64]) -> Self {
         let (mean, half) = interval(replications);
         self.simulated = mean;
         self.half_width = Some(half);
@@ -139,7 +134,7 @@ impl Row {
     }
 
     /// Whether what came out is what must come out.
-    pub(crate) fn passes(&self) -> bool {
+    pub fn passes(&self) -> bool {
         let half = self.half_width.unwrap_or(0.0);
         // A value that was never computed is no agreement.
         let ulps = 1e-12 * self.simulated.abs();

@@ -14,7 +14,7 @@ const REFRESH_CODE_GROUPS: u64 = 16 * 1_024;
 
 impl Compiler<'_> {
     /// The channels that the settings of a link ask for; `pointer` is where they stand.
-    pub(crate) fn channels(
+    pub fn channels(
         &mut self,
         spec: &VcsSpec,
         pointer: &str,
@@ -90,7 +90,7 @@ impl Compiler<'_> {
     }
 
     /// What links with virtual channels ask of everything around them.
-    pub(crate) fn check_channels(&mut self, config: &FabricConfig) {
+    pub fn check_channels(&mut self, config: &FabricConfig) {
         for link in 0..self.wires.len() {
             if self.wires[link].channels.is_none() {
                 continue;

@@ -33,7 +33,7 @@ pub(crate) fn expand(spec: &mut Spec) {
 
 impl Compiler<'_> {
     /// What a host will do with devices of these ports; sets the ids of endpoints.
-    pub(crate) fn enumeration(&mut self, ports: &[Vec<PortConfig>]) -> Option<Enumeration> {
+    pub fn enumeration(&mut self, ports: &[Vec<PortConfig>]) -> Option<Enumeration> {
         let setup = setup(self.spec)?;
         let before = self.out.len();
         self.check_setup(setup);
@@ -95,7 +95,7 @@ impl Compiler<'_> {
     }
 
     /// The tables that the host will write.
-    pub(crate) fn planned_routes(&self, enumeration: &Enumeration) -> Tables {
+    pub fn planned_routes(&self, enumeration: &Enumeration) -> Tables {
         let mut tables = routing::none(&self.graph);
         for (device, table) in tables.iter_mut().enumerate() {
             for (port, &endpoint) in table.iter_mut().zip(&self.graph.endpoints) {

@@ -32,7 +32,7 @@ struct Line {
 
 impl<'a> Excerpt<'a> {
     /// An excerpt of `text` that shows what is at `places`.
-    pub(crate) fn new(file: &'a str, text: &str, places: impl Iterator<Item = usize> + Clone) -> Self {
+    pub fn new(file: &'a str, text: &str, places: impl Iterator<Item = usize> + Clone) -> Self {
         let mut out = String::with_capacity(text.len());
         let mut lines = Vec::new();
         let mut start = 0;
@@ -57,7 +57,7 @@ impl<'a> Excerpt<'a> {
     }
 
     /// Where the octet `offset` of the file is in the excerpt, or the nearest one that is kept.
-    pub(crate) fn offset(&self, offset: usize) -> usize {
+    pub fn offset(&self, offset: usize) -> usize {
         let line = self.lines.partition_point(|line| line.start <= offset);
         match line.checked_sub(1).and_then(|line| self.lines.get(line)) {
             Some(line) => line.at + offset.clamp(line.from, line.to) - line.from,

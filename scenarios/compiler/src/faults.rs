@@ -32,7 +32,7 @@ struct Reported;
 
 impl Compiler<'_> {
     /// Links that run in symbol granularity, and their faults.
-    pub(crate) fn faults(&mut self, config: &mut FabricConfig) {
+    pub fn faults(&mut self, config: &mut FabricConfig) {
         let mut details: BTreeMap<usize, Detail> = BTreeMap::new();
         for (link, wire) in self.wires.iter().enumerate() {
             if wire.receiver || wire.symbolic || wire.channels.is_some() {
@@ -83,7 +83,7 @@ impl Compiler<'_> {
     }
 
     /// VoQ messages that are lost.
-    pub(crate) fn losses(&mut self, config: &mut FabricConfig) {
+    pub fn losses(&mut self, config: &mut FabricConfig) {
         let spec = self.spec;
         let losses = filled(&filled(&spec.faults).lose_voq_symbols);
         for (i, loss) in losses.iter().enumerate() {

@@ -168,8 +168,8 @@ pub(crate) struct Cast<'a> {
 /// What the flows come to.
 #[derive(Default)]
 pub(crate) struct Demand {
-    pub(crate) hot: Vec<u16>,
-    pub(crate) offered: Vec<Offered>,
+    pub hot: Vec<u16>,
+    pub offered: Vec<Offered>,
 }
 
 /// Most flows of a scenario; hot flows of hotspots come on top and still fit a 16-bit index.

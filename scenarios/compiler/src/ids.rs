@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 impl Compiler<'_> {
     /// Gives every endpoint and every group its id: that of the file, or the lowest free one.
-    pub(crate) fn identifiers(&mut self) {
+    pub fn identifiers(&mut self) {
         let spec = self.spec;
         let endpoints = self.graph.endpoints.clone();
         let groups = spec.multicast.as_deref().unwrap_or_default();

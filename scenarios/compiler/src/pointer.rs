@@ -15,7 +15,7 @@ pub(crate) struct Wrong {
 
 impl Wrong {
     /// As a finding at `at`.
-    pub(crate) fn diagnostic(self, at: &str, prefix: &str) -> Diagnostic {
+    pub fn diagnostic(self, at: &str, prefix: &str) -> Diagnostic {
         Diagnostic::error("SC060", at, format!("{prefix}{}", self.message))
             .help(self.help)
             .did_you_mean(&self.found, self.names.iter().map(String::as_str))

@@ -6,24 +6,24 @@ use crate::spec::*;
 
 /// Where quantities are read, and the errors go.
 pub(crate) struct Quantities<'a> {
-    pub(crate) out: &'a mut Vec<Diagnostic>,
+    pub out: &'a mut Vec<Diagnostic>,
     /// Links are of another medium than RapidIO unless they say what they are.
-    pub(crate) media: bool,
+    pub media: bool,
 }
 
 impl Quantities<'_> {
     /// What can be read; an error is told.
-    pub(crate) fn report<T>(&mut self, at: &str, result: Result<T, String>) -> Option<T> {
+    pub fn report<T>(&mut self, at: &str, result: Result<T, String>) -> Option<T> {
         result.map_err(|why| self.out.push(Diagnostic::error("SC007", at, why))).ok()
     }
 
     /// The value of a quantity that is there and can be read.
-    pub(crate) fn value<U: Unit>(&mut self, at: &str, quantity: Option<&Quantity<U>>) -> Option<U::Value> {
+    pub fn value<U: Unit>(&mut self, at: &str, quantity: Option<&Quantity<U>>) -> Option<U::Value> {
         self.report(at, quantity?.read())
     }
 
     /// Quantities by their keys below `at`.
-    pub(crate) fn all(&mut self, at: &str, quantities: Vec<(String, &dyn Written)>) {
+    pub fn all(&mut self, at: &str, quantities: Vec<(String, &dyn Written)>) {
         for (key, quantity) in quantities {
             if let Some(why) = quantity.wrong() {
                 self.out.push(Diagnostic::error("SC007", format!("{at}/{key}"), why));
@@ -32,7 +32,7 @@ impl Quantities<'_> {
     }
 
     /// How long an answer may take.
-    pub(crate) fn patience(&mut self, at: String, none: bool) {
+    pub fn patience(&mut self, at: String, none: bool) {
         if none {
             let message = "nothing is answered in no time";
             self.out.push(Diagnostic::error("SC008", at, message).help("for example \"1 ms\""));
@@ -40,7 +40,7 @@ impl Quantities<'_> {
     }
 
     /// A service time.
-    pub(crate) fn service(&mut self, at: &str, service: Option<&ServiceSpec>) {
+    pub fn service(&mut self, at: &str, service: Option<&ServiceSpec>) {
         match service {
             Some(ServiceSpec::Fixed(time)) => {
                 self.value(at, Some(time));

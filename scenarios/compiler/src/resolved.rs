@@ -17,15 +17,15 @@ use models::sim_core::{Duration, Time};
 
 /// How long to run and what to watch.
 pub(crate) struct Run {
-    pub(crate) until: Time,
-    pub(crate) warmup: Warmup,
-    pub(crate) sample_every: Option<Duration>,
-    pub(crate) stall_after: Period,
-    pub(crate) on_stall: OnStall,
+    pub until: Time,
+    pub warmup: Warmup,
+    pub sample_every: Option<Duration>,
+    pub stall_after: Period,
+    pub on_stall: OnStall,
 }
 
 impl Run {
-    pub(crate) fn new(spec: &Spec) -> Self {
+    pub fn new(spec: &Spec) -> Self {
         let run = filled(&spec.run);
         let until = filled(&run.until).get();
         Self {
@@ -47,17 +47,17 @@ impl Run {
 
 /// VoQ backpressure.
 pub(crate) struct Voq {
-    pub(crate) enabled: bool,
-    pub(crate) staging: Staging,
-    pub(crate) thresholds: Thresholds,
+    pub enabled: bool,
+    pub staging: Staging,
+    pub thresholds: Thresholds,
     /// `None`: by the buffers of each switch.
-    pub(crate) verdict: Option<VerdictKind>,
-    pub(crate) refresh: Period,
-    pub(crate) generation_delay: Duration,
+    pub verdict: Option<VerdictKind>,
+    pub refresh: Period,
+    pub generation_delay: Duration,
 }
 
 impl Voq {
-    pub(crate) fn new(spec: &Spec) -> Self {
+    pub fn new(spec: &Spec) -> Self {
         let voq = filled(&spec.voq);
         Self {
             enabled: *filled(&voq.enabled),

@@ -11,13 +11,13 @@ use std::sync::OnceLock;
 
 /// A kind of file: its schema, and what checks a value against it.
 pub(crate) struct Language {
-    pub(crate) schema: Value,
+    pub schema: Value,
     validator: Validator,
 }
 
 impl Language {
     /// Of files with a schema that `schemars` has made.
-    pub(crate) fn new(schema: schemars::Schema) -> Self {
+    pub fn new(schema: schemars::Schema) -> Self {
         let mut schema = schema.to_value();
         tighten(&mut schema);
         let validator = jsonschema::validator_for(&schema).expect("the generated schema is valid");
@@ -30,7 +30,7 @@ impl Language {
     }
 
     /// Reads a value as such a file, or says everything that is wrong with its structure.
-    pub(crate) fn read<T: DeserializeOwned>(&'static self, value: &Value) -> Result<T, Vec<Diagnostic>> {
+    pub fn read<T: DeserializeOwned>(&'static self, value: &Value) -> Result<T, Vec<Diagnostic>> {
         let mut found = Vec::new();
         for error in self.validator.iter_errors(value) {
             self.explain(&error, &mut found);

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 impl Compiler<'_> {
-    pub(crate) fn routes(&mut self) -> Option<routing::Tables> {
+    pub fn routes(&mut self) -> Option<routing::Tables> {
         let spec = filled(&self.spec.routing);
         let method = match filled(&spec.method) {
             RoutingMethod::Auto => self.spec.topology.method(),
@@ -54,7 +54,7 @@ impl Compiler<'_> {
     }
 
     /// Routing entries that the file gives.
-    pub(crate) fn explicit_tables(&mut self, devices: &mut [DeviceConfig], owners: &[u32]) {
+    pub fn explicit_tables(&mut self, devices: &mut [DeviceConfig], owners: &[u32]) {
         let spec = self.spec;
         let Some(tables) = spec.routing.as_ref().and_then(|r| r.tables.as_ref()) else { return };
         for (switch, rows) in tables {
@@ -123,7 +123,7 @@ impl Compiler<'_> {
     }
 
     /// Multicast masks: one tree of shortest paths over the members, the same from every side.
-    pub(crate) fn multicast(&mut self, config: &mut FabricConfig) {
+    pub fn multicast(&mut self, config: &mut FabricConfig) {
         let spec = self.spec;
         for (i, group) in spec.multicast.iter().flatten().enumerate() {
             let pointer = format!("/multicast/{i}/members");
@@ -205,7 +205,7 @@ impl Compiler<'_> {
     }
 
     /// Follows every route: does everything arrive, can the fabric deadlock?
-    pub(crate) fn follow(&mut self, config: &FabricConfig) -> fabric::Walk {
+    pub fn follow(&mut self, config: &FabricConfig) -> fabric::Walk {
         let walk = fabric::walk(config);
         let accepted = *filled(&filled(&self.spec.routing).allow_deadlock);
         let name = |device: u32| config.devices[device as usize].path.as_str();
@@ -243,7 +243,7 @@ impl Compiler<'_> {
     }
 
     /// Destinations that some endpoints cannot reach; where traffic needs them, the traffic finds the error.
-    pub(crate) fn lost(&mut self, config: &FabricConfig, walk: &fabric::Walk) {
+    pub fn lost(&mut self, config: &FabricConfig, walk: &fabric::Walk) {
         let strays = walk.lost.iter().filter(|(_, fate)| !matches!(fate, Fate::Loop(_)));
         let mut count = 0;
         let mut first = None;

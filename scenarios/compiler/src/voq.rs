@@ -11,7 +11,7 @@ use models::sim_core::Duration;
 
 impl Compiler<'_> {
     /// Staging of every device.
-    pub(crate) fn staging(&mut self) -> Vec<StagingConfig> {
+    pub fn staging(&mut self) -> Vec<StagingConfig> {
         let mut all = Vec::new();
         for device in 0..self.graph.nodes.len() {
             if !self.voq.enabled {
@@ -106,7 +106,7 @@ impl Compiler<'_> {
         all
     }
 
-    pub(crate) fn ports(&mut self) -> Vec<Vec<PortConfig>> {
+    pub fn ports(&mut self) -> Vec<Vec<PortConfig>> {
         let registers = self.registers();
         // Links of other media have said that they know nothing of it.
         let enabled = self.voq.enabled && self.wires.iter().all(|wire| wire.medium.is_none());
@@ -203,7 +203,7 @@ impl Compiler<'_> {
     }
 
     /// Warns of a threshold that the switch cannot reach.
-    pub(crate) fn check_threshold(&mut self, device: usize, config: &SwitchConfig, detector: Detector) {
+    pub fn check_threshold(&mut self, device: usize, config: &SwitchConfig, detector: Detector) {
         let inputs = u64::from(self.devices[device].input_buffers);
         let ports = u64::from(self.graph.ports(device));
         let sources = if detector.verdict == Verdict::Shared { ports } else { 1 };
@@ -224,7 +224,7 @@ impl Compiler<'_> {
     }
 
     /// Refresh period of a switch: 16 x 1024 code-groups of its slowest link unless the file says otherwise.
-    pub(crate) fn refresh(&self, device: usize) -> Option<Duration> {
+    pub fn refresh(&self, device: usize) -> Option<Duration> {
         match self.voq.refresh {
             Period::Off => None,
             Period::Auto => {

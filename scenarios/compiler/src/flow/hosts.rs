@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 /// One end of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
-    pub(crate) device: usize,
-    pub(crate) flow: u16,
+    pub device: usize,
+    pub flow: u16,
     /// `None`: it only receives.
-    pub(crate) source: Option<SourceConfig>,
+    pub source: Option<SourceConfig>,
     /// What it is; `None`: the host that sets the fabric up.
-    pub(crate) node: Option<ProtocolConfig>,
+    pub node: Option<ProtocolConfig>,
 }
 
 /// How long a response may take, unless it is given, in time of the fabric.

@@ -81,14 +81,14 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) {
 pub(crate) struct Program {
     schedule: Arc<Schedule>,
     /// Where each of its ranks sends to.
-    pub(crate) places: Vec<(usize, Destinations)>,
+    pub places: Vec<(usize, Destinations)>,
     nodes: Arc<Vec<u16>>,
     eager: u64,
 }
 
 impl Program {
     /// The program of a flow on these endpoints. `None` if something is wrong.
-    pub(crate) fn new(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, ranks: &[usize]) -> Option<Self> {
+    pub fn new(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, ranks: &[usize]) -> Option<Self> {
         let (key, spec) = of(flow)?;
         let at = format!("{at}/{key}/program");
         let schedule = schedule(c, &at, spec, ranks.len())?;
@@ -116,14 +116,14 @@ impl Program {
     }
 
     /// The longest message, in octets, and at least a word.
-    pub(crate) fn longest_message(&self) -> u64 {
+    pub fn longest_message(&self) -> u64 {
         let ops = self.schedule.ranks.iter().flat_map(|rank| rank.ops());
         let octets = ops.map(|op| if let Action::Send { octets, .. } = op.action { octets } else { 0 });
         octets.max().unwrap_or(0).max(8)
     }
 
     /// Gives the endpoints their ranks.
-    pub(crate) fn assign(&self, nodes: &mut BTreeMap<usize, ProtocolConfig>) {
+    pub fn assign(&self, nodes: &mut BTreeMap<usize, ProtocolConfig>) {
         for ((device, _), rank) in self.places.iter().zip(0..) {
             let config = ProgramConfig {
                 schedule: Arc::clone(&self.schedule),

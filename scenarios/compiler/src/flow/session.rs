@@ -279,10 +279,10 @@ fn cast(
 
 /// An endpoint that takes part, with the ids that it opens conduits to.
 pub(crate) struct Member {
-    pub(crate) device: usize,
-    pub(crate) peers: Option<Arc<Vec<u32>>>,
+    pub device: usize,
+    pub peers: Option<Arc<Vec<u32>>>,
     /// Position among those that open conduits.
-    pub(crate) position: u64,
+    pub position: u64,
 }
 
 /// The nodes of a flow. Nothing if something is wrong.

@@ -534,13 +534,13 @@ pub(crate) struct Clock(pub(crate) (u64, u64));
 
 impl Clock {
     /// The time of protocols in which this time of the fabric passes, rounded up.
-    pub(crate) fn protocol(self, fabric: u64) -> u64 {
+    pub fn protocol(self, fabric: u64) -> u64 {
         let (num, den) = self.0;
         scaled(fabric, num, den)
     }
 
     /// The time of the fabric in which this time of protocols passes, rounded up.
-    pub(crate) fn fabric(self, protocol: u64) -> u64 {
+    pub fn fabric(self, protocol: u64) -> u64 {
         let (num, den) = self.0;
         scaled(protocol, den, num)
     }
@@ -584,14 +584,14 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest<'_>> {
 
 /// The slowest way of a flow.
 pub(crate) struct Slowest<'a> {
-    pub(crate) way: TransferPath,
-    pub(crate) end: &'a TransferConfig,
-    pub(crate) clock: Clock,
-    pub(crate) stripes: usize,
+    pub way: TransferPath,
+    pub end: &'a TransferConfig,
+    pub clock: Clock,
+    pub stripes: usize,
     /// How long a Block takes at the best rate, ps.
-    pub(crate) time: u64,
+    pub time: u64,
     /// What sets that.
-    pub(crate) bound: Bound,
+    pub bound: Bound,
 }
 
 /// How many Blocks may be under way at once between an end and its first peer: the interfaces of the one that

@@ -51,7 +51,7 @@ fn endpoint(e: &EndpointSpec) -> Endpoint {
 
 impl Compiler<'_> {
     /// The settings of all devices.
-    pub(crate) fn resolve_devices(&mut self) {
+    pub fn resolve_devices(&mut self) {
         let spec = self.spec;
         let (base_switch, base_endpoint) = (filled(&spec.switch), filled(&spec.endpoint));
         let mut layers: Vec<(Layers, String)> = Vec::new();

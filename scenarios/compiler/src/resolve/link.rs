@@ -23,7 +23,7 @@ fn over(own: &LinkSpec, lower: &LinkSpec) -> LinkSpec {
 
 impl Compiler<'_> {
     /// The settings of all links.
-    pub(crate) fn resolve_links(&mut self) {
+    pub fn resolve_links(&mut self) {
         let spec = self.spec;
         let common = filled(&spec.links);
         let mut hit = vec![false; spec.overrides.iter().flatten().count()];

@@ -9,21 +9,21 @@ use models::sim_core::Duration;
 /// Settings of one device, complete.
 pub(crate) struct Device {
     /// Where they stand.
-    pub(crate) origin: String,
+    pub origin: String,
     /// What it is.
-    pub(crate) preset: &'static Preset,
+    pub preset: &'static Preset,
     /// Receive buffers of each port.
-    pub(crate) input_buffers: u8,
+    pub input_buffers: u8,
     /// Watermarks that its neighbours apply.
-    pub(crate) watermarks: [u8; 3],
+    pub watermarks: [u8; 3],
     /// Staging queues of each output.
-    pub(crate) staging: Staging,
+    pub staging: Staging,
     /// Where that stands.
-    pub(crate) staging_origin: String,
+    pub staging_origin: String,
     /// Registers of each port, as far as no override changes those of one.
-    pub(crate) voq: PortVoqSpec,
+    pub voq: PortVoqSpec,
     /// What only one kind of device has.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
 }
 
 /// What only one kind of device has.
@@ -34,39 +34,39 @@ pub(crate) enum Kind {
 
 /// A switch.
 pub(crate) struct Switch {
-    pub(crate) input: InputQueueing,
-    pub(crate) buffering: Buffering,
-    pub(crate) arbitration: Arbitration,
-    pub(crate) slot: Option<Duration>,
-    pub(crate) reads_per_input: u8,
-    pub(crate) forwarding: ForwardingKind,
-    pub(crate) pipeline: Duration,
+    pub input: InputQueueing,
+    pub buffering: Buffering,
+    pub arbitration: Arbitration,
+    pub slot: Option<Duration>,
+    pub reads_per_input: u8,
+    pub forwarding: ForwardingKind,
+    pub pipeline: Duration,
 }
 
 /// An endpoint.
 pub(crate) struct Endpoint {
-    pub(crate) host: Host,
+    pub host: Host,
     /// As a node of LINX: layers of settings over no defaults yet, because few scenarios ask.
-    pub(crate) linx: Option<LinxNodeSpec>,
+    pub linx: Option<LinxNodeSpec>,
     /// As a node of session management, in the same way.
-    pub(crate) session: Option<SessionNodeSpec>,
+    pub session: Option<SessionNodeSpec>,
 }
 
 /// The software side of an endpoint.
 pub(crate) struct Host {
-    pub(crate) config: HostConfig,
+    pub config: HostConfig,
     /// Time of protocols in a unit of time of the fabric; or why there is none.
-    pub(crate) clock: Result<(u64, u64), String>,
+    pub clock: Result<(u64, u64), String>,
     /// How long an answer may take, by the protocol clock.
-    pub(crate) response_timeout: Period,
+    pub response_timeout: Period,
     /// By the protocol clock, picoseconds.
-    pub(crate) retry_delay: u64,
-    pub(crate) stream_packets: u32,
+    pub retry_delay: u64,
+    pub stream_packets: u32,
 }
 
 impl Device {
     /// The endpoint that it is.
-    pub(crate) fn endpoint(&self) -> Option<&Endpoint> {
+    pub fn endpoint(&self) -> Option<&Endpoint> {
         match &self.kind {
             Kind::Switch(_) => None,
             Kind::Endpoint(endpoint) => Some(endpoint),
@@ -76,7 +76,7 @@ impl Device {
 
 impl Switch {
     /// Of complete settings.
-    pub(crate) fn new(s: &SwitchSpec) -> Self {
+    pub fn new(s: &SwitchSpec) -> Self {
         let packets = *filled(&s.buffer_packets);
         Self {
             input: match filled(&s.input) {
@@ -108,7 +108,7 @@ impl Switch {
 
 impl Host {
     /// Of complete settings.
-    pub(crate) fn new(host: &HostSpec) -> Self {
+    pub fn new(host: &HostSpec) -> Self {
         Self {
             config: HostConfig {
                 rx_service: service(filled(&host.rx_service)),

@@ -5,14 +5,14 @@ use models::enumeration::Plan;
 
 /// A host that sets the fabric up, and what will come of it.
 pub(crate) struct Enumeration {
-    pub(crate) config: EnumerationConfig,
-    pub(crate) priority: u8,
-    pub(crate) plan: Plan,
+    pub config: EnumerationConfig,
+    pub priority: u8,
+    pub plan: Plan,
 }
 
 impl Enumeration {
     /// What runs on the host.
-    pub(crate) fn protocol(&self) -> ProtocolConfig {
+    pub fn protocol(&self) -> ProtocolConfig {
         ProtocolConfig::Enumerate { settings: self.config, priority: self.priority }
     }
 }

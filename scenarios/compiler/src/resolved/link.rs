@@ -7,15 +7,15 @@ use models::lp_serial::cost::{LaneRate, SymbolSize, Width};
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
     /// Another medium than RapidIO, and its rate.
-    pub(crate) medium: Option<(Medium, u64)>,
-    pub(crate) rate: LaneRate,
-    pub(crate) width: Width,
-    pub(crate) symbol: SymbolSize,
-    pub(crate) propagation: u64,
-    pub(crate) receiver: bool,
-    pub(crate) symbolic: bool,
-    pub(crate) timeout: Option<u64>,
-    pub(crate) channels: Option<ChannelsConfig>,
+    pub medium: Option<(Medium, u64)>,
+    pub rate: LaneRate,
+    pub width: Width,
+    pub symbol: SymbolSize,
+    pub propagation: u64,
+    pub receiver: bool,
+    pub symbolic: bool,
+    pub timeout: Option<u64>,
+    pub channels: Option<ChannelsConfig>,
     /// Where the settings of the link stand.
-    pub(crate) pointer: String,
+    pub pointer: String,
 }
