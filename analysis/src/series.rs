@@ -65,8 +65,8 @@ impl FlowBin {
         &report.run.collector.flows()[self.flow].offered[self.bin]
     }
 
-    /// Octets of the bin over its time, Gb/s: the last one ends with the run. What happens in the last instant
-    /// of the run, and is alone in its bin, counts as if that went on.
+    /// Octets of the bin over its time, Gb/s: the last one ends with the run. What happens in the last
+    /// instant of the run, and is alone in its bin, counts as if that went on.
     fn rate(&self, report: &VariantReport, octets: u64) -> Cell {
         let collector = &report.run.collector;
         let at = |bin| collector.bin_start(bin).min(report.run.outcome.end.0);

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Options that no system has, and why.
-const NOT_DRAWN: [(&str, &str); 5] = [
+const NOT_DRAWN: [(&str, &str); 6] = [
     ("ProgramSpec/file", "systems have no files beside them"),
     ("TraceSpec/file", "systems have no files beside them"),
     ("Spec/variants", "a system is one run"),
