@@ -75,10 +75,12 @@ pub fn senders_of(fabric: &FabricConfig, flow: u16) -> BTreeSet<u32> {
         Destinations::Hotspot { hot_flow, .. } => hot_flow == flow,
         _ => false,
     };
-    let mut sources = fabric.all_sources().filter(|source| source.flow == flow || hot(source)).peekable();
-    if sources.peek().is_some() {
-        // who may send nothing is no sender
-        return sources.filter(|source| source.limit > 0).map(|source| source.endpoint).collect();
+    // who may send nothing is no sender
+    let sources = fabric.all_sources().filter(|source| source.limit > 0);
+    let sources = sources.filter(|source| source.flow == flow || hot(source));
+    let sources: BTreeSet<u32> = sources.map(|source| source.endpoint).collect();
+    if !sources.is_empty() {
+        return sources;
     }
     let parts = fabric.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
     let parts = parts.filter(|(_, part)| part.flow == flow);
@@ -87,10 +89,11 @@ pub fn senders_of(fabric: &FabricConfig, flow: u16) -> BTreeSet<u32> {
 
 /// Endpoints from which the octets of a protocol without a source come: of a Transfer those of its data.
 fn senders_by_themselves(fabric: &FabricConfig, agent: &AgentConfig, protocol: &ProtocolConfig) -> Vec<u32> {
-    let ProtocolConfig::Transfer(transfer) = protocol else { return vec![agent.device] };
-    if transfer.program.is_some() {
-        return vec![agent.device];
-    }
+    let transfer = match protocol {
+        ProtocolConfig::Workload { .. } | ProtocolConfig::Rpc { .. } => return Vec::new(),
+        ProtocolConfig::Transfer(transfer) if transfer.program.is_none() => transfer,
+        _ => return vec![agent.device],
+    };
     let from: Vec<u16> = match transfer.job.operation {
         _ if transfer.peers.is_empty() => Vec::new(),
         Operation::Read | Operation::Get => {

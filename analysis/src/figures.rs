@@ -354,33 +354,49 @@ fn carried(reports: &[VariantReport], level: Level) -> String {
 
 /// From this share on it is worth a word in a figure how much is under way.
 const UNDER_WAY_SHARE: f64 = 0.05;
-/// Variants named there.
+/// So many are named there.
 const UNDER_WAY_LISTED: usize = 4;
 
-/// Which variants have not carried all that they were asked for when the run ended: these may be its slowest,
-/// and are in no distribution.
+/// Where much of what was asked for had not arrived when the run ended: this may be the slowest, and is in no
+/// distribution. The most of it first.
 fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
-    let share = |report: &VariantReport| {
-        let flows = shown.iter().filter_map(|name| report.flow(name)).filter(|flow| tells(flow, level));
-        let (waiting, asked) =
-            flows.fold((0u64, 0u64), |sum, flow| (sum.0 + flow.books.under_way, sum.1 + flow.books.asked));
-        ratio(waiting.into(), asked.into())
+    let share = |flow: &FlowReport| match flow.protocol {
+        _ if tells(flow, level) => ratio(flow.books.under_way.into(), flow.books.asked.into()),
+        // what protocols say to each other has no books
+        Some(stats) if level.noun == "message" && flow.above.is_some() => {
+            ratio(stats.sent.saturating_sub(stats.delivered).into(), stats.sent.into())
+        }
+        _ => 0.0,
     };
-    let many = reports.iter().map(|report| (report.run.name.as_str(), share(report)));
-    let many: Vec<(&str, f64)> = many.filter(|(_, share)| *share >= UNDER_WAY_SHARE).collect();
+    let alone = shown.len() == 1;
+    let mut many: Vec<(f64, String)> = Vec::new();
+    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
+        let share = report.flow(name).map_or(0.0, share);
+        let variant = &report.run.name;
+        if share >= UNDER_WAY_SHARE {
+            many.push((share, if alone { variant.clone() } else { format!("{name} in {variant}") }));
+        }
+    }
+    many.sort_by(|a, b| b.0.total_cmp(&a.0));
     let listed = many.iter().take(UNDER_WAY_LISTED);
-    let mut texts: Vec<String> =
-        listed.map(|(name, share)| format!("{name} {:.0} %", 100.0 * share)).collect();
+    let mut texts: Vec<String> = listed.map(|(share, at)| format!("{at} {:.0} %", 100.0 * share)).collect();
     if many.len() > UNDER_WAY_LISTED {
         texts.push(format!("{} more", many.len() - UNDER_WAY_LISTED));
     }
-    if texts.is_empty() { String::new() } else { format!("still under way at the end: {}", texts.join(", ")) }
+    if texts.is_empty() { String::new() } else { format!("not there at the end: {}", texts.join(", ")) }
 }
 
 /// Which share of what ended has arrived, where books count what this level shows: a distribution of those
 /// that arrived alone would make a flow that loses its slow ones look fast. The messages of a protocol that
 /// has others of its own above (frames of LINX, parts of PDUs) are none of these.
 fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
+    if level.noun == "packet" {
+        return if flow.arrived > 0 {
+            ratio(flow.arrived.into(), (flow.arrived + flow.dropped).into())
+        } else {
+            1.0
+        };
+    }
     let Books { arrived, never, .. } = flow.books;
     if tells(flow, level) && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
 }
@@ -390,7 +406,7 @@ fn tells(flow: &FlowReport, level: Level) -> bool {
     let Books { unit, arrived, .. } = flow.books;
     let counted = |of: fn(&FlowStats) -> u64| flow.protocol.as_ref().map(of) == Some(arrived);
     match level.noun {
-        "packet" => unit == "packets" && flow.protocol.is_none(),
+        "packet" => unit == "packets",
         "message" if flow.above.is_some() => false,
         "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && counted(|stats| stats.delivered),
         _ => matches!(unit, "requests" | "echoes") && counted(|stats| stats.round_trips),
@@ -782,7 +798,7 @@ mod tests {
         report.flows[0].books =
             Books { unit: "packets", asked: 300, arrived: 200, under_way: 100, ..Books::default() };
         let told = |report: &VariantReport| still_under_way(std::slice::from_ref(report), &[&name], PACKETS);
-        assert_eq!(told(&report), format!("still under way at the end: {} 33 %", report.run.name));
+        assert_eq!(told(&report), format!("not there at the end: {} 33 %", report.run.name));
         report.flows[0].books.under_way = 3;
         assert_eq!(told(&report), "");
     }
@@ -793,9 +809,11 @@ mod tests {
         let mut flow = VariantReport::new(run(WITH)).flows.remove(0);
         let books = |unit, arrived, never| Books { unit, arrived, never, ..Books::default() };
         flow.books = books("packets", 900, 100);
+        (flow.arrived, flow.dropped) = (900, 100);
         assert_eq!(arrived_share(&flow, PACKETS), 0.9);
         // these books are of packets
         assert_eq!(arrived_share(&flow, MESSAGES), 1.0);
+        (flow.arrived, flow.dropped) = (900, 0);
         flow.books = books("PDUs", 3, 1);
         flow.protocol = Some(FlowStats { delivered: 3, round_trips: 1, ..FlowStats::default() });
         assert_eq!((arrived_share(&flow, MESSAGES), arrived_share(&flow, PACKETS)), (0.75, 1.0));

@@ -76,6 +76,8 @@ pub struct FlowReport {
     pub delivered: Bin,
     /// Drops in the whole run.
     pub dropped: u64,
+    /// Packets that arrived in the whole run.
+    pub arrived: u64,
     /// Offered load: share of injection link time, mean over sources.
     pub offered_load: f64,
     /// Accepted load, likewise.
@@ -211,7 +213,8 @@ impl VariantReport {
             gathered.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
             total.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
             let mut report = gathered.report(flow.name.clone(), per_flow[index], &window, collector, slot);
-            let loops = || sources_of(&run.config, index as u16).map(|source| closed_loop(&source.arrivals));
+            let senders = || sources_of(&run.config, index as u16).filter(|source| source.limit > 0);
+            let loops = || senders().map(|source| closed_loop(&source.arrivals));
             let of_journeys = |journeys: &Option<Box<JourneyData>>| {
                 let journeys = journeys.as_deref()?;
                 let mut gathered = Gathered::new(collector);
@@ -259,7 +262,8 @@ impl VariantReport {
         overall.set_rate(&together(&rates, octets, overall.goodput_gbps));
         overall.saturated = flows.iter().any(|flow| flow.saturated);
         overall.falls_behind = flows.iter().any(|flow| flow.falls_behind);
-        let loops = || run.config.all_sources().map(|source| closed_loop(&source.arrivals));
+        let senders = || run.config.all_sources().filter(|source| source.limit > 0);
+        let loops = || senders().map(|source| closed_loop(&source.arrivals));
         overall.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
         overall.mixed_loops = loops().any(|closed| closed) && !overall.closed_loop;
         let broken = laws::broken(&run);
@@ -465,6 +469,7 @@ impl Gathered {
             offered,
             delivered,
             dropped: self.dropped,
+            arrived: self.bins.iter().map(|bin| bin.packets).sum(),
             offered_load,
             accepted_load: Estimate {
                 value: accepted_load,

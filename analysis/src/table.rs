@@ -251,6 +251,8 @@ struct Class {
     oldest_ps: u64,
     /// The longest time of those that arrived, picoseconds.
     longest_ps: f64,
+    /// Packets with a source queue that says something: that of a closed loop without end does not.
+    has_source_queue: bool,
     role: Option<Role>,
     /// What its latency is called: that of packets without their source queue, or all of that of what
     /// protocols made of them.
@@ -276,6 +278,7 @@ impl Class {
             never: 0,
             oldest_ps: 0,
             longest_ps: 0.0,
+            has_source_queue: true,
             role: None,
             latency: "mean network latency",
         };
@@ -297,6 +300,9 @@ impl Class {
                 never: class.never + flow.books.never,
                 oldest_ps: class.oldest_ps.max(flow.books.oldest_ps.unwrap_or(0)),
                 longest_ps: whole.latency.max.max(class.longest_ps),
+                has_source_queue: class.has_source_queue
+                    && flow.protocol.is_none()
+                    && !(flow.saturated && flow.closed_loop),
                 role: flow.role,
                 latency,
                 ..class
@@ -369,6 +375,13 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         let (a, b) = (mean(&before), mean(&after));
         let moved = percent(a, b);
         text += &format!(", {} {} \u{2192} {} ({moved})", after.latency, time_text(a), time_text(b));
+        // What waits before the fabric may hide what happens there, or be all that changes.
+        let whole = |class: &Class| ratio(class.latency_ps, class.packets.into());
+        let (c, d) = (whole(&before), whole(&after));
+        let differs = |ratio: f64| !(0.67..1.5).contains(&ratio);
+        if before.has_source_queue && a > 0.0 && c > 0.0 && b > 0.0 && differs((d / c) / (b / a)) {
+            text += &format!(", with the source queue {} \u{2192} {}", time_text(c), time_text(d));
+        }
         // Means are of those that arrived: who waits for longer than any of these is not in them.
         if [&before, &after].iter().any(|class| class.oldest_ps as f64 > class.longest_ps) {
             let [a, b] = [&before, &after].map(|class| match class.oldest_ps {
@@ -413,24 +426,30 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     text
 }
 
-/// Counts of protocols and links that differ.
+/// Counts of protocols and links that both have, and that differ.
 fn headlines(first: &VariantReport, other: &VariantReport) -> String {
+    // without VoQ messages no output is told to be congested
+    let told = message_rate(first) > 0.0 && message_rate(other) > 0.0;
     let of = |report: &VariantReport| {
         let mut counts = protocol::all(|protocol| protocol.headlines(&report.run.outcome));
         let links = report.run.outcome.links.iter();
         counts.push(("repetitions on links", links.map(|(.., stats)| stats.repeated).sum()));
-        // books of protocols know of no packets
-        let dropped = report.flows.iter().filter(|flow| flow.protocol.is_some()).map(|flow| flow.dropped);
-        counts.push(("packets dropped", dropped.sum()));
-        let late = report.run.outcome.ports.iter().map(|(.., stats)| stats.late_hol);
-        counts.push(("packets that found a congested output full", late.sum()));
+        // what a single flow of packets lost is said of it
+        if report.flows.len() > 1 || report.flows.iter().any(|flow| flow.protocol.is_some()) {
+            counts.push(("packets dropped", report.overall.dropped));
+        }
+        if told {
+            let late = report.run.outcome.ports.iter().map(|(.., stats)| stats.late_hol);
+            counts.push(("packets that found a congested output full", late.sum()));
+        }
         counts
     };
-    let pairs = of(first).into_iter().zip(of(other)).filter(|(a, b)| a.1 != b.1);
-    let text = |((what, a), (_, b)): ((&str, u64), (_, u64))| {
-        format!("{what} {} \u{2192} {}", count_text(a), count_text(b))
-    };
-    pairs.map(text).collect::<Vec<String>>().join(", ")
+    let (before, after) = (of(first), of(other));
+    let pairs = before.into_iter().filter_map(|(what, a)| {
+        let b = after.iter().find(|(other, _)| *other == what)?.1;
+        (a != b).then(|| format!("{what} {} \u{2192} {}", count_text(a), count_text(b)))
+    });
+    pairs.collect::<Vec<String>>().join(", ")
 }
 
 /// When all that protocols set up (connections, conduits) was there, if the run has any; `Some(None)`: it
@@ -461,7 +480,11 @@ fn single(report: &VariantReport) -> String {
     let waits = Cause::ALL
         .into_iter()
         .filter(|cause| !matches!(cause, Cause::Serialization | Cause::Propagation | Cause::Pipeline));
-    let worst = waits.max_by_key(|cause| (all.spread.parts_ps[*cause as usize], std::cmp::Reverse(*cause)));
+    // of what users of the flows wait for
+    let parts = |cause: Cause| -> u128 {
+        report.flows.iter().map(|flow| flow.whole().spread.parts_ps[cause as usize]).sum()
+    };
+    let worst = waits.max_by_key(|cause| (parts(*cause), std::cmp::Reverse(*cause)));
     // Victims first, then others: what did not arrive comes before what did.
     let role = |flow: &&FlowReport| (flow.role != Some(Role::Victim), flow.role == Some(Role::Hot));
     let mut flows: Vec<&FlowReport> = report.flows.iter().collect();
@@ -517,8 +540,9 @@ fn single(report: &VariantReport) -> String {
             _ => format!(", saturated ({} accepted)", load_text(all.accepted_load.value)),
         };
     }
-    if let Some(cause) = worst.filter(|cause| all.spread.parts_ps[*cause as usize] > 0) {
-        text += &format!("; most waiting is {} ({:.0} % of latency)", cause.name(), 100.0 * all.share(cause));
+    if let Some(cause) = worst.filter(|cause| parts(*cause) > 0) {
+        let share = ratio(parts(cause), Cause::ALL.into_iter().map(parts).sum());
+        text += &format!("; most waiting is {} ({:.0} % of latency)", cause.name(), 100.0 * share);
     }
     text
 }

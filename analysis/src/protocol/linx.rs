@@ -74,7 +74,10 @@ impl Protocol for Linx {
     }
 
     fn headlines(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
-        let all = outcome.totals.of::<LinxTotals>();
+        let mut all = outcome.totals.of::<LinxTotals>().peekable();
+        if all.peek().is_none() {
+            return Vec::new();
+        }
         vec![("false timeouts", all.map(|totals| totals.stats.false_timeouts).sum())]
     }
 
@@ -435,7 +438,7 @@ impl LinxSummary {
         let reasons = [
             (ended.timeout, "timed out"),
             (ended.peer_reset, "reset by the peer"),
-            (ended.peer_restart, "peer restarted"),
+            (ended.peer_restart, "begun anew by the peer"),
             (ended.local, "not deliverable"),
             (ended.link_down, "link down"),
             (ended.crash, "node down"),
@@ -468,7 +471,8 @@ impl LinxSummary {
         if messages.wanted > 0 {
             let _ = write!(
                 out,
-                "\n    messages: {} wanted, {} refused, {} delivered, {} lost with a reset, {} under way",
+                "\n    messages: {} wanted, {} refused, {} delivered, {} lost with a connection, \
+                 {} under way",
                 count_text(messages.wanted),
                 count_text(messages.refused),
                 count_text(messages.delivered),

@@ -66,11 +66,15 @@ impl Protocol for Session {
     }
 
     fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
-        outcome.totals.of::<SessionTotals>().map(|totals| totals.all_open).collect()
+        let wanted = outcome.totals.of::<SessionTotals>().filter(|totals| totals.expected > 0);
+        wanted.map(|totals| totals.all_open).collect()
     }
 
     fn headlines(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
         let all = || outcome.totals.of::<SessionTotals>();
+        if all().next().is_none() {
+            return Vec::new();
+        }
         let sum = |of: fn(&SessionTotals) -> u64| all().map(of).sum();
         let waited = all().map(|totals| totals.stats.consumer_high_water).max();
         vec![
