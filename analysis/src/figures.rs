@@ -135,7 +135,7 @@ const fn row(
 }
 
 /// Every figure of a run, in the order of its report.
-static ROWS: [Row; 16] = [
+static ROWS: [Row; 17] = [
     row("goodput", "octets delivered once, for each flow", |caption, reports| {
         bars(caption, reports, &GOODPUT)
     }),
@@ -196,6 +196,11 @@ static ROWS: [Row; 16] = [
         timeouts::timeouts,
     ),
     row("queues", "packets that wait, over time", queues),
+    row(
+        "counts",
+        "VoQ messages, repetitions, drops, timeouts, leaks: what was counted, variant by variant",
+        bars::counted_things,
+    ),
 ];
 
 /// Names of all figures, each with what it shows.
@@ -788,6 +793,18 @@ mod tests {
         };
         assert_eq!(scales([1_000, 8_000]), (false, vec![8_000, 8_000]));
         assert_eq!(scales([1_000, 8_001]), (true, vec![1_000, 8_001]));
+    }
+
+    /// Counts that differ are drawn, the largest at full length; those that are alike are no result.
+    #[test]
+    fn counts_that_differ_are_drawn() {
+        let mut reports = [WITHOUT, WITHOUT].map(|mood| VariantReport::new(run(mood)));
+        let caption = Caption { scenario: "s".into(), note: String::new() };
+        assert!(reports[0].flows.len() > 1);
+        assert!(bars::counted_things(&caption, &reports).is_none());
+        (reports[0].overall.dropped, reports[1].overall.dropped) = (1_234, 5_678);
+        let svg = bars::counted_things(&caption, &reports).expect("they differ").to_svg();
+        assert!(svg.contains("packets dropped") && svg.contains("1 234") && svg.contains("5 678"), "{svg}");
     }
 
     /// A third waits: figures of latencies say so, for who waits is in none of them.

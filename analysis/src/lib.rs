@@ -11,6 +11,7 @@ pub mod books;
 pub mod capture;
 pub mod chart;
 pub mod collect;
+mod counts;
 mod csv;
 pub mod enumeration;
 pub mod estimate;

@@ -78,8 +78,8 @@ pub(crate) trait Protocol: Sync {
         Vec::new()
     }
 
-    /// What went wrong in a run, or did not, that a comparison says first: how many, and what, in the plural.
-    fn headlines(&self, _: &Outcome) -> Vec<(&'static str, u64)> {
+    /// What went wrong in a run, or did not, that a comparison says first: what, in the plural, and how many.
+    fn counts(&self, _: &Outcome) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 

@@ -2,6 +2,7 @@
 
 use crate::baselines::baselines;
 use crate::books::Books;
+use crate::counts::{VOQ_MESSAGES, counts};
 use crate::flows::messages;
 use crate::num::{change_text, count_text, counted_text, ratio, three_digits, time_text};
 use crate::ports::Ports;
@@ -426,26 +427,10 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     text
 }
 
-/// Counts of protocols and links that both have, and that differ.
+/// Counts that both have, and that differ.
 fn headlines(first: &VariantReport, other: &VariantReport) -> String {
-    // without VoQ messages no output is told to be congested
-    let told = message_rate(first) > 0.0 && message_rate(other) > 0.0;
-    let of = |report: &VariantReport| {
-        let mut counts = protocol::all(|protocol| protocol.headlines(&report.run.outcome));
-        let links = report.run.outcome.links.iter();
-        counts.push(("repetitions on links", links.map(|(.., stats)| stats.repeated).sum()));
-        // what a single flow of packets lost is said of it
-        if report.flows.len() > 1 || report.flows.iter().any(|flow| flow.protocol.is_some()) {
-            counts.push(("packets dropped", report.overall.dropped));
-        }
-        if told {
-            let late = report.run.outcome.ports.iter().map(|(.., stats)| stats.late_hol);
-            counts.push(("packets that found a congested output full", late.sum()));
-        }
-        counts
-    };
-    let (before, after) = (of(first), of(other));
-    let pairs = before.into_iter().filter_map(|(what, a)| {
+    let (before, after) = (counts(first), counts(other));
+    let pairs = before.into_iter().filter(|(what, _)| *what != VOQ_MESSAGES).filter_map(|(what, a)| {
         let b = after.iter().find(|(other, _)| *other == what)?.1;
         (a != b).then(|| format!("{what} {} \u{2192} {}", count_text(a), count_text(b)))
     });
@@ -510,8 +495,9 @@ fn single(report: &VariantReport) -> String {
     if all.books.asked == 0 && all.goodput_gbps.value == 0.0 {
         // Nothing is carried: what counts is what was set up.
         let up = all_up(report).flatten().map(|at| format!("all up since {}", time_text(at.0 as f64)));
-        let counts = protocol::all(|protocol| protocol.headlines(&report.run.outcome));
-        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+        let counts = protocol::all(|protocol| protocol.counts(&report.run.outcome))
+            .into_iter()
+            .filter(|(_, count)| *count > 0);
         let counts = counts.map(|(what, count)| format!("{what}: {}", count_text(count)));
         let told: Vec<String> = up.into_iter().chain(counts).collect();
         return text

@@ -6,8 +6,9 @@ use crate::axes::{
     shorten, stroke,
 };
 use crate::baselines::baselines;
+use crate::counts::counts;
 use crate::estimate::Estimate;
-use crate::num::{TimeUnit, change_text, three_digits, time_text};
+use crate::num::{TimeUnit, change_text, count_text, ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
 use crate::scene::{Align, Scene, Type, text_width};
 use models::probe::Cause;
@@ -224,6 +225,63 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
         let change = changed(row).map_or(String::new(), |(_, change)| format!("  ({change})"));
         let text = format!("{}{change}", three_digits(shown.value));
         scene.text((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL, Align::Left);
+    }
+    Some(scene)
+}
+
+/// Bars shown of counts.
+const COUNTS_SHOWN: usize = 120;
+
+/// What was counted in each run as a whole, each count with a scale of its own. `None`: nothing was, or there
+/// is nothing to set it beside.
+pub(super) fn counted_things(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
+    let mut things: Vec<(&str, Vec<(usize, u64)>)> = Vec::new();
+    for (variant, report) in reports.iter().enumerate() {
+        for (what, count) in counts(report) {
+            match things.iter_mut().find(|thing| thing.0 == what) {
+                Some(thing) => thing.1.push((variant, count)),
+                None => things.push((what, vec![(variant, count)])),
+            }
+        }
+    }
+    // what is alike everywhere is no result
+    things.retain(|(_, counts)| counts.iter().any(|count| count.1 != counts[0].1));
+    let mut bars = 0;
+    let all = things.len();
+    things.retain(|(_, counts)| {
+        bars += counts.len();
+        bars <= COUNTS_SHOWN
+    });
+    if things.is_empty() {
+        return None;
+    }
+    let names = things.iter().flat_map(|thing| &thing.1).map(|(variant, _)| &reports[*variant].run.name);
+    let label_width = names.map(|name| text_width(name, LABEL)).fold(60.0, f64::max).min(230.0);
+    let rows: usize = things.iter().map(|thing| thing.1.len()).sum();
+    let top = 82.0;
+    let height = rows as f64 * BAR_PITCH + things.len() as f64 * GROUP_GAP + 14.0;
+    let mut scene = Scene::new(PAGE as u32, (top + height) as u32);
+    let more = joined(&[
+        "in the whole run; each count has a scale of its own",
+        &left_out(things.len(), all, "counts"),
+    ]);
+    heading(&mut scene, "Counts", &subtitle(caption, &more));
+    let left = MARGIN + label_width + 10.0;
+    let width = PAGE - MARGIN - left - 130.0;
+    let mut y = top;
+    for (what, counts) in &things {
+        y += GROUP_GAP - 6.0;
+        scene.text((MARGIN, y - 8.0), what, PANEL, Align::Left);
+        let most = counts.iter().map(|count| count.1).max().unwrap_or(0).max(1);
+        for &(variant, count) in counts {
+            let name = shorten(&reports[variant].run.name, LABEL, label_width);
+            scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
+            let length = width * ratio(count.into(), most.into());
+            scene.rect(left, y, length, BAR, stroke(variant).color);
+            scene.text((left + length + 7.0, y + BAR / 2.0 + 4.6), &count_text(count), LABEL, Align::Left);
+            y += BAR_PITCH;
+        }
+        y += 6.0;
     }
     Some(scene)
 }

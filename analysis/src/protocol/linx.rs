@@ -73,7 +73,7 @@ impl Protocol for Linx {
         outcome.totals.of::<LinxTotals>().map(|totals| totals.all_up).collect()
     }
 
-    fn headlines(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
+    fn counts(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
         let mut all = outcome.totals.of::<LinxTotals>().peekable();
         if all.peek().is_none() {
             return Vec::new();

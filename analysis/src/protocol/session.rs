@@ -70,7 +70,7 @@ impl Protocol for Session {
         wanted.map(|totals| totals.all_open).collect()
     }
 
-    fn headlines(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
+    fn counts(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
         let all = || outcome.totals.of::<SessionTotals>();
         if all().next().is_none() {
             return Vec::new();

@@ -1,0 +1,29 @@
+//! What is counted in a run as a whole, and worth a word beside rates and times.
+
+use crate::protocol;
+use crate::report::VariantReport;
+use models::stats::PortStats;
+
+/// Their rate has words of its own in comparisons.
+pub(crate) const VOQ_MESSAGES: &str = "VoQ messages";
+
+/// Counts of the whole run with what is counted, in the plural; only those that the run could have.
+pub(crate) fn counts(report: &VariantReport) -> Vec<(&'static str, u64)> {
+    let outcome = &report.run.outcome;
+    let mut counts = protocol::all(|protocol| protocol.counts(outcome));
+    if !outcome.links.is_empty() {
+        counts.push(("repetitions on links", outcome.links.iter().map(|(.., stats)| stats.repeated).sum()));
+    }
+    // what a single flow of packets lost is said of it
+    if report.flows.len() > 1 || report.flows.iter().any(|flow| flow.protocol.is_some()) {
+        counts.push(("packets dropped", report.overall.dropped));
+    }
+    let ports = |of: fn(&PortStats) -> u64| outcome.ports.iter().map(|(.., stats)| of(stats)).sum();
+    let messages = ports(|stats| stats.voq_riding + stats.voq_standalone);
+    // without messages no output is told to be congested
+    if messages > 0 {
+        counts.push((VOQ_MESSAGES, messages));
+        counts.push(("packets that found a congested output full", ports(|stats| stats.late_hol)));
+    }
+    counts
+}
