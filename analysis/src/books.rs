@@ -53,6 +53,8 @@ pub(crate) enum Tempo {
 pub(crate) struct Above {
     /// What the messages of the fabric are to it, in the plural.
     pub carries: &'static str,
+    /// All that it sends are such messages: it reads no registers, for example.
+    pub nothing_else: bool,
     /// What comparisons call the mean time of what its users ask for.
     pub latency: &'static str,
     /// Sum of these times in the whole run, picoseconds.

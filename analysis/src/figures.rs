@@ -368,7 +368,7 @@ fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> S
     let share = |flow: &FlowReport| match flow.protocol {
         _ if tells(flow, level) => ratio(flow.books.under_way.into(), flow.books.asked.into()),
         // what protocols say to each other has no books
-        Some(stats) if level.noun == "message" && flow.above.is_some() => {
+        Some(stats) if level.noun == "message" && flow.above.is_some_and(|above| above.nothing_else) => {
             ratio(stats.sent.saturating_sub(stats.delivered).into(), stats.sent.into())
         }
         _ => 0.0,

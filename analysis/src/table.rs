@@ -381,7 +381,7 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         let (c, d) = (whole(&before), whole(&after));
         let differs = |ratio: f64| !(0.67..1.5).contains(&ratio);
         if before.has_source_queue && a > 0.0 && c > 0.0 && b > 0.0 && differs((d / c) / (b / a)) {
-            text += &format!(", with the source queue {} \u{2192} {}", time_text(c), time_text(d));
+            text += &format!(", with the time at the source {} \u{2192} {}", time_text(c), time_text(d));
         }
         // Means are of those that arrived: who waits for longer than any of these is not in them.
         if [&before, &after].iter().any(|class| class.oldest_ps as f64 > class.longest_ps) {

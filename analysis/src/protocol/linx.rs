@@ -45,7 +45,13 @@ impl Protocol for Linx {
             0 => (&stats.message_ps, "mean message latency"),
             _ => (&stats.round_trips, "mean round trip"),
         };
-        let above = Above { carries: "frames of LINX", latency, sum_ps: times.sum, count: times.count };
+        let above = Above {
+            carries: "frames of LINX",
+            nothing_else: true,
+            latency,
+            sum_ps: times.sum,
+            count: times.count,
+        };
         let tempo = Tempo::Counted { octets: stats.octets, span: stats.message_span };
         Some(Account { above: Some(above), ..Account::new(books, tempo) })
     }

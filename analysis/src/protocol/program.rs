@@ -60,7 +60,7 @@ impl Protocol for Program {
 /// How long a program took, if it is done.
 pub(super) fn completion(carries: &'static str, ranks: &[RankStats]) -> Above {
     let (sum_ps, count) = program_end(ranks).map_or((0, 0), |end| (end.into(), 1));
-    Above { carries, latency: "time until the last rank is done", sum_ps, count }
+    Above { carries, nothing_else: false, latency: "time until the last rank is done", sum_ps, count }
 }
 
 /// The last of all ranks, if all are done.

@@ -49,6 +49,7 @@ impl Protocol for Session {
         };
         let above = Above {
             carries: "messages of sessions",
+            nothing_else: false,
             latency: "mean time of a PDU",
             sum_ps: stats.pdu_ps,
             count: stats.pdus_taken,

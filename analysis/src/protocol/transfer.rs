@@ -43,6 +43,7 @@ impl Protocol for Transfer {
         let above = match &totals.ranks[..] {
             [] => Above {
                 carries,
+                nothing_else: false,
                 latency: "mean time of a Transfer",
                 sum_ps: stats.times.iter().map(|time| u128::from(*time)).sum(),
                 count: stats.times.len() as u64,
