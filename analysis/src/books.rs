@@ -180,11 +180,9 @@ impl Rate {
 
     /// `end`: until when, if not until the last.
     fn of(octets: u64, extents: impl Iterator<Item = Extent>, end: Option<u64>) -> Self {
-        let whole = |whole: Extent, extent: Extent| Extent {
-            first: whole.first.min(extent.first),
-            last: whole.last.max(extent.last),
-        };
-        let Extent { first: Time(from), last: Time(to) } = extents.fold(Extent::default(), whole);
+        let mut whole = Extent::default();
+        extents.for_each(|extent| whole.merge(&extent));
+        let Extent { first: Time(from), last: Time(to) } = whole;
         // nothing has come
         if to < from { Self::over(0, 0, 0) } else { Self::over(octets, from, end.unwrap_or(to)) }
     }

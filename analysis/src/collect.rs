@@ -321,7 +321,7 @@ impl Extent {
         self.last = self.last.max(at);
     }
 
-    fn merge(&mut self, other: &Extent) {
+    pub(crate) fn merge(&mut self, other: &Extent) {
         self.begin(other.first);
         self.end(other.last);
     }

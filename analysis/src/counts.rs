@@ -1,8 +1,8 @@
 //! What is counted in a run as a whole, and worth a word beside rates and times.
 
+use crate::ports::Ports;
 use crate::protocol;
 use crate::report::VariantReport;
-use models::stats::PortStats;
 
 /// Their rate has words of its own in comparisons.
 pub(crate) const VOQ_MESSAGES: &str = "VoQ messages";
@@ -18,12 +18,12 @@ pub(crate) fn counts(report: &VariantReport) -> Vec<(&'static str, u64)> {
     if report.flows.len() > 1 || report.flows.iter().any(|flow| flow.protocol.is_some()) {
         counts.push(("packets dropped", report.overall.dropped));
     }
-    let ports = |of: fn(&PortStats) -> u64| outcome.ports.iter().map(|(.., stats)| of(stats)).sum();
-    let messages = ports(|stats| stats.voq_riding + stats.voq_standalone);
+    let ports = Ports::new(report);
     // without messages no output is told to be congested
-    if messages > 0 {
-        counts.push((VOQ_MESSAGES, messages));
-        counts.push(("packets that found a congested output full", ports(|stats| stats.late_hol)));
+    if ports.voq_messages() > 0 {
+        counts.push((VOQ_MESSAGES, ports.voq_messages()));
+        let late = ports.sum(|stats| stats.late_hol.into()) as u64;
+        counts.push(("packets that found a congested output full", late));
     }
     counts
 }

@@ -161,6 +161,15 @@ impl FlowReport {
         FlowRate { gbps: self.goodput_gbps, span: self.rate_span, protocol: self.protocol.is_some() }
     }
 
+    /// Whether these sources are closed loops; those that may send nothing do not count. Protocols that send
+    /// by themselves have no source.
+    fn set_loops<'a>(&mut self, sources: impl Iterator<Item = &'a SourceConfig>) {
+        let senders = sources.filter(|source| source.limit > 0);
+        let kinds: BTreeSet<bool> = senders.map(|source| closed_loop(&source.arrivals)).collect();
+        self.closed_loop = kinds == BTreeSet::from([true]);
+        self.mixed_loops = kinds.len() == 2;
+    }
+
     /// One rate for all that is told of the flow.
     fn set_rate(&mut self, rate: &Rate) {
         let levels = [self.messages.as_deref_mut(), self.round_trips.as_deref_mut()];
@@ -213,8 +222,6 @@ impl VariantReport {
             gathered.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
             total.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
             let mut report = gathered.report(flow.name.clone(), per_flow[index], &window, collector, slot);
-            let senders = || sources_of(&run.config, index as u16).filter(|source| source.limit > 0);
-            let loops = || senders().map(|source| closed_loop(&source.arrivals));
             let of_journeys = |journeys: &Option<Box<JourneyData>>| {
                 let journeys = journeys.as_deref()?;
                 let mut gathered = Gathered::new(collector);
@@ -238,9 +245,7 @@ impl VariantReport {
             // what protocols send again is offered, and is not asked for
             report.saturated &= report.protocol.is_none();
             report.saturated |= report.books.grows(run.outcome.end.0);
-            // protocols that send by themselves have no source
-            report.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
-            report.mixed_loops = loops().any(|closed| closed) && !report.closed_loop;
+            report.set_loops(sources_of(&run.config, index as u16));
             // who has sent all that it had to is not saturated
             let endless = |source: &SourceConfig| closed_loop(&source.arrivals) && !ends(source, length);
             report.saturated |= sources_of(&run.config, index as u16).any(endless);
@@ -262,10 +267,7 @@ impl VariantReport {
         overall.set_rate(&together(&rates, octets, overall.goodput_gbps));
         overall.saturated = flows.iter().any(|flow| flow.saturated);
         overall.falls_behind = flows.iter().any(|flow| flow.falls_behind);
-        let senders = || run.config.all_sources().filter(|source| source.limit > 0);
-        let loops = || senders().map(|source| closed_loop(&source.arrivals));
-        overall.closed_loop = loops().next().is_some() && loops().all(|closed| closed);
-        overall.mixed_loops = loops().any(|closed| closed) && !overall.closed_loop;
+        overall.set_loops(run.config.all_sources());
         let broken = laws::broken(&run);
         Self { window, flows, overall, broken, compare_with: None, run }
     }

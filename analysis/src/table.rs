@@ -451,9 +451,8 @@ fn all_up(report: &VariantReport) -> Option<Option<Time>> {
 fn message_rate(report: &VariantReport) -> f64 {
     let set_up = report.run.outcome.enumeration.as_ref().and_then(|found| found.done());
     let set_up = set_up.map_or(0, |at| at.0);
-    let ports = report.run.outcome.ports.iter();
-    let sum: u64 = ports.map(|(_, _, stats)| stats.voq_riding + stats.voq_standalone).sum();
-    ratio(u128::from(sum) * 1_000_000_000, report.active_ps().saturating_sub(set_up).into())
+    let messages = u128::from(Ports::new(report).voq_messages());
+    ratio(messages * 1_000_000_000, report.active_ps().saturating_sub(set_up).into())
 }
 
 fn single(report: &VariantReport) -> String {
@@ -494,14 +493,15 @@ fn single(report: &VariantReport) -> String {
     let mut text = missing.unwrap_or_default();
     if all.books.asked == 0 && all.goodput_gbps.value == 0.0 {
         // Nothing is carried: what counts is what was set up.
-        let up = all_up(report).flatten().map(|at| format!("all up since {}", time_text(at.0 as f64)));
+        let all_up = all_up(report);
+        let up = all_up.flatten().map(|at| format!("all up since {}", time_text(at.0 as f64)));
         let counts = protocol::all(|protocol| protocol.counts(&report.run.outcome))
             .into_iter()
             .filter(|(_, count)| *count > 0);
         let counts = counts.map(|(what, count)| format!("{what}: {}", count_text(count)));
         let told: Vec<String> = up.into_iter().chain(counts).collect();
         return text
-            + &match all_up(report) {
+            + &match all_up {
                 _ if !told.is_empty() => told.join(", "),
                 Some(None) => "not all that is wanted is up".into(),
                 _ => "nothing is asked for".into(),

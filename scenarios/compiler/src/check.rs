@@ -268,6 +268,9 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     let is_idle = |device: u32, used: &[bool]| {
         !used[device as usize] && matches!(config.devices[device as usize].model, DeviceModel::Endpoint(_))
     };
+    // Receivers that control the flow themselves have no credits to run out of.
+    let blind = config.symbolic.iter().filter(|symbolic| symbolic.flow == FlowControl::Receiver);
+    let blind: BTreeSet<u32> = blind.map(|symbolic| symbolic.link).collect();
     let mut rates = BTreeSet::new();
     for (number, link) in (0..).zip(&config.links) {
         let medium = config.media.iter().find(|media| media.link == number).map(|media| media.medium);
@@ -278,9 +281,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
         if medium.is_some_and(|medium| !medium.is_lossless()) {
             continue;
         }
-        // Receivers that control the flow themselves have no credits to run out of.
-        let mut symbolic = config.symbolic.iter().filter(|symbolic| symbolic.link == number);
-        if symbolic.any(|symbolic| symbolic.flow == FlowControl::Receiver) {
+        if blind.contains(&number) {
             continue;
         }
         for (end, from) in [(link.a, link.b), (link.b, link.a)] {
