@@ -61,6 +61,8 @@ pub(crate) struct Above {
     pub sum_ps: u128,
     /// How many they are.
     pub count: u64,
+    /// Messages below that the scenario lost, and that it delayed.
+    pub touched: [u64; 2],
 }
 
 /// What runs a flow says of it.

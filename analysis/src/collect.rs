@@ -172,7 +172,7 @@ impl OfferedBin {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
     /// Picoseconds by cause, summed over packets.
-    pub parts_ps: [u128; 12],
+    pub parts_ps: [u128; 13],
     /// Latency.
     pub latency: Spread,
     /// From the first bit on the injection link to the last at the destination.
@@ -181,7 +181,7 @@ pub struct Segment {
 
 impl Segment {
     fn new() -> Self {
-        Self { parts_ps: [0; 12], latency: Spread::new(), network: Spread::new() }
+        Self { parts_ps: [0; 13], latency: Spread::new(), network: Spread::new() }
     }
 
     /// Adds the packets of `other`.

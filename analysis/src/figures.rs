@@ -9,7 +9,7 @@ use crate::axes::{
 };
 use crate::books::Books;
 use crate::collect::{Bin, Spread};
-use crate::num::{TimeUnit, gbps, ratio};
+use crate::num::{TimeUnit, gbps, ratio, time_text};
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
@@ -345,20 +345,31 @@ fn latency_cdf(
     Some(scene)
 }
 
-/// What messages are, where they are not what users of flows see.
+/// What messages are, where they are not what users of flows see, and what of them is not shown.
 fn carried(reports: &[VariantReport], level: Level) -> String {
-    let flows = reports.iter().flat_map(|report| &report.flows);
-    let flows = flows.filter(|flow| level.noun == "message" && (level.of)(flow).is_some());
+    let flows = || {
+        let flows = reports.iter().flat_map(|report| &report.flows);
+        flows.filter(|flow| level.noun == "message" && (level.of)(flow).is_some())
+    };
     let what: BTreeSet<&str> =
-        flows.map(|flow| flow.above.map_or("messages", |above| above.carries)).collect();
-    match what.iter().collect::<Vec<&&str>>()[..] {
-        [] | [&"messages"] => String::new(),
+        flows().map(|flow| flow.above.map_or("messages", |above| above.carries)).collect();
+    let mut text = match what.iter().collect::<Vec<&&str>>()[..] {
+        [] | [&"messages"] => return String::new(),
         _ => format!("messages here are {}", what.into_iter().collect::<Vec<&str>>().join(" or ")),
+    };
+    let [lost, delayed] =
+        [0, 1].map(|n| flows().any(|flow| flow.above.is_some_and(|above| above.touched[n] > 0)));
+    if lost {
+        text += ", without those that the scenario loses";
     }
+    if delayed {
+        text += if lost { " and its delays" } else { ", without delays that the scenario makes" };
+    }
+    text
 }
 
 /// From this share on it is worth a word in a figure how much is under way.
-const UNDER_WAY_SHARE: f64 = 0.05;
+const UNDER_WAY_SHARE: f64 = 0.01;
 /// So many are named there.
 const UNDER_WAY_LISTED: usize = 4;
 
@@ -459,6 +470,12 @@ fn cdf(spread: &Spread, panel: &Panel) -> Vec<(f64, f64)> {
     points
 }
 
+/// How many bins a point stands for. Variants of another length have bins of another width, and are averaged
+/// over the same time.
+fn group(end_ps: u64, bin_ps: u64) -> usize {
+    (end_ps / POINTS as u64).div_ceil(bin_ps).max(1) as usize
+}
+
 /// Values of `sum(bins)` in groups of time bins up to a time: (middle of the group in `unit`, value).
 fn over_time(
     report: &VariantReport,
@@ -468,8 +485,7 @@ fn over_time(
     let collector = &report.run.collector;
     let bins = (0..report.window.to_bin).take_while(|bin| collector.bin_start(*bin) < end_ps).count();
     let bin_ps = collector.bin_ps();
-    // Variants of another length have bins of another width, and are averaged over the same time.
-    let group = (end_ps / POINTS as u64).div_ceil(bin_ps).max(1) as usize;
+    let group = group(end_ps, bin_ps);
     let at = |bin: usize| collector.bin_start(bin).min(report.window.to_ps);
     let mut edges: Vec<usize> = (0..bins).step_by(group).chain([bins]).collect();
     // A sliver at the end would draw a spike: it belongs to the group before it.
@@ -588,6 +604,20 @@ impl Scales {
     fn note(&self) -> &'static str {
         if self.apart { "each variant has axes of its own" } else { "" }
     }
+
+    /// Over how much time [`over_time`] averages, for a subtitle: bursts that are shorter look lower than
+    /// they are.
+    fn grain(&self, reports: &[VariantReport]) -> String {
+        let bins = reports.iter().map(|report| report.run.collector.bin_ps());
+        let grain = |(bin, scale): (u64, &(TimeUnit, u64))| bin * group(scale.1, bin) as u64;
+        let grains: BTreeSet<u64> = bins.zip(&self.of).map(grain).collect();
+        let text = |ps: &u64| time_text(*ps as f64);
+        match (grains.first(), grains.last()) {
+            (Some(one), Some(other)) if one == other => format!("points are means over {}", text(one)),
+            (Some(least), Some(most)) => format!("points are means over {} to {}", text(least), text(most)),
+            _ => String::new(),
+        }
+    }
 }
 
 /// The end of what is measured; or of what arrives, if that is over long before.
@@ -640,6 +670,7 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         .collect();
     let notes = joined(&[
         "payload of all packets delivered, also of those that say or repeat something",
+        &scales.grain(panels),
         scales.note(),
         &left_out(shown.len(), names.len(), "flows"),
         &left_out(panels.len(), reports.len(), "variants"),
@@ -724,7 +755,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let both = peaks.iter().any(|peak| peak.2) && peaks.iter().any(|peak| !peak.2);
     let twice = if both { "who waits in an input for an output is in both" } else { "" };
     let left_out = left_out(panels.len(), reports.len(), "variants");
-    let text = subtitle(caption, &joined(&[&note, twice, scales.note(), &left_out]));
+    let text = subtitle(caption, &joined(&[&note, twice, &scales.grain(panels), scales.note(), &left_out]));
     Some(panels_over_time("Queue occupancy over time", &text, panels, keys, &courses, &scales))
 }
 
@@ -816,7 +847,7 @@ mod tests {
             Books { unit: "packets", asked: 300, arrived: 200, under_way: 100, ..Books::default() };
         let told = |report: &VariantReport| still_under_way(std::slice::from_ref(report), &[&name], PACKETS);
         assert_eq!(told(&report), format!("not there at the end: {} 33 %", report.run.name));
-        report.flows[0].books.under_way = 3;
+        report.flows[0].books.under_way = 2;
         assert_eq!(told(&report), "");
     }
 

@@ -185,6 +185,7 @@ const PARTS: [[&str; 3]; Cause::ALL.len()] = [
     ["staged", "time held by backpressure", "held by VoQ backpressure"],
     ["no_buffer", "time without a downstream buffer", "without a buffer at the neighbour"],
     ["link_recovery", "link retry and recovery", "in retries and recovery of links"],
+    ["no_ack_id", "time without a free ackID", "without an ackID for the link"],
     ["host", "time in hosts", "in hosts"],
     ["protocol", "time held by protocols", "held by protocols"],
 ];
@@ -448,6 +449,7 @@ mod tests {
             Cause::Staged => "staged".into(),
             Cause::NoBuffer => "no_buffer".into(),
             Cause::Recovery => "link_recovery".into(),
+            Cause::NoAckId => "no_ack_id".into(),
             Cause::Protocol => "protocol".into(),
             other => other.name().replace(' ', "_"),
         };

@@ -111,8 +111,10 @@ pub(crate) fn account(run: &RunData, flow: usize) -> Account {
     match of(true) {
         // What it runs over says what it carries.
         Some(program) => {
-            let carries = below.and_then(|below| below.above).map(|above| above.carries);
-            let above = program.above.zip(carries).map(|(above, carries)| Above { carries, ..above });
+            let carried = below.and_then(|below| below.above);
+            let above = program.above.zip(carried);
+            let above =
+                above.map(|(above, Above { carries, touched, .. })| Above { carries, touched, ..above });
             Account { above, ..program }
         }
         None => below.unwrap_or_else(|| Account::of_packets(run, flow)),

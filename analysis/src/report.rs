@@ -110,7 +110,7 @@ pub struct FlowReport {
     /// Decomposition and histograms over the window.
     pub spread: Segment,
     /// Mean number of packets in each cause's state (Little).
-    pub mean_blocked: [f64; 12],
+    pub mean_blocked: [f64; 13],
     /// What protocols counted in the whole run, if they run the flow.
     pub protocol: Option<FlowStats>,
     /// Octets that who uses the flow got in the whole run, each once, if protocols run it: what was sent

@@ -69,6 +69,28 @@ fn what_the_study_says() {
         let phases = variant["enumeration"]["phases"].as_array().unwrap();
         let accesses = |phase: &Value| phase["reads"].as_u64().unwrap() + phase["writes"].as_u64().unwrap();
         assert_eq!(phases.iter().map(accesses).sum::<u64>() as f64, number(variant, "requests"));
+        // An access moves the 4 octets of a register, and takes two packets of 12 and 20 octets with their
+        // delimiters of 8: 48 octets. All are there at the end of the last phase.
+        let flows = variant["flows"].as_array().unwrap();
+        let flow = flows.iter().find(|flow| flow["name"] == "enumeration").expect("accesses have a flow");
+        let (told, accessed) = (&flow["protocol"], number(variant, "requests"));
+        for (key, each) in [
+            ("requests", 1.0),
+            ("responses", 1.0),
+            ("payload_octets", 4.0),
+            ("delivered_octets", 4.0),
+            ("link_octets", 48.0),
+        ] {
+            assert_eq!(told[key].as_f64(), Some(each * accessed), "{key}");
+        }
+        let number_of = |value: &Value| value.as_f64().unwrap();
+        let rate = number_of(&flow["goodput_gbps"]["value"]);
+        let [from, to] = [0, 1].map(|n| number_of(&flow["goodput_over_us"][n]));
+        let law = 32.0 * accessed / (to - from) / 1e3;
+        assert!((rate / law - 1.0).abs() < 1e-6, "{rate} Gb/s for {law}");
+        // The slow host takes a microsecond for the first request, and for the last answer.
+        let late = number(variant, "done_us") - to;
+        assert!([from, late].iter().all(|time| (0.0..1.001).contains(time)), "{from}, {late}");
         // 48 ids in steps of 4 are 24 writes to each switch; the rest leads the requests there.
         assert!(accesses(&phases[1]) >= 16 * 24);
         assert_eq!(phases[0]["reads"].as_u64(), phases.iter().map(|p| p["reads"].as_u64()).max().unwrap());

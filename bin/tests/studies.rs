@@ -1142,7 +1142,18 @@ fn link_distance() {
         let law = law(63.0, metres.into());
         near(&format!("63 ackIDs, {metres} m"), load, law, 0.01 * law);
         limited += u32::from(law < 1.0);
+        // Once the first window is sent, every acknowledgement lets one packet go: who is next in the switch
+        // waits for nothing else.
+        let stream = study.flow(&format!("ackids-{metres}m"), "stream");
+        let waits = [Cause::NoAckId, Cause::OutputContention].map(|cause| stream.share(cause));
+        println!("63 ackIDs, {metres} m: {waits:?}");
+        match law < 1.0 {
+            true => assert!(waits[0] > 0.1 && waits[1] < 0.01 * waits[0], "{metres} m: {waits:?}"),
+            false => assert_eq!(waits[0], 0.0, "{metres} m"),
+        }
     }
+    let buffers = study.reports.iter().filter(|report| report.run.name.starts_with("buffers"));
+    assert!(buffers.into_iter().all(|report| report.flows[0].share(Cause::NoAckId) == 0.0));
     assert!(limited > 8);
 }
 

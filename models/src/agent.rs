@@ -62,6 +62,9 @@ use protocol::{Conveyance, Cx, Outcome, Own, Protocol, Received, Send, Token, pa
 use sim_core::{Purpose, Stream, Time, TimerSlot, prefetch};
 use std::any::Any;
 
+/// Octets that an access to a register reads or writes.
+const REGISTER_OCTETS: u64 = 4;
+
 /// Something that a protocol sends, on its way through the host.
 #[derive(Debug)]
 pub(crate) struct Order {
@@ -180,6 +183,8 @@ pub(crate) struct Agent {
     frames_left: Vec<Token>,
     /// Things sent so far.
     sent: u64,
+    /// Packets and octets of accesses to registers, whatever part made them.
+    accesses: FlowStats,
 }
 
 impl Agent {
@@ -216,6 +221,7 @@ impl Agent {
             port: Port::new(config),
             frames_left: Vec::new(),
             sent: 0,
+            accesses: FlowStats::default(),
         };
         for part in 0..agent.parts.len() {
             if agent.parts[part].awake {
@@ -331,7 +337,7 @@ impl Agent {
 
     /// Totals up to `end`.
     pub fn stats(&self, end: u64) -> AgentStats {
-        let mut flows = FlowStats::default();
+        let mut flows = self.accesses;
         for part in &self.parts {
             flows.add(&part.stats);
         }
@@ -352,7 +358,10 @@ impl Agent {
 
     /// Totals by flow.
     pub fn flow_stats(&self) -> impl Iterator<Item = (u16, FlowStats)> + '_ {
-        self.parts.iter().map(|part| (part.flow, part.stats))
+        let parts = self.parts.iter().map(|part| (part.flow, part.stats));
+        parts.chain(
+            (self.accesses != FlowStats::default()).then_some((self.port.register_flow, self.accesses)),
+        )
     }
 
     /// What runs here, by flow.
@@ -439,6 +448,7 @@ impl Agent {
                     self.parts[part].stats.payload += u64::from(octets);
                 }
             }
+            Event::Accessed => self.accesses.payload += REGISTER_OCTETS,
             Event::Fact(flow, fact) => {
                 if let Some(part) = self.part_of(flow) {
                     self.fact(now, part, fact);
@@ -459,16 +469,25 @@ impl Agent {
         leg.parts[Cause::Host] += now - leg.at.0;
         leg.at = Time(now);
         assert_eq!(leg.parts.total(), leg.latency(), "the parts of a message's time add up to it: {leg:?}");
-        self.work.reports.push(Report::Message(*leg));
         let part = self.part_of(leg.flow).expect("both ends of a flow have its protocol");
-        let stats = &mut self.parts[part].stats;
-        stats.delivered += 1;
-        stats.payload += u64::from(leg.payload);
+        let Part { machine, stats, .. } = &mut self.parts[part];
+        if !machine.loses(&received) {
+            let leg = &received.leg;
+            self.work.reports.push(Report::Message(*leg));
+            stats.delivered += 1;
+            stats.payload += u64::from(leg.payload);
+        }
         self.call(part, now, |machine, cx| machine.received(cx, received));
     }
 
     fn part_of(&self, flow: u16) -> Option<usize> {
         self.parts.iter().position(|part| part.flow == flow)
+    }
+
+    /// A packet with an access to a register takes so many octets on the link.
+    pub fn count_access(&mut self, link_octets: u64) {
+        self.accesses.requests += 1;
+        self.accesses.link_octets += link_octets;
     }
 
     /// A packet that this agent made takes so many octets on the link.

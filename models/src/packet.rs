@@ -3,12 +3,12 @@
 mod carried;
 pub(crate) mod data;
 
-pub(crate) use carried::{Cargo, Carried, Frame, Late};
+pub(crate) use carried::{Cargo, Carried, Delay, Frame, Late};
 
 use crate::config::{NO_PORT, PRIORITIES};
 use crate::ids::PortId;
 use crate::observe::clock::Snapshot;
-use crate::observe::probe::{PacketId, Parts};
+use crate::observe::probe::{Cause, PacketId, Parts};
 use sim_core::prefetch;
 
 /// Origins of packets that agents make: above those of any traffic source.
@@ -108,10 +108,12 @@ impl Packet {
         usize::from(self.priority) >= PRIORITIES
     }
 
-    /// Where its time went so far.
-    pub fn parts(&self) -> Parts {
+    /// Where its time went so far; `delay`: what lies beside the record.
+    pub fn parts(&self, delay: Delay) -> Parts {
         let mut parts = Parts::default();
         parts.causes[..9].copy_from_slice(&self.parts);
+        parts[Cause::Recovery] = delay.recovery;
+        parts[Cause::NoAckId] = delay.no_ack_id;
         parts.source = self.left.saturating_sub(self.created);
         parts
     }
@@ -152,7 +154,7 @@ pub(crate) struct Packets {
     pub cargoes: Carried<Cargo>,
     /// Frames under way on other media than RapidIO.
     pub frames: Carried<Frame>,
-    /// Time for which packets waited while links recovered.
+    /// Time for which packets waited while links recovered, or for ackIDs.
     pub late: Late,
 }
 

@@ -7,6 +7,7 @@
 pub mod enumeration;
 
 use crate::config::IdSize;
+use crate::observe::stats::FlowStats;
 use crate::packet::data::Data;
 use enumeration::Outline;
 use logical::register::file::{Block, Description, Identity, Role, Streaming};
@@ -115,6 +116,8 @@ pub(crate) struct Registers {
     pub spaces: Vec<Space>,
     /// The host gave an endpoint another id than was planned: no traffic starts.
     pub astray: bool,
+    /// Packets of answers and their octets, by any device.
+    pub answered: FlowStats,
 }
 
 /// The registers of one device.

@@ -293,19 +293,22 @@ fn row_name(row: &Row<'_>, reports: &[VariantReport]) -> String {
 /// Room left of the bars: for the names beside them and for the headings of groups above them.
 fn row_label_width(rows: &[Row<'_>], reports: &[VariantReport]) -> f64 {
     let widths = rows.iter().map(|row| {
-        let heading = if row.alone { 0.0 } else { text_width(&group_heading(row), PANEL) };
+        let heading = if row.alone { 0.0 } else { text_width(&group_heading(row, reports), PANEL) };
         text_width(&row_name(row, reports), LABEL).max(heading)
     });
     widths.fold(60.0, f64::max).min(230.0)
 }
 
-fn group_heading(row: &Row<'_>) -> String {
-    format!("flow {}", row.flow.title())
+/// Name of the flow of a group, with its role if it has that in every variant.
+fn group_heading(row: &Row<'_>, reports: &[VariantReport]) -> String {
+    let mut flows = reports.iter().filter_map(|report| report.flow(&row.flow.name));
+    let alike = flows.all(|flow| flow.role == row.flow.role);
+    format!("flow {}", if alike { row.flow.title() } else { row.flow.name.clone() })
 }
 
 fn row_label(scene: &mut Scene, row: &Row<'_>, reports: &[VariantReport], left: f64, y: f64, width: f64) {
     if row.first && !row.alone {
-        let text = shorten(&group_heading(row), PANEL, width);
+        let text = shorten(&group_heading(row, reports), PANEL, width);
         scene.text((MARGIN, y - 8.0), &text, PANEL, Align::Left);
     }
     let name = shorten(&row_name(row, reports), LABEL, width);
@@ -325,6 +328,7 @@ fn cause_color(cause: Cause) -> RGBColor {
         Cause::Staged => RGBColor(0x00, 0x72, 0xb2),
         Cause::NoBuffer => RGBColor(0x30, 0x30, 0x30),
         Cause::Recovery => RGBColor(0x88, 0x22, 0x55),
+        Cause::NoAckId => RGBColor(0x66, 0x33, 0xcc),
         Cause::Host => RGBColor(0x7a, 0x5c, 0x3a),
         Cause::Protocol => RGBColor(0x99, 0x99, 0x33),
     }

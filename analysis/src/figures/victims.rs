@@ -56,6 +56,8 @@ fn asked(report: &VariantReport) -> Option<f64> {
 struct Tail {
     heading: &'static str,
     label: &'static str,
+    /// Likewise, where there are several victims: it is that of the slowest.
+    of_several: &'static str,
     of: fn(&FlowReport) -> f64,
 }
 
@@ -63,14 +65,21 @@ const TAILS: [Tail; 3] = [
     Tail {
         heading: "victims: 99.9 % of latencies",
         label: "99.9th percentile (logarithmic)",
+        of_several: "99.9th percentile of the slowest flow (logarithmic)",
         of: |flow| flow.latency.p999.value,
     },
     Tail {
         heading: "victims: 99 % of latencies",
         label: "99th percentile (logarithmic)",
+        of_several: "99th percentile of the slowest flow (logarithmic)",
         of: |flow| flow.latency.p99.value,
     },
-    Tail { heading: "victims: latency", label: "mean (logarithmic)", of: |flow| flow.latency.mean.value },
+    Tail {
+        heading: "victims: latency",
+        label: "mean (logarithmic)",
+        of_several: "mean of the slowest flow (logarithmic)",
+        of: |flow| flow.latency.mean.value,
+    },
 ];
 
 /// The first of them that all victims of all variants have.
@@ -102,6 +111,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     let (tails, rates) = (reports.iter().map(worst).collect::<Vec<f64>>(), of(hot));
     let least = tails.iter().copied().fold(f64::INFINITY, f64::min);
     let none = || vec![None; reports.len()];
+    let several = reports.iter().any(|report| of_role(report, Role::Victim).count() > 1);
     // Whoever gets all that it asks for must not look worse than one that asks for more.
     let marks = if greedy { reports.iter().map(asked).collect() } else { none() };
     let columns = [
@@ -119,7 +129,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
         },
         Column {
             heading: tail.heading,
-            label: tail.label,
+            label: if several { tail.of_several } else { tail.label },
             axis: Axis::log_times(least / 4.0, most(&tails)),
             values: tails,
             marks: none(),

@@ -204,7 +204,9 @@ pub(crate) fn line(flow: &FlowReport) -> Option<String> {
         (ProtocolFact::TimedOut, "not answered in time"),
     ] {
         let count = stats.facts[fact as usize];
-        if count > 0 {
+        // Where a protocol runs above, a timeout is one of its own, and it tells of it.
+        let own = fact == ProtocolFact::TimedOut && flow.above.is_some();
+        if count > 0 && !own {
             text += &format!(", {} {what}", count_text(count));
         }
     }

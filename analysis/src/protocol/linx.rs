@@ -51,6 +51,7 @@ impl Protocol for Linx {
             latency,
             sum_ps: times.sum,
             count: times.count,
+            touched: [stats.muted, 0],
         };
         let tempo = Tempo::Counted { octets: stats.octets, span: stats.message_span };
         Some(Account { above: Some(above), ..Account::new(books, tempo) })
@@ -465,7 +466,7 @@ impl LinxSummary {
         }
         for (times, what) in [
             (&self.detection, "a peer that went down was noticed after"),
-            (&self.reestablishment, "connected again after"),
+            (&self.reestablishment, "connected again, counted from when both nodes were there, after"),
         ] {
             if let Some(times) = times {
                 let [min, mean, max] =

@@ -25,7 +25,7 @@ impl Protocol for Messages {
                 ProtocolConfig::Rpc { carrier, .. } => Some((*carrier, true)),
                 _ => None,
             });
-        let (carrier, answered) = carried.next()?;
+        let Some((carrier, answered)) = carried.next() else { return accesses(run, flow) };
         let stats = run.outcome.protocols.get(flow)?;
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
         let data = &run.collector.flows()[flow];
@@ -39,6 +39,25 @@ impl Protocol for Messages {
         };
         Some(Account::new(books, Tempo::Journeys { octets: stats.payload }))
     }
+}
+
+/// Accesses to registers: packets are counted, and the octets of the registers are what they moved.
+fn accesses(run: &RunData, flow: usize) -> Option<Account> {
+    let mut parts = run.config.agents.iter().flat_map(|agent| &agent.parts);
+    parts.find(|part| {
+        usize::from(part.flow) == flow && matches!(part.protocol, ProtocolConfig::Enumerate { .. })
+    })?;
+    let stats = run.outcome.protocols.get(flow)?;
+    let Account { books, .. } = Account::of_packets(run, flow);
+    let data = &run.collector.flows()[flow];
+    let end = match books {
+        Books { under_way: 1.., .. } => run.outcome.end,
+        Books { never: 1.., .. } => data.extent.last.max(data.last_offer).max(data.last_drop),
+        _ => data.extent.last,
+    };
+    // Until something has arrived the first start is unknown.
+    let from = data.extent.first.min(end);
+    Some(Account::new(books, Tempo::Over { octets: stats.payload, from: from.0, to: end.0 }))
 }
 
 fn books(carrier: Carrier, stats: &FlowStats, answered: bool, left: &FlowLeft) -> Books {

@@ -60,7 +60,8 @@ impl Protocol for Program {
 /// How long a program took, if it is done.
 pub(super) fn completion(carries: &'static str, ranks: &[RankStats]) -> Above {
     let (sum_ps, count) = program_end(ranks).map_or((0, 0), |end| (end.into(), 1));
-    Above { carries, nothing_else: false, latency: "time until the last rank is done", sum_ps, count }
+    let latency = "time until the last rank is done";
+    Above { carries, nothing_else: false, latency, sum_ps, count, touched: [0; 2] }
 }
 
 /// The last of all ranks, if all are done.

@@ -32,14 +32,7 @@ impl Protocol for Session {
         let totals = of_flow(run, Some(flow))?;
         let stats = &totals.stats;
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
-        let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
-        // A copy that the scenario makes of a PDU may arrive as well.
-        let asked = stats.pdus_sent - stats.broadcasts + copies + stats.data_doubled;
-        // Nobody is told of a PDU of type 9 that was lost whole. But what is under way is in a packet or a
-        // message, at the least one for each PDU; more of them than that cannot arrive any more.
-        let under_way = stats.pdus_waiting + stats.data_held + left.packets + left.messages;
-        let known = stats.pdus_lost + stats.pdus_failed;
-        let lost = asked.saturating_sub(stats.pdus_delivered + under_way).max(known);
+        let (asked, lost) = fate(run, totals);
         let oldest = [stats.oldest_waiting, left.oldest_message, left.oldest_packet];
         let books = Books {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
@@ -53,6 +46,7 @@ impl Protocol for Session {
             latency: "mean time of a PDU",
             sum_ps: stats.pdu_ps,
             count: stats.pdus_taken,
+            touched: [stats.injected[0], stats.injected[2]],
         };
         let tempo = Tempo::Counted { octets: stats.octets_delivered, span: stats.pdu_span };
         Some(Account { above: Some(above), ..Account::new(books, tempo) })
@@ -304,6 +298,8 @@ pub struct PduSummary {
     pub delivered: u64,
     /// Refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub lost: u64,
+    /// Lost without a word here: whole on their way, or at a receiver without such a stream.
+    pub lost_unseen: u64,
     /// Still waiting at their senders: for a conduit, or for their turn on its stream.
     pub waiting: u64,
     /// Broadcasts sent.
@@ -345,14 +341,29 @@ fn us(ps: u64) -> Num {
     Num(ps as f64 / 1e6)
 }
 
+/// PDUs asked for, each copy of a broadcast counted, and those of them that will never arrive.
+fn fate(run: &RunData, totals: &SessionTotals) -> (u64, u64) {
+    let stats = &totals.stats;
+    let left = run.outcome.left.get(usize::from(totals.flow)).copied().unwrap_or_default();
+    let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
+    // A copy that the scenario makes of a PDU may arrive as well.
+    let asked = stats.pdus_sent - stats.broadcasts + copies + stats.data_doubled;
+    // Nobody is told of a PDU of type 9 that was lost whole. But what is under way is in a packet or a
+    // message, at the least one for each PDU; more of them than that cannot arrive any more.
+    let under_way = stats.pdus_waiting + stats.data_held + left.packets + left.messages;
+    let known = stats.pdus_lost + stats.pdus_failed;
+    (asked, asked.saturating_sub(stats.pdus_delivered + under_way).max(known))
+}
+
 impl SessionSummary {
     /// Every flow of session management of a run.
     pub fn all(run: &RunData) -> Vec<Self> {
         let all = run.outcome.totals.of::<SessionTotals>();
-        all.map(|totals| Self::new(flow_name(run, totals.flow), totals)).collect()
+        all.map(|totals| Self::new(flow_name(run, totals.flow), totals, fate(run, totals).1)).collect()
     }
 
-    fn new(flow: String, totals: &SessionTotals) -> Self {
+    /// `never`: PDUs that will not arrive.
+    fn new(flow: String, totals: &SessionTotals, never: u64) -> Self {
         let stats = &totals.stats;
         let timed = stats.pdus_delivered.max(1);
         Self {
@@ -393,6 +404,7 @@ impl SessionSummary {
                 sent: stats.pdus_sent,
                 delivered: stats.pdus_delivered,
                 lost: stats.pdus_lost,
+                lost_unseen: never.saturating_sub(stats.pdus_lost),
                 waiting: stats.pdus_waiting,
                 broadcasts: stats.broadcasts,
                 broadcasts_delivered: stats.broadcasts_delivered,
@@ -477,6 +489,9 @@ impl SessionSummary {
                 count_text(pdus.lost),
                 count_text(pdus.waiting)
             );
+            if pdus.lost_unseen > 0 {
+                let _ = write!(out, ", {} lost unseen", count_text(pdus.lost_unseen));
+            }
             // those of a program are not timed one by one
             if pdus.max_us.0 > 0.0 {
                 let [mean, longest] = [pdus.mean_us, pdus.max_us].map(|time| time_text(time.0 * 1e6));

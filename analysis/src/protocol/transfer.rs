@@ -39,7 +39,7 @@ impl Protocol for Transfer {
         };
         let (octets, (from, to)) = delivered(totals, end).unwrap_or((0, (0, end)));
         let tempo = Tempo::Over { octets, from, to };
-        let carries = "frames of Scheduled Transfer";
+        let (carries, touched) = ("frames of Scheduled Transfer", [stats.lost, stats.delayed]);
         let above = match &totals.ranks[..] {
             [] => Above {
                 carries,
@@ -47,8 +47,9 @@ impl Protocol for Transfer {
                 latency: "mean time of a Transfer",
                 sum_ps: stats.times.iter().map(|time| u128::from(*time)).sum(),
                 count: stats.times.len() as u64,
+                touched,
             },
-            ranks => completion(carries, ranks),
+            ranks => Above { touched, ..completion(carries, ranks) },
         };
         let transfer_gbps = goodput_gbps(totals, end);
         Some(Account { above: Some(above), transfer_gbps, ..Account::new(books, tempo) })

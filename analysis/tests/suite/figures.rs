@@ -2,7 +2,7 @@
 
 use crate::synthetic::{REFRESH, WITH, WITHOUT, closed_loops, run};
 use analysis::figures::{Caption, all};
-use analysis::{RunData, VariantReport};
+use analysis::{Role, RunData, VariantReport};
 use models::config::FlowConfig;
 use std::sync::Arc;
 
@@ -73,6 +73,27 @@ fn victims_of_closed_loops_are_told_by_their_links() {
     let victims = figures.iter().find(|figure| figure.name == "victims").expect("there are victims");
     assert!(victims.svg.contains("accepted (% of their links; line: asked for)"));
     assert!(!mixed[1].flows[0].closed_loop && mixed[1].flows[0].offered_load < 0.9);
+}
+
+/// Percentiles of several flows are not put together: that of the slowest stands for them, and it says so. A
+/// flow that is hot in one variant and not in the other is called so in neither.
+#[test]
+fn figures_say_whose_value_they_show() {
+    let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+    let svg = |reports: &[VariantReport], name: &str| {
+        let figures = all(&caption(), reports);
+        figures.into_iter().find(|figure| figure.name == name).expect("it is drawn").svg
+    };
+    let hot = reports[0].flows.iter().position(|flow| flow.role == Some(Role::Hot)).expect("one is hot");
+    reports.iter_mut().for_each(|report| report.flows[hot].name = "bulk".into());
+    assert!(!svg(&reports, "victims").contains("of the slowest flow"));
+    assert!(svg(&reports, "goodput").contains("flow bulk (hot)"));
+    reports[1].flows[hot].role = Some(Role::Victim);
+    let bars = svg(&reports, "goodput");
+    assert!(bars.contains("flow bulk") && !bars.contains("(hot)") && !bars.contains("(victim)"));
+    reports[1].flows.push(reports[0].flows[hot].clone());
+    reports[1].flows.last_mut().unwrap().role = Some(Role::Hot);
+    assert!(svg(&reports, "victims").contains("of the slowest flow"));
 }
 
 /// Nothing may break where there is nothing to show.

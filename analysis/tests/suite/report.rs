@@ -252,7 +252,7 @@ fn summary_is_the_same_bytes_again_and_parses() {
     assert_eq!(keys, ["format", "scenario", "variants"]);
     let variant = &value["variants"][1];
     assert_eq!(variant["name"], "VoQ backpressure");
-    assert_eq!(variant["overall"]["decomposition"].as_object().unwrap().len(), 12);
+    assert_eq!(variant["overall"]["decomposition"].as_object().unwrap().len(), 13);
     // the worst input port of the one switch comes first
     assert_eq!(variant["hol_blocking"]["switches"][0]["at"], "leaf/0");
     assert_eq!(variant["hol_blocking"]["worst_ports"][0]["at"], "leaf/0:5");

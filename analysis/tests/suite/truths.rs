@@ -10,6 +10,7 @@ use analysis::series::flows_csv;
 use analysis::sweep::METRICS;
 use analysis::table::{conclusion, variant};
 use analysis::{Collector, CollectorConfig, RunData, VariantReport};
+use models::probe::Cause;
 use models::run::{Progress, RunOptions};
 use models::stats::{LinxEnd, LinxTotals, SessionTotals};
 use scenarios::Warmup;
@@ -521,6 +522,8 @@ fn what_is_sent_again_is_no_payload() {
         let summary = &TransferSummary::all(&report.run)[0];
         assert_eq!(summary.completed, summary.wanted, "{}", report.run.name);
         assert_eq!(flow.once, Some(summary.verified_octets), "{}", report.run.name);
+        // what the scenario lost at the end of its way has not arrived
+        assert_eq!(stats.sent, stats.delivered + summary.faults[0], "{}", report.run.name);
         // what was handed up holds headers, and what came again
         assert!(stats.payload > summary.verified_octets, "{}", report.run.name);
         let law = 100.0 * summary.verified_octets as f64 / stats.link_octets as f64;
@@ -539,7 +542,63 @@ fn accesses_of_sessions_set_nothing_up() {
     let counted: u64 = summary.phases.iter().map(|phase| phase.reads + phase.writes).sum();
     assert_eq!((summary.requests, counted, summary.repetitions), (37, 37, 0));
     let sessions = report.run.outcome.totals.one::<SessionTotals>().expect("one flow");
-    assert!(sessions.stats.register_reads > 0);
+    assert_eq!(sessions.stats.register_reads, 28);
+    // All 65 are packets of one flow: an access moves 4 octets, and takes packets of 12 and 20 octets (a
+    // read: the answer is the longer one; a write: the request) with a delimiter of 8 each.
+    let flow = report.flow("enumeration").expect("accesses have a flow");
+    let stats = flow.protocol.expect("agents make them");
+    assert_eq!((stats.requests, stats.responses), (65, 65));
+    assert_eq!((flow.once, stats.link_octets), (Some(65 * 4), 65 * (12 + 20 + 2 * 8)));
+    let (from, to) = flow.rate_span.expect("it ends");
+    let law = 65.0 * 32.0 * 1e3 / (to - from) as f64;
+    assert!(libm::fabs(flow.goodput_gbps.value - law) < 1e-9, "{} for {law}", flow.goodput_gbps.value);
+}
+
+/// What a receiver without the stream discards is in the books, and in the line about PDUs.
+#[test]
+fn a_pdu_after_its_stream_is_lost_unseen() {
+    let report = study("session-figure-3-3").remove(0);
+    let books = &report.flows[0].books;
+    assert_eq!((books.asked, books.arrived, books.never), (3, 2, 1));
+    let text = variant(&report);
+    assert!(text.contains("3 sent, 2 delivered, 0 lost, 0 waiting, 1 lost unseen"), "{text}");
+}
+
+/// A packet more than there are ackIDs, all there at once: the last waits until the first is acknowledged, a
+/// symbol and twice the cable after its end, and from the start of the one before it on for nothing else.
+/// Long symbols have 63 ackIDs, short ones 31.
+#[test]
+fn who_waits_for_ack_ids_is_told_so() {
+    let waits = |rate: &str, symbol: &str, packets: u32, control: &str, buffers: u32| {
+        let text = format!(
+            r#"{{"name": "acks", "run": {{"until": "1 ms", "warmup": "0 ps"}},
+            "links": {{"rate": "{rate} Gbaud", "width": "4x", "length": "1600 m", "phy_latency": "30 ns",
+            "symbol": "{symbol}", "flow_control": "{control}"}}, "endpoint": {{"input_buffers": {buffers}}},
+            "topology": {{"explicit": {{"devices": [{{"name": "a"}}, {{"name": "b"}}],
+            "links": [{{"a": "a", "b": "b"}}]}}}},
+            "traffic": [{{"name": "stream", "from": "a", "to": "b", "size": 256, "address_bits": 66,
+            "limit": {packets}, "arrivals": {{"saturated": {{"backlog": {packets}}}}}}}]}}"#
+        );
+        let report = run(&text, "acks").remove(0);
+        let parts = report.flows[0].spread.parts_ps;
+        [Cause::NoAckId, Cause::NoBuffer, Cause::SourceQueue].map(|cause| parts[cause as usize])
+    };
+    let cable = 30_000 + 5_000 * 1_600;
+    // Octets with their delimiter, and those of a symbol, by four lanes.
+    let times = |octets: u128, symbol: u128, character: u128| (octets * character, symbol * character);
+    for (rate, kind, ids, (packet, symbol)) in
+        [("6.25", "long", 63, times(276 + 8, 8, 400)), ("3.125", "short", 31, times(276 + 4, 4, 800))]
+    {
+        let ahead = u128::from(ids - 1);
+        let last = packet + symbol + 2 * cable - ahead * packet;
+        // The others wait for those before them, and the last until the one before it starts.
+        let queue = (ahead * (ahead + 1) / 2 + ahead) * packet;
+        let told = waits(rate, kind, ids + 1, "receiver", 16);
+        assert_eq!(told, [last, 0, queue], "{ids} ackIDs");
+    }
+    // A sender that counts buffers never gets so far: no symbol can tell of as many as there are ackIDs.
+    let [no_ack_id, no_buffer, _] = waits("3.125", "short", 32, "transmitter", 30);
+    assert!(no_ack_id == 0 && no_buffer > 2 * cable, "{no_ack_id}, {no_buffer}");
 }
 
 /// A trunk that is down for 3 s parts two nodes that live: no timeout is false, the path was not whole.
@@ -554,6 +613,9 @@ fn an_outage_between_switches_is_no_false_timeout() {
     let report = run(text, "trunk").remove(0);
     let stats = &report.run.outcome.totals.one::<LinxTotals>().expect("one flow").stats;
     assert_eq!((stats.ended[LinxEnd::Timeout as usize], stats.false_timeouts), (2, 0), "{stats:?}");
+    // and once is enough
+    let text = variant(&report);
+    assert!(text.contains("2 timed out") && !text.contains("not answered"), "{text}");
 }
 
 /// A column that tells the most of a run tells the most of all its replications, others their mean.

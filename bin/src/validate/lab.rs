@@ -27,7 +27,7 @@ pub(crate) struct Tally {
     /// Longest latency, picoseconds.
     pub most_ps: u64,
     /// Sums by cause, picoseconds.
-    pub parts_ps: [u128; 12],
+    pub parts_ps: [u128; 13],
 }
 
 impl Tally {

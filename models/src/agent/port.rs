@@ -41,6 +41,8 @@ pub(super) enum Event {
     Fact(u16, ProtocolFact),
     /// A read or a write of this flow moved so many octets.
     Moved(u16, u32),
+    /// A register was read or written.
+    Accessed,
 }
 
 /// Transaction ids from here on are for register accesses, below for reads and writes.
@@ -367,7 +369,10 @@ impl Port {
                 (Some(data), Some((from, priority, way, carried))) => {
                     let request =
                         carried.trail.as_deref().expect("a response carries the way of its request");
-                    out.push(Event::Moved(label.flow, label.octets));
+                    out.push(match conveyance {
+                        Conveyance::Register { .. } => Event::Accessed,
+                        _ => Event::Moved(label.flow, label.octets),
+                    });
                     // The way of the request ends where that of the response begins.
                     let stale = request.created < label.ready;
                     let (there, back) = if stale {

@@ -119,6 +119,12 @@ pub(crate) trait Protocol: Any + Debug {
     /// is not made up.
     fn start(&mut self, _cx: &mut Cx<'_>) {}
 
+    /// The scenario loses what came, at the end of its way: [`received`](Self::received), which follows,
+    /// makes nothing of it, and nobody counts it as delivered.
+    fn loses(&mut self, _received: &Received) -> bool {
+        false
+    }
+
     /// Something came for this flow.
     fn received(&mut self, cx: &mut Cx<'_>, received: Received);
 

@@ -113,6 +113,8 @@ pub(crate) struct Transfer {
     agenda: BTreeMap<(u64, u64), Action>,
     entries: u64,
     medium: Medium,
+    /// What becomes of the frame that is being received.
+    copies: [Option<Fate>; 2],
     program: Option<Box<Program>>,
     /// Open connections that the program sends on, by node, and what waits for one.
     lines: BTreeMap<u16, ConnectionId>,
@@ -165,6 +167,7 @@ impl Transfer {
             agenda: BTreeMap::new(),
             entries: 0,
             medium: Medium::new(seed, config),
+            copies: [None, None],
             program: config.program.as_ref().map(|program| Box::new(Program::new(program))),
             lines: BTreeMap::new(),
             waiting: BTreeMap::new(),
@@ -587,19 +590,25 @@ impl Protocol for Transfer {
         self.advance(cx);
     }
 
+    fn loses(&mut self, received: &Received) -> bool {
+        let frame = received.payload.as_bytes().expect("Scheduled Transfer sends bytes");
+        let is_data =
+            frame.get(lower::overhead(self.config.medium)).is_some_and(|octet| octet >> 3 == Op::Data as u8);
+        self.copies = self.medium.copies(is_data);
+        self.copies[0].is_none()
+    }
+
     fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
         let frame = received.payload.as_bytes().expect("Scheduled Transfer sends bytes");
         if self.config.charted {
             let token = received.payload.label.token;
             cx.tell(SignalKind::Arrived { token, source: received.leg.source });
         }
-        let is_data =
-            frame.get(lower::overhead(self.config.medium)).is_some_and(|octet| octet >> 3 == Op::Data as u8);
         let interface = match received.conveyance {
             Conveyance::Frame { interface } => interface,
             _ => 0,
         };
-        let copies = self.medium.copies(is_data);
+        let copies = self.copies;
         match copies {
             [None, _] => {
                 self.ledger.stats.lost += 1;

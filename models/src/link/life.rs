@@ -6,7 +6,7 @@ use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::mark;
-use crate::observe::probe::{Cause, Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Probe};
+use crate::observe::probe::{Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Probe};
 use crate::packet::{MAINTENANCE, NIL, Packet};
 use sim_core::{EventList, Time};
 
@@ -91,8 +91,7 @@ impl<P: Probe> Links<P> {
     #[inline(always)]
     pub fn delivery(&self, port: PortId, packet: u32, at: Time) -> Delivery {
         let record = &self.packets[packet];
-        let mut parts = record.parts();
-        parts[Cause::Recovery] = self.packets.late.of(packet);
+        let parts = record.parts(self.packets.late.of(packet));
         Delivery {
             at,
             created: Time(record.created),
@@ -120,7 +119,7 @@ impl<P: Probe> Links<P> {
             record.destination,
             self.config.devices[device as usize].path
         );
-        let total = record.parts.iter().sum::<u64>() + self.packets.late.of(packet);
+        let total = record.parts.iter().sum::<u64>() + self.packets.late.of(packet).sum();
         if total != at.0 - record.created {
             self.parts_disagree(port, packet, at);
         }

@@ -48,7 +48,7 @@ impl Channels {
     }
 
     /// Priorities that have to wait, as bits.
-    fn blocked(&self) -> u8 {
+    fn blocked(&self) -> u16 {
         if !self.medium.is_lossless() {
             return 0;
         }

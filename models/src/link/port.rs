@@ -4,7 +4,7 @@ use crate::ids::PortId;
 use crate::link::mail::Peer;
 use crate::link::medium::Channels;
 use crate::link::wire::{Wire, WireTiming};
-use crate::observe::clock::TransmitClock;
+use crate::observe::clock::{NO_ACK_ID, TransmitClock};
 use crate::observe::stats::PortStats;
 use crate::packet::{List, UNSTAGED};
 use sim_core::{EventKey, prefetch};
@@ -64,17 +64,18 @@ impl LinkTiming {
         total / self.char_den
     }
 
-    /// Priorities that may not be sent with `free` known buffers (Part 6 §5.9: watermarks), one bit each.
+    /// Priorities that may not be sent with `free` known buffers (Part 6 §5.9: watermarks), one bit each; all
+    /// of them and [`NO_ACK_ID`] while all ackIDs are in use.
     #[inline]
-    pub fn blocked(&self, free: i16, outstanding: u16) -> u8 {
+    pub fn blocked(&self, free: i16, outstanding: u16) -> u16 {
         if outstanding >= self.ack_window {
-            return 0b1111;
+            return 0b1111 | NO_ACK_ID;
         }
         // Watermarks fall with priority: enough for the lowest is enough for all.
         if free >= i16::from(self.watermarks[0]) {
             return 0;
         }
-        let below = |limit: u8, bit: u8| if free < i16::from(limit) { bit } else { 0 };
+        let below = |limit: u8, bit: u16| if free < i16::from(limit) { bit } else { 0 };
         below(self.watermarks[0], 1)
             | below(self.watermarks[1], 2)
             | below(self.watermarks[2], 4)

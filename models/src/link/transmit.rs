@@ -320,12 +320,21 @@ impl<P: Probe> Links<P> {
     /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
     #[inline(always)]
     pub fn begin_wait_at(&mut self, port: PortId, packet: u32, t: u64, at_input: bool) {
-        wait_for(&self.ports[port.index()].tx.clock, &mut self.packets[packet], t, at_input);
+        wait_for(&self.ports[port.index()].tx.clock, &mut self.packets, packet, t, at_input);
     }
 
     /// Adds a packet's staged and head-of-line blocked time to the totals of its output and its input.
     pub(super) fn note_waited(&mut self, port: PortId, packet: u32, input: u8, waited: Waited) {
-        self.packets.late.add(packet, waited.recovery);
+        self.packets.late.add_recovery(packet, waited.recovery);
+        let clock = &self.ports[port.index()].tx.clock;
+        if clock.has_run_out() {
+            let mark = self.packets.late.of(packet).mark;
+            let record = &mut self.packets[packet];
+            let no_ack_id = clock.without_ack_id(record.snapshot.at, mark, waited.until, record.queue);
+            // It stands there as time without credit.
+            record.parts[Cause::NoBuffer as usize] -= no_ack_id;
+            self.packets.late.add_no_ack_id(packet, no_ack_id);
+        }
         self.cold[port.index()].stats.staged_ps += u128::from(waited.staged);
         if waited.hol != 0 {
             let input = self.base_of(port) + u32::from(input);
@@ -336,8 +345,8 @@ impl<P: Probe> Links<P> {
     pub fn tell_started(&mut self, port: PortId, packet: u32, at: Time, until: Time) {
         let device = self.ports[port.index()].rx.device;
         let number = self.nodes.number(device, port);
-        let (id, mut parts) = (self.packets[packet].id(), self.packets[packet].parts());
-        parts[Cause::Recovery] = self.packets.late.of(packet);
+        let record = &self.packets[packet];
+        let (id, parts) = (record.id(), record.parts(self.packets.late.of(packet)));
         self.observe.probe.packet(at, id, &PacketStep::Started { device, port: number, until, parts });
     }
 }
@@ -367,14 +376,21 @@ pub(crate) fn put(
 
 /// The packet begins to wait at `t` for the transmitter that keeps `clock`.
 #[inline(always)]
-pub(crate) fn wait_for(clock: &TransmitClock, record: &mut Packet, t: u64, at_input: bool) {
+pub(crate) fn wait_for(clock: &TransmitClock, packets: &mut Packets, packet: u32, t: u64, at_input: bool) {
+    let record = &mut packets[packet];
     record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
     record.snapshot = clock.snapshot(t, record.priority, record.queue, record.next_hop);
+    if clock.has_run_out() {
+        let mark = clock.ack_mark(t, record.queue);
+        packets.late.mark(packet, mark);
+    }
 }
 
-/// Staged and head-of-line blocked time of a wait that is over.
+/// What more there is to note of a wait that is over.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Waited {
+    /// When it was over.
+    until: u64,
     pub staged: u64,
     pub hol: u64,
     pub recovery: u64,
@@ -417,10 +433,10 @@ pub(crate) fn close_wait(
             parts[Cause::InputContention as usize] += closed.open;
         }
     }
-    if staged | hol | recovery == 0 {
+    if staged | hol | recovery == 0 && !(clock.has_run_out() && closed.no_buffer != 0) {
         return None;
     }
     parts[Cause::Staged as usize] += staged;
     parts[Cause::HeadOfLine as usize] += hol;
-    Some(Waited { staged, hol, recovery })
+    Some(Waited { until: t, staged, hol, recovery })
 }

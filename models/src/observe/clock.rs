@@ -1,8 +1,9 @@
 //! Exclusive time integrals of one transmitter: how long it was busy, without credit, or a queue stopped.
 //!
 //! A packet that has to wait stores a [`Snapshot`]; when the wait ends, the differences say how long its
-//! target was closed and why, in O(1). Causes exclude each other in the order staged, no buffer, busy: each
-//! integral with a lower rank keeps the share that a higher rank covers, and subtracts it.
+//! target was closed and why, in O(1). Causes exclude each other in the order staged, no ackID, no buffer,
+//! busy: each integral with a lower rank keeps the share that a higher rank covers, and subtracts it. ackIDs
+//! run out on few links, so what a packet remembers of them lies beside its snapshot ([`AckMark`]).
 
 use crate::config::PRIORITIES;
 use std::collections::VecDeque;
@@ -10,8 +11,10 @@ use std::collections::VecDeque;
 /// Bit of [`TransmitClock::blocked`] that is always set at a port with virtual channels: whoever finds any
 /// bit has to look closer anyway, and does the rest by channels.
 pub(crate) const CHANNELS: u16 = 1 << 15;
-/// Bits of the four priorities of VC0.
-const VC0: u16 = 0b1111;
+/// Bit of [`TransmitClock::blocked`] beside those of all priorities: all ackIDs are in use.
+pub(crate) const NO_ACK_ID: u16 = 1 << 14;
+/// Bits of the four priorities of VC0, and of what closes all of them.
+const VC0: u16 = 0b1111 | NO_ACK_ID;
 
 /// Integrals of one priority's credit.
 #[derive(Copy, Clone, Debug, Default)]
@@ -45,6 +48,9 @@ struct QueueClock {
     busy: [u64; PRIORITIES],
     none_at: [u64; PRIORITIES],
     busy_at: [u64; PRIORITIES],
+    /// Time without an ackID inside stops.
+    no_ack_id: u64,
+    no_ack_id_at: u64,
 }
 
 impl QueueClock {
@@ -79,6 +85,15 @@ pub(crate) struct Snapshot {
     congested: u64,
 }
 
+/// What a waiting packet remembers of ackIDs: the time without one, and what of it was inside stops of its
+/// queue.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct AckMark {
+    at: u64,
+    none: u64,
+    stopped: u64,
+}
+
 /// Closed time of a target between two instants, by cause.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Closed {
@@ -86,6 +101,7 @@ pub(crate) struct Closed {
     pub staged: u64,
     /// The queue was stopped for another port that shares it.
     pub comingled: u64,
+    /// No credit, for want of a buffer or an ackID.
     pub no_buffer: u64,
     pub busy: u64,
     /// The rest: the target was open.
@@ -103,6 +119,8 @@ pub(crate) struct TransmitClock {
     blocked: u16,
     /// The link has recovered from something, or does so now.
     recovered: bool,
+    /// There was an instant without an ackID.
+    ran_out: bool,
     cold: Option<Box<Cold>>,
 }
 
@@ -111,6 +129,9 @@ struct Cold {
     credit: [Credit; PRIORITIES],
     /// Of VC1 to VC8, if the port has virtual channels.
     channels: Vec<Credit>,
+    /// Time without an ackID up to the last change, and since when there is none.
+    no_ack_id: u64,
+    no_ack_id_since: u64,
     queues: Vec<QueueClock>,
     ports: Vec<PortClock>,
     recovery: Recovery,
@@ -175,11 +196,11 @@ impl TransmitClock {
         self.blocked
     }
 
-    /// The set of priorities without credit changes at `t`.
+    /// The set of priorities without credit changes at `t`; with [`NO_ACK_ID`].
     #[inline(always)]
-    pub fn set_blocked(&mut self, t: u64, blocked: u8) {
-        if u16::from(blocked) != self.blocked {
-            self.flip_blocked(t, u16::from(blocked) | self.blocked & !VC0);
+    pub fn set_blocked(&mut self, t: u64, blocked: u16) {
+        if blocked != self.blocked {
+            self.flip_blocked(t, blocked | self.blocked & !VC0);
         }
     }
 
@@ -214,7 +235,43 @@ impl TransmitClock {
                 credit.busy += busy - credit.busy_at;
             }
         }
+        match (self.blocked & NO_ACK_ID != 0, blocked & NO_ACK_ID != 0) {
+            (false, true) => (self.ran_out, cold.no_ack_id_since) = (true, t),
+            (true, false) => cold.no_ack_id += t - cold.no_ack_id_since,
+            _ => {}
+        }
         self.blocked = blocked;
+    }
+
+    /// Whether ackIDs have ever run out, so that time without one has to be asked for.
+    #[inline(always)]
+    pub fn has_run_out(&self) -> bool {
+        self.ran_out
+    }
+
+    /// Time without an ackID up to `t`.
+    fn no_ack_id_at(&self, t: u64) -> u64 {
+        let Some(cold) = &self.cold else { return 0 };
+        let runs = self.blocked & NO_ACK_ID != 0 && cold.recovery.since.is_none();
+        cold.no_ack_id + if runs { t - cold.no_ack_id_since } else { 0 }
+    }
+
+    /// What a packet for the staging queue `queue` remembers of ackIDs at `t`.
+    #[cold]
+    pub fn ack_mark(&self, t: u64, queue: u8) -> AckMark {
+        let none = self.no_ack_id_at(t);
+        let clock = self.cold.as_ref().and_then(|cold| cold.queues.get(queue as usize));
+        let inside =
+            |clock: &QueueClock| clock.no_ack_id + if clock.stopped { none - clock.no_ack_id_at } else { 0 };
+        AckMark { at: t, none, stopped: clock.map_or(0, inside) }
+    }
+
+    /// Time between `from` and `t` in which the same target was closed for want of an ackID: that much of
+    /// what [`closed`](Self::closed) calls `no_buffer`. `mark` is of `from`, if ackIDs had run out before it.
+    pub fn without_ack_id(&self, from: u64, mark: AckMark, t: u64, queue: u8) -> u64 {
+        let from = if mark.at == from { mark } else { AckMark::default() };
+        let now = self.ack_mark(t, queue);
+        (now.none - from.none) - (now.stopped - from.stopped)
     }
 
     /// (time without credit, busy time with credit) for a priority at `t`.
@@ -251,6 +308,7 @@ impl TransmitClock {
     /// Staging queue `queue` stops or goes at `t`, or its time is set apart while the link recovers.
     fn set_stopped(&mut self, t: u64, queue: u8, stopped: bool) {
         let now: [(u64, u64); PRIORITIES] = std::array::from_fn(|p| self.credit_at(t, p));
+        let no_ack_id = self.no_ack_id_at(t);
         let cold = self.cold.get_or_insert_default();
         if cold.queues.len() <= queue as usize {
             cold.queues.resize_with(queue as usize + 1, QueueClock::default);
@@ -267,7 +325,9 @@ impl TransmitClock {
             clock.since = t;
         } else {
             clock.total += t - clock.since;
+            clock.no_ack_id += no_ack_id - clock.no_ack_id_at;
         }
+        clock.no_ack_id_at = no_ack_id;
         for (p, &(none, busy)) in now.iter().enumerate() {
             if stopped {
                 clock.none_at[p] = none;
@@ -482,6 +542,7 @@ mod tests {
     struct Tick {
         busy_until: u64,
         blocked: bool,
+        no_ack_id: bool,
         stopped: bool,
         congested: bool,
     }
@@ -489,13 +550,13 @@ mod tests {
     proptest! {
         #[test]
         fn integrals_equal_a_tick_by_tick_count(
-            steps in prop::collection::vec((0u8..6, 1u64..9), 1..60),
+            steps in prop::collection::vec((0u8..7, 1u64..9), 1..60),
             wait_from in 0u64..40,
         ) {
             let mut clock = TransmitClock::default();
             let mut tick = Tick::default();
             let (mut t, mut closed) = (0u64, Closed::default());
-            let mut snapshot = None;
+            let (mut snapshot, mut no_ack_id) = (None, 0);
             for (what, gap) in steps {
                 match what {
                     0 if t >= tick.busy_until => {
@@ -503,8 +564,13 @@ mod tests {
                         tick.busy_until = t + 5;
                     }
                     1 => {
-                        tick.blocked = !tick.blocked;
-                        clock.set_blocked(t, u8::from(tick.blocked));
+                        (tick.blocked, tick.no_ack_id) = (!tick.blocked, false);
+                        clock.set_blocked(t, u16::from(tick.blocked));
+                    }
+                    // Whoever has no ackID may send nothing; there may be no buffer, too, before and after.
+                    6 => {
+                        (tick.blocked, tick.no_ack_id) = (true, !tick.no_ack_id);
+                        clock.set_blocked(t, 1 | if tick.no_ack_id { NO_ACK_ID } else { 0 });
                     }
                     2 if !tick.congested => {
                         tick.stopped = !tick.stopped;
@@ -519,7 +585,8 @@ mod tests {
                 }
                 for _ in 0..gap {
                     if t == wait_from {
-                        snapshot = Some(clock.snapshot(t, 0, 0, 3));
+                        let mark = clock.has_run_out().then(|| clock.ack_mark(t, 0));
+                        snapshot = Some((clock.snapshot(t, 0, 0, 3), mark.unwrap_or_default()));
                     }
                     if t >= wait_from {
                         if tick.congested {
@@ -528,6 +595,7 @@ mod tests {
                             closed.comingled += 1;
                         } else if tick.blocked {
                             closed.no_buffer += 1;
+                            no_ack_id += u64::from(tick.no_ack_id);
                         } else if t < tick.busy_until {
                             closed.busy += 1;
                         } else {
@@ -537,8 +605,9 @@ mod tests {
                     t += 1;
                 }
             }
-            if let Some(snapshot) = snapshot {
+            if let Some((snapshot, mark)) = snapshot {
                 prop_assert_eq!(clock.closed(&snapshot, t, 0, 0, 3), closed);
+                prop_assert_eq!(clock.without_ack_id(wait_from, mark, t, 0), no_ack_id);
             }
         }
     }

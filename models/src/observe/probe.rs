@@ -31,15 +31,17 @@ pub enum Cause {
     NoBuffer = 8,
     /// Link retry or error recovery.
     Recovery = 9,
+    /// As many packets are unacknowledged as there are ackIDs: nothing may start, whatever buffers there are.
+    NoAckId = 10,
     /// Waiting and service at a host (of messages only: packets end at the port).
-    Host = 10,
+    Host = 11,
     /// What the protocol above takes: letters, windows, retries, flow control, its answer (of messages only).
-    Protocol = 11,
+    Protocol = 12,
 }
 
 impl Cause {
     /// All causes, in index order.
-    pub const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 13] = [
         Cause::SourceQueue,
         Cause::Serialization,
         Cause::Propagation,
@@ -50,6 +52,7 @@ impl Cause {
         Cause::Staged,
         Cause::NoBuffer,
         Cause::Recovery,
+        Cause::NoAckId,
         Cause::Host,
         Cause::Protocol,
     ];
@@ -67,6 +70,7 @@ impl Cause {
             Cause::Staged => "staged by backpressure",
             Cause::NoBuffer => "no downstream buffer",
             Cause::Recovery => "link retry or recovery",
+            Cause::NoAckId => "no free ackID",
             Cause::Host => "host",
             Cause::Protocol => "flow-controlled by protocol",
         }
@@ -77,7 +81,7 @@ impl Cause {
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Parts {
     /// By cause; the causes exclude each other.
-    pub causes: [u64; 12],
+    pub causes: [u64; 13],
     /// *Source time*: what of their sum passed at the source, before the first bit left on the injection link
     /// for the first time, whatever the causes. What comes after it is network latency.
     pub source: u64,

@@ -1,6 +1,7 @@
 //! What some packets carry besides their record: tables beside the packets, which only they fill.
 
 use super::data::{Data, Label};
+use crate::observe::clock::AckMark;
 use logical::wire::Body;
 use std::collections::BTreeMap;
 
@@ -69,19 +70,48 @@ pub(crate) struct Frame {
     pub payload: Data,
 }
 
-/// Recovery time of packets, by packet: few have any.
+/// Causes that few packets know, by packet, and what those remember that wait where ackIDs run out.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Late(BTreeMap<u32, u64>);
+pub(crate) struct Late(BTreeMap<u32, Delay>);
+
+/// Times of one packet, in picoseconds.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Delay {
+    /// While links recovered.
+    pub recovery: u64,
+    /// For want of an ackID.
+    pub no_ack_id: u64,
+    /// Of the beginning of a wait, the last where ackIDs had run out before.
+    pub mark: AckMark,
+}
+
+impl Delay {
+    /// Both causes.
+    pub fn sum(self) -> u64 {
+        self.recovery + self.no_ack_id
+    }
+}
 
 impl Late {
-    pub fn add(&mut self, packet: u32, ps: u64) {
+    pub fn add_recovery(&mut self, packet: u32, ps: u64) {
         if ps != 0 {
-            *self.0.entry(packet).or_default() += ps;
+            self.0.entry(packet).or_default().recovery += ps;
         }
     }
 
-    pub fn of(&self, packet: u32) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.get(&packet).copied().unwrap_or(0) }
+    pub fn add_no_ack_id(&mut self, packet: u32, ps: u64) {
+        if ps != 0 {
+            self.0.entry(packet).or_default().no_ack_id += ps;
+        }
+    }
+
+    /// The packet begins to wait where ackIDs have run out before.
+    pub fn mark(&mut self, packet: u32, mark: AckMark) {
+        self.0.entry(packet).or_default().mark = mark;
+    }
+
+    pub fn of(&self, packet: u32) -> Delay {
+        if self.0.is_empty() { Delay::default() } else { self.0.get(&packet).copied().unwrap_or_default() }
     }
 
     pub fn forget(&mut self, packet: u32) {
@@ -92,8 +122,8 @@ impl Late {
 
     /// A multicast copy has been as late as the original.
     pub fn copy(&mut self, from: u32, to: u32) {
-        if let Some(&ps) = self.0.get(&from) {
-            self.0.insert(to, ps);
+        if let Some(&delay) = self.0.get(&from) {
+            self.0.insert(to, delay);
         }
     }
 }

@@ -220,7 +220,7 @@ impl Switch {
             from.wanted |= 1 << out;
             let crowded = rx.occupied > rx.high_water;
             let tx = &mut ports[output.index()].tx;
-            wait_for(&tx.clock, &mut packets[packet], cx.now().0, false);
+            wait_for(&tx.clock, packets, packet, cx.now().0, false);
             tx.waiting += 1;
             tx.high_water = tx.high_water.max(tx.waiting);
             if switch.fifo {

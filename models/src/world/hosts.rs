@@ -7,7 +7,7 @@
 use crate::agent::port::Arrival;
 use crate::agent::protocol::{Conveyance, Ends, Protocol, Send};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
-use crate::config::{DeviceModel, EndpointConfig, PacketSize, PartConfig, ProtocolConfig};
+use crate::config::{DeviceModel, EndpointConfig, FabricConfig, PacketSize, ProtocolConfig};
 use crate::endpoint::Left;
 use crate::event::{Cx, HostStep, Payload, class};
 use crate::ids::{ById, EndpointId, PortId};
@@ -94,13 +94,19 @@ impl<P: Probe> Links<P> {
     }
 }
 
+/// The flow that accesses to registers belong to, whoever makes them, if a host sets the fabric up.
+fn register_flow(config: &FabricConfig) -> Option<u16> {
+    let mut parts = config.agents.iter().flat_map(|agent| &agent.parts);
+    let host = parts.find(|part| matches!(part.protocol, ProtocolConfig::Enumerate { .. }));
+    host.map(|part| part.flow)
+}
+
 impl<P: Probe> Fabric<P> {
     /// Gives endpoints their agents.
     pub(super) fn set_up_agents(&mut self) {
         let config = self.links.config.clone();
         let paths = crate::agent::linx::paths::Paths::new(&config);
-        let setup = |part: &&PartConfig| matches!(part.protocol, ProtocolConfig::Enumerate { .. });
-        let registers = config.agents.iter().flat_map(|agent| &agent.parts).find(setup).map(|part| part.flow);
+        let registers = register_flow(&config);
         for agent in &config.agents {
             let port = self.links.nodes.first_port(agent.device);
             let e = self.links.nodes.endpoint(port);
@@ -344,12 +350,13 @@ impl<P: Probe> Fabric<P> {
         let wire = whole.sealed_octets() as u32;
         let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
         let tx = &self.links.ports[self.endpoints[e].port.index()].tx;
-        agent.count_packet(
-            flow,
-            response,
-            u64::from(wire) + self.links.timings[tx.timing as usize].symbol_chars,
-        );
+        let on_link = u64::from(wire) + self.links.timings[tx.timing as usize].symbol_chars;
         let maintenance = matches!(whole.body, Body::Maintenance(_));
+        if maintenance {
+            agent.count_access(on_link);
+        } else {
+            agent.count_packet(flow, response, on_link);
+        }
         let made = Made {
             destination: if maintenance { destination | MAINTENANCE } else { destination },
             flow,
@@ -455,6 +462,9 @@ impl<P: Probe> Fabric<P> {
                 flows[usize::from(flow)].add(&stats);
             }
             agents.push((endpoint.device, agent.stats(end)));
+        }
+        if let Some(flow) = register_flow(&self.links.config) {
+            flows[usize::from(flow)].add(&self.registers.answered);
         }
         (agents, flows)
     }

@@ -129,7 +129,14 @@ impl<P: Probe> Fabric<P> {
         self.links.observe.outcome.record(mark::ACCESS, at, u64::from(device) << 8 | u64::from(via), what);
         self.links.observe.probe.register(&RegisterEvent { at, device, tid, step });
         let wakes = self.apply(cx, device);
-        (self.answer(device, via, cargo.source, id, delivery, response), wakes)
+        let answer = self.answer(device, via, cargo.source, id, delivery, response);
+        if let Some(answer) = &answer {
+            let port = self.links.nodes.port((device, via));
+            let timing = &self.links.timings[self.links.ports[port.index()].tx.timing as usize];
+            self.registers.answered.responses += 1;
+            self.registers.answered.link_octets += u64::from(answer.size.wire) + timing.symbol_chars;
+        }
+        (answer, wakes)
     }
 
     /// The packet of a response.

@@ -669,7 +669,7 @@ fn source_time_ends_with_the_first_bit_on_the_injection_link() {
     assert_eq!(sim.run(Time(u64::MAX), u64::MAX), Progress::Drained);
     let outcome = sim.finish();
     assert_eq!((starts.ended.len() as u64, outcome.in_flight), (outcome.injected, 0));
-    let mut waited = [0; 12];
+    let mut waited = [0; 13];
     for (law, parts) in &starts.ended {
         assert_eq!(parts.source, *law, "{parts:?}");
         let own = [Cause::SourceQueue, Cause::Staged, Cause::HeadOfLine, Cause::NoBuffer, Cause::Recovery];

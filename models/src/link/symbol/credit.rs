@@ -32,9 +32,9 @@ impl<P: Probe> Links<P> {
             timing.blocked(free, outstanding)
         } else {
             let may = |p: u8| now >= end.resumes && end.link.would_start(PacketMeta::new(p, 0));
-            (0..4).fold(0, |gate, p| if may(p) { gate } else { gate | 1 << p })
+            (0..4).fold(0u16, |gate, p| if may(p) { gate } else { gate | 1 << p })
         };
-        let gate = u16::from(gate) | end.channel_gate(normal, timing.ack_window);
+        let gate = gate | end.channel_gate(normal, timing.ack_window);
         let idle = normal && end.link.outstanding() == 0;
         let recovering = self.ports[port.index()].tx.clock.is_recovering();
         if idle && self.end(port).link.input() == lp_serial::link::InputState::Normal {

@@ -170,7 +170,7 @@ impl<P: Probe> Links<P> {
             end.stats.repeated_ps += length;
         }
         observe.trajectory.record(mark::START, Time(now), u64::from(port), record.word());
-        packets.late.add(held.packet, now - held.start);
+        packets.late.add_recovery(held.packet, now - held.start);
         (held.start, held.stored) = (now, length);
         let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
         end.air.push_back(Air::new(arrival, start.packet, start.meta));

@@ -147,6 +147,14 @@ impl Port {
         }
     }
 
+    /// F-42, F-90: as many packets are unaccepted as may be.
+    fn lacks_ack_id(&self) -> bool {
+        match &self.retry {
+            Some(retry) => retry.lacks_ack_id(self.window),
+            None => self.outstanding >= self.window,
+        }
+    }
+
     fn is_idle(&self) -> bool {
         self.sending.is_none()
     }
@@ -453,7 +461,9 @@ impl<'a> World<'a> {
         {
             return if staging.own_is_congested(packet.stage) { Cause::Staged } else { Cause::HeadOfLine };
         }
-        if !port.has_credit(packet.priority) {
+        if port.lacks_ack_id() {
+            Cause::NoAckId
+        } else if !port.has_credit(packet.priority) {
             Cause::NoBuffer
         } else if !switch {
             Cause::SourceQueue

@@ -97,6 +97,13 @@ impl Retry {
         }
     }
 
+    /// F-90: the ackIDs of the packets that are unaccepted, and of those that have to begin, are all there
+    /// are.
+    pub fn lacks_ack_id(&self, window: i64) -> bool {
+        let ahead: usize = self.waiting.iter().map(VecDeque::len).sum();
+        (self.unaccepted.len() + ahead) as i64 >= window
+    }
+
     /// A status that accepts so many packets becomes due.
     pub fn took(&mut self, packets: i64) {
         self.taken += packets as u64;

@@ -163,7 +163,7 @@ pub struct Count {
     pub offered: Vec<u64>,
     pub delivered: Vec<u64>,
     pub wait_ps: u128,
-    pub parts: [u128; 12],
+    pub parts: [u128; 13],
     pub latency: u128,
     pub last: std::collections::BTreeMap<(u32, u32, u8), u64>,
     pub edges: Vec<StagingEdge>,
