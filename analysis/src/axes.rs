@@ -332,16 +332,39 @@ pub(crate) fn legend(scene: &mut Scene, (x, y): (f64, f64), width: f64, entries:
 /// Title and subtitle; returns where the rest may begin.
 pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> f64 {
     let width = PAGE - 2.0 * MARGIN;
-    // What does not fit into one line takes two, closer to the title.
-    let Some((first, second)) = halves(subtitle, width) else {
-        scene.text((MARGIN, 34.0), title, TITLE, Align::Left);
-        scene.text((MARGIN, 55.0), subtitle, SUBTITLE, Align::Left);
-        return 66.0;
+    // What does not fit into one line takes two, or three, closer to the title.
+    let lines = lines(subtitle, width);
+    let (at, first, pitch) = match lines.len() {
+        0 | 1 => (34.0, 55.0, 0.0),
+        2 => (27.0, 45.0, 16.0),
+        _ => (22.0, 37.5, 13.5),
     };
-    scene.text((MARGIN, 27.0), title, TITLE, Align::Left);
-    scene.text((MARGIN, 45.0), &shorten(first, SUBTITLE, width), SUBTITLE, Align::Left);
-    scene.text((MARGIN, 61.0), &shorten(second, SUBTITLE, width), SUBTITLE, Align::Left);
+    scene.text((MARGIN, at), title, TITLE, Align::Left);
+    for (n, line) in lines.into_iter().enumerate() {
+        scene.text(
+            (MARGIN, first + pitch * n as f64),
+            &shorten(line, SUBTITLE, width),
+            SUBTITLE,
+            Align::Left,
+        );
+    }
     66.0
+}
+
+/// The most lines that a subtitle takes.
+const LINES: usize = 3;
+
+/// Lines of a subtitle; what does not fit into the last is left there.
+fn lines(subtitle: &str, width: f64) -> Vec<&str> {
+    let (mut lines, mut rest) = (Vec::new(), subtitle);
+    while lines.len() + 1 < LINES
+        && let Some((first, second)) = halves(rest, width)
+    {
+        lines.push(first);
+        rest = second;
+    }
+    lines.push(rest);
+    lines
 }
 
 /// Two lines of a subtitle that is wider than `width`: parted at a dot, or else between words, as late as it
@@ -351,10 +374,14 @@ fn halves(subtitle: &str, width: f64) -> Option<(&str, &str)> {
         return None;
     }
     let fits = |(at, _): &(usize, &str)| text_width(&subtitle[..*at], SUBTITLE) <= width;
+    // A line of which little is used is worth less than a sentence that is kept together.
+    let long = |(at, _): &(usize, &str)| text_width(&subtitle[..*at], SUBTITLE) >= 0.4 * width;
     let (at, sign) = subtitle
         .rmatch_indices(" · ")
         .find(fits)
-        .filter(|(at, sign)| text_width(&subtitle[at + sign.len()..], SUBTITLE) <= width)
+        .filter(|(at, sign)| {
+            long(&(*at, sign)) || text_width(&subtitle[at + sign.len()..], SUBTITLE) <= width
+        })
         .or_else(|| subtitle.rmatch_indices(' ').find(fits))?;
     Some((&subtitle[..at], &subtitle[at + sign.len()..]))
 }
@@ -420,6 +447,23 @@ mod tests {
         let (first, second) = parts.expect("it is longer");
         assert!(text_width(first, SUBTITLE) <= width && first.starts_with("share of all"), "{first}");
         assert_eq!(format!("{first} {second}"), "share of all the things that are sent and come");
+    }
+
+    #[test]
+    fn longer_ones_take_three_and_lose_nothing() {
+        let text = "a study of something · share of all of it · messages here are others · clock x 1000";
+        let width = text_width("share of all of it · messages", SUBTITLE);
+        let found = lines(text, width);
+        assert_eq!(
+            found,
+            ["a study of something", "share of all of it", "messages here are others · clock x 1000"]
+        );
+        let all = lines(text, 1.5 * width);
+        assert!(
+            all.len() <= LINES && all.iter().all(|line| text_width(line, SUBTITLE) <= 1.5 * width),
+            "{all:?}"
+        );
+        assert_eq!(lines("short", width), ["short"]);
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub(crate) struct Above {
     pub sum_ps: u128,
     /// How many they are.
     pub count: u64,
+    /// Of what was sent, what the scenario lost at the end of its way.
+    pub lost_late: u64,
     /// Messages below that the scenario lost, and that it delayed.
     pub touched: [u64; 2],
 }

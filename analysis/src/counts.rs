@@ -23,7 +23,7 @@ pub(crate) fn counts(report: &VariantReport) -> Vec<(&'static str, u64)> {
     if ports.voq_messages() > 0 {
         counts.push((VOQ_MESSAGES, ports.voq_messages()));
         let late = ports.sum(|stats| stats.late_hol.into()) as u64;
-        counts.push(("packets that found a congested output full", late));
+        counts.push(("late packets for congested outputs", late));
     }
     counts
 }

@@ -363,7 +363,7 @@ fn carried(reports: &[VariantReport], level: Level) -> String {
         text += ", without those that the scenario loses";
     }
     if delayed {
-        text += if lost { " and its delays" } else { ", without delays that the scenario makes" };
+        text += if lost { " and without its delays" } else { ", without delays that the scenario makes" };
     }
     text
 }
@@ -373,17 +373,32 @@ const UNDER_WAY_SHARE: f64 = 0.01;
 /// So many are named there.
 const UNDER_WAY_LISTED: usize = 4;
 
+/// What became of the messages of a protocol that others run over, which have no books: arrived, lost in the
+/// fabric, and not there. What the scenario loses is none of these.
+fn carried_books(flow: &FlowReport, level: Level) -> Option<[u64; 3]> {
+    let (stats, above) = flow.protocol.zip(flow.above)?;
+    if level.noun != "message" || !above.nothing_else {
+        return None;
+    }
+    let missing = stats.sent.saturating_sub(stats.delivered + above.lost_late);
+    let never = missing.min(flow.dropped);
+    Some([stats.delivered, never, missing - never])
+}
+
+/// Share of what was asked for that had not arrived when the run ended, where books count what this level
+/// shows.
+fn under_way_share(flow: &FlowReport, level: Level) -> f64 {
+    match carried_books(flow, level) {
+        _ if tells(flow, level) => ratio(flow.books.under_way.into(), flow.books.asked.into()),
+        Some([arrived, never, left]) => ratio(left.into(), (arrived + never + left).into()),
+        None => 0.0,
+    }
+}
+
 /// Where much of what was asked for had not arrived when the run ended: this may be the slowest, and is in no
 /// distribution. The most of it first.
 fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
-    let share = |flow: &FlowReport| match flow.protocol {
-        _ if tells(flow, level) => ratio(flow.books.under_way.into(), flow.books.asked.into()),
-        // what protocols say to each other has no books
-        Some(stats) if level.noun == "message" && flow.above.is_some_and(|above| above.nothing_else) => {
-            ratio(stats.sent.saturating_sub(stats.delivered).into(), stats.sent.into())
-        }
-        _ => 0.0,
-    };
+    let share = |flow: &FlowReport| under_way_share(flow, level);
     let alone = shown.len() == 1;
     let mut many: Vec<(f64, String)> = Vec::new();
     for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
@@ -412,6 +427,9 @@ fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
         } else {
             1.0
         };
+    }
+    if let Some([arrived, never, _]) = carried_books(flow, level) {
+        return if arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 };
     }
     let Books { arrived, never, .. } = flow.books;
     if tells(flow, level) && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
@@ -495,7 +513,7 @@ fn over_time(
     {
         edges.remove(edges.len() - 2);
     }
-    edges
+    let mut points: Vec<(f64, f64)> = edges
         .windows(2)
         .filter_map(|edge| {
             let (from, to) = (edge[0], edge[1]);
@@ -505,7 +523,14 @@ fn over_time(
             }
             Some((unit.scale((start + end) as f64 / 2.0), value(from..to, end - start)?))
         })
-        .collect()
+        .collect();
+    // One mean of all is a line as long as its time: a point alone would not be seen.
+    if let [(_, only)] = points[..]
+        && let [from, .., to] = edges[..]
+    {
+        points = [from, to].map(|edge| (unit.scale(at(edge) as f64), only)).into();
+    }
+    points
 }
 
 /// What a panel shows over time.
@@ -613,8 +638,12 @@ impl Scales {
         let grains: BTreeSet<u64> = bins.zip(&self.of).map(grain).collect();
         let text = |ps: &u64| time_text(*ps as f64);
         match (grains.first(), grains.last()) {
-            (Some(one), Some(other)) if one == other => format!("points are means over {}", text(one)),
-            (Some(least), Some(most)) => format!("points are means over {} to {}", text(least), text(most)),
+            (Some(one), Some(other)) if one == other => {
+                format!("means over {}, the last over the rest", text(one))
+            }
+            (Some(least), Some(most)) => {
+                format!("means over {} to {}, the last over the rest", text(least), text(most))
+            }
             _ => String::new(),
         }
     }
@@ -767,6 +796,7 @@ mod synthetic;
 mod tests {
     use super::synthetic::{LENGTH, Mood, REFRESH, WITH, WITHOUT, closed_loops, deliveries, run};
     use super::*;
+    use crate::books::Above;
     use crate::collect::{Collector, CollectorConfig};
     use crate::run::RunData;
     use models::config::FlowConfig;
@@ -871,6 +901,33 @@ mod tests {
         flow.books = books("messages", 4, 4_000);
         flow.protocol = Some(FlowStats { delivered: 9_000, ..FlowStats::default() });
         assert_eq!(arrived_share(&flow, MESSAGES), 1.0);
+        // of 10 000 the scenario lost 100, the fabric dropped 600, and 300 are on their way
+        let above = Above {
+            carries: "frames",
+            nothing_else: true,
+            latency: "",
+            sum_ps: 0,
+            count: 0,
+            lost_late: 100,
+            touched: [100, 0],
+        };
+        flow.protocol = Some(FlowStats { sent: 10_000, delivered: 9_000, ..FlowStats::default() });
+        (flow.above, flow.dropped) = (Some(above), 600);
+        assert_eq!(arrived_share(&flow, MESSAGES), 9_000.0 / 9_600.0);
+        assert_eq!(under_way_share(&flow, MESSAGES), 300.0 / 9_900.0);
+        // others send more than such frames
+        flow.above = Some(Above { nothing_else: false, ..above });
+        assert_eq!((arrived_share(&flow, MESSAGES), under_way_share(&flow, MESSAGES)), (1.0, 0.0));
+    }
+
+    /// A run so short that all of it is one mean: a line, as a point alone is not drawn.
+    #[test]
+    fn one_mean_is_a_line() {
+        let report = VariantReport::new(run(WITH));
+        let end = report.run.collector.bin_start(1);
+        let scale = (TimeUnit::for_max(end as f64), end);
+        let points = over_time(&report, scale, |range, ps| Some((range.len() as u64 * ps) as f64));
+        assert_eq!(points, [(0.0, end as f64), (scale.0.scale(end as f64), end as f64)]);
     }
 
     #[test]

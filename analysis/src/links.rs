@@ -96,7 +96,7 @@ pub(crate) fn line(report: &VariantReport) -> Option<String> {
     };
     let n = counted_text;
     Some(format!(
-        "links followed symbol by symbol: {} damaged ({}, {}, {} idle), {} packet-retry, {}, {}, {} down; \
+        "on links that can err or refuse: {} damaged ({}, {}, {} idle), {} packet-retry, {}, {}, {} down; \
          {} over them, {}{lost}",
         count_text(damaged),
         n(damaged_packets, "packets"),

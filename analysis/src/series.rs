@@ -65,11 +65,11 @@ impl FlowBin {
         &report.run.collector.flows()[self.flow].offered[self.bin]
     }
 
-    /// Octets of the bin over its time, Gb/s: the last one ends with the run. What happens in the last
-    /// instant of the run, and is alone in its bin, counts as if that went on.
+    /// Octets of the bin over its time, Gb/s: the last one ends with what is measured. What happens in the
+    /// last instant of the run, and is alone in its bin, counts as if that went on.
     fn rate(&self, report: &VariantReport, octets: u64) -> Cell {
         let collector = &report.run.collector;
-        let at = |bin| collector.bin_start(bin).min(report.run.outcome.end.0);
+        let at = |bin| collector.bin_start(bin).min(report.window.to_ps);
         let width = at(self.bin + 1) - at(self.bin);
         Cell::Real(gbps(octets, if width > 0 { width } else { collector.bin_ps() }))
     }

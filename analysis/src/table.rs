@@ -210,7 +210,7 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
     let late_hol = count(|stats| stats.late_hol);
     if late_hol > 0 {
         say(format_args!(
-            "  {} packets found the buffer of a congested output full and blocked their input",
+            "  {} packets came late for a congested output: no buffer was left to set them aside",
             count_text(late_hol)
         ));
     }
@@ -390,6 +390,8 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
                 ps => time_text(ps as f64),
             });
             text += &format!(" of what arrived, oldest under way {a} \u{2192} {b}");
+        } else if [&before, &after].iter().any(|class| 100 * class.never > class.times.1) {
+            text += " of what arrived";
         }
     }
     if before.packets > 0 && after.packets > 0 {
@@ -464,9 +466,19 @@ fn single(report: &VariantReport) -> String {
     let waits = Cause::ALL
         .into_iter()
         .filter(|cause| !matches!(cause, Cause::Serialization | Cause::Propagation | Cause::Pipeline));
-    // of what users of the flows wait for
+    // Of what users of the flows wait for. Of what they have from a protocol above messages it is not known,
+    // so if there is nothing else it is of these messages. Accesses to registers are not asked for by users.
+    let plain = |flow: &FlowReport| {
+        flow.above.is_none() && !(flow.protocol.is_some() && flow.books.unit == "packets")
+    };
+    let below = match report.flows.iter().any(plain) {
+        true => None,
+        false => report.flows.iter().find_map(|flow| flow.above),
+    };
+    let seen = |flow: &&FlowReport| if below.is_some() { flow.above.is_some() } else { plain(flow) };
     let parts = |cause: Cause| -> u128 {
-        report.flows.iter().map(|flow| flow.whole().spread.parts_ps[cause as usize]).sum()
+        let flows = report.flows.iter().filter(seen);
+        flows.map(|flow| flow.whole().spread.parts_ps[cause as usize]).sum()
     };
     let worst = waits.max_by_key(|cause| (parts(*cause), std::cmp::Reverse(*cause)));
     // Victims first, then others: what did not arrive comes before what did.
@@ -528,7 +540,11 @@ fn single(report: &VariantReport) -> String {
     }
     if let Some(cause) = worst.filter(|cause| parts(*cause) > 0) {
         let share = ratio(parts(cause), Cause::ALL.into_iter().map(parts).sum());
-        text += &format!("; most waiting is {} ({:.0} % of latency)", cause.name(), 100.0 * share);
+        let (of, their) = match below {
+            Some(above) => (format!(" of {}", above.carries), "their latency"),
+            None => (String::new(), "latency"),
+        };
+        text += &format!("; most waiting{of} is {} ({:.0} % of {their})", cause.name(), 100.0 * share);
     }
     text
 }

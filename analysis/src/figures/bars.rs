@@ -1,6 +1,9 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
-use super::{Caption, Level, PACKETS, arrived_share, carried, flow_names, joined, left_out, subtitle, told};
+use super::{
+    Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, subtitle,
+    told, under_way_share,
+};
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
     shorten, stroke,
@@ -86,7 +89,7 @@ const ENDLESS: Level = Level { of: |flow| flow.rate_span.is_none().then_some(flo
 
 pub(super) const GOODPUT: Metric = Metric {
     title: "Goodput",
-    subtitle: "octets delivered once; of flows that end from first start to last completion; intervals: 95 %",
+    subtitle: "octets delivered once; of flows that end from the first start until all is there, or given up",
     label: "goodput (Gb/s)",
     most: None,
     level: MOVING,
@@ -95,7 +98,7 @@ pub(super) const GOODPUT: Metric = Metric {
 
 pub(super) const ACCEPTED: Metric = Metric {
     title: "Accepted load",
-    subtitle: "share of the injection link, mean over the sources of a flow without end; intervals: 95 %",
+    subtitle: "share of the injection link, mean over the sources of a flow without end",
     label: "accepted load (% of the link of a source)",
     most: Some(100.0),
     level: ENDLESS,
@@ -177,9 +180,11 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let against = match compared.first() {
         None => String::new(),
         Some(&base) if compared.len() == 1 => format!("(changes against {})", reports[base].run.name),
-        Some(_) => "(changes against the variant that the conclusion names)".into(),
+        Some(_) => "(changes against the variant that the lines with arrows name)".into(),
     };
-    let more = joined(&[variant, metric.subtitle, &against, &note]);
+    let drawn = rows.iter().any(|row| (metric.of)(row.flow).half_width.is_finite());
+    let intervals = if drawn { "intervals: 95 %" } else { "" };
+    let more = joined(&[variant, metric.subtitle, intervals, &against, &note]);
     heading(&mut scene, metric.title, &subtitle(caption, &more));
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
@@ -363,8 +368,12 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
-    let whole =
-        |row: &Row<'_>| reports[row.variant].flow(&row.flow.name).map(|flow| arrived_share(flow, level));
+    // Who is late is as little in a mean as who never comes.
+    let there = |flow: &FlowReport| {
+        let late = under_way_share(flow, level);
+        arrived_share(flow, level) * if late >= UNDER_WAY_SHARE { 1.0 - late } else { 1.0 }
+    };
+    let whole = |row: &Row<'_>| reports[row.variant].flow(&row.flow.name).map(there);
     let arrived: Vec<f64> = rows.iter().map(|row| whole(row).unwrap_or(1.0)).collect();
     let short = arrived.iter().any(|share| *share < 1.0);
     let gap = if short { 150.0 } else { 74.0 };

@@ -9,7 +9,7 @@ use crate::run::Role;
 use crate::scene::{Align, Scene, text_width};
 
 /// Variants that are shown.
-const VARIANTS: std::ops::RangeInclusive<usize> = 2..=12;
+const VARIANTS: std::ops::RangeInclusive<usize> = 2..=30;
 const BAR: f64 = 20.0;
 const PITCH: f64 = 27.0;
 const GAP: f64 = 26.0;

@@ -51,7 +51,8 @@ impl Protocol for Linx {
             latency,
             sum_ps: times.sum,
             count: times.count,
-            touched: [stats.muted, 0],
+            lost_late: 0,
+            touched: [stats.muted, stats.stalled],
         };
         let tempo = Tempo::Counted { octets: stats.octets, span: stats.message_span };
         Some(Account { above: Some(above), ..Account::new(books, tempo) })
@@ -491,7 +492,10 @@ impl LinxSummary {
                 let _ = write!(out, ", {lost} lost in connections that are still up");
             }
         }
-        out += &on_purpose("frames", [self.frames.muted, 0, 0]);
+        out += &on_purpose("frames", [self.frames.muted, 0, self.frames.stalled]);
+        if self.frames.stalled > 0 {
+            out += " (times of frames are without that)";
+        }
         if !self.is_sound() {
             let _ = write!(
                 out,

@@ -46,6 +46,7 @@ impl Protocol for Session {
             latency: "mean time of a PDU",
             sum_ps: stats.pdu_ps,
             count: stats.pdus_taken,
+            lost_late: 0,
             touched: [stats.injected[0], stats.injected[2]],
         };
         let tempo = Tempo::Counted { octets: stats.octets_delivered, span: stats.pdu_span };

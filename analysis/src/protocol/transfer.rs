@@ -43,7 +43,8 @@ impl Protocol for Transfer {
         let above = match &totals.ranks[..] {
             [] => Above {
                 carries,
-                nothing_else: false,
+                nothing_else: true,
+                lost_late: stats.lost,
                 latency: "mean time of a Transfer",
                 sum_ps: stats.times.iter().map(|time| u128::from(*time)).sum(),
                 count: stats.times.len() as u64,

@@ -91,6 +91,11 @@ fn figures_say_whose_value_they_show() {
     reports[1].flows[hot].role = Some(Role::Victim);
     let bars = svg(&reports, "goodput");
     assert!(bars.contains("flow bulk") && !bars.contains("(hot)") && !bars.contains("(victim)"));
+    // a third is under way: the mean is of the others
+    assert!(!svg(&reports, "decomposition").contains(", of 66.7 %"));
+    let books = &mut reports[1].flows[hot].books;
+    (books.asked, books.arrived, books.never, books.under_way) = (300, 200, 0, 100);
+    assert!(svg(&reports, "decomposition").contains(", of 66.7 %"));
     reports[1].flows.push(reports[0].flows[hot].clone());
     reports[1].flows.last_mut().unwrap().role = Some(Role::Hot);
     assert!(svg(&reports, "victims").contains("of the slowest flow"));

@@ -454,7 +454,7 @@ fn rates_of_bins_add_up_to_what_was_delivered() {
     let (time, rate) = (column("time_us"), column("delivered_gbps"));
     let cell = |text: &str| text.parse::<f64>().unwrap();
     let rows: Vec<(f64, f64)> = rows.map(|row| (cell(row[time]), cell(row[rate]))).collect();
-    let ends = rows.iter().skip(1).map(|row| row.0).chain([report.run.outcome.end.0 as f64 / 1e6]);
+    let ends = rows.iter().skip(1).map(|row| row.0).chain([report.window.to_ps as f64 / 1e6]);
     // Gb/s times us are thousands of bits
     let bits: f64 = rows.iter().zip(ends).map(|(&(from, rate), to)| 1e3 * rate * (to - from)).sum();
     let law = 8.0 * octets as f64;
@@ -562,6 +562,9 @@ fn a_pdu_after_its_stream_is_lost_unseen() {
     assert_eq!((books.asked, books.arrived, books.never), (3, 2, 1));
     let text = variant(&report);
     assert!(text.contains("3 sent, 2 delivered, 0 lost, 0 waiting, 1 lost unseen"), "{text}");
+    // A PDU waits for its stream, too: what messages wait for is not what users do.
+    let lines = conclusion(&[report]).join("; ");
+    assert!(!lines.contains("waiting is") && lines.contains("waiting of messages of sessions is"), "{lines}");
 }
 
 /// A packet more than there are ackIDs, all there at once: the last waits until the first is acknowledged, a

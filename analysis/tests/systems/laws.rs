@@ -573,7 +573,7 @@ fn written(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             ("offered_gbps", data.offered.iter().map(|bin| bin.payload).sum::<u64>()),
         ] {
             let rows = flows[column].iter().zip(&flows["flow"]).filter(|(_, flow)| *flow == name);
-            let at = |bin| collector.bin_start(bin).min(outcome.end.0);
+            let at = |bin| collector.bin_start(bin).min(report.window.to_ps);
             let width = |bin| Some(at(bin + 1) - at(bin)).filter(|width| *width > 0);
             let told: f64 = rows
                 .enumerate()

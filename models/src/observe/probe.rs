@@ -89,6 +89,7 @@ pub struct Parts {
 
 impl Parts {
     /// Sum of all causes = the packet's latency.
+    #[inline]
     pub fn total(&self) -> u64 {
         self.causes.iter().sum()
     }

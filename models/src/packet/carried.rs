@@ -110,10 +110,12 @@ impl Late {
         self.0.entry(packet).or_default().mark = mark;
     }
 
+    #[inline]
     pub fn of(&self, packet: u32) -> Delay {
         if self.0.is_empty() { Delay::default() } else { self.0.get(&packet).copied().unwrap_or_default() }
     }
 
+    #[inline]
     pub fn forget(&mut self, packet: u32) {
         if !self.0.is_empty() {
             self.0.remove(&packet);

@@ -67,7 +67,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Requested => "requested",
-            Self::PeerRestart => "peer restarted",
+            Self::PeerRestart => "begun anew by the peer",
             Self::PeerReset => "reset by peer",
             Self::Timeout => "timeout",
             Self::LinkDown => "link down",

@@ -100,7 +100,7 @@ fn late_requests_and_resets() {
 
     let mut y = up.clone();
     y.hear("22cf000c810201000002000500010001");
-    assert_eq!((y.sent(), y.told()), (vec![], vec!["Down(peer restarted)".into()]));
+    assert_eq!((y.sent(), y.told()), (vec![], vec!["Down(begun anew by the peer)".into()]));
 
     for reset in [RESET_X, "22cf000c830100800002beef00010001"] {
         let mut y = up.clone();

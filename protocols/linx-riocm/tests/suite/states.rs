@@ -41,7 +41,7 @@ const STATES: [fn(Options) -> End; 5] = [End::y, End::connecting, End::acked, En
 const NOTHING: [&str; 5] = [""; 5];
 const UP: &str = "ACK HEARTBEAT Up -> Connected";
 const UP_AT_ONCE: &str = "ACK Up -> Connected";
-const RESTARTED: &str = "Down(peer restarted) -> Disconnected";
+const RESTARTED: &str = "Down(begun anew by the peer) -> Disconnected";
 const PROBLEM: &str = "RESET -> Resetting";
 const AFTER_PROBLEM: &str = "Down(malformed packet) -> Disconnected";
 const TIMEOUT: &str = "RESET Down(timeout) -> Disconnected";
@@ -191,7 +191,7 @@ fn before_the_peer_has_proved_itself() {
         assert_eq!(sent, [1, 2].map(|n| format!("{}{n:02x}", single(n))));
         end.told();
         end.hear(REQUEST_X);
-        assert_eq!((end.sent(), end.told()), (vec![], vec!["Down(peer restarted)".into()]));
+        assert_eq!((end.sent(), end.told()), (vec![], vec!["Down(begun anew by the peer)".into()]));
     }
     // A heartbeat that came before the last ACK is as good.
     let mut end = End::acked(Options::default());
@@ -207,7 +207,7 @@ fn before_the_peer_has_proved_itself() {
     end.node.transmit(0, end.id, 5, 9, &[1]);
     assert_eq!(end.sent().len(), 1);
     end.hear(REQUEST_X);
-    assert_eq!((end.sent(), end.told()), (vec![], vec!["Down(peer restarted)".into()]));
+    assert_eq!((end.sent(), end.told()), (vec![], vec!["Down(begun anew by the peer)".into()]));
 }
 
 /// Table D.2, as far as it differs.
