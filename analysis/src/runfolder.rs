@@ -86,14 +86,9 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// The files of these runs of the scenario `name`. `resolved` is the text of `resolved.json`.
-    pub fn new(
-        name: &str,
-        caption: &Caption,
-        resolved: &str,
-        reports: &[VariantReport],
-        perf: &Perf,
-    ) -> Self {
+    /// The files of these runs of the scenario `name`, without pictures. `resolved` is the text of
+    /// `resolved.json`.
+    pub fn new(name: &str, resolved: &str, reports: &[VariantReport], perf: &Perf) -> Self {
         let mut perf = serde_json::to_string_pretty(perf).expect("string keys only");
         perf.push('\n');
         let mut files: Vec<(PathBuf, Vec<u8>)> = [
@@ -109,6 +104,13 @@ impl RunFolder {
         for Series { name, text } in series::all(reports) {
             files.push((format!("series/{name}").into(), text.into_bytes()));
         }
+        Self { files }
+    }
+
+    /// With the figures and message sequence charts of these runs.
+    #[must_use]
+    pub fn drawn(mut self, caption: &Caption, reports: &[VariantReport]) -> Self {
+        let files = &mut self.files;
         for (variant, chart) in Chart::of_runs(&caption.scenario, reports) {
             files.push((format!("charts/{variant}.svg").into(), chart.to_svg().into_bytes()));
             files.push((format!("charts/{variant}.png").into(), chart.to_png()));
@@ -118,7 +120,7 @@ impl RunFolder {
             files.push((format!("figures/{name}.svg").into(), svg.into_bytes()));
             files.push((format!("figures/{name}.png").into(), png));
         }
-        Self { files }
+        self
     }
 
     /// Paths inside the folder.

@@ -283,6 +283,9 @@ pub(crate) struct RunArgs {
     /// Keep the earlier results beside the new ones, as FOLDER.1, FOLDER.2, ...
     #[arg(long)]
     pub keep: bool,
+    /// Draw no pictures (figures/, charts/), which take most of the time of a short run
+    #[arg(long)]
+    pub no_figures: bool,
     /// Event list of the kernel; no result depends on it
     #[arg(long, value_name = "KIND", default_value = "ring", hide_short_help = true)]
     event_list: EventListArg,

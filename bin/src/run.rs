@@ -47,7 +47,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         variants: reports.iter().zip(walls).map(|(report, wall)| VariantCost::new(report, wall)).collect(),
     };
     let caption = Caption::new(&plan.title, &reports);
-    let folder = RunFolder::new(&plan.name, &caption, &plan.resolved, &reports, &perf);
+    let folder = RunFolder::new(&plan.name, &plan.resolved, &reports, &perf);
+    let folder = if args.no_figures { folder } else { folder.drawn(&caption, &reports) };
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
     }

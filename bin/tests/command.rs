@@ -115,6 +115,30 @@ fn a_run_writes_its_folder_and_tells() {
     }
 }
 
+/// Pictures are what is missing, and nothing else changes.
+#[test]
+fn without_figures_there_is_everything_else() {
+    let home = Home::new();
+    hotspot(&home);
+    home.ok(&["x.json", "--out", "drawn", "--quiet"]);
+    home.ok(&["x.json", "--out", "plain", "--quiet", "--no-figures"]);
+    let files = home.files();
+    let of = |folder: &str| -> Vec<PathBuf> {
+        files.iter().filter_map(|path| Some(path.strip_prefix(folder).ok()?.to_owned())).collect()
+    };
+    let (drawn, plain) = (of("drawn"), of("plain"));
+    let pictures = |path: &&PathBuf| path.starts_with("figures") || path.starts_with("charts");
+    assert!(drawn.iter().filter(pictures).count() > 4, "{drawn:?}");
+    assert_eq!(
+        plain.iter().collect::<Vec<_>>(),
+        drawn.iter().filter(|path| !pictures(path)).collect::<Vec<_>>()
+    );
+    for name in plain.iter().filter(|name| !name.ends_with("perf.json")) {
+        let read = |folder: &str| fs::read(home.path().join(folder).join(name)).unwrap();
+        assert!(read("drawn") == read("plain"), "{} differs", name.display());
+    }
+}
+
 #[test]
 fn results_go_to_the_name_of_the_scenario() {
     let home = Home::new();

@@ -28,7 +28,7 @@ fn run(variant: &Variant, options: RunOptions) -> Outcome {
 }
 
 fn summary() -> Value {
-    let words = ["run", "scenarios/enumerate.json", "--json", "--out"];
+    let words = ["run", "scenarios/enumerate.json", "--json", "--no-figures", "--out"];
     let home = tempfile::TempDir::new().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_riosim"))
         .args(words)

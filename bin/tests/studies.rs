@@ -643,7 +643,6 @@ fn equal_however_it_is_computed() {
 #[test]
 fn equal_with_any_number_of_jobs() {
     let home = tempfile::tempdir().unwrap();
-    // most of the time they draw figures
     shipped().par_iter().for_each(|name| {
         let plan = plan(name);
         let endpoints = plan.variants[0].config.devices.iter();
@@ -658,7 +657,17 @@ fn equal_with_any_number_of_jobs() {
             let out = home.path().join(name).join(jobs);
             let output = Command::new(env!("CARGO_BIN_EXE_riosim"))
                 .arg(root().join("scenarios").join(name).with_extension("json"))
-                .args(["--until", until, "--warmup", "0 ps", "--json", "--jobs", jobs, "--out"])
+                .args([
+                    "--until",
+                    until,
+                    "--warmup",
+                    "0 ps",
+                    "--json",
+                    "--no-figures",
+                    "--jobs",
+                    jobs,
+                    "--out",
+                ])
                 .arg(&out)
                 .stdin(Stdio::null())
                 .output()

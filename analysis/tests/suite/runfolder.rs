@@ -13,7 +13,7 @@ fn folder(resolved: &str) -> RunFolder {
     let caption = Caption { scenario: "hotspot".into(), note: String::new() };
     let variants = vec![VariantCost::new(&reports[0], 0.5)];
     let perf = Perf { wall_s: Num(0.6), parallel: 1, memory_peak_bytes: None, variants };
-    RunFolder::new("hotspot", &caption, resolved, &reports, &perf)
+    RunFolder::new("hotspot", resolved, &reports, &perf).drawn(&caption, &reports)
 }
 
 fn names(folder: &Path) -> Vec<String> {
