@@ -13,6 +13,7 @@ use crate::{links, protocol};
 use models::probe::Cause;
 use models::sim_core::Time;
 use models::stats::PortStats;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Flows in a table; the rest is counted.
@@ -248,6 +249,7 @@ struct Class {
     /// What its latency is of: sum in picoseconds, and how many.
     times: (u128, u64),
     never: u64,
+    under_way: u64,
     /// Age of the oldest that is under way, picoseconds; 0: none is, or it is not known.
     oldest_ps: u64,
     /// The longest time of those that arrived, picoseconds.
@@ -277,6 +279,7 @@ impl Class {
             packets: 0,
             times: (0, 0),
             never: 0,
+            under_way: 0,
             oldest_ps: 0,
             longest_ps: 0.0,
             has_source_queue: true,
@@ -299,6 +302,7 @@ impl Class {
                 latency_ps: class.latency_ps + whole.delivered.latency_ps,
                 packets: class.packets + packets,
                 never: class.never + flow.books.never,
+                under_way: class.under_way + flow.books.under_way,
                 oldest_ps: class.oldest_ps.max(flow.books.oldest_ps.unwrap_or(0)),
                 longest_ps: whole.latency.max.max(class.longest_ps),
                 has_source_queue: class.has_source_queue
@@ -390,7 +394,10 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
                 ps => time_text(ps as f64),
             });
             text += &format!(" of what arrived, oldest under way {a} \u{2192} {b}");
-        } else if [&before, &after].iter().any(|class| 100 * class.never > class.times.1) {
+        } else if [&before, &after].iter().any(|class| {
+            let missing = class.never + class.under_way;
+            100 * missing > class.times.1 + missing
+        }) {
             text += " of what arrived";
         }
     }
@@ -540,9 +547,21 @@ fn single(report: &VariantReport) -> String {
     }
     if let Some(cause) = worst.filter(|cause| parts(*cause) > 0) {
         let share = ratio(parts(cause), Cause::ALL.into_iter().map(parts).sum());
-        let (of, their) = match below {
-            Some(above) => (format!(" of {}", above.carries), "their latency"),
-            None => (String::new(), "latency"),
+        let told: Vec<&FlowReport> = report.flows.iter().filter(seen).collect();
+        let kind = |flow: &&FlowReport| match (below, &flow.round_trips, &flow.messages) {
+            (Some(above), ..) => above.carries,
+            (None, Some(_), _) => "round trips",
+            (None, None, Some(_)) => "messages",
+            (None, None, None) => "packets",
+        };
+        let kinds = told.iter().map(kind).collect::<BTreeSet<&str>>();
+        let kinds = kinds.into_iter().collect::<Vec<&str>>().join(" and ");
+        let (of, their) = match &told[..] {
+            _ if kinds == "packets" && told.len() == report.flows.len() => (String::new(), "latency"),
+            [only] if below.is_none() && report.flows.len() > 1 => {
+                (format!(" of {kinds} of \"{}\"", only.name), "their latency")
+            }
+            _ => (format!(" of {kinds}"), "their latency"),
         };
         text += &format!("; most waiting{of} is {} ({:.0} % of {their})", cause.name(), 100.0 * share);
     }

@@ -368,10 +368,10 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
-    // Who is late is as little in a mean as who never comes.
+    // Who is late is as little in a mean as who never comes; a few are at the end of every run.
     let there = |flow: &FlowReport| {
-        let late = under_way_share(flow, level);
-        arrived_share(flow, level) * if late >= UNDER_WAY_SHARE { 1.0 - late } else { 1.0 }
+        let (arrived, late) = (arrived_share(flow, level), under_way_share(flow, level));
+        if arrived < 1.0 || late >= UNDER_WAY_SHARE { arrived * (1.0 - late) } else { 1.0 }
     };
     let whole = |row: &Row<'_>| reports[row.variant].flow(&row.flow.name).map(there);
     let arrived: Vec<f64> = rows.iter().map(|row| whole(row).unwrap_or(1.0)).collect();

@@ -96,6 +96,11 @@ fn figures_say_whose_value_they_show() {
     let books = &mut reports[1].flows[hot].books;
     (books.asked, books.arrived, books.never, books.under_way) = (300, 200, 0, 100);
     assert!(svg(&reports, "decomposition").contains(", of 66.7 %"));
+    // where some never arrive, the few under way count, too
+    let flow = &mut reports[1].flows[hot];
+    flow.dropped = flow.arrived;
+    (flow.books.asked, flow.books.arrived, flow.books.under_way) = (1_000, 995, 5);
+    assert!(svg(&reports, "decomposition").contains(", of 49.8 %"));
     reports[1].flows.push(reports[0].flows[hot].clone());
     reports[1].flows.last_mut().unwrap().role = Some(Role::Hot);
     assert!(svg(&reports, "victims").contains("of the slowest flow"));

@@ -386,6 +386,35 @@ fn comparisons_tell_what_users_wait_for() {
     assert!(table.contains("f: frames of LINX "), "{table}");
 }
 
+/// What is waited for is told of what users ask for, by its name; and with "of what arrived" where a tenth of
+/// it is under way for good.
+#[test]
+fn conclusions_say_whose_time_they_tell() {
+    let text = |more: &str| {
+        format!(
+            r#"{{"name": "whose", "topology": {{"single_switch": {{"ports": 3}}}},
+            "run": {{"until": "1 ms", "warmup": "0 ns"}},
+            "traffic": [{{"name": "asks", "from": "ep/0", "to": "ep/2", "size": 256,
+            "arrivals": {{"constant": {{"interval": "10 us", "phase": "1 us"}}}}, "messages": {{}}}},
+            {{"name": "plain", "from": "ep/1", "to": "ep/2", "size": 256,
+            "arrivals": {{"constant": {{"interval": "10 us", "phase": "1 us"}}}}}}]{more}}}"#
+        )
+    };
+    let alone = run(&text(""), "whose").remove(0);
+    let said = conclusion(std::slice::from_ref(&alone)).remove(0);
+    assert!(said.contains("; most waiting of messages and packets is "), "{said}");
+    let plain = run(&text("").replace(r#", "messages": {}"#, ""), "whose");
+    assert!(conclusion(&plain)[0].contains("; most waiting is output contention"));
+    let variants = r#", "variants": [{"name": "a"}, {"name": "b", "set": {"/links": {"length": "40 m"}}}]"#;
+    let mut reports = run(&text(variants), "whose");
+    assert!(!conclusion(&reports)[0].contains("of what arrived"));
+    for flow in &mut reports[1].flows {
+        flow.books.under_way = 10;
+    }
+    let said = conclusion(&reports).remove(0);
+    assert!(said.contains(" of what arrived"), "{said}");
+}
+
 /// Each variant is compared with the first, and one that names another with that, whatever that one asks for.
 #[test]
 fn a_variant_can_name_what_it_is_compared_with() {
