@@ -1,18 +1,16 @@
 //! The shape of a scenario file: JSON Schema, and what an error against it means to a person.
 
 use crate::diagnostic::Diagnostic;
+use crate::schema::{Fault, Kind, dereference, faults};
 use crate::source;
 use crate::spec::Spec;
-use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
-use jsonschema::{ValidationError, Validator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::OnceLock;
 
-/// A kind of file: its schema, and what checks a value against it.
+/// A kind of file, by its schema.
 pub(crate) struct Language {
     pub schema: Value,
-    validator: Validator,
 }
 
 impl Language {
@@ -20,8 +18,7 @@ impl Language {
     pub fn new(schema: schemars::Schema) -> Self {
         let mut schema = schema.to_value();
         tighten(&mut schema);
-        let validator = jsonschema::validator_for(&schema).expect("the generated schema is valid");
-        Self { schema, validator }
+        Self { schema }
     }
 
     fn scenario() -> &'static Self {
@@ -32,8 +29,8 @@ impl Language {
     /// Reads a value as such a file, or says everything that is wrong with its structure.
     pub fn read<T: DeserializeOwned>(&'static self, value: &Value) -> Result<T, Vec<Diagnostic>> {
         let mut found = Vec::new();
-        for error in self.validator.iter_errors(value) {
-            self.explain(&error, &mut found);
+        for fault in faults(&self.schema, value) {
+            self.explain(&fault, &mut found);
         }
         if !found.is_empty() {
             return Err(found);
@@ -112,122 +109,68 @@ fn whole_numbers(value: Value) -> Value {
 }
 
 impl Language {
-    fn explain(&'static self, error: &ValidationError<'_>, out: &mut Vec<Diagnostic>) {
-        let pointer = error.instance_path().as_str();
-        let instance = error.instance().as_ref();
-        let found = describe(instance);
-        match error.kind() {
-            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-                let viable: Vec<&Vec<ValidationError<'_>>> =
-                    context.iter().filter(|branch| meant(branch, pointer)).collect();
+    fn explain(&self, fault: &Fault<'_>, out: &mut Vec<Diagnostic>) {
+        let Fault { at: pointer, value, kind } = fault;
+        let found = describe(value);
+        match kind {
+            Kind::Choice(branches, faults) => {
+                let viable: Vec<&Vec<Fault<'_>>> =
+                    faults.iter().filter(|branch| meant(branch, pointer)).collect();
                 if let [only] = viable[..] {
                     only.iter().for_each(|inner| self.explain(inner, out));
                     return;
                 }
-                let choices = self.choices(error.schema_path().as_str());
-                out.push(wrong_choice(pointer, instance, &choices));
+                out.push(wrong_choice(pointer, value, &self.choices(branches)));
             }
-            Kind::Enum { options } => {
-                let texts: Vec<String> =
-                    options.as_array().into_iter().flatten().map(Value::to_string).collect();
-                let choices: Vec<Choice> =
-                    texts.into_iter().map(|text| Choice { name: text.clone(), text }).collect();
-                out.push(wrong_choice(pointer, instance, &choices));
+            Kind::Enum(options) => {
+                let texts = options.iter().map(Value::to_string);
+                let choices: Vec<Choice> = texts.map(|text| Choice { name: text.clone(), text }).collect();
+                out.push(wrong_choice(pointer, value, &choices));
             }
-            Kind::Constant { expected_value } => {
-                let message = format!("expected {expected_value}, found {found}");
+            Kind::Constant(expected) => {
+                let message = format!("expected {expected}, found {found}");
                 out.push(Diagnostic::error("SC006", pointer, message));
             }
-            Kind::AdditionalProperties { unexpected } => {
-                let fields = self.fields(error.schema_path().as_str());
+            Kind::Unexpected(unexpected, known) => {
+                let fields: Vec<&str> = known.iter().flat_map(|map| map.keys().map(String::as_str)).collect();
                 for key in unexpected {
                     let at = format!("{pointer}/{}", source::escape(key));
-                    let names = fields.iter().map(String::as_str);
                     out.push(
                         Diagnostic::error("SC004", at, format!("unknown field \"{key}\""))
                             .help(format!("allowed here: {}", fields.join(", ")))
-                            .did_you_mean(key, names)
+                            .did_you_mean(key, fields.iter().copied())
                             .at_key(),
                     );
                 }
             }
-            Kind::Required { property } => {
-                let name = property.as_str().unwrap_or_default();
+            Kind::Missing(name) => {
                 out.push(Diagnostic::error("SC005", pointer, format!("field \"{name}\" is missing")));
             }
-            Kind::Type { kind } => {
-                let expected = match kind {
-                    TypeKind::Single(one) => article(&one.to_string()),
-                    TypeKind::Multiple(set) => {
-                        set.iter().map(|one| article(&one.to_string())).collect::<Vec<_>>().join(" or ")
-                    }
-                };
-                out.push(Diagnostic::error("SC003", pointer, format!("expected {expected}, found {found}")));
+            Kind::Type(types) => {
+                let types: Vec<String> = types.iter().map(|name| article(name)).collect();
+                let message = format!("expected {}, found {found}", types.join(" or "));
+                out.push(Diagnostic::error("SC003", pointer, message));
             }
-            Kind::Minimum { limit } => out.push(range(pointer, &found, &format!("at least {limit}"))),
-            Kind::Maximum { limit } => out.push(range(pointer, &found, &format!("at most {limit}"))),
-            Kind::MinItems { limit } => {
-                out.push(range(pointer, &found, &format!("at least {limit} elements")))
-            }
-            Kind::MaxItems { limit } => {
-                out.push(range(pointer, &found, &format!("at most {limit} elements")))
-            }
-            other => {
-                let message = format!("{found} is not allowed here ({})", other.keyword());
+            Kind::Minimum(limit) => out.push(range(pointer, &found, &format!("at least {limit}"))),
+            Kind::Maximum(limit) => out.push(range(pointer, &found, &format!("at most {limit}"))),
+            Kind::MinItems(limit) => out.push(range(pointer, &found, &format!("at least {limit} elements"))),
+            Kind::MaxItems(limit) => out.push(range(pointer, &found, &format!("at most {limit} elements"))),
+            Kind::Ambiguous => {
+                let message = format!("{found} is not allowed here (oneOf)");
                 out.push(Diagnostic::error("SC003", pointer, message));
             }
         }
     }
 
-    /// Follows a path of the schema, through references.
-    fn follow(&'static self, path: &str) -> Option<&'static Value> {
-        let mut node = &self.schema;
-        for part in path.split('/').skip(1).map(source::unescape) {
-            if part == "$ref" {
-                node = self.dereference(node)?;
-                continue;
-            }
-            let next = match node {
-                Value::Array(list) => list.get(part.parse::<usize>().ok()?),
-                _ => node.get(&part),
-            };
-            node = match next {
-                Some(next) => next,
-                None => self.dereference(node)?.get(&part)?,
-            };
-        }
-        Some(node)
-    }
-
-    fn dereference(&'static self, node: &'static Value) -> Option<&'static Value> {
-        let mut node = node;
-        while let Some(target) = node.get("$ref").and_then(Value::as_str) {
-            node = self.schema.pointer(target.strip_prefix('#')?)?;
-        }
-        Some(node)
-    }
-
-    /// Names of the fields of the object schema whose `additionalProperties` failed.
-    fn fields(&'static self, path: &str) -> Vec<String> {
-        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-        let properties = self
-            .follow(parent)
-            .and_then(|node| self.dereference(node))
-            .and_then(|schema| schema.get("properties"));
-        properties.and_then(Value::as_object).map(|map| map.keys().cloned().collect()).unwrap_or_default()
-    }
-
     /// What the branches of a `oneOf` or `anyOf` offer.
-    fn choices(&'static self, path: &str) -> Vec<Choice> {
+    fn choices(&self, branches: &[Value]) -> Vec<Choice> {
         let mut out = Vec::new();
-        for branch in self.follow(path).and_then(Value::as_array).into_iter().flatten() {
-            self.collect(branch, &mut out);
-        }
+        branches.iter().for_each(|branch| self.collect(branch, &mut out));
         out
     }
 
-    fn collect(&'static self, branch: &'static Value, out: &mut Vec<Choice>) {
-        let Some(schema) = self.dereference(branch) else { return };
+    fn collect(&self, branch: &Value, out: &mut Vec<Choice>) {
+        let Some(schema) = dereference(&self.schema, branch) else { return };
         let word =
             |text: &Value| Choice { name: text.as_str().unwrap_or_default().into(), text: text.to_string() };
         if let Some(inner) = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array) {
@@ -251,22 +194,14 @@ fn range(pointer: &str, found: &str, limit: &str) -> Diagnostic {
 }
 
 /// Whether a branch of a choice is the one that the author meant: nothing is wrong with it at its very root.
-fn meant(branch: &[ValidationError<'_>], pointer: &str) -> bool {
-    let at_root = |error: &&ValidationError<'_>| error.instance_path().as_str() == pointer;
-    let tag = |error: &ValidationError<'_>| {
-        matches!(
-            error.kind(),
-            Kind::Type { .. } | Kind::Constant { .. } | Kind::Enum { .. } | Kind::Required { .. }
-        )
-    };
-    let nested = |error: &ValidationError<'_>| match error.kind() {
+fn meant(branch: &[Fault<'_>], pointer: &str) -> bool {
+    let is_tag = |fault: &Fault<'_>| match &fault.kind {
+        Kind::Type(_) | Kind::Constant(_) | Kind::Enum(_) | Kind::Missing(_) => true,
         // A choice within a choice is meant if one of its branches is.
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-            !context.iter().any(|inner| meant(inner, pointer))
-        }
+        Kind::Choice(_, faults) => !faults.iter().any(|inner| meant(inner, pointer)),
         _ => false,
     };
-    !branch.iter().filter(at_root).any(|error| tag(error) || nested(error))
+    !branch.iter().filter(|fault| fault.at == pointer).any(is_tag)
 }
 
 struct Choice {

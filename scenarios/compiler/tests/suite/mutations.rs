@@ -1,10 +1,14 @@
 //! No input makes the loader panic: valid files with random damage.
 
+use jsonschema::error::ValidationErrorKind as Kind;
 use proptest::prelude::*;
 use scenarios::{load_with, templates};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
+
+static VALIDATOR: OnceLock<jsonschema::Validator> = OnceLock::new();
 
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> = templates().iter().map(|t| t.text.to_owned()).collect();
@@ -161,6 +165,46 @@ fn try_load(text: &str) {
     }
 }
 
+/// A validator that knows all of JSON Schema finds the same fields wrong, by the same rule. What is wrong with
+/// a choice is said of the branch that was meant, somewhere within.
+fn a_second_opinion_agrees(value: &Value) {
+    let validator = VALIDATOR.get_or_init(|| {
+        jsonschema::validator_for(scenarios::structure::schema_value()).expect("the schema is one")
+    });
+    let mut choices = Vec::new();
+    let mut theirs = Vec::new();
+    for error in validator.iter_errors(value) {
+        let at = error.instance_path().as_str().to_owned();
+        let code = match error.kind() {
+            Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
+                choices.push(at);
+                continue;
+            }
+            Kind::Enum { .. } | Kind::Constant { .. } => "SC006",
+            Kind::AdditionalProperties { unexpected } => {
+                let field = |key: &String| ("SC004", format!("{at}/{}", scenarios::source::escape(key)));
+                theirs.extend(unexpected.iter().map(field));
+                continue;
+            }
+            Kind::Required { .. } => "SC005",
+            Kind::Minimum { .. } | Kind::Maximum { .. } | Kind::MinItems { .. } | Kind::MaxItems { .. } => {
+                "SC008"
+            }
+            _ => "SC003",
+        };
+        theirs.push((code, at));
+    }
+    let found = scenarios::structure::read(value).err().unwrap_or_default();
+    let within = |at: &str| choices.iter().any(|choice| format!("{at}/").starts_with(&format!("{choice}/")));
+    assert!(choices.iter().all(|choice| found.iter().any(|one| one.pointer.starts_with(choice.as_str()))));
+    let mut ours: Vec<(&str, String)> =
+        found.iter().map(|one| (one.code, one.pointer.clone())).filter(|(_, at)| !within(at)).collect();
+    theirs.retain(|(_, at)| !within(at));
+    ours.sort_unstable();
+    theirs.sort_unstable();
+    assert_eq!(ours, theirs, "{value}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 1_500,
@@ -180,6 +224,20 @@ proptest! {
             damage(&mut value, hit);
         }
         try_load(&value.to_string());
+    }
+
+    #[test]
+    fn structure_by_a_second_opinion(
+        file in 0usize..9,
+        hits in prop::collection::vec((any::<usize>(), any::<usize>(), any::<u8>()), 1..6),
+    ) {
+        let texts = texts();
+        let clean = scenarios::source::blank_comments(&texts[file % texts.len()]);
+        let mut value: Value = serde_json::from_str(&clean).expect("valid");
+        for hit in hits {
+            damage(&mut value, hit);
+        }
+        a_second_opinion_agrees(&value);
     }
 
     #[test]
