@@ -3,6 +3,7 @@
 use crate::draw::Draw;
 use crate::traffic;
 use models::config::DeviceModel;
+use scenarios::presets::SWITCHES;
 use serde_json::{Map, Value, json};
 
 pub type Fields = Map<String, Value>;
@@ -453,12 +454,8 @@ fn staging(d: &mut Draw) -> Value {
 fn switch(d: &mut Draw, world: &World) -> Fields {
     let mut switch = Fields::new();
     if world.medium.is_none() && !world.idle3 && world.lanes <= 4 && world.slow {
-        d.set(
-            &mut switch,
-            60,
-            "SwitchSpec/device",
-            &["generic", "CPS-1848", "CPS-1616", "Tsi578", "RXS2448"],
-        );
+        let presets: Vec<&str> = SWITCHES.iter().map(|preset| preset.name).collect();
+        d.set(&mut switch, 60, "SwitchSpec/device", &presets);
     }
     d.set(&mut switch, 40, "SwitchSpec/pipeline", &["0 ps", "30 ns", "250 ns"]);
     d.set(&mut switch, 40, "SwitchSpec/input_buffers", &[5, 8, 20, 30]);

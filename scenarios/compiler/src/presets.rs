@@ -3,6 +3,7 @@
 //!
 //! Each device is a file and its name in one of the lists below.
 
+mod cps_1432;
 mod cps_1616;
 mod cps_1848;
 mod generic;
@@ -68,8 +69,14 @@ impl Fixed {
 }
 
 /// Presets of switches; the first is the default.
-pub const SWITCHES: &[Preset] =
-    &[generic::SWITCH, cps_1848::CPS_1848, cps_1616::CPS_1616, tsi578::TSI578, rxs2448::RXS2448];
+pub const SWITCHES: &[Preset] = &[
+    generic::SWITCH,
+    cps_1848::CPS_1848,
+    cps_1616::CPS_1616,
+    cps_1432::CPS_1432,
+    tsi578::TSI578,
+    rxs2448::RXS2448,
+];
 
 /// Presets of endpoints; the first is the default.
 pub const ENDPOINTS: &[Preset] = &[generic::ENDPOINT, tsi721::TSI721];

@@ -241,7 +241,7 @@ pub enum OnStall {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchSpec {
-    /// Preset: "generic" (default), "CPS-1848", "CPS-1616", "Tsi578", "RXS2448". Public figures only.
+    /// Preset, one of those that `riosim list devices` prints (default generic). Public figures only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// How packets wait at an input (default voq).

@@ -398,3 +398,35 @@ fn requests_of_linx_for_linux_are_spread_by_a_signed_octet() {
     assert_ne!(all, drawn("linx_for_linux", 2), "and so do seeds");
     assert!(drawn("standard", 1).iter().all(Vec::is_empty));
 }
+
+/// The CPS-1432 by its vendor: eight quads of lanes, six of which make one port of four lanes or two of at most
+/// two, and two of which make one port. Nine links of four lanes, or seven and three of one, are too many.
+#[test]
+fn ports_share_the_lanes_of_a_switch() {
+    let loads = |wide: u32, narrow: u32, width: &str| {
+        let ports = 0..wide + narrow;
+        let mut devices = vec![json!({"name": "sw", "ports": 14})];
+        devices.extend(ports.clone().map(|port| json!({"name": format!("e{port}")})));
+        let link = |port| {
+            let width = if port < wide { "4x" } else { width };
+            json!({"a": format!("sw:{port}"), "b": format!("e{port}"), "set": {"width": width}})
+        };
+        let text = json!({"name": "quads", "run": {"until": "1 us"}, "switch": {"device": "CPS-1432"},
+            "topology": {"explicit": {"devices": devices, "links": ports.map(link).collect::<Vec<_>>()}},
+            "traffic": [{"name": "f", "from": "e0", "to": "e1", "arrivals": {"poisson": {"load": 0.1}}}]});
+        scenarios::load(&text.to_string(), "quads.json", &[])
+    };
+    for (wide, narrow, width, allowed) in [
+        (6, 4, "2x", true),
+        (6, 4, "1x", true),
+        (1, 13, "2x", true),
+        (7, 3, "1x", false),
+        (7, 3, "2x", false),
+    ] {
+        let loaded = loads(wide, narrow, width).map(drop).map_err(|errors| errors.render());
+        match allowed {
+            true => assert_eq!(loaded, Ok(())),
+            false => assert!(loaded.unwrap_err().contains("take 34 lanes, but a CPS-1432 has 32")),
+        }
+    }
+}
