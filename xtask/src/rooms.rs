@@ -39,7 +39,7 @@ const HOUSES: [House; 5] = [
             ],
             &["settings"],
             &["topology"],
-            &["routing", "spec"],
+            &["routing", "schema", "spec"],
             &["pointer", "presets", "quantities", "structure"],
             &["resolved"],
             &["compiler"],

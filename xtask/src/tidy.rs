@@ -129,6 +129,7 @@ const RULES: &[Rule] = &[
             ),
             ("scenarios/compiler/src/spec.rs", "a bit error rate as it stands in JSON"),
             ("scenarios/compiler/src/report.rs", "the rates that check prints"),
+            ("scenarios/compiler/src/schema.rs", "numbers of JSON held against whole limits, exactly"),
             ("scenarios/compiler/src/structure.rs", "1.0 in JSON read as the whole number 1, exactly"),
             (
                 "scenarios/compiler/src/sweep/axes.rs",

@@ -1,4 +1,5 @@
-//! CPS-1432: six of its eight quads of lanes make one port of four lanes or two of at most two, the others one port.
+//! CPS-1432. Six of its eight quads of lanes make one port of four lanes or two of at most two; the other two
+//! make one port.
 
 use super::{Fixed, Preset};
 

@@ -165,8 +165,8 @@ fn try_load(text: &str) {
     }
 }
 
-/// A validator that knows all of JSON Schema finds the same fields wrong, by the same rule. What is wrong with
-/// a choice is said of the branch that was meant, somewhere within.
+/// A validator that knows all of JSON Schema finds the same fields wrong, by the same rule. What is
+/// wrong with a choice is said of the branch that was meant, somewhere within.
 fn a_second_opinion_agrees(value: &Value) {
     let validator = VALIDATOR.get_or_init(|| {
         jsonschema::validator_for(scenarios::structure::schema_value()).expect("the schema is one")

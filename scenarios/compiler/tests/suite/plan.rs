@@ -399,8 +399,8 @@ fn requests_of_linx_for_linux_are_spread_by_a_signed_octet() {
     assert!(drawn("standard", 1).iter().all(Vec::is_empty));
 }
 
-/// The CPS-1432 by its vendor: eight quads of lanes, six of which make one port of four lanes or two of at most
-/// two, and two of which make one port. Nine links of four lanes, or seven and three of one, are too many.
+/// The CPS-1432 by its vendor: eight quads of lanes, six of which make one port of four lanes or two of at
+/// most two, and two of which make one port. Seven links of four lanes and three of one are too many.
 #[test]
 fn ports_share_the_lanes_of_a_switch() {
     let loads = |wide: u32, narrow: u32, width: &str| {
