@@ -169,6 +169,13 @@ impl Scene {
         self.items.push(Item::Text { at, text: text.into(), look, align, upwards: false });
     }
 
+    /// A value beside its bar, on white: lines of a grid do not run through it.
+    pub fn value(&mut self, (x, y): (f64, f64), text: &str, look: Type) {
+        let white = RGBColor(255, 255, 255);
+        self.rect(x - 2.0, y - 0.8 * look.size, text_width(text, look) + 4.0, look.size, white);
+        self.text((x, y), text, look, Align::Left);
+    }
+
     /// Text that reads from bottom to top, centred at `at`.
     pub fn text_upwards(&mut self, at: (f64, f64), text: &str, look: Type) {
         self.items.push(Item::Text { at, text: text.into(), look, align: Align::Center, upwards: true });

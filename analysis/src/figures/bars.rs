@@ -229,7 +229,7 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
         }
         let change = changed(row).map_or(String::new(), |(_, change)| format!("  ({change})"));
         let text = format!("{}{change}", three_digits(shown.value));
-        scene.text((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL, Align::Left);
+        scene.value((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL);
     }
     Some(scene)
 }

@@ -171,7 +171,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
                 scene.line(&[(mark, y - 3.0), (mark, y + BAR + 3.0)], INK, 3);
             }
             let end = mark.map_or(end, |mark| end.max(mark));
-            scene.text((end + 6.0, y + BAR / 2.0 + 4.6), &(column.text)(value), TICK, Align::Left);
+            scene.value((end + 6.0, y + BAR / 2.0 + 4.6), &(column.text)(value), TICK);
         }
     }
     for (row, name) in names.enumerate() {
