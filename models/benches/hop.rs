@@ -10,7 +10,7 @@
 
 mod fabrics;
 
-use fabrics::{Load, one_switch, three_levels, two_levels};
+use fabrics::{Load, cut_through, one_switch, three_levels, two_levels};
 use models::config::FabricConfig;
 use models::{Progress, RunOptions, Simulation};
 use sim_core::{ActorId, BucketRing, Class, Duration, Event, EventKey, EventList, RingConfig, Time};
@@ -21,13 +21,19 @@ use std::time::Instant;
 /// (name, fabric, load, touched bytes as measured with cachegrind, packets pending in the floor).
 type Case = (&'static str, fn(Load) -> FabricConfig, Load, usize);
 
-const CASES: [Case; 6] = [
+const CASES: [Case; 12] = [
     ("a-uniform", one_switch, Load::Uniform, 69 << 10),
     ("a-hotspot", one_switch, Load::Hotspot, 130 << 10),
     ("b-uniform", two_levels, Load::Uniform, 1_340 << 10),
     ("b-hotspot", two_levels, Load::Hotspot, 1_364 << 10),
     ("c-uniform", three_levels, Load::Uniform, 28_322 << 10),
     ("c-hotspot", three_levels, Load::Hotspot, 28_322 << 10),
+    ("a-uniform-cut", |load| cut_through(one_switch(load)), Load::Uniform, 69 << 10),
+    ("a-hotspot-cut", |load| cut_through(one_switch(load)), Load::Hotspot, 130 << 10),
+    ("b-uniform-cut", |load| cut_through(two_levels(load)), Load::Uniform, 1_340 << 10),
+    ("b-hotspot-cut", |load| cut_through(two_levels(load)), Load::Hotspot, 1_364 << 10),
+    ("c-uniform-cut", |load| cut_through(three_levels(load)), Load::Uniform, 28_322 << 10),
+    ("c-hotspot-cut", |load| cut_through(three_levels(load)), Load::Hotspot, 28_322 << 10),
 ];
 
 fn main() {
@@ -40,7 +46,7 @@ fn main() {
     }
     let filter = arguments.first().cloned().unwrap_or_default();
     println!(
-        "{:<10} {:>10} {:>9} {:>9} {:>7} {:>9} {:>10} {:>9}",
+        "{:<13} {:>10} {:>9} {:>9} {:>7} {:>9} {:>10} {:>9}",
         "fabric", "Mhop/s", "ns/hop", "floor ns", "ratio", "ev/hop", "touched", "RSS/ep"
     );
     for (name, fabric, load, touched) in CASES {
@@ -75,7 +81,7 @@ fn measure(name: &str, config: &FabricConfig, touched: usize) {
     let rss = resident().saturating_sub(before) as f64 / endpoints as f64;
     let (hop, floor) = (median(per_hop), median(floors));
     println!(
-        "{name:<10} {:>10.2} {hop:>9.1} {floor:>9.1} {:>7.1} {events:>9.3} {:>6} KiB {:>5.1} KiB",
+        "{name:<13} {:>10.2} {hop:>9.1} {floor:>9.1} {:>7.1} {events:>9.3} {:>6} KiB {:>5.1} KiB",
         1e3 / hop,
         hop / floor,
         touched >> 10,

@@ -44,6 +44,8 @@ pub(crate) struct Links<P> {
     pub lists: Vec<List>,
     pub ports: Vec<Port>,
     pub cold: Vec<Cold>,
+    /// Cut-through, by port: when the packet that came last through it is accepted, its last octet being in.
+    pub accepts: Vec<EventKey>,
     /// Kinds of links.
     pub timings: Vec<LinkTiming>,
     /// Ends of symbolic links, by port; empty if there are none.
@@ -66,6 +68,7 @@ impl<P> Links<P> {
             ports: Vec::with_capacity(ports),
             cold: Vec::with_capacity(ports),
             timings: Vec::new(),
+            accepts: vec![EventKey::MIN; ports],
             ends: Vec::new(),
             wire_checked: WireChecked::default(),
             config,

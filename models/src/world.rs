@@ -156,6 +156,8 @@ impl<P: Probe> Fabric<P> {
                 eager_at: port.watermarks[0],
                 high_water: 0,
                 deliver_posted: false,
+                accept_told: false,
+                accept_posted: false,
                 special: 0,
             };
             self.links.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes), rx });
@@ -431,6 +433,7 @@ impl<P: Probe> Fabric<P> {
         what: impl FnOnce(&mut Backpressure, &mut Links<P>, &mut Cx<'_, L>, PortId),
     ) {
         let switch = &mut self.switches[self.links.nodes.switch(port)];
+        switch.note_acceptances(&mut self.links, cx.key());
         if let Some(backpressure) = &mut switch.backpressure {
             what(backpressure, &mut self.links, cx, port);
         }

@@ -131,6 +131,15 @@ impl EventKey {
         Self { time: Time(self.time.0 + by.0), order: self.order }
     }
 
+    /// A key of this source and sequence for something else, at `at`: what follows from the event of this key
+    /// and cannot be told before. Unique as long as no other key of that class follows from this one.
+    #[inline(always)]
+    #[must_use]
+    pub const fn followed(self, at: Time, class: Class) -> Self {
+        let order = (class.0 as u64) << CLASS_SHIFT | self.order & !(0xF << CLASS_SHIFT);
+        Self { time: at, order }
+    }
+
     /// The instant.
     #[inline]
     #[must_use]
@@ -335,6 +344,13 @@ mod tests {
         assert_eq!(key.source(), ActorId::new(0x2a_5a5a));
         assert_eq!(key.sequence(), 0x3f_1234_5678);
         assert_eq!(key.to_string(), "77 ps class 9 source 2775642 #270888359544");
+    }
+
+    #[test]
+    fn what_follows_keeps_source_and_sequence() {
+        let key = EventKey::from_parts(Time(77), Class::new(15), ActorId::MAX, SEQUENCE_MASK);
+        let law = EventKey::from_parts(Time(78), Class::new(6), ActorId::MAX, SEQUENCE_MASK);
+        assert_eq!(key.followed(Time(78), Class::new(6)), law);
     }
 
     #[test]

@@ -144,6 +144,16 @@ fn build(
     }
 }
 
+/// The fabric, with switches that forward as real ones do: they decide when the header is in.
+pub fn cut_through(mut config: FabricConfig) -> FabricConfig {
+    for device in &mut config.devices {
+        if let DeviceModel::Switch(model) = &mut device.model {
+            model.forwarding = Forwarding::CutThrough { header: 16 };
+        }
+    }
+    config
+}
+
 /// (a) One 18-port switch.
 pub fn one_switch(load: Load) -> FabricConfig {
     let n = 18;

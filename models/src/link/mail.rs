@@ -6,6 +6,7 @@
 //!
 //! *Abbreviations* take none. Each stands for messages that hardly ever change anything, which a cut has to
 //! put back in its place: who asks for credit first delivers what has reached the sink ([`Links::consume`]);
+//! who may be short of credit says so, and hears of acceptances as they happen ([`watch_acceptances`]);
 //! a sender answers itself for a sink ([`Links::foresee_credit`]), and looks up when the end of a message
 //! comes that it cuts through ([`Links::end_of_message`]); what is told each period is told when it is
 //! missing ([`Links::ask_again`], [`Links::tell_until_up`]); what is on the way is kept by who sent it
@@ -41,6 +42,39 @@ impl Peer {
     pub fn is_some(self) -> bool {
         self != Peer::NONE
     }
+}
+
+/// Packets that a transmitter must be able to start without news before acceptances at its neighbour need not
+/// be events any more.
+const PLENTY: i16 = 4;
+
+/// What follows from a status.
+#[derive(Copy, Clone, Debug)]
+struct Told {
+    /// So few buffers are left that every release has to be told at once.
+    low: bool,
+    /// The neighbour waits for it and is woken at this key.
+    wake: Option<EventKey>,
+}
+
+/// The transmitter that sends to the switch port `to` may be short of credit before it hears of the next
+/// acceptance there: from now on these are events. One that has passed without being noted is one at once.
+#[cold]
+pub(super) fn watch_acceptances<L: EventList<Payload>>(
+    cx: &mut Cx<'_, L>,
+    ports: &mut [Port],
+    accepts: &[EventKey],
+    Peer(to): Peer,
+) {
+    let rx = &mut ports[to.index()].rx;
+    if std::mem::replace(&mut rx.accept_told, true) || rx.unaccepted == 0 || rx.accept_posted {
+        return;
+    }
+    rx.accept_posted = true;
+    let accepted = accepts[to.index()];
+    let behind = (cx.now().0 + 1).saturating_sub(accepted.time().0);
+    let key = if accepted > cx.key() { accepted } else { accepted.later(Duration(behind)) };
+    cx.post(key, to.into(), Happening::Accepted.pack());
 }
 
 /// Applies the credit records of `port` that are visible at `key`.
@@ -190,6 +224,48 @@ impl<P: Probe> Links<P> {
         t: u64,
         acknowledged: u8,
     ) -> bool {
+        let told = self.write_status(cx.key(), port, t, acknowledged, None);
+        self.wake_for(cx, port, told)
+    }
+
+    /// Likewise of a packet whose acceptance, at the key `accepted`, is an event.
+    pub fn place_acceptance<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        accepted: EventKey,
+    ) -> bool {
+        let told = self.write_status(cx.key(), port, accepted.time().0, 1, Some(accepted));
+        self.wake_for(cx, port, told)
+    }
+
+    /// Likewise of a packet that was accepted before `now`, while nobody needed to know: its neighbour has
+    /// credit, and so has the receiver buffers.
+    #[inline(always)]
+    pub fn make_up_acceptance(&mut self, now: EventKey, port: PortId, accepted: EventKey) {
+        let told = self.write_status(now, port, accepted.time().0, 1, Some(accepted));
+        debug_assert!(!told.low && told.wake.is_none(), "somebody waits for it");
+    }
+
+    #[inline(always)]
+    fn wake_for<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, told: Told) -> bool {
+        if let Some(key) = told.wake {
+            cx.post(key, self.ports[port.index()].rx.peer.0.into(), Happening::Wake.pack());
+        }
+        told.low
+    }
+
+    /// A status of `port` that is due at `t`: its place on the wire, and its record. Its key is made for it,
+    /// or follows from that of an acceptance.
+    #[inline(always)]
+    fn write_status(
+        &mut self,
+        now: EventKey,
+        port: PortId,
+        t: u64,
+        acknowledged: u8,
+        accepted: Option<EventKey>,
+    ) -> Told {
         let special = self.ports[port.index()].rx.special;
         let Links { ports, cold, timings, keys, .. } = self;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
@@ -203,24 +279,43 @@ impl<P: Probe> Links<P> {
         let place = slot.start;
         rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
         let low = rx.advertised <= rx.eager_at;
-        let buffers = rx.advertised;
-        let key = keys[device as usize].make(Time(at), class::SYMBOL);
+        let (buffers, accept_told) = (rx.advertised, rx.accept_told);
+        let key = match accepted {
+            Some(accepted) => accepted.followed(Time(at), class::SYMBOL),
+            None => keys[device as usize].make(Time(at), class::SYMBOL),
+        };
         let upstream = &mut ports[peer.index()].tx;
         // Records that are visible by now are applied: only those still on the wire are kept. Not while the
         // sender is blocked: then they change its clock, and it may have creations to make up first.
         if upstream.clock.blocked() == 0 {
             let timing = &timings[upstream.timing as usize];
-            apply_visible(upstream, timing, cold, peer, cx.key());
+            apply_visible(upstream, timing, cold, peer, now);
         }
         upstream.push_record(cold, peer, CreditRecord { key, buffers, acknowledged });
-        if upstream.credit_waiting && !upstream.wake_posted && key > cx.key() {
-            upstream.wake_posted = true;
-            cx.post(key, peer.into(), Happening::Wake.pack());
+        let wakes = upstream.credit_waiting && !upstream.wake_posted && key > now;
+        upstream.wake_posted |= wakes;
+        if accept_told {
+            let timing = &timings[upstream.timing as usize];
+            let plenty = timing.at_ease(upstream.free - PLENTY, upstream.outstanding + PLENTY as u16);
+            ports[port.index()].rx.accept_told = !plenty;
         }
         if special != 0 {
-            self.note_status(cx.now().0, port, place, acknowledged, buffers);
+            self.note_status(now.time().0, port, place, acknowledged, buffers);
         }
-        low
+        Told { low, wake: wakes.then_some(key) }
+    }
+
+    /// Cut-through: whether a packet that came through `port` was accepted before `key`, which is not noted
+    /// yet.
+    #[inline(always)]
+    pub fn has_accepted(&self, port: PortId, key: EventKey) -> bool {
+        self.ports[port.index()].rx.unaccepted != 0 && self.accepts[port.index()] < key
+    }
+
+    /// Cut-through: the acceptance of the packet that comes through `port` is an event.
+    pub fn post_acceptance<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        self.ports[port.index()].rx.accept_posted = true;
+        cx.post(self.accepts[port.index()], port.into(), Happening::Accepted.pack());
     }
 
     // --- packets ---------------------------------------------------------------------------------

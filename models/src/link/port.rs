@@ -83,6 +83,15 @@ impl LinkTiming {
     }
 }
 
+impl LinkTiming {
+    /// Whether a transmitter that knows of `free` buffers can start one more packet whatever it has not heard
+    /// yet: what it does not know can only be more credit.
+    #[inline(always)]
+    pub fn at_ease(&self, free: i16, outstanding: u16) -> bool {
+        free > i16::from(self.watermarks[0]) && outstanding + 1 < self.ack_window
+    }
+}
+
 /// Packets of one stopped (or just released) staging queue that were taken out of the main lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parked {
@@ -347,8 +356,10 @@ pub(crate) struct Rx {
     pub timing: u16,
     /// Packets in the receive buffers.
     pub occupied: u8,
-    /// Of these (or moved on already), packets whose last octet is not in yet (cut-through): the transmitter
-    /// still counts them as outstanding.
+    /// Of these (or moved on already), packets whose last octet is not in yet (cut-through), or was not noted
+    /// yet: the transmitter still counts them as outstanding. One at most, and [`Links::accepts`] says when.
+    ///
+    /// [`Links::accepts`]: crate::link::Links::accepts
     pub unaccepted: u8,
     /// buf_status of the last symbol made.
     pub advertised: u8,
@@ -358,6 +369,10 @@ pub(crate) struct Rx {
     pub high_water: u8,
     /// A delivery event for the oldest packet in flight is posted.
     pub deliver_posted: bool,
+    /// The neighbour is or may be short of credit: acceptances are told when they happen, as events.
+    pub accept_told: bool,
+    /// The event for what is not accepted yet is posted.
+    pub accept_posted: bool,
     /// The link needs more than the closed form: see [`special`].
     pub special: u8,
 }
@@ -376,6 +391,19 @@ pub(crate) enum Mode {
 }
 
 impl Rx {
+    /// Whether the neighbour is told of packets that are accepted; on other media only of what becomes free.
+    #[inline(always)]
+    pub fn acknowledges(&self) -> bool {
+        self.special & (special::MEDIUM | special::INTERLEAVED) == 0
+    }
+
+    /// Cut-through: whether the acceptance of the packet that has just come is an event. It need not be one
+    /// where the neighbour has credit and enough buffers are left: what is free then can only become more.
+    #[inline(always)]
+    pub fn tells_acceptance(&self) -> bool {
+        self.accept_told || self.special != 0 || self.buffers.saturating_sub(self.occupied) <= self.eager_at
+    }
+
     /// How the link of this port runs now.
     #[inline(always)]
     pub fn mode(&self) -> Mode {

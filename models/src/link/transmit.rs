@@ -61,7 +61,7 @@ impl<P: Probe> Links<P> {
     ) -> Started {
         let (index, now) = (port.index(), cx.now().0);
         // Slices in local variables: their places and lengths stay in registers across the stores below.
-        let Links { ports, cold, packets, timings, keys, observe, unfolded, .. } = self;
+        let Links { ports, cold, packets, timings, keys, observe, accepts, unfolded, .. } = self;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
         let Port { tx, rx: transmit } = &mut ports[index];
         let timing = &timings[tx.timing as usize];
@@ -71,6 +71,7 @@ impl<P: Probe> Links<P> {
         tx.outstanding += 1;
         tx.credit_waiting = false;
         tx.clock.set_blocked(now, timing.blocked(tx.free, tx.outstanding));
+        let at_ease = timing.at_ease(tx.free, tx.outstanding);
         let octets = u64::from(record.wire);
         let length = match timing.char_den {
             1 => (octets + timing.symbol_chars) * timing.char_num,
@@ -109,6 +110,9 @@ impl<P: Probe> Links<P> {
             // Otherwise the link's own event takes the packet there.
             let destination = record.destination as u16;
             mail::send_packet(cx, ports, cold, (peer, timing), (packet, destination), &flight, *unfolded);
+        }
+        if !at_ease && timing.header != 0 {
+            mail::watch_acceptances(cx, ports, accepts, peer);
         }
         if let Some(waited) = waited {
             self.note_waited(port, packet, input, waited);

@@ -4,7 +4,7 @@ use super::{Access, DROP, Hop, MASK, Switch};
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::port::Port;
+use crate::link::port::{Mode, Port};
 use crate::link::transmit::{list_index, put, wait_for};
 use crate::observe::probe::{DropReason, Probe};
 use crate::packet::{NIL, UNSTAGED, sole_port};
@@ -22,6 +22,7 @@ impl Switch {
         packet: u32,
         extra: u32,
     ) -> Option<Access> {
+        self.note_acceptance(links, port - self.base, cx.key());
         let switch = &*self;
         let record = &links.packets[packet];
         let flow = record.flow;
@@ -50,10 +51,9 @@ impl Switch {
                 );
                 return None;
             }
-            let key =
-                links.key(links.ports[port.index()].rx.device, cx.now().0 + u64::from(extra), class::ARRIVAL);
-            cx.post(key, port.into(), Happening::Accepted.pack());
-            links.ports[port.index()].rx.unaccepted += 1;
+            if links.ports[port.index()].rx.acknowledges() {
+                self.expect_acceptance(links, cx, port, extra);
+            }
         }
         if hop.egress & MASK == 0 {
             let output = self.base + u32::from(hop.egress);
@@ -70,19 +70,54 @@ impl Switch {
         }
         if extra == 0 {
             self.accept(links, cx, port);
+        } else {
+            let rx = &links.ports[port.index()].rx;
+            let tells = links.unfolded || hop.egress == DROP || rx.tells_acceptance();
+            if tells && rx.acknowledges() {
+                links.post_acceptance(cx, port);
+            }
         }
         None
     }
 
-    /// Cut-through: the last octet of a packet is in.
+    /// Cut-through: a packet that has come through `port` is accepted when its last octet is in, `extra` from
+    /// now.
+    #[inline(always)]
+    fn expect_acceptance<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &Cx<'_, L>,
+        port: PortId,
+        extra: u32,
+    ) {
+        let device = links.ports[port.index()].rx.device;
+        links.accepts[port.index()] = links.key(device, cx.now().0 + u64::from(extra), class::ARRIVAL);
+        let rx = &mut links.ports[port.index()].rx;
+        debug_assert_eq!(rx.unaccepted, 0, "what comes through a link comes one after the other");
+        (rx.unaccepted, rx.accept_posted) = (1, false);
+    }
+
+    /// Cut-through: the last octet of a packet is in, unless that has been noted before.
     pub fn accepted<P: Probe, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
         port: PortId,
     ) {
-        links.ports[port.index()].rx.unaccepted -= 1;
-        self.accept(links, cx, port);
+        let key = links.accepts[port.index()];
+        let rx = &mut links.ports[port.index()].rx;
+        if rx.unaccepted == 0 || key > cx.key() {
+            return;
+        }
+        rx.unaccepted = 0;
+        self.prune(links, port - self.base, key);
+        if links.ports[port.index()].rx.mode() == Mode::Closed {
+            if links.place_acceptance(cx, port, key) {
+                self.tell_releases(links, cx, port);
+            }
+        } else {
+            self.make_status(links, cx, port, key.time().0, 1);
+        }
     }
 
     #[inline(always)]

@@ -164,6 +164,10 @@ impl Switch {
         out: u32,
         congested: bool,
     ) {
+        if self.backpressure.is_some() {
+            // Messages take places on the wires on which acceptances are told.
+            self.note_acceptances(links, cx.key());
+        }
         if let Some(backpressure) = &mut self.backpressure {
             backpressure.verdict(links, cx, self.per_ingress.then_some(input), out, congested);
         }

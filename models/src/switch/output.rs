@@ -47,6 +47,7 @@ impl Switch {
         freed: Freed,
     ) {
         let now = cx.now().0;
+        self.note_acceptance(links, port - self.base, cx.key());
         let rx = &mut links.ports[port.index()].rx;
         rx.occupied -= 1;
         if rx.advertised > rx.eager_at {
@@ -74,8 +75,13 @@ impl Switch {
         output: PortId,
         tell: bool,
     ) {
+        self.note_acceptance(links, links.ports[output.index()].tx.reading.into(), cx.key());
         let tx = &mut links.ports[output.index()].tx;
         let from = tx.reading;
+        if from == NO_INPUT {
+            // Its end was noted with the acceptance.
+            return;
+        }
         tx.reading = NO_INPUT;
         let kind = std::mem::take(&mut tx.reading_kind);
         let switch = &mut *self;
@@ -182,6 +188,7 @@ impl Switch {
     ) {
         let now = cx.now().0;
         let index = port.index();
+        self.note_acceptance(links, port - self.base, cx.key());
         if links.ports[index].tx.reading != NO_INPUT {
             // The previous read ended without an event.
             self.finish_read(links, cx, port, false);

@@ -43,9 +43,29 @@ impl Switch {
         }
     }
 
+    /// Cut-through: notes the acceptance of a packet that came through `input` (port number) if it was before
+    /// `key`. Whoever changes or asks what an acceptance tells does this first: who uses the wire on which it
+    /// is told, or the receive buffers that it counts.
+    #[inline(always)]
+    pub fn note_acceptance<P: Probe>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) {
+        let port = self.base + input;
+        if links.has_accepted(port, key) {
+            links.ports[port.index()].rx.unaccepted = 0;
+            let accepted = links.accepts[port.index()];
+            self.prune(links, input, accepted);
+            links.make_up_acceptance(key, port, accepted);
+        }
+    }
+
+    /// Likewise for all inputs.
+    pub fn note_acceptances<P: Probe>(&mut self, links: &mut Links<P>, key: EventKey) {
+        (0..self.ports).for_each(|input| self.note_acceptance(links, input, key));
+    }
+
     /// Takes note of reads of `input` (port number) that ended before `key` without an event. How many go on
     /// beyond this instant.
     pub fn prune<P: Probe>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) -> u32 {
+        self.note_acceptance(links, input, key);
         let base = self.base;
         let mut readers = self.reads_of[input as usize].outputs;
         let mut on = 0;

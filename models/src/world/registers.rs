@@ -179,6 +179,7 @@ impl<P: Probe> Fabric<P> {
                 }
                 Effect::Voq { port, value } if self.links.nodes.is_switch(first) => {
                     let switch = &mut self.switches[self.links.nodes.switch(first)];
+                    switch.note_acceptances(&mut self.links, cx.key());
                     if let Some(backpressure) = &mut switch.backpressure {
                         backpressure.write(&mut self.links, cx, first + u32::from(port), value);
                     }

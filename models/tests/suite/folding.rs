@@ -49,6 +49,29 @@ fn every_acknowledgement_of_a_sink_wakes_its_sender() {
     assert_eq!(seen, law);
 }
 
+/// Where nobody waits a packet through one switch is two events, its creation and its arrival there, also if
+/// the switch begins to send it on before it is in: that it has been accepted is nobody's business as long as
+/// its sender has credit. Else it is an event of its own.
+#[test]
+fn cut_through_costs_no_event_of_its_own() {
+    const PACKETS: u64 = 100;
+    let events = |forwarding, buffers| {
+        let mut net = single(2, SwitchConfig { forwarding, ..switch(2) });
+        net.buffers(buffers);
+        let arrivals = Arrivals::Constant { interval: (3 * T, 1), phase: Duration(0) };
+        net.source(0, 0, arrivals, Destinations::Fixed(1)).limit = PACKETS;
+        same(&net, 400 * T);
+        // One event is the sample at the end.
+        log(&net.config, 400 * T).1.events - 1
+    };
+    assert_eq!(events(Forwarding::StoreAndForward, 16), 2 * PACKETS);
+    assert_eq!(events(Forwarding::CutThrough { header: 16 }, 16), 2 * PACKETS);
+    // One buffer above the highest watermark: a second packet needs the acknowledgement of the first. Every
+    // release is told at once, too.
+    assert_eq!(events(Forwarding::StoreAndForward, 5), 3 * PACKETS);
+    assert_eq!(events(Forwarding::CutThrough { header: 16 }, 5), 4 * PACKETS);
+}
+
 /// Nothing stays behind at the end of a path of two switches, the first of them with a cell clock, either.
 #[test]
 fn a_sender_is_not_left_asleep() {
