@@ -46,6 +46,8 @@ pub(crate) struct Switch {
     pub arbitration: Arbitration,
     pub slot: u64,
     pub reads: u32,
+    /// Packets may leave before they are in.
+    pub cuts_through: bool,
     pub routes: Vec<Hop>,
     pub masks: Vec<u64>,
     pub mask_next_hops: Vec<Vec<u64>>,

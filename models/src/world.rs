@@ -21,8 +21,8 @@ mod staging;
 pub(crate) mod stall;
 
 use crate::config::{
-    Arbitration, Buffering, DeviceModel, Egress, FabricConfig, InputQueueing, PRIORITIES, StagingConfig,
-    Verdict,
+    Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
+    StagingConfig, Verdict,
 };
 use crate::endpoint::Endpoint;
 use crate::endpoint::traffic::Source;
@@ -218,6 +218,7 @@ impl<P: Probe> Fabric<P> {
                     arbitration: s.arbitration,
                     slot: s.slot.map_or(0, |d| d.0),
                     reads: u32::from(s.reads_per_input),
+                    cuts_through: matches!(s.forwarding, Forwarding::CutThrough { .. }),
                     routes,
                     masks: s.routes.masks.clone(),
                     mask_next_hops: s.routes.mask_next_hops.clone(),

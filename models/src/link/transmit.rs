@@ -71,7 +71,7 @@ impl<P: Probe> Links<P> {
         tx.outstanding += 1;
         tx.credit_waiting = false;
         tx.clock.set_blocked(now, timing.blocked(tx.free, tx.outstanding));
-        let at_ease = timing.at_ease(tx.free, tx.outstanding);
+        let short = timing.header != 0 && !timing.at_ease(tx.free, tx.outstanding);
         let octets = u64::from(record.wire);
         let length = match timing.char_den {
             1 => (octets + timing.symbol_chars) * timing.char_num,
@@ -111,7 +111,7 @@ impl<P: Probe> Links<P> {
             let destination = record.destination as u16;
             mail::send_packet(cx, ports, cold, (peer, timing), (packet, destination), &flight, *unfolded);
         }
-        if !at_ease && timing.header != 0 {
+        if short {
             mail::watch_acceptances(cx, ports, accepts, peer);
         }
         if let Some(waited) = waited {

@@ -49,7 +49,7 @@ impl Switch {
     #[inline(always)]
     pub fn note_acceptance<P: Probe>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) {
         let port = self.base + input;
-        if links.has_accepted(port, key) {
+        if self.cuts_through && links.has_accepted(port, key) {
             links.ports[port.index()].rx.unaccepted = 0;
             let accepted = links.accepts[port.index()];
             self.prune(links, input, accepted);
