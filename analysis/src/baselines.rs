@@ -17,8 +17,9 @@ use models::config::{Arrivals, FabricConfig, PartConfig, ProtocolConfig, Sizes, 
 /// family, and the first of a family with that of an earlier family that has its word (`off-1` with `on-1`),
 /// if there is one. Across the second dimension of a scenario a comparison would say nothing.
 ///
-/// Where that one asks for something else, or lets another accident happen (a message that is lost, doubled or
-/// delayed, a node that starts anew, closes or is mute), the first of all that asks for the same takes its place.
+/// Where that one asks for something else, or lets another accident happen (a message that is lost, doubled
+/// or delayed, a node that starts anew, closes or is mute), the first of all that asks for the same takes
+/// its place.
 pub fn baselines(reports: &[VariantReport]) -> Vec<usize> {
     let by_name = by_name(&reports.iter().map(|report| report.run.name.as_str()).collect::<Vec<&str>>());
     let questions: Vec<Vec<Question>> = reports.iter().map(question).collect();
@@ -137,8 +138,8 @@ fn question(report: &VariantReport) -> Vec<Question> {
     report.flows.iter().enumerate().map(of).collect()
 }
 
-/// What the scenario lets happen to single messages and nodes, in any order. How much of everything is lost is
-/// a quantity, whose values can be compared.
+/// What the scenario lets happen to single messages and nodes, in any order. How much of everything is lost
+/// is a quantity, whose values can be compared.
 fn accidents(config: &FabricConfig) -> Vec<String> {
     let mut all: Vec<String> = config.symbol_losses.iter().map(|loss| format!("{loss:?}")).collect();
     for agent in &config.agents {

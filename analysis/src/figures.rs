@@ -433,8 +433,8 @@ const FEW_SHARE: f64 = 0.25;
 /// beside other closed loops of their variant. As many as they can be, their packets are those that had to
 /// wait least often. The fewest first.
 fn starved(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
-    // Endless loops only: who ends has made all that it had to. Where protocols run a flow, a host or the size of
-    // what it asks for may be why.
+    // Endless loops only: who ends has made all that it had to. Where protocols run a flow, a host or the
+    // size of what it asks for may be why.
     let rate = |report: &VariantReport, flow: &FlowReport| {
         let endless = flow.closed_loop && flow.rate_span.is_none() && flow.protocol.is_none();
         let loops = endless && (level.of)(flow).is_some();
@@ -1072,7 +1072,7 @@ mod tests {
         assert_eq!(starved(&open, &names, PACKETS), "");
     }
 
-    /// The fullest queue of each variant is drawn, however empty it is elsewhere; what there is no room for is
+    /// The fullest queue of each variant is drawn, however empty it is elsewhere; what has no room is
     /// the second of somebody.
     #[test]
     fn every_panel_shows_its_own_fullest_queue() {

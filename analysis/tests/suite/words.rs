@@ -21,8 +21,8 @@ fn svg(reports: &[VariantReport], name: &str) -> Option<String> {
 fn accidents_are_part_of_what_is_compared() {
     let fault = |message: &str, from: &str, to: &str| {
         format!(
-            r#""/traffic/0/session/faults": [{{"from": "{from}", "to": "{to}", "message": "{message}", "nth": 1,
-            "fate": "lose"}}]"#
+            r#""/traffic/0/session/faults": [{{"from": "{from}", "to": "{to}", "message": "{message}",
+            "nth": 1, "fate": "lose"}}]"#
         )
     };
     let (open, accept) = (fault("open", "ep/0", "ep/1"), fault("accept", "ep/1", "ep/0"));
@@ -34,8 +34,10 @@ fn accidents_are_part_of_what_is_compared() {
         "variants": [{{"name": "first", "set": {{{open}}}}}, {{"name": "second", "set": {{{accept}}}}},
         {{"name": "third", "set": {{{open}, "/endpoint/session/algorithm": "minimal"}}}},
         {{"name": "whole"}}, {{"name": "fourth", "set": {{{accept}}}}},
-        {{"name": "mute", "set": {{"/overrides": [{{"devices": "ep/1", "endpoint": {{"session": {{"mute": true}}}}}}]}}}},
-        {{"name": "anew", "set": {{"/traffic/0/session/restarts": [{{"node": "ep/0", "at": "500 us"}}]}}}}]}}"#
+        {{"name": "mute", "set": {{
+        "/overrides": [{{"devices": "ep/1", "endpoint": {{"session": {{"mute": true}}}}}}]}}}},
+        {{"name": "anew", "set": {{
+        "/traffic/0/session/restarts": [{{"node": "ep/0", "at": "500 us"}}]}}}}]}}"#
     );
     assert_eq!(baselines(&run(&text, "accidents")), [0, 1, 0, 3, 1, 3, 3]);
 }
@@ -152,7 +154,8 @@ fn what_linx_moves_and_holds_is_drawn() {
         "run": {"until": "1 ms", "warmup": "0 ns"},
         "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "size": 16000, "limit": 20,
         "arrivals": {"constant": {"interval": "40 us", "phase": "20 us"}}, "linx": {}}],
-        "variants": [{"name": "simple"}, {"name": "patch", "set": {"/endpoint/linx": {"fragmentation": "patch"}}}]}"#;
+        "variants": [{"name": "simple"}, {"name": "patch",
+        "set": {"/endpoint/linx": {"fragmentation": "patch"}}}]}"#;
     let reports = run(text, "moved");
     let figure = svg(&reports, "counts").expect("they differ");
     assert!(figure.contains("octets that receivers have to move"), "{figure}");
@@ -172,7 +175,8 @@ fn what_linx_moves_and_holds_is_drawn() {
 fn samples_in_step_with_a_flow_say_so() {
     let text = r#"{"name": "step", "topology": {"single_switch": {"ports": 3}},
         "run": {"until": "2 ms", "warmup": "0 ns", "sample_every": "EVERY"},
-        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/2", "arrivals": {"constant": {"interval": "1 us"}}},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/2",
+        "arrivals": {"constant": {"interval": "1 us"}}},
         {"name": "g", "from": "ep/1", "to": "ep/2", "arrivals": {"saturated": {}}}]}"#;
     let words = "always at the same moment of it";
     for (every, said) in [("2 us", true), ("1 us", true), ("1618 ns", false), ("auto", false)] {
@@ -181,8 +185,8 @@ fn samples_in_step_with_a_flow_say_so() {
     }
 }
 
-/// A Transfer that is over in the middle of the measured part leaves another load behind: not steady. One that
-/// goes on, or was over before, changes nothing there.
+/// A Transfer that is over in the middle of the measured part leaves another load behind: not steady. One
+/// that goes on, or was over before, changes nothing there.
 #[test]
 fn a_transfer_that_ends_in_the_middle_is_not_steady() {
     let text = r#"{"name": "out", "topology": {"single_switch": {"ports": 4}},

@@ -31,8 +31,8 @@ pub(crate) fn every(until: Time, config: &FabricConfig) -> Duration {
     Duration(tried.find(free).map_or(whole, |(every, _)| every))
 }
 
-/// Whether observations so often see at least [`PHASES`] moments of a flow of this interval, a rational number
-/// of picoseconds.
+/// Whether observations so often see at least [`PHASES`] moments of a flow of this interval, a rational
+/// number of picoseconds.
 fn is_out_of_step(every: u64, (interval, parts): (u64, u64), off: u128) -> bool {
     let (every, interval) = (u128::from(every) * u128::from(parts), u128::from(interval));
     let phases = u128::from(PHASES);
