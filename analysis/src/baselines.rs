@@ -5,7 +5,7 @@
 
 use crate::report::VariantReport;
 use crate::run::{RunData, sources_of};
-use models::config::{Arrivals, PartConfig, Sizes, SourceConfig};
+use models::config::{Arrivals, FabricConfig, PartConfig, ProtocolConfig, Sizes, SourceConfig};
 
 /// The variant that each variant is compared with; itself if there is none.
 ///
@@ -17,13 +17,19 @@ use models::config::{Arrivals, PartConfig, Sizes, SourceConfig};
 /// family, and the first of a family with that of an earlier family that has its word (`off-1` with `on-1`),
 /// if there is one. Across the second dimension of a scenario a comparison would say nothing.
 ///
-/// Where that one asks for something else, the first of all that asks for the same takes its place.
+/// Where that one asks for something else, or lets another accident happen (a message that is lost, doubled
+/// or delayed, a node that starts anew, closes or is mute), the first of all that asks for the same takes
+/// its place.
 pub fn baselines(reports: &[VariantReport]) -> Vec<usize> {
     let by_name = by_name(&reports.iter().map(|report| report.run.name.as_str()).collect::<Vec<&str>>());
     let questions: Vec<Vec<Question>> = reports.iter().map(question).collect();
-    let same = |a: usize, b: usize| {
-        let pairs = questions[a].iter().zip(&questions[b]);
-        questions[a].len() == questions[b].len() && pairs.into_iter().all(|(a, b)| a.is_same(b))
+    let accidents: Vec<Vec<String>> = reports.iter().map(|report| accidents(&report.run.config)).collect();
+    let same = |base: usize, variant: usize| {
+        let pairs = questions[base].iter().zip(&questions[variant]);
+        // without any, it shows what the accident does; two different ones say nothing of each other
+        let comparable = accidents[base].is_empty() || accidents[base] == accidents[variant];
+        let same = questions[base].len() == questions[variant].len();
+        comparable && same && pairs.into_iter().all(|(base, variant)| base.is_same(variant))
     };
     let candidates = |variant: usize| std::iter::once(by_name[variant]).chain(0..variant);
     // who wrote the scenario knows best
@@ -130,6 +136,24 @@ fn question(report: &VariantReport) -> Vec<Question> {
         }
     };
     report.flows.iter().enumerate().map(of).collect()
+}
+
+/// What the scenario lets happen to single messages and nodes, in any order. How much of everything is lost
+/// is a quantity, whose values can be compared.
+fn accidents(config: &FabricConfig) -> Vec<String> {
+    let mut all: Vec<String> = config.symbol_losses.iter().map(|loss| format!("{loss:?}")).collect();
+    for agent in &config.agents {
+        for part in &agent.parts {
+            let ProtocolConfig::Session(session) = &part.protocol else { continue };
+            let at = agent.device;
+            all.extend(session.faults.iter().map(|fault| format!("{at} {fault:?}")));
+            all.extend(session.mute.then(|| format!("{at} is mute")));
+            all.extend(session.close_at.map(|time| format!("{at} closes at {} ps", time.0)));
+            all.extend(session.restarts.iter().map(|time| format!("{at} restarts at {} ps", time.0)));
+        }
+    }
+    all.sort();
+    all
 }
 
 /// When a source creates what, without where it is and how that is carried.

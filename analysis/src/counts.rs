@@ -4,8 +4,10 @@ use crate::ports::Ports;
 use crate::protocol;
 use crate::report::VariantReport;
 
-/// Their rate has words of its own in comparisons.
-pub(crate) const VOQ_MESSAGES: &str = "VoQ messages";
+/// VoQ messages by which something changed. Their rate has words of its own in comparisons.
+pub(crate) const VOQ_MESSAGES: &str = "VoQ messages, without refreshes";
+/// Of all flows, also of those that a line beside it does not tell of.
+const DROPPED: &str = "packets dropped";
 
 /// Counts of the whole run with what is counted, in the plural; only those that the run could have.
 pub(crate) fn counts(report: &VariantReport) -> Vec<(&'static str, u64)> {
@@ -16,14 +18,34 @@ pub(crate) fn counts(report: &VariantReport) -> Vec<(&'static str, u64)> {
     }
     // what a single flow of packets lost is said of it
     if report.flows.len() > 1 || report.flows.iter().any(|flow| flow.protocol.is_some()) {
-        counts.push(("packets dropped", report.overall.dropped));
+        counts.push((DROPPED, report.overall.dropped));
     }
     let ports = Ports::new(report);
     // without messages no output is told to be congested
     if ports.voq_messages() > 0 {
-        counts.push((VOQ_MESSAGES, ports.voq_messages()));
+        counts.push((VOQ_MESSAGES, ports.voq_messages() - ports.voq_refresh_messages()));
         let late = ports.sum(|stats| stats.late_hol.into()) as u64;
         counts.push(("late packets for congested outputs", late));
     }
     counts
+}
+
+/// Likewise what a comparison does not say: for figures.
+pub(crate) fn measures(report: &VariantReport) -> Vec<(&'static str, u64)> {
+    let mut counts = counts(report);
+    counts.extend(protocol::all(|protocol| protocol.measures(&report.run.outcome)));
+    let ports = Ports::new(report);
+    if ports.voq_messages() > 0 {
+        counts.push(("VoQ messages of refreshes", ports.voq_refresh_messages()));
+        counts.push(("VoQ messages to neighbours that sent nothing", ports.voq_unheeded()));
+    }
+    counts
+}
+
+/// What a count is called where these runs are told of.
+pub(crate) fn name<'a>(what: &'a str, reports: &[&VariantReport]) -> &'a str {
+    match what {
+        DROPPED if reports.iter().any(|report| report.flows.len() > 1) => "packets dropped of all flows",
+        what => what,
+    }
 }

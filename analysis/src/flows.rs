@@ -101,7 +101,8 @@ static ROWS: &[FlowRow] = &[
         "accepted_load",
         "",
         "accepted load",
-        "share of injection link time delivered, mean over sources",
+        "share of injection link time delivered, mean over sources; segments that a host answers by RETRY, \
+         and that come again, are delivered each time",
         Get::Estimate(|flow| Some(flow.accepted_load), 1.0),
     ),
     row(

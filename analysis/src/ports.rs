@@ -6,6 +6,7 @@ use crate::num::{Num, ratio};
 use crate::report::VariantReport;
 use models::stats::PortStats;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// A metric of ports: the two ends of every link have it.
 pub(crate) struct PortRow {
@@ -156,6 +157,9 @@ pub(crate) static PORT_ROWS: [PortRow; 19] = [
     ),
 ];
 
+/// Ports of which a VoQ message tells (Part 12 3.1).
+const PORTS_OF_MESSAGE: u64 = 6;
+
 /// A port with a link: device, port, totals.
 type Port = (u32, u8, PortStats);
 
@@ -206,6 +210,35 @@ impl<'a> Ports<'a> {
         self.sum(|stats| u128::from(stats.voq_riding + stats.voq_standalone)) as u64
     }
 
+    /// Of these, messages of refreshes, which say again what was said. One refresh takes a message for every
+    /// six ports of its device; a change that waits to be said is in one of them.
+    pub fn voq_refresh_messages(&self) -> u64 {
+        let of = |(device, _, stats): &Port| {
+            let ports = self.report.run.config.devices[*device as usize].ports.len() as u64;
+            let messages = stats.voq_refreshes * ports.div_ceil(PORTS_OF_MESSAGE);
+            messages.min(stats.voq_riding + stats.voq_standalone)
+        };
+        self.linked.iter().map(of).sum()
+    }
+
+    /// VoQ messages to neighbours that sent no packet through that link: there was nothing to stop.
+    pub fn voq_unheeded(&self) -> u64 {
+        let silent: BTreeSet<(u32, u8)> = self
+            .linked
+            .iter()
+            .filter(|(.., stats)| stats.packets_sent == 0)
+            .map(|(device, port, _)| (*device, *port))
+            .collect();
+        let links = self.report.run.config.links.iter();
+        let to: BTreeSet<(u32, u8)> = links
+            .flat_map(|link| [(link.a, link.b), (link.b, link.a)])
+            .filter(|(_, to)| silent.contains(to))
+            .map(|(from, _)| from)
+            .collect();
+        let heard = self.linked.iter().filter(|(device, port, _)| to.contains(&(*device, *port)));
+        heard.map(|(.., stats)| stats.voq_riding + stats.voq_standalone).sum()
+    }
+
     /// The part `fabric` of `summary.json`.
     pub fn summary(&self) -> Value {
         let (port, most) = self.busiest();
@@ -218,7 +251,15 @@ impl<'a> Ports<'a> {
         put("packet_hops", json!(self.report.run.outcome.packet_hops));
         let symbols = PORT_ROWS.iter().filter(|row| matches!(row.total, Total::Symbols));
         let symbols = symbols.map(|row| (row.name.to_owned(), json!(self.sum(row.get) as u64)));
-        put("symbols", Value::Object(symbols.collect()));
+        let mut symbols: Map<String, Value> = symbols.collect();
+        for (key, count) in
+            [("voq_refresh_messages", self.voq_refresh_messages()), ("voq_unheeded", self.voq_unheeded())]
+        {
+            if count > 0 {
+                symbols.insert(key.into(), json!(count));
+            }
+        }
+        put("symbols", Value::Object(symbols));
         for row in &PORT_ROWS {
             if let Some((key, value)) = self.total(row) {
                 put(key, value);
@@ -292,7 +333,7 @@ pub(crate) fn variants(reports: &[VariantReport]) -> impl Iterator<Item = (&str,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
 
     /// Every field of [`PortStats`] by its name, as text: from its `Debug`, so none can be forgotten here.
     fn fields(stats: &PortStats) -> BTreeMap<String, String> {

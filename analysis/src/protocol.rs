@@ -68,6 +68,12 @@ pub(crate) trait Protocol: Sync {
         None
     }
 
+    /// When those who had something to do by themselves had done all of it, each for itself; who has not is
+    /// left out.
+    fn done(&self, _: &Outcome) -> Vec<Time> {
+        Vec::new()
+    }
+
     /// Columns of sweeps.
     fn columns(&self) -> &'static [Row<Get>] {
         &[]
@@ -80,6 +86,11 @@ pub(crate) trait Protocol: Sync {
 
     /// What went wrong in a run, or did not, that a comparison says first: what, in the plural, and how many.
     fn counts(&self, _: &Outcome) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// What else was counted in a run, and is no fault: for figures.
+    fn measures(&self, _: &Outcome) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 

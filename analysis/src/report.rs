@@ -37,6 +37,9 @@ pub struct Window {
     /// All that was asked for is done before the run is over: the window ends with the last arrival, and the
     /// silence after it is not measured.
     pub ended: bool,
+    /// Some who had a task are done with it in the measured part and others go on: its means are of the time
+    /// with them and of that without. Not steady.
+    pub runs_out: bool,
 }
 
 impl Window {
@@ -80,7 +83,7 @@ pub struct FlowReport {
     pub arrived: u64,
     /// Offered load: share of injection link time, mean over sources.
     pub offered_load: f64,
-    /// Accepted load, likewise.
+    /// Accepted load, likewise: what the fabric delivers, also what a host refuses by RETRY.
     pub accepted_load: Estimate,
     /// Octets delivered once, Gb/s: of a flow that ends over the time from its first start to its last
     /// completion, else over the measured time. Of messages where protocols run the flow.
@@ -207,7 +210,7 @@ impl VariantReport {
     /// Evaluates a run.
     pub fn new(run: RunData) -> Self {
         let collector = &run.collector;
-        let window = window(collector, &run.outcome, run.warmup);
+        let window = running_out(window(collector, &run.outcome, run.warmup), &run);
         let (per_flow, all) = source_counts(&run.config);
         let slot = cell_clock(&run.config);
         let protocols = with_protocols(&run.config);
@@ -312,6 +315,13 @@ fn with_protocols(config: &FabricConfig) -> Vec<bool> {
 /// Share of packets that were answered by RETRY, responses not counted. Not a number without protocols.
 pub(crate) fn retry_share(flow: &FlowReport) -> f64 {
     flow.protocol.as_ref().map_or(f64::NAN, retried)
+}
+
+/// Likewise of all flows that protocols run.
+pub(crate) fn retry_share_of_all(report: &VariantReport) -> f64 {
+    let mut all = FlowStats::default();
+    report.flows.iter().filter_map(|flow| flow.protocol.as_ref()).for_each(|stats| all.add(stats));
+    retried(&all)
 }
 
 fn retried(stats: &FlowStats) -> f64 {
@@ -608,7 +618,16 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
         outcome.in_flight == 0 && last > 0 && (outcome.end < collector.length() || idle >= per_segment);
     let to_ps = if ended { last.min(outcome.end.0) } else { outcome.end.0 };
     let to_bin = bins_to(to_ps);
-    let whole = |rule, steady| Window { from_bin: 0, to_bin, from_ps: 0, to_ps, rule, steady, ended };
+    let whole = |rule, steady| Window {
+        from_bin: 0,
+        to_bin,
+        from_ps: 0,
+        to_ps,
+        rule,
+        steady,
+        ended,
+        runs_out: false,
+    };
     let cut_at = |bin: usize, rule, steady| {
         let first = collector.first_bin();
         let from_bin = match bin.checked_sub(first) {
@@ -619,7 +638,7 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
         if from_bin >= to_bin || from_ps >= to_ps {
             return whole(rule, false);
         }
-        Window { from_bin, to_bin, from_ps, to_ps, rule, steady, ended }
+        Window { from_bin, to_bin, from_ps, to_ps, rule, steady, ended, runs_out: false }
     };
     match warmup {
         Warmup::Fixed(ps) if ps == collector.bin_start(collector.first_bin()) => {
@@ -650,6 +669,16 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
             climbing(collector, cut_at(a.drop.max(latency_bin), "MSER-5", a.steady && b.steady))
         }
     }
+}
+
+/// The window, not steady if somebody is done in it and others go on: the load is another one from then on.
+fn running_out(window: Window, run: &RunData) -> Window {
+    let length = run.collector.length().0;
+    // where all of it ends, that is what is measured
+    let whole = window.ended && run.config.all_sources().all(|source| ends(source, length));
+    let mut done = protocol::all(|protocol| protocol.done(&run.outcome)).into_iter();
+    let runs_out = !whole && done.any(|at| window.from_ps < at.0 && at.0 < window.to_ps);
+    Window { steady: window.steady && !runs_out, runs_out, ..window }
 }
 
 /// When the last packet, message, answer, PDU or Transfer arrived or was lost, or the last rank of a program

@@ -2,11 +2,11 @@
 
 use crate::baselines::baselines;
 use crate::books::Books;
-use crate::counts::{VOQ_MESSAGES, counts};
+use crate::counts::{self, VOQ_MESSAGES, counts};
 use crate::flows::messages;
 use crate::num::{change_text, count_text, counted_text, ratio, three_digits, time_text};
 use crate::ports::Ports;
-use crate::report::{FlowReport, VariantReport};
+use crate::report::{FlowReport, VariantReport, retry_share_of_all};
 use crate::run::Role;
 use crate::summary::VariantSummary;
 use crate::{links, protocol};
@@ -160,7 +160,11 @@ pub fn variant(report: &VariantReport) -> String {
     for line in summary.enumeration.iter().flat_map(|enumeration| enumeration.lines()) {
         say(format_args!("  {line}"));
     }
-    if !window.steady {
+    if window.runs_out {
+        say(format_args!(
+            "  some Transfers end in the measured part: means are of the time with them and of that without"
+        ));
+    } else if !window.steady {
         say(format_args!("  no steady state was found, or times climb: run longer, or set the warm-up"));
     }
     for stall in &summary.stalls {
@@ -194,11 +198,18 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
     let count = |of: fn(&PortStats) -> u64| ports.sum(|stats| of(stats).into()) as u64;
     let xoff_edges = count(|stats| stats.xoff_edges);
     if ports.voq_messages() > 0 || xoff_edges > 0 {
+        let parts = [
+            (ports.voq_refresh_messages(), "of refreshes"),
+            (ports.voq_unheeded(), "to neighbours that sent nothing"),
+        ];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+        let apart: String = parts.map(|(count, what)| format!(", {} {what}", count_text(count))).collect();
         say(format_args!(
-            "  VoQ messages {} ({} rode), queues stopped {} times, released {} times, staged on average {} \
+            "  VoQ messages {} ({} rode{}), queues stopped {} times, released {} times, staged on average {} \
              packets",
             count_text(ports.voq_messages()),
             count_text(count(|stats| stats.voq_riding)),
+            apart,
             count_text(xoff_edges),
             count_text(count(|stats| stats.xon_edges)),
             three_digits(ports.staged_mean_number())
@@ -257,12 +268,23 @@ struct Class {
     /// Packets with a source queue that says something: that of a closed loop without end does not.
     has_source_queue: bool,
     role: Option<Role>,
+    /// Other flows whose goodput changes as much.
+    alike: usize,
     /// What its latency is called: that of packets without their source queue, or all of that of what
     /// protocols made of them.
     latency: &'static str,
 }
 
 impl Class {
+    /// For the words about its change.
+    fn alike(&self) -> String {
+        match self.alike {
+            0 => String::new(),
+            1 => ", as another flow".into(),
+            more => format!(", as {more} other flows"),
+        }
+    }
+
     /// The flows that cause the congestion.
     fn hot(report: &VariantReport) -> Self {
         let flows: Vec<&FlowReport> = report.flows.iter().filter(|f| f.role == Some(Role::Hot)).collect();
@@ -284,6 +306,7 @@ impl Class {
             longest_ps: 0.0,
             has_source_queue: true,
             role: None,
+            alike: 0,
             latency: "mean network latency",
         };
         flows.fold(empty, |class, flow| {
@@ -332,7 +355,20 @@ fn classes(first: &VariantReport, other: &VariantReport) -> Vec<(Class, Class)> 
     };
     let moved = |pair: &(Class, Class)| libm::fabs(change(pair.0.goodput_gbps, pair.1.goodput_gbps));
     let common = first.flows.iter().filter(|flow| other.flow(&flow.name).is_some());
-    let most = common.map(|flow| pick(&[flow.name.as_str()])).max_by(|a, b| moved(a).total_cmp(&moved(b)));
+    let pairs: Vec<(Class, Class)> = common.map(|flow| pick(&[flow.name.as_str()])).collect();
+    let first_most = |best: (Class, Class), pair: (Class, Class)| {
+        if moved(&pair) > moved(&best) { pair } else { best }
+    };
+    let change_of = |pair: &(Class, Class)| change_text(pair.0.goodput_gbps, pair.1.goodput_gbps);
+    let changes: Vec<Option<String>> = pairs.iter().map(change_of).collect();
+    let most = pairs.into_iter().reduce(first_most).map(|(mut before, after)| {
+        // one of several that change alike does not stand out
+        let own = change_text(before.goodput_gbps, after.goodput_gbps);
+        let moves = own.as_ref().is_some_and(|change| !change.contains('\u{b1}'));
+        let alike = changes.iter().filter(|change| moves && **change == own).count();
+        before.alike = alike.saturating_sub(1);
+        (before, after)
+    });
     let victims = first.flows.iter().filter(|flow| flow.role == Some(Role::Victim));
     let victims: Vec<&str> = victims.map(|flow| flow.name.as_str()).collect();
     if victims.is_empty() {
@@ -361,11 +397,12 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
             format!("{between}: all up since {} \u{2192} {}", at(before), at(after))
         }
         _ => format!(
-            "{between}: {} goodput {} \u{2192} {} Gb/s ({})",
+            "{between}: {} goodput {} \u{2192} {} Gb/s ({}{})",
             before.name,
             three_digits(a),
             three_digits(b),
-            percent(a, b)
+            percent(a, b),
+            before.alike()
         ),
     };
     if !headlines.is_empty() && a + b > 0.0 {
@@ -373,7 +410,8 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     }
     if before.never + after.never > 0 {
         let (a, b) = (count_text(before.never), count_text(after.never));
-        text += &format!(", never arriving {a} \u{2192} {b}");
+        let whose = if first.flows.len() > 1 { format!(" of {}", before.name) } else { String::new() };
+        text += &format!(", never arriving{whose} {a} \u{2192} {b}");
     }
     if before.times.1 > 0 && after.times.1 > 0 && before.latency == after.latency {
         let mean = |class: &Class| ratio(class.times.0, class.times.1.into());
@@ -421,7 +459,7 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         let (a, b) = (before.goodput_gbps, after.goodput_gbps);
         let percent = percent(a, b);
         let (a, b) = (three_digits(a), three_digits(b));
-        text += &format!(", {} goodput {a} \u{2192} {b} Gb/s ({percent})", before.name);
+        text += &format!(", {} goodput {a} \u{2192} {b} Gb/s ({percent}{})", before.name, before.alike());
     }
     let (a, b) = (message_rate(first), message_rate(other));
     if a > 0.0 && b > 0.0 && libm::fabs(change(a, b)) > 0.25 {
@@ -431,7 +469,12 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
             _ => count_text(libm::round(rate) as u64),
         };
         let (a, b) = (rate(a), rate(b));
-        text += &format!(", VoQ messages {a} \u{2192} {b} in a millisecond ({percent})");
+        let what = if [first, other].iter().any(|report| Ports::new(report).voq_refresh_messages() > 0) {
+            VOQ_MESSAGES
+        } else {
+            "VoQ messages"
+        };
+        text += &format!(", {what} {a} \u{2192} {b} in a millisecond ({percent})");
     }
     text
 }
@@ -441,6 +484,7 @@ fn headlines(first: &VariantReport, other: &VariantReport) -> String {
     let (before, after) = (counts(first), counts(other));
     let pairs = before.into_iter().filter(|(what, _)| *what != VOQ_MESSAGES).filter_map(|(what, a)| {
         let b = after.iter().find(|(other, _)| *other == what)?.1;
+        let what = counts::name(what, &[first, other]);
         (a != b).then(|| format!("{what} {} \u{2192} {}", count_text(a), count_text(b)))
     });
     pairs.collect::<Vec<String>>().join(", ")
@@ -456,11 +500,13 @@ fn all_up(report: &VariantReport) -> Option<Option<Time>> {
     }
 }
 
-/// VoQ messages in a simulated millisecond, once the fabric is set up.
+/// VoQ messages in a simulated millisecond, once the fabric is set up, without those of refreshes: they come
+/// whether something changes or not.
 fn message_rate(report: &VariantReport) -> f64 {
     let set_up = report.run.outcome.enumeration.as_ref().and_then(|found| found.done());
     let set_up = set_up.map_or(0, |at| at.0);
-    let messages = u128::from(Ports::new(report).voq_messages());
+    let ports = Ports::new(report);
+    let messages = u128::from(ports.voq_messages() - ports.voq_refresh_messages());
     ratio(messages * 1_000_000_000, report.active_ps().saturating_sub(set_up).into())
 }
 
@@ -536,6 +582,10 @@ fn single(report: &VariantReport) -> String {
             format!("{} offered load", load_text(all.offered_load))
         }
     );
+    let retried = retry_share_of_all(report);
+    if retried > 0.0 {
+        text += &format!(", with {:.1} % of the packets refused by RETRY", 100.0 * retried);
+    }
     if report.overall.falls_behind {
         let behind: Vec<&str> =
             report.flows.iter().filter(|flow| flow.falls_behind).map(|flow| flow.name.as_str()).collect();

@@ -40,7 +40,7 @@ const HOUSES: [House; 5] = [
             &["settings"],
             &["topology"],
             &["routing", "schema", "spec"],
-            &["pointer", "presets", "quantities", "structure"],
+            &["pointer", "presets", "quantities", "sampling", "structure"],
             &["resolved"],
             &["compiler"],
             &["configure", "effect", "faults", "ids", "medium", "tables", "voq"],

@@ -1,15 +1,15 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
 use super::{
-    Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, subtitle,
-    told, under_way_share,
+    Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, starved,
+    subtitle, told, under_way_share,
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
     shorten, stroke,
 };
 use crate::baselines::baselines;
-use crate::counts::counts;
+use crate::counts::{self, measures};
 use crate::estimate::Estimate;
 use crate::num::{TimeUnit, change_text, count_text, ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
@@ -77,6 +77,8 @@ pub(super) struct Metric {
     label: &'static str,
     /// What it cannot exceed, if there is such a thing.
     most: Option<f64>,
+    /// What else is in it of such a flow, and a reader would not expect.
+    trap: fn(&FlowReport) -> Option<&'static str>,
     level: Level,
     of: fn(&FlowReport) -> Estimate,
 }
@@ -92,6 +94,7 @@ pub(super) const GOODPUT: Metric = Metric {
     subtitle: "octets delivered once; of flows that end from the first start until all is there, or given up",
     label: "goodput (Gb/s)",
     most: None,
+    trap: |_| None,
     level: MOVING,
     of: |flow| flow.goodput_gbps,
 };
@@ -101,6 +104,7 @@ pub(super) const ACCEPTED: Metric = Metric {
     subtitle: "share of the injection link, mean over the sources of a flow without end",
     label: "accepted load (% of the link of a source)",
     most: Some(100.0),
+    trap: |flow| (retry_share(flow) > 0.0).then_some("with segments that hosts refused by RETRY"),
     level: ENDLESS,
     of: |flow| Estimate {
         value: 100.0 * flow.accepted_load.value,
@@ -113,6 +117,7 @@ pub(super) const PER_SLOT: Metric = Metric {
     subtitle: "packets delivered for each source and tick of the cell clock, with 95 % confidence intervals",
     label: "packets per slot and source",
     most: Some(1.0),
+    trap: |_| None,
     level: PACKETS,
     of: |flow| flow.per_slot.unwrap_or(Estimate { value: 0.0, half_width: f64::NAN }),
 };
@@ -128,15 +133,17 @@ pub(super) const EFFICIENCY: Metric = Metric {
     subtitle: "octets that users got, each once, in all that were sent for them, delimiters included",
     label: "payload (% of octets on the link)",
     most: Some(100.0),
+    trap: |_| None,
     level: CARRYING,
     of: |flow| counted(flow, efficiency),
 };
 
 pub(super) const RETRY: Metric = Metric {
     title: "RETRY",
-    subtitle: "share of packets for which the host had no place; those of answers to messages count as well",
+    subtitle: "share of packets for which the host had no place",
     label: "answered by RETRY (% of packets that want a response)",
     most: Some(100.0),
+    trap: |flow| flow.round_trips.as_ref().map(|_| "those of answers count as well"),
     level: PROTOCOLS,
     of: |flow| counted(flow, retry_share),
 };
@@ -148,6 +155,7 @@ pub(super) const TRANSFERS: Metric = Metric {
     subtitle: "from the first beginning until all are complete, or the run is over",
     label: "payload rate (Gb/s)",
     most: None,
+    trap: |_| None,
     level: TRANSFERRING,
     of: |flow| Estimate { value: flow.transfer_gbps.unwrap_or(f64::NAN), half_width: f64::NAN },
 };
@@ -184,7 +192,8 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     };
     let drawn = rows.iter().any(|row| (metric.of)(row.flow).half_width.is_finite());
     let intervals = if drawn { "intervals: 95 %" } else { "" };
-    let more = joined(&[variant, metric.subtitle, intervals, &against, &note]);
+    let trap = rows.iter().find_map(|row| (metric.trap)(row.flow)).unwrap_or("");
+    let more = joined(&[variant, metric.subtitle, trap, intervals, &against, &note]);
     heading(&mut scene, metric.title, &subtitle(caption, &more));
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
@@ -242,7 +251,7 @@ const COUNTS_SHOWN: usize = 120;
 pub(super) fn counted_things(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let mut things: Vec<(&str, Vec<(usize, u64)>)> = Vec::new();
     for (variant, report) in reports.iter().enumerate() {
-        for (what, count) in counts(report) {
+        for (what, count) in measures(report) {
             match things.iter_mut().find(|thing| thing.0 == what) {
                 Some(thing) => thing.1.push((variant, count)),
                 None => things.push((what, vec![(variant, count)])),
@@ -274,11 +283,12 @@ pub(super) fn counted_things(caption: &Caption, reports: &[VariantReport]) -> Op
     let left = MARGIN + label_width + 10.0;
     let width = PAGE - MARGIN - left - 130.0;
     let mut y = top;
-    for (what, counts) in &things {
+    for (what, all) in &things {
         y += GROUP_GAP - 6.0;
+        let what = counts::name(what, &reports.iter().collect::<Vec<&VariantReport>>());
         scene.text((MARGIN, y - 8.0), what, PANEL, Align::Left);
-        let most = counts.iter().map(|count| count.1).max().unwrap_or(0).max(1);
-        for &(variant, count) in counts {
+        let most = all.iter().map(|count| count.1).max().unwrap_or(0).max(1);
+        for &(variant, count) in all {
             let name = shorten(&reports[variant].run.name, LABEL, label_width);
             scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
             let length = width * ratio(count.into(), most.into());
@@ -339,6 +349,10 @@ fn cause_color(cause: Cause) -> RGBColor {
     }
 }
 
+/// A bar below this share of the longest is too short to see its parts: its value stands beside it, and the
+/// panel of shares has the parts.
+const SHORT_SHARE: f64 = 0.05;
+
 pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level: Level) -> Option<Scene> {
     if !level.is_in(reports) {
         return None;
@@ -363,7 +377,13 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let note = left_out(flows, names.len(), "flows");
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
     let carried = carried(reports, level);
-    let more = joined(&[variant, &format!("mean over the {}", level.ended), &carried, level.trap, &note]);
+    let few = starved(reports, &names[..flows], level);
+    let ended = format!("mean over the {}", level.ended);
+    let high = rows.iter().map(sum).fold(0.0, f64::max);
+    let is_short = |row: &Row<'_>| sum(row) > 0.0 && sum(row) < SHORT_SHARE * high;
+    let flat = rows.iter().any(is_short);
+    let flat = if flat { "bars that are too short to read have their value beside them" } else { "" };
+    let more = joined(&[variant, &ended, &carried, level.trap, &few, flat, &note]);
     heading(&mut scene, &format!("Where the time of a {} goes", level.noun), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);
@@ -378,7 +398,6 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let short = arrived.iter().any(|share| *share < 1.0);
     let gap = if short { 150.0 } else { 74.0 };
     let width = (PAGE - MARGIN - left - gap - 8.0) / 2.0;
-    let high = rows.iter().map(sum).fold(0.0, f64::max);
     let unit = TimeUnit::for_max(high);
     let absolute = Panel {
         x: left,
@@ -417,6 +436,11 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
             let next = at + unit.scale(row.flow.mean_part_ps(*cause));
             segment(&mut scene, &absolute, (at, next), y, *cause, "");
             at = next;
+        }
+        // of a bar that is flattened by others
+        if is_short(row) {
+            let (x, _) = absolute.place((at, 0.0));
+            scene.value((x + 6.0, y + BAR / 2.0 + 4.6), &time_text(sum(row)), TICK);
         }
         let mut at = 0.0;
         for cause in &used {

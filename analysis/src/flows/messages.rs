@@ -195,7 +195,7 @@ pub(crate) fn line(flow: &FlowReport) -> Option<String> {
     );
     let retries = retry_share(flow);
     if retries > 0.0 {
-        text += &format!(", {:.1} % answered by RETRY", 100.0 * retries);
+        text += &format!(", {:.1} % answered by RETRY (accepted load counts them)", 100.0 * retries);
     }
     for (fact, what) in [
         (ProtocolFact::Discarded, "discarded"),

@@ -89,6 +89,21 @@ impl Protocol for Linx {
         vec![("false timeouts", all.map(|totals| totals.stats.false_timeouts).sum())]
     }
 
+    fn measures(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
+        let all = || outcome.totals.of::<LinxTotals>();
+        if all().next().is_none() {
+            return Vec::new();
+        }
+        vec![
+            ("frames held until an earlier one came", all().map(|totals| totals.stats.frames.held).sum()),
+            (
+                "most frames held at once in a connection",
+                all().map(|totals| totals.stats.frames.held_max).max().unwrap_or(0),
+            ),
+            ("octets that receivers have to move", all().map(|totals| totals.stats.moved).sum()),
+        ]
+    }
+
     fn nodes(&self, outcome: &Outcome) -> Vec<u32> {
         outcome.totals.of::<LinxTotals>().flat_map(|totals| totals.devices.iter().copied()).collect()
     }
@@ -491,6 +506,15 @@ impl LinxSummary {
                 let lost = count_text(messages.lost_unseen);
                 let _ = write!(out, ", {lost} lost in connections that are still up");
             }
+        }
+        if self.frames.held > 0 {
+            let [held, most] = [self.frames.held, self.frames.held_max].map(count_text);
+            let _ =
+                write!(out, "\n    frames held until an earlier one came: {held}, at most {most} at once");
+        }
+        if messages.moved_octets > 0 {
+            let moved = count_text(messages.moved_octets);
+            let _ = write!(out, "\n    octets that receivers have to move: {moved}");
         }
         out += &on_purpose("frames", [self.frames.muted, 0, self.frames.stalled]);
         if self.frames.stalled > 0 {

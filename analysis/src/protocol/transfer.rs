@@ -65,6 +65,10 @@ impl Protocol for Transfer {
         let ranks = outcome.totals.of::<TransferTotals>().flat_map(|totals| &totals.ranks);
         done.chain(ranks.filter_map(|rank| rank.end)).max()
     }
+
+    fn done(&self, outcome: &Outcome) -> Vec<Time> {
+        outcome.totals.of::<TransferTotals>().flat_map(|totals| totals.done.iter().copied()).collect()
+    }
 }
 
 /// Words or octets that Transfers lost or changed without telling.

@@ -106,6 +106,25 @@ fn figures_say_whose_value_they_show() {
     assert!(svg(&reports, "victims").contains("of the slowest flow"));
 }
 
+/// A bar that another one flattens has its value beside it; bars that can be read do not need one.
+#[test]
+fn flattened_bars_have_their_value_beside_them() {
+    let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+    let svg = |reports: &[VariantReport]| {
+        let figures = all(&caption(), reports);
+        figures.into_iter().find(|figure| figure.name == "decomposition").expect("it is drawn").svg
+    };
+    let words = "too short to read";
+    assert!(!svg(&reports).contains(words));
+    let flow = &mut reports[0].flows[0];
+    let parts = flow.spread.parts_ps.iter_mut().skip(1);
+    parts.for_each(|part| *part /= 1_000);
+    let left: u128 = flow.spread.parts_ps.iter().skip(1).sum();
+    let mean = left as f64 / flow.delivered.packets as f64;
+    let (figure, value) = (svg(&reports), analysis::num::time_text(mean));
+    assert!(figure.contains(words) && figure.contains(&value), "{value}");
+}
+
 /// Nothing may break where there is nothing to show.
 #[test]
 fn a_run_without_packets_still_has_figures() {

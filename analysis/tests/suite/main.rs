@@ -13,3 +13,4 @@ mod runfolder;
 mod synthetic;
 mod transfer_races;
 mod truths;
+mod words;

@@ -17,7 +17,7 @@ use scenarios::Warmup;
 use std::path::Path;
 use std::sync::Arc;
 
-fn run(text: &str, name: &str) -> Vec<VariantReport> {
+pub(crate) fn run(text: &str, name: &str) -> Vec<VariantReport> {
     let plan = scenarios::load(text, name, &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
     let one = |one: &scenarios::Variant| {
         let of = CollectorConfig::new(&one.config, one.until).measured_from(one.warmup.given());

@@ -22,7 +22,7 @@ use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Send, T
 use super::workload::Sender;
 use crate::config::{LinxConfig, LinxFaultKind, ProgramTransport};
 use crate::observe::probe::{ProtocolFact, SignalKind};
-use crate::observe::stats::{LinxEnd, LinxStats, joined};
+use crate::observe::stats::{LinxEnd, LinxStats, widen};
 use crate::observe::totals::Totals;
 use ledger::{Ledger, Note};
 use linx_riocm::fragment::moved_octets;
@@ -379,7 +379,7 @@ impl Linx {
             place.copy_from_slice(&created.to_be_bytes());
         }
         let now = Time(cx.fabric_now);
-        self.ledger.stats.message_span = joined(self.ledger.stats.message_span, Some((now, now)));
+        widen(&mut self.ledger.stats.message_span, Some((now, now)));
         self.pass(cx.now, connection, &message, reply);
         self.octets = message;
     }

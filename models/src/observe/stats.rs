@@ -299,25 +299,25 @@ pub struct SessionStats {
     pub missed_steps: u64,
 }
 
-/// The shortest span that holds both.
-pub(crate) fn joined(a: Option<(Time, Time)>, b: Option<(Time, Time)>) -> Option<(Time, Time)> {
-    match (a, b) {
+/// Makes a span the shortest that holds what it held, and `more`.
+pub(crate) fn widen(span: &mut Option<(Time, Time)>, more: Option<(Time, Time)>) {
+    *span = match (*span, more) {
         (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
         (one, other) => one.or(other),
-    }
+    };
 }
 
 impl SessionStats {
     /// An application wants to send a PDU.
     pub(crate) fn asked(&mut self, now: Time) {
         self.pdus_sent += 1;
-        self.pdu_span = joined(self.pdu_span, Some((now, now)));
+        widen(&mut self.pdu_span, Some((now, now)));
     }
 
     /// A PDU that was sent at `sent` is done with.
     pub(crate) fn taken(&mut self, sent: Time, now: Time) {
         self.pdus_taken += 1;
-        self.pdu_span = joined(self.pdu_span, Some((sent, now)));
+        widen(&mut self.pdu_span, Some((sent, now)));
         let time = now.0 - sent.0;
         self.pdu_ps += u128::from(time);
         self.pdu_ps_max = self.pdu_ps_max.max(time);
@@ -360,7 +360,7 @@ impl SessionStats {
         self.broadcasts_delivered += other.broadcasts_delivered;
         self.octets_delivered += other.octets_delivered;
         self.pdus_taken += other.pdus_taken;
-        self.pdu_span = joined(self.pdu_span, other.pdu_span);
+        widen(&mut self.pdu_span, other.pdu_span);
         self.pdu_ps += other.pdu_ps;
         self.pdu_ps_max = self.pdu_ps_max.max(other.pdu_ps_max);
         self.consumer_high_water = self.consumer_high_water.max(other.consumer_high_water);

@@ -10,7 +10,7 @@ use crate::topology::good_name;
 use crate::units;
 use models::config::*;
 use models::lp_serial::cost::LaneRate;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The lane rates, for messages.
@@ -271,9 +271,10 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     // Receivers that control the flow themselves have no credits to run out of.
     let blind = config.symbolic.iter().filter(|symbolic| symbolic.flow == FlowControl::Receiver);
     let blind: BTreeSet<u32> = blind.map(|symbolic| symbolic.link).collect();
+    let media: BTreeMap<u32, Medium> = config.media.iter().map(|media| (media.link, media.medium)).collect();
     let mut rates = BTreeSet::new();
     for (number, link) in (0..).zip(&config.links) {
-        let medium = config.media.iter().find(|media| media.link == number).map(|media| media.medium);
+        let medium = media.get(&number).copied();
         // Flows over other media have no loads.
         if medium.is_none() {
             rates.insert(link.char_ps);

@@ -8,6 +8,7 @@ use crate::medium;
 use crate::plan::{Labels, Variant};
 use crate::resolved::Kind;
 use crate::routing;
+use crate::sampling;
 use crate::spec::*;
 use crate::tables;
 use crate::topology::{self, shortened};
@@ -176,7 +177,11 @@ impl Compiler<'_> {
 
     /// Times of the run, labels, what to measure.
     fn finish(&mut self, mut config: FabricConfig, demand: flow::Demand, name: &str) -> Option<Variant> {
-        config.sample_every = self.run.sample_every;
+        config.sample_every = match self.run.sample_every {
+            Period::Off => None,
+            Period::Auto => Some(sampling::every(self.run.until, &config)),
+            Period::Time(time) => Some(Duration(time)),
+        };
         config.stall_after = match self.run.stall_after {
             Period::Off => None,
             Period::Auto => Some(self.stall_after(&config)),

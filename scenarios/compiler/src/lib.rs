@@ -39,6 +39,7 @@ mod report;
 mod resolve;
 mod resolved;
 pub mod routing;
+mod sampling;
 mod schema;
 mod settings;
 pub mod source;

@@ -19,7 +19,7 @@ use models::sim_core::{Duration, Time};
 pub(crate) struct Run {
     pub until: Time,
     pub warmup: Warmup,
-    pub sample_every: Option<Duration>,
+    pub sample_every: Period,
     pub stall_after: Period,
     pub on_stall: OnStall,
 }
@@ -34,11 +34,7 @@ impl Run {
                 Period::Time(time) => Warmup::Until(Time(time)),
                 Period::Auto | Period::Off => Warmup::Auto,
             },
-            sample_every: match filled(&run.sample_every).get() {
-                Period::Off => None,
-                Period::Auto => Some(Duration((until / 1_000).max(1))),
-                Period::Time(time) => Some(Duration(time)),
-            },
+            sample_every: filled(&run.sample_every).get(),
             stall_after: filled(&run.stall_after).get(),
             on_stall: *filled(&run.on_stall),
         }

@@ -215,7 +215,8 @@ pub struct RunSpec {
     /// What to cut off at the beginning: "auto" (default; found by MSER-5) or a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Quantity<AutoTime>>,
-    /// Interval between observations of queues: "auto" (default: a thousandth of the run), "off" or a time.
+    /// Interval between observations of queues: "auto" (default: about a thousandth of the run, and no
+    /// multiple of the interval of a constant flow), "off" or a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample_every: Option<Quantity<AutoOffTime>>,
     /// A packet that has not moved for this long is a stall: "auto" (default: 1 000 packet times and 4 round

@@ -4,7 +4,7 @@ use super::super::protocol::Token;
 use super::paths::Break;
 use crate::config::{LinxConfig, LinxFault, LinxFaultKind};
 use crate::observe::stats::linx::plus;
-use crate::observe::stats::{GAP_CLASSES, LinxEnd, LinxStats, joined};
+use crate::observe::stats::{GAP_CLASSES, LinxEnd, LinxStats, widen};
 use linx_riocm::Counters;
 use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -287,7 +287,7 @@ impl Ledger {
         } else if let Some(at) = stamp {
             let times = if note.is_reply() { &mut stats.round_trips } else { &mut stats.message_ps };
             times.record(fabric_now - at);
-            stats.message_span = joined(stats.message_span, Some((Time(at), Time(fabric_now))));
+            widen(&mut stats.message_span, Some((Time(at), Time(fabric_now))));
         }
         true
     }

@@ -11,7 +11,10 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
         TransferTotals { flow, nodes: nodes.len() as u32, clean: true, ..TransferTotals::default() };
     let mut verified: BTreeMap<u64, u64> = BTreeMap::new();
     for node in nodes {
-        totals.stats.add(&node.totals());
+        let stats = node.totals();
+        let is_done = stats.completed + stats.aborted.iter().sum::<u64>() == stats.wanted;
+        totals.done.extend(stats.last_done.filter(|_| is_done && node.program.is_none()));
+        totals.stats.add(&stats);
         totals.under_way += node.own_running();
         totals.oldest = totals.oldest.into_iter().chain(node.oldest().map(Time)).min();
         totals.clean &= node.config.faults.iter().all(|faults| faults.is_none());
@@ -25,6 +28,7 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
     totals.unverified = confirmed.filter(|tag| !verified.contains_key(tag)).count() as u64;
     totals.torn = torn(nodes);
     totals.stats.times.sort_unstable();
+    totals.done.sort_unstable();
     totals.ranks.sort_unstable_by_key(|rank| rank.rank);
     totals
 }

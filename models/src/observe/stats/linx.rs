@@ -162,7 +162,7 @@ impl LinxStats {
         self.unannounced += other.unannounced;
         self.corrupt += other.corrupt;
         self.moved += other.moved;
-        self.message_span = super::joined(self.message_span, other.message_span);
+        super::widen(&mut self.message_span, other.message_span);
         self.message_ps.add(&other.message_ps);
         self.round_trips.add(&other.round_trips);
         self.stalled += other.stalled;

@@ -196,6 +196,9 @@ pub struct TransferTotals {
     pub torn: u64,
     /// Nothing went wrong on purpose, and the lower layer kept the order.
     pub clean: bool,
+    /// When ends had completed the last Transfer that they wanted, of those that have nothing more to do; in
+    /// rising order. Ranks of a program are not among them.
+    pub done: Vec<Time>,
     /// Ranks of the program that they run, in order.
     pub ranks: Vec<RankStats>,
     /// What the ends counted; times in rising order.

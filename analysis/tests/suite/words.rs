@@ -1,0 +1,202 @@
+//! What reports and figures say so that nobody takes a true number for another one.
+
+use crate::truths::run;
+use analysis::VariantReport;
+use analysis::baselines::baselines;
+use analysis::figures::{Caption, all};
+use analysis::num::count_text;
+use analysis::table::{conclusion, variant};
+use models::stats::LinxTotals;
+
+/// The figure of this name.
+fn svg(reports: &[VariantReport], name: &str) -> Option<String> {
+    let caption = Caption { scenario: "s".into(), note: String::new() };
+    let figures = all(&caption, reports);
+    figures.into_iter().find(|figure| figure.name == name).map(|figure| figure.svg)
+}
+
+/// Two messages of which each meets another accident say nothing of each other; two algorithms that meet the
+/// same one do, and so does one beside that which meets none.
+#[test]
+fn accidents_are_part_of_what_is_compared() {
+    let fault = |message: &str, from: &str, to: &str| {
+        format!(
+            r#""/traffic/0/session/faults": [{{"from": "{from}", "to": "{to}", "message": "{message}",
+            "nth": 1, "fate": "lose"}}]"#
+        )
+    };
+    let (open, accept) = (fault("open", "ep/0", "ep/1"), fault("accept", "ep/1", "ep/0"));
+    let text = format!(
+        r#"{{"name": "accidents", "topology": {{"single_switch": {{"ports": 2}}}},
+        "endpoint": {{"host": {{"protocol_clock": 1000, "response_timeout": "1 s"}}}},
+        "run": {{"until": "1 ms", "sample_every": "off"}},
+        "traffic": [{{"name": "c", "from": "ep/0", "to": "ep/1", "session": {{}}}}],
+        "variants": [{{"name": "first", "set": {{{open}}}}}, {{"name": "second", "set": {{{accept}}}}},
+        {{"name": "third", "set": {{{open}, "/endpoint/session/algorithm": "minimal"}}}},
+        {{"name": "whole"}}, {{"name": "fourth", "set": {{{accept}}}}},
+        {{"name": "mute", "set": {{
+        "/overrides": [{{"devices": "ep/1", "endpoint": {{"session": {{"mute": true}}}}}}]}}}},
+        {{"name": "anew", "set": {{
+        "/traffic/0/session/restarts": [{{"node": "ep/0", "at": "500 us"}}]}}}}]}}"#
+    );
+    assert_eq!(baselines(&run(&text, "accidents")), [0, 1, 0, 3, 1, 3, 3]);
+}
+
+/// One flow of several that change alike is not the one that changes.
+#[test]
+fn a_flow_that_changes_as_others_do_does_not_stand_out() {
+    let text = r#"{"name": "alike", "topology": {"single_switch": {"ports": 6}},
+        "run": {"until": "200 us", "warmup": "0 ns", "sample_every": "off"},
+        "traffic": [
+        {"name": "a", "from": "ep/0", "to": "ep/3", "size": 256, "arrivals": {"saturated": {}}},
+        {"name": "b", "from": "ep/1", "to": "ep/4", "size": 256, "arrivals": {"saturated": {}}},
+        {"name": "c", "from": "ep/2", "to": "ep/5", "size": 256,
+        "arrivals": {"constant": {"interval": "10 us", "phase": "0 ns"}}}],
+        "variants": [{"name": "4x"}, {"name": "2x", "set": {"/links": {"width": "2x"}}},
+        {"name": "small", "set": {"/traffic/a/size": 8}}]}"#;
+    let mut reports = run(text, "alike");
+    let said = conclusion(&reports);
+    // a and b are alike, and c gets what it asks for
+    assert!(said[0].contains("4x \u{2192} 2x: a goodput "), "{said:?}");
+    assert!(said[0].contains("(\u{2212}50 %, as another flow)"), "{said:?}");
+    reports[1].flows[1].goodput_gbps.value /= 2.0;
+    let said = conclusion(&reports);
+    assert!(said[0].contains("2x: b goodput ") && !said[0].contains(", as "), "{said:?}");
+}
+
+/// A refresh of a switch with eight ports takes two messages for each neighbour, whether anything changes or
+/// not; each other one stops a queue of a neighbour or releases it, be there something in it or not.
+#[test]
+fn refreshes_are_counted_apart_from_changes() {
+    let text = r#"{"name": "refreshed", "topology": {"single_switch": {"ports": 8}},
+        "switch": {"input": "voq"},
+        "voq": {"enabled": true, "thresholds": {"on": 8, "off": 4}, "verdict": "VERDICT", "refresh": "2 us"},
+        "run": {"until": "1 ms", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": ["ep/0", "ep/1", "ep/2"], "to": "ep/3",
+        "arrivals": {"saturated": {}}}],
+        "variants": [{"name": "with"}, {"name": "without", "set": {"/voq/refresh": "off"}}]}"#;
+    let sum = |report: &VariantReport, of: fn(&models::stats::PortStats) -> u64| -> u64 {
+        report.run.outcome.ports.iter().map(|(.., stats)| of(stats)).sum()
+    };
+    for verdict in ["per_ingress", "shared"] {
+        let reports = run(&text.replace("VERDICT", verdict), "refreshed");
+        let told = |report: &VariantReport, key: &str| {
+            let summary = serde_json::to_value(analysis::summary::VariantSummary::new(report)).unwrap();
+            summary["fabric"]["symbols"][key].as_u64().unwrap_or(0)
+        };
+        let refreshes = sum(&reports[0], |stats| stats.voq_refreshes);
+        assert!(refreshes > 100, "{refreshes}");
+        assert_eq!(told(&reports[0], "voq_refresh_messages"), 2 * refreshes, "{verdict}");
+        assert_eq!(told(&reports[1], "voq_refresh_messages"), 0);
+        for report in &reports {
+            let messages = sum(report, |stats| stats.voq_riding + stats.voq_standalone);
+            let changes = messages - told(report, "voq_refresh_messages");
+            let edges = sum(report, |stats| stats.xoff_edges + stats.xon_edges);
+            let unheeded = told(report, "voq_unheeded");
+            // who shares a verdict is told at all eight ports, and three of them send something
+            assert_eq!(unheeded > 0, verdict == "shared" || told(report, "voq_refresh_messages") > 0);
+            // one at each port may be under way
+            assert!(edges <= changes && changes <= edges + 8, "{changes} {edges}");
+            let text = variant(report);
+            let said = format!("{} of refreshes", count_text(told(report, "voq_refresh_messages")));
+            assert_eq!(text.contains(&said), refreshes > 0 && report.run.name == "with", "{text}");
+        }
+        assert!(svg(&reports, "counts").expect("refreshes differ").contains("VoQ messages of refreshes"));
+    }
+}
+
+/// What was dropped of all flows stands beside what never arrives of one: each says whose it is.
+#[test]
+fn drops_say_of_which_flows_they_are() {
+    let text = r#"{"name": "whose", "topology": {"single_switch": {"ports": 3}},
+        "run": {"until": "200 us", "warmup": "0 ns"},
+        "traffic": [
+        {"name": "a", "from": "ep/0", "to": "ep/2", "arrivals": {"constant": {"load": 0.1}}},
+        {"name": "b", "from": "ep/1", "to": "ep/2", "arrivals": {"constant": {"load": 0.1}}}],
+        "declare": {"victims": ["a"], "hot": ["b"]},
+        "variants": [{"name": "one"}, {"name": "two"}]}"#;
+    let mut reports = run(text, "whose");
+    reports[1].overall.dropped = 7;
+    reports[1].flows[0].books.never = 3;
+    let said = conclusion(&reports).remove(0);
+    assert!(said.contains("packets dropped of all flows 0 \u{2192} 7"), "{said}");
+    assert!(said.contains("never arriving of a 0 \u{2192} 3"), "{said}");
+    assert!(svg(&reports, "counts").expect("drops differ").contains("packets dropped of all flows"));
+}
+
+/// A host that takes a message in 10 us answers most segments by RETRY. They cross the fabric, so they are
+/// accepted load, and it says so.
+#[test]
+fn accepted_load_says_that_refused_segments_are_in_it() {
+    let text = r#"{"name": "refused", "topology": {"single_switch": {"ports": 3}},
+        "endpoint": {"host": {"rx_queue": 2, "rx_service": "SERVICE"}},
+        "run": {"until": "500 us", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": ["ep/0", "ep/1"], "to": "ep/2", "size": 256, "messages": {},
+        "arrivals": {"saturated": {"backlog": 4}}}]}"#;
+    let slow = run(&text.replace("SERVICE", "10 us"), "refused");
+    let stats = slow[0].flows[0].protocol.expect("messages");
+    let share = 100.0 * stats.facts[0] as f64 / stats.requests as f64;
+    assert!(share > 80.0, "{share}");
+    let law = format!("accepted load (closed loop), with {share:.1} % of the packets refused by RETRY");
+    assert!(conclusion(&slow)[0].contains(&law), "{:?}", conclusion(&slow));
+    let words = "with segments that hosts refused by RETRY";
+    assert!(svg(&slow, "load").expect("a load").contains(words));
+    // no answers here
+    assert!(!svg(&slow, "retry").expect("some are refused").contains("those of answers"));
+    let fast = run(&text.replace("SERVICE", "0 ns"), "refused");
+    assert!(!conclusion(&fast)[0].contains("RETRY") && !svg(&fast, "load").unwrap().contains(words));
+}
+
+/// What fragmentation moves and what waits for an earlier frame are drawn, as far as variants differ in it.
+#[test]
+fn what_linx_moves_and_holds_is_drawn() {
+    let text = r#"{"name": "moved", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "1 ms", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "size": 16000, "limit": 20,
+        "arrivals": {"constant": {"interval": "40 us", "phase": "20 us"}}, "linx": {}}],
+        "variants": [{"name": "simple"}, {"name": "patch",
+        "set": {"/endpoint/linx": {"fragmentation": "patch"}}}]}"#;
+    let reports = run(text, "moved");
+    let figure = svg(&reports, "counts").expect("they differ");
+    assert!(figure.contains("octets that receivers have to move"), "{figure}");
+    // nothing overtakes anything here
+    assert!(!figure.contains("held"));
+    for report in &reports {
+        let totals: &LinxTotals = report.run.outcome.totals.of().next().unwrap();
+        assert!(totals.stats.moved > 0);
+        let moved = count_text(totals.stats.moved);
+        assert!(figure.contains(&moved), "{moved}");
+        assert!(variant(report).contains(&format!("octets that receivers have to move: {moved}")));
+    }
+}
+
+/// Samples at a multiple of the interval of a flow say so; those that the program chooses are at none.
+#[test]
+fn samples_in_step_with_a_flow_say_so() {
+    let text = r#"{"name": "step", "topology": {"single_switch": {"ports": 3}},
+        "run": {"until": "2 ms", "warmup": "0 ns", "sample_every": "EVERY"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/2",
+        "arrivals": {"constant": {"interval": "1 us"}}},
+        {"name": "g", "from": "ep/1", "to": "ep/2", "arrivals": {"saturated": {}}}]}"#;
+    let words = "always at the same moment of it";
+    for (every, said) in [("2 us", true), ("1 us", true), ("1618 ns", false), ("auto", false)] {
+        let reports = run(&text.replace("EVERY", every), "step");
+        assert_eq!(svg(&reports, "queues").expect("packets wait").contains(words), said, "{every}");
+    }
+}
+
+/// A Transfer that is over in the middle of the measured part leaves another load behind: not steady. One
+/// that goes on, or was over before, changes nothing there.
+#[test]
+fn a_transfer_that_ends_in_the_middle_is_not_steady() {
+    let text = r#"{"name": "out", "topology": {"single_switch": {"ports": 4}},
+        "run": {"until": "1 ms", "warmup": "100 us"},
+        "traffic": [{"name": "w", "from": "ep/0", "to": "ep/1", "st": {"bytes": BYTES}},
+        {"name": "f", "from": "ep/2", "to": "ep/3", "arrivals": {"constant": {"load": 0.2}}}]}"#;
+    for (bytes, runs_out) in [(16_384, false), (393_216, true), (8_388_608, false)] {
+        let report = run(&text.replace("BYTES", &bytes.to_string()), "out").remove(0);
+        assert_eq!(report.window.runs_out, runs_out, "{bytes}");
+        assert_eq!(report.window.steady, !runs_out, "{bytes}");
+        assert_eq!(variant(&report).contains("some Transfers end in the measured part"), runs_out);
+    }
+}
