@@ -342,6 +342,13 @@ pub struct FrameSummary {
     pub muted: u64,
     /// Came to a node that was deaf or down.
     pub unheard: u64,
+    /// For a port that no core of the device has.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub portless: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn us(ps: u64) -> Num {
@@ -416,6 +423,7 @@ impl LinxSummary {
                 stalled: stats.stalled,
                 muted: stats.muted,
                 unheard: stats.unheard,
+                portless: stats.portless,
             },
             octets_per_end: Num(totals.memory as f64 / (2 * totals.wanted).max(1) as f64),
         }

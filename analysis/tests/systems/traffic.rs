@@ -14,9 +14,10 @@ pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
         let taken = |kind: &str| flows.iter().any(|flow| flow.get(kind).is_some());
         if world.medium.is_some() {
             kind = "st";
-        } else if taken(kind) || world.channels && d.chance(60) {
+        } else if taken(kind) && !(kind == "linx" && d.chance(60)) || world.channels && d.chance(60) {
             kind = "packets";
         }
+        let again = taken(kind);
         let mut flow = Fields::new();
         flow.insert("name".into(), format!("{kind}-{n}").into());
         match kind {
@@ -25,7 +26,7 @@ pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
             "messages" => messages(d, world, &mut flow),
             "streams" => streams(d, world, &mut flow),
             "rpc" => rpc(d, world, &mut flow),
-            "linx" => linx(d, world, &mut flow),
+            "linx" => linx(d, world, &mut flow, again),
             "session" => session(d, world, &mut flow),
             "echo" => echo(d, world, &mut flow),
             _ => transfers(d, world, &mut flow),
@@ -394,8 +395,13 @@ pub fn linx_node(d: &mut Draw, world: &World) -> Fields {
     node
 }
 
-fn linx(d: &mut Draw, world: &World, flow: &mut Fields) {
+/// `again`: endpoints may have a node of LINX in another flow.
+fn linx(d: &mut Draw, world: &World, flow: &mut Fields, again: bool) {
     let mut fields = Fields::new();
+    if again {
+        fields.insert("src_port".into(), d.of("LinxSpec/src_port", &[0, 2, 3]).into());
+    }
+    d.set(&mut fields, 8, "LinxSpec/dst_port", &[1, 7]);
     if d.chance(25) {
         program(d, flow, world, "linx", &mut fields);
     } else {

@@ -27,7 +27,7 @@ use crate::observe::totals::Totals;
 use ledger::{Ledger, Note};
 use linx_riocm::fragment::moved_octets;
 use linx_riocm::options::PERIOD_UNIT;
-use linx_riocm::wire::{Kind, View};
+use linx_riocm::wire::{Kind, PROTOCOL, View};
 use linx_riocm::{Class, Config, ConnectionId, Event, Node, Peer, Phase, Reason};
 use sim_core::{Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -144,7 +144,9 @@ impl Linx {
                 mtu: config.mtu,
                 hb_tmo: config.hb_tmo,
                 generation: self.draws.below(1 << 8) as u8,
-                ..Peer::new(peer)
+                port: config.peer_port,
+                local_port: config.port,
+                device: peer,
             };
             self.ids.push(node.add(wishes).expect("the compiler names each peer once"));
         }
@@ -374,7 +376,7 @@ impl Linx {
     fn say(&mut self, cx: &mut Cx<'_>, connection: usize, octets: usize, created: u64, reply: bool) {
         let mut message = std::mem::take(&mut self.octets);
         message.clear();
-        message.resize(octets, self.ledger.note(connection, reply).filler());
+        message.resize(octets, self.ledger.note(connection, reply).filler(self.config.port));
         if let Some(place) = message.get_mut(..STAMP_OCTETS) {
             place.copy_from_slice(&created.to_be_bytes());
         }
@@ -435,6 +437,10 @@ impl Protocol for Linx {
         self.advance(cx);
     }
 
+    fn claims(&self, received: &Received, own: bool) -> bool {
+        port_of(frame_of(received)).map_or(own, |port| port == self.config.port)
+    }
+
     fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
         let deaf = self.lasts(LinxFaultKind::Deaf) || self.lasts(LinxFaultKind::LinkDown);
         let (Some(node), false) = (&mut self.node, deaf) else {
@@ -445,7 +451,11 @@ impl Protocol for Linx {
             let token = received.payload.label.token;
             cx.tell(SignalKind::Arrived { token, source: received.leg.source });
         }
-        let frame = received.payload.as_bytes().expect("LINX sends bytes");
+        let frame = frame_of(&received);
+        if port_of(frame).is_some_and(|port| port != self.config.port) {
+            self.ledger.stats.portless += 1;
+            return;
+        }
         let connection = node.handle_frame(cx.now, frame);
         let code = frame.get(TYPE_AT).copied().unwrap_or(0);
         if let Some(id) = connection {
@@ -525,6 +535,17 @@ impl Protocol for Linx {
             totals.push(courier::audit(ends.flow, ProgramTransport::Linx, &ranks));
         }
     }
+}
+
+/// The octets of something that came.
+fn frame_of(received: &Received) -> &[u8] {
+    received.payload.as_bytes().unwrap_or(&[])
+}
+
+/// The port that a frame of LINX is for: the core of the device (10.1).
+fn port_of(octets: &[u8]) -> Option<u16> {
+    let view = View::new(octets);
+    view.dst_port().filter(|_| view.protocol() == Some(PROTOCOL))
 }
 
 /// The position of the message that a data frame begins.

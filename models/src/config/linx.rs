@@ -10,6 +10,10 @@ use std::sync::Arc;
 pub struct LinxConfig {
     /// Its device id.
     pub node: u16,
+    /// Port of its connections: which core of the device it is. No other node of the device has it.
+    pub port: u16,
+    /// Port of its connections at the other ends.
+    pub peer_port: u16,
     /// What carries frames: type 11 or type 9. Over type 9 the stream is this one plus the priority.
     pub carrier: Carrier,
     /// Priority 0..=2 of frames that manage connections.

@@ -18,6 +18,8 @@ const UNIT: u64 = 100_000_000_000;
 fn node(own: u16, carrier: Carrier, hb_tmo: u8, peers: Vec<u16>) -> LinxConfig {
     LinxConfig {
         node: own,
+        port: 1,
+        peer_port: 1,
         carrier,
         connection_priority: 2,
         heartbeat_priority: 1,
@@ -417,4 +419,52 @@ fn messages_that_a_full_host_dropped_are_not_under_way() {
     assert_eq!((stats.messages, stats.refused, totals.up, stats.ended), (10, 0, 1, [0; 6]), "{totals:?}");
     assert_eq!((stats.delivered + totals.unseen, totals.lost, totals.under_way), (10, 0, 0), "{totals:?}");
     assert!((2..=4).contains(&stats.delivered), "{totals:?}");
+}
+
+/// Two endpoints, a node of LINX for each `(endpoint, flow, port, port of the peer)`.
+fn cores(nodes: &[(u16, u16, u16, u16)], senders: &[(u32, SourceConfig)]) -> Net {
+    let mut net = single(2, switch(2));
+    for flow in 0..2 {
+        let of_flow = nodes.iter().filter(|node| node.1 == flow);
+        let of_flow: Vec<_> = of_flow
+            .map(|&(own, _, port, peer_port)| {
+                let stream = format!("e{own:03}/linx {port}");
+                let node = LinxConfig { port, peer_port, stream, ..node(own, STREAM, 5, vec![1 - own]) };
+                (u32::from(own), ProtocolConfig::Linx(Box::new(node)))
+            })
+            .collect();
+        let senders = if flow == 0 { senders } else { &[] };
+        net.sessions(&of_flow, senders);
+    }
+    for id in 0..2 {
+        let agent = net.agent(id);
+        agent.clock = CLOCK;
+        agent.response_timeout = 100 * UNIT;
+    }
+    net
+}
+
+fn all_totals(net: &Net, until: u64) -> Vec<LinxTotals> {
+    let (_, outcome) = net.run(until);
+    outcome.totals.of::<LinxTotals>().cloned().collect()
+}
+
+/// Which core a frame is for says its port, and nothing else: a core of one flow here and a core of another
+/// flow there have a connection if the ports of their frames fit, and the cores beside them hear nothing.
+///
+/// Proves: RIOCM-10.1-11, RIOCM-10.1-12
+#[test]
+fn frames_go_to_the_core_that_their_port_names() {
+    let source = messages(100, 10, MICROSECOND);
+    let nodes = [(0, 0, 7, 9), (0, 1, 4, 6), (1, 0, 8, 3), (1, 1, 9, 7)];
+    let totals = all_totals(&cores(&nodes, &[(0, source)]), 100 * MICROSECOND);
+    let [first, second] = &totals[..] else { panic!("two flows") };
+    // An end in each flow; the others ask for ports that nobody has, and each of their REQ is counted.
+    assert_eq!((first.stats.connected, second.stats.connected), (1, 1), "{totals:?}");
+    assert_eq!((first.stats.messages, second.stats.delivered), (10, 10), "{totals:?}");
+    assert_eq!((first.stats.delivered, second.stats.corrupt), (0, 0), "{totals:?}");
+    // 100 us are 10 s of the protocol: 50 REQ, one in each 2 us. A frame is under way for less.
+    assert_eq!((first.stats.portless, second.stats.portless), (50, 50), "{totals:?}");
+    let stray = |totals: &LinxTotals| totals.stats.frames.stray_management + totals.stats.frames.stray;
+    assert_eq!((stray(first), stray(second)), (0, 0), "{totals:?}");
 }

@@ -39,9 +39,10 @@ impl Note {
         self.src >> 1
     }
 
-    /// What the message is filled with.
-    pub fn filler(self) -> u8 {
-        (self.dst as u8).wrapping_add((self.src as u8).wrapping_mul(31))
+    /// What the message is filled with by who has this port: messages of other cores are filled otherwise.
+    pub fn filler(self, port: u16) -> u8 {
+        let core = (port.wrapping_sub(1) as u8).wrapping_mul(101);
+        (self.dst as u8).wrapping_add((self.src as u8).wrapping_mul(31)).wrapping_add(core)
     }
 }
 
@@ -108,6 +109,8 @@ pub(super) struct Ledger {
     pulses: Vec<Pulse>,
     peers: Vec<u16>,
     own: u16,
+    /// Of the senders of what comes.
+    peer_port: u16,
     outages: Arc<BTreeMap<u16, Vec<LinxFault>>>,
     /// By connection: when the way to the peer is broken, in the fabric.
     pub breaks: Vec<Vec<Break>>,
@@ -139,6 +142,7 @@ impl Ledger {
             pulses: vec![Pulse::default(); count],
             peers: config.peers.clone(),
             own: config.node,
+            peer_port: config.peer_port,
             outages: Arc::clone(&config.outages),
             breaks: Vec::new(),
             booted: 0,
@@ -282,7 +286,7 @@ impl Ledger {
         stats.octets += octets.len() as u64;
         let Some(fabric_now) = stamped else { return true };
         let stamp = octets.first_chunk().map(|at| u64::from_be_bytes(*at));
-        if octets.get(8..).unwrap_or(&[]).iter().any(|&octet| octet != note.filler()) {
+        if octets.get(8..).unwrap_or(&[]).iter().any(|&octet| octet != note.filler(self.peer_port)) {
             stats.corrupt += 1;
         } else if let Some(at) = stamp {
             let times = if note.is_reply() { &mut stats.round_trips } else { &mut stats.message_ps };

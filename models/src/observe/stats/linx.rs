@@ -125,6 +125,8 @@ pub struct LinxStats {
     pub muted: u64,
     /// Frames that came to a node that was deaf or down.
     pub unheard: u64,
+    /// Frames for a port that no core of the device has.
+    pub portless: u64,
     /// What the connection managers counted.
     pub frames: Counters,
 }
@@ -168,6 +170,7 @@ impl LinxStats {
         self.stalled += other.stalled;
         self.muted += other.muted;
         self.unheard += other.unheard;
+        self.portless += other.portless;
         self.frames = plus(&self.frames, &other.frames);
     }
 }

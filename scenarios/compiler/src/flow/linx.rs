@@ -145,6 +145,8 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     for time in [&mut linx.at, &mut linx.offset, &mut linx.spread] {
         time.get_or_insert_with(|| "0 ps".into());
     }
+    let port = *linx.src_port.get_or_insert(1);
+    linx.dst_port.get_or_insert(port);
     linx.chart.get_or_insert(false);
     for fault in linx.faults.iter_mut().flatten() {
         fault.times.get_or_insert(1);
@@ -222,13 +224,6 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
             mixed(&format!("{key}/every"), "the fault would come again before it is over", help);
         }
     }
-    let first = c.spec.traffic.iter().position(|flow| flow.linx.is_some());
-    if let Some(first) = first.filter(|&first| !std::ptr::eq(&c.spec.traffic[first], flow)) {
-        let message = "a second flow makes LINX connections: an endpoint is one node";
-        let finding = Diagnostic::error("SC048", format!("{at}/linx"), message);
-        let finding = finding.help("name all endpoints in one flow");
-        c.out.push(finding.also(format!("/traffic/{first}/linx"), "the first one"));
-    }
     if let Some(loss) = &linx.loss {
         for (key, share) in shares(loss) {
             if let Err(why) = millionths(share) {
@@ -269,6 +264,47 @@ pub(crate) fn frames(octets: u32, mtu: u16) -> Vec<u32> {
     frames
 }
 
+/// Where an endpoint stands in a flow.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Side {
+    From,
+    To,
+}
+
+/// The ports of a flow, and the endpoints that have them.
+struct Ports {
+    src: u16,
+    dst: u16,
+    sides: BTreeMap<usize, Side>,
+}
+
+impl Ports {
+    fn of(linx: &LinxSpec) -> Self {
+        let (src, dst) = (*filled(&linx.src_port), *filled(&linx.dst_port));
+        Self { src, dst, sides: BTreeMap::new() }
+    }
+
+    /// The endpoint is on this side. A node has one port, on whichever side it is.
+    fn take(&mut self, c: &mut Compiler<'_>, at: &str, device: usize, side: Side) {
+        if *self.sides.entry(device).or_insert(side) == side || self.src == self.dst {
+            return;
+        }
+        let name = c.graph.nodes[device].name.clone();
+        let (src, dst) = (self.src, self.dst);
+        let message = format!("\"{name}\" is in \"from\" and in \"to\": its port would be {src} and {dst}");
+        let finding = Diagnostic::error("SC085", format!("{at}/linx"), message);
+        c.once(finding.help("give both ends one port, or make two flows"));
+    }
+
+    /// The port of an endpoint, and that of its peers.
+    fn both(&self, device: usize) -> (u16, u16) {
+        match self.sides.get(&device) {
+            Some(Side::To) => (self.dst, self.src),
+            Some(Side::From) | None => (self.src, self.dst),
+        }
+    }
+}
+
 /// What a node of a flow is set to.
 pub(crate) fn settings(c: &Compiler<'_>, device: usize) -> LinxNodeSpec {
     filled(&c.devices[device].endpoint().expect("flows end at endpoints").linx).clone()
@@ -286,6 +322,7 @@ pub(crate) fn nodes(
     let before = c.out.len();
     // Both ends of a connection are configured for it.
     let mut peers: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    let mut ports = Ports::of(linx);
     for (device, destinations) in places {
         // A rank that talks to nobody is a node all the same: its program computes.
         peers.entry(*device).or_default();
@@ -304,6 +341,8 @@ pub(crate) fn nodes(
         for &id in ids.iter().filter(|&&id| id != own) {
             peers.entry(*device).or_default().insert(id);
             peers.entry(devices[&id]).or_default().insert(own);
+            ports.take(c, at, *device, Side::From);
+            ports.take(c, at, devices[&id], Side::To);
         }
     }
     let by_name: BTreeMap<String, usize> =
@@ -326,8 +365,11 @@ pub(crate) fn nodes(
         let node = settings(c, device);
         check_node(c, device, &node);
         let position = positions.get(&device).copied().unwrap_or(0);
+        let (port, peer_port) = ports.both(device);
         let config = LinxConfig {
             node: c.ids[device] as u16,
+            port,
+            peer_port,
             carrier: match filled(&node.carrier) {
                 CarrierKind::Stream => Carrier::Stream { cos: *filled(&node.cos), stream_id: STREAM },
                 CarrierKind::Message => {
@@ -341,7 +383,7 @@ pub(crate) fn nodes(
             hb_tmo: *filled(&node.hb_tmo),
             reconnect_after: filled(&node.reconnect).get(),
             reconnect_spread: filled(&node.reconnect_spread).get(),
-            options: options(c, device, &node),
+            options: options(c, device, port, &node),
             peers: peers.into_iter().map(|id| id as u16).collect(),
             connect_at: Time(begin.saturating_add(position.saturating_mul(offset))),
             spread: Duration(filled(&linx.spread).get()),
@@ -363,7 +405,7 @@ const JITTER_MS: u64 = 128;
 /// Draws before they begin again.
 const JITTERS: usize = 251;
 
-fn options(c: &Compiler<'_>, device: usize, node: &LinxNodeSpec) -> Options {
+fn options(c: &Compiler<'_>, device: usize, port: u16, node: &LinxNodeSpec) -> Options {
     let base = match filled(&node.profile) {
         LinxProfile::LinxForLinux => Options::linx_for_linux(),
         LinxProfile::Standard => Options::default(),
@@ -377,7 +419,13 @@ fn options(c: &Compiler<'_>, device: usize, node: &LinxNodeSpec) -> Options {
         },
         jitter: match filled(&node.profile) {
             LinxProfile::LinxForLinux => {
-                let path = format!("{}/linx jitter", c.graph.nodes[device].name);
+                let name = &c.graph.nodes[device].name;
+                // Cores have jitter of their own; that of the first has the name it always had.
+                let path = if port == 1 {
+                    format!("{name}/linx jitter")
+                } else {
+                    format!("{name}/linx jitter {port}")
+                };
                 let mut draws = Stream::new(c.seed, &path, Purpose::PHASE);
                 let mut draw = || draws.below(2 * JITTER_MS) as i64 - JITTER_MS as i64;
                 (0..JITTERS).map(|_| draw() * MILLISECOND as i64).collect()

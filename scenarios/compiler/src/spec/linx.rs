@@ -100,6 +100,13 @@ pub struct LinxSpec {
     /// Each end of a connection begins up to this much later, at random (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Quantity<Picoseconds>>,
+    /// Port of the connections at the endpoints of `from` (default 1). An endpoint is a node of its own in
+    /// each flow, such as a core of a processor: flows that meet at an endpoint have different ports there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub src_port: Option<u16>,
+    /// Their port at the endpoints of `to` (default: `src_port`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dst_port: Option<u16>,
     /// What is sent is what a program sends: the endpoints of `from` are its ranks, in the order of their
     /// names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
