@@ -29,12 +29,17 @@ fn node(own: u16, carrier: Carrier, hb_tmo: u8, peers: Vec<u16>) -> LinxConfig {
         reconnect_after: 0,
         reconnect_spread: 0,
         options: linx_riocm::Options::default(),
+        first_cid: None,
+        generation: None,
         peers,
         connect_at: Time(u64::from(own) * 77_000),
         spread: Duration(0),
         loss: [0; 3],
         faults: Vec::new(),
         outages: Arc::default(),
+        disconnects: Vec::new(),
+        absences: Arc::default(),
+        injections: Vec::new(),
         reply: None,
         program: None,
         charted: false,
@@ -107,7 +112,7 @@ fn a_mesh_comes_up_and_stays_up() {
         let stats = &totals.stats;
         assert_eq!((totals.nodes, totals.wanted, totals.up, totals.half_up), (8, 28, 28, 0));
         assert!(totals.all_up.is_some_and(|at| at.0 < 5 * MICROSECOND), "{:?}", totals.all_up);
-        assert_eq!((stats.connected, stats.ended), (56, [0; 6]));
+        assert_eq!((stats.connected, stats.ended), (56, [0; 7]));
         // 100 units of 100 ms: 19 heartbeats at each end, and the one that opens the connection.
         assert_eq!(stats.frames.sent_heartbeats, 56 * 20);
         // At most those of the last moment are on their way; all gaps are one period and a bit of jitter, but
@@ -416,7 +421,7 @@ fn messages_that_a_full_host_dropped_are_not_under_way() {
     let totals = totals(&net, 100 * MICROSECOND);
     sound(&totals);
     let stats = &totals.stats;
-    assert_eq!((stats.messages, stats.refused, totals.up, stats.ended), (10, 0, 1, [0; 6]), "{totals:?}");
+    assert_eq!((stats.messages, stats.refused, totals.up, stats.ended), (10, 0, 1, [0; 7]), "{totals:?}");
     assert_eq!((stats.delivered + totals.unseen, totals.lost, totals.under_way), (10, 0, 0), "{totals:?}");
     assert!((2..=4).contains(&stats.delivered), "{totals:?}");
 }

@@ -386,6 +386,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC077", "script of which no delays give the order"),
     ("SC080", "something that a medium does not have"),
     ("SC085", "LINX ports that do not tell nodes apart"),
+    ("SC086", "frame of LINX that cannot be injected"),
+    ("SC087", "setting of LINX that makes no sense"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),
