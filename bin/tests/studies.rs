@@ -23,6 +23,8 @@ use std::sync::Arc;
 
 #[path = "studies/claims.rs"]
 mod claims;
+#[path = "studies/linx.rs"]
+mod linx;
 #[path = "studies/transfer.rs"]
 mod transfer;
 
@@ -119,13 +121,15 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 19] = [
+const FIGURES: [(&str, &str); 21] = [
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
     ("hol-saturation", "load"),
     ("hol-staging-queues", "goodput"),
     ("hotspot-fattree", "goodput"),
     ("hotspot-fattree", "latency_cdf"),
+    ("linx-detection", "heartbeat_detection"),
+    ("linx-reboot-jitter", "throughput"),
     ("message-retry-storm", "message_decomposition"),
     ("message-retry-storm", "retry"),
     ("rpc-latency", "round_trip_cdf"),

@@ -45,11 +45,11 @@ enum Action {
     /// The end of a fault comes before the beginning of another.
     End(LinxFaultKind),
     Begin(LinxFaultKind),
-    Connect(u16),
     /// The application wants a connection again.
     Want(u16),
-    /// The application does not want a connection.
+    /// The application does not want a connection: not even one that it would begin now.
     Disconnect(u16),
+    Connect(u16),
     /// A frame that the scenario sends.
     Inject(usize),
 }

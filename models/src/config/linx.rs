@@ -51,7 +51,7 @@ pub struct LinxConfig {
     pub outages: Arc<BTreeMap<u16, Vec<LinxFault>>>,
     /// When the application of this node wants to have no connection, by the id of the peer.
     pub disconnects: Vec<(u16, LinxAbsence)>,
-    /// The same of all nodes, by their ids and those of their peers: for the ledger.
+    /// When applications of all nodes want to have none, by the ids of node and peer: for the ledger.
     pub absences: Arc<BTreeMap<(u16, u16), Vec<LinxAbsence>>>,
     /// Frames that the scenario lets this node send.
     pub injections: Vec<LinxInjection>,

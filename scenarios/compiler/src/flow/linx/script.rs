@@ -69,7 +69,7 @@ pub(super) fn disconnects(
     all
 }
 
-/// The same by the ids of both ends.
+/// What applications give up when, by the ids of both ends.
 pub(super) fn absences(
     c: &Compiler<'_>,
     disconnects: &Disconnects,
