@@ -422,7 +422,12 @@ fn linx_pair(d: &mut Draw, world: &World, flow: &Fields) -> Option<(String, Stri
         Value::String(name) => vec![name.clone()],
         _ => return None,
     };
-    let to = to.as_str().or(to["incast"]["target"].as_str())?.to_owned();
+    let uniform = to["uniform"].as_object().is_some_and(|uniform| !uniform.contains_key("among"));
+    let to = match to.as_str().or(to["incast"]["target"].as_str()) {
+        Some(name) => name.to_owned(),
+        None if uniform => d.any(&world.shape.endpoints),
+        None => return None,
+    };
     let from: Vec<String> = from.into_iter().filter(|name| *name != to).collect();
     if from.is_empty() || !world.shape.endpoints.contains(&to) {
         return None;
@@ -475,7 +480,7 @@ fn injection(d: &mut Draw, world: &World, (from, to): &(String, String)) -> Valu
 /// `again`: endpoints may have a node of LINX in another flow.
 fn linx(d: &mut Draw, world: &World, flow: &mut Fields, again: bool) {
     let mut fields = Fields::new();
-    if again {
+    if again || d.chance(20) {
         fields.insert("src_port".into(), d.of("LinxSpec/src_port", &[0, 2, 3]).into());
     }
     d.set(&mut fields, 8, "LinxSpec/dst_port", &[1, 7]);
@@ -521,8 +526,8 @@ fn linx(d: &mut Draw, world: &World, flow: &mut Fields, again: bool) {
         fields.insert("faults".into(), json!([fault]));
     }
     if let Some(ends) = linx_pair(d, world, flow) {
-        if d.chance(40) {
-            let count = d.between(1, 3);
+        if d.chance(60) {
+            let count = d.between(1, 4);
             let frames: Vec<Value> = (0..count).map(|_| injection(d, world, &ends)).collect();
             fields.insert("inject".into(), frames.into());
         }
