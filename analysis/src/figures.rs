@@ -18,6 +18,7 @@ use models::stats::FlowStats;
 use std::collections::BTreeSet;
 
 mod bars;
+mod detection;
 mod timeouts;
 mod victims;
 
@@ -141,7 +142,7 @@ const fn row(
 }
 
 /// Every figure of a run, in the order of its report.
-static ROWS: [Row; 17] = [
+static ROWS: [Row; 18] = [
     row("goodput", "octets delivered once, for each flow", |caption, reports| {
         bars(caption, reports, &GOODPUT)
     }),
@@ -200,6 +201,11 @@ static ROWS: [Row; 17] = [
         "heartbeat_timeouts",
         "LINX connections lost although the peer lived, by the length of a stall",
         timeouts::timeouts,
+    ),
+    row(
+        "heartbeat_detection",
+        "the same, and the time to notice a crash, by the period of heartbeats",
+        detection::detection,
     ),
     row("queues", "packets that wait, over time", queues),
     row(

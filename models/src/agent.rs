@@ -469,7 +469,7 @@ impl Agent {
         leg.parts[Cause::Host] += now - leg.at.0;
         leg.at = Time(now);
         assert_eq!(leg.parts.total(), leg.latency(), "the parts of a message's time add up to it: {leg:?}");
-        let part = self.part_of(leg.flow).expect("both ends of a flow have its protocol");
+        let part = self.part_for(&received).expect("both ends of a flow have its protocol");
         let Part { machine, stats, .. } = &mut self.parts[part];
         if !machine.loses(&received) {
             let leg = &received.leg;
@@ -478,6 +478,17 @@ impl Agent {
             stats.payload += u64::from(leg.payload);
         }
         self.call(part, now, |machine, cx| machine.received(cx, received));
+    }
+
+    /// The part that something is for: who claims it, else that of its flow.
+    fn part_for(&self, received: &Received) -> Option<usize> {
+        let flow = received.leg.flow;
+        let own = self.part_of(flow)?;
+        if self.parts.len() == 1 || self.parts[own].machine.claims(received, true) {
+            return Some(own);
+        }
+        let claims = |part: &Part| part.flow != flow && part.machine.claims(received, false);
+        self.parts.iter().position(claims).or(Some(own))
     }
 
     fn part_of(&self, flow: u16) -> Option<usize> {

@@ -9,10 +9,20 @@ use models::config::{LinxFaultKind, ProtocolConfig};
 use models::stats::LinxTotals;
 use plotters::style::RGBColor;
 
-/// The stalls of a variant, if they are all as long: their length in periods of heartbeats, and the share of
-/// them, in percent, that ended a connection although the peer was there.
-fn stalls(report: &VariantReport) -> Option<(f64, f64)> {
+/// The stalls of a variant.
+pub(super) struct Stalls {
+    /// Their length, ps.
+    pub length: u64,
+    /// Their length in periods of heartbeats.
+    pub periods: f64,
+    /// The share of them, in percent, that ended a connection although the peer was there.
+    pub share: f64,
+}
+
+/// The stalls of a variant, if they are all as long.
+pub(super) fn stalls(report: &VariantReport) -> Option<Stalls> {
     let mut lengths: Vec<f64> = Vec::new();
+    let mut length = 0;
     let mut chances = 0u64;
     for agent in &report.run.config.agents {
         for part in &agent.parts {
@@ -21,7 +31,8 @@ fn stalls(report: &VariantReport) -> Option<(f64, f64)> {
             // A unit of hb_tmo is 100 ms of the protocol clock.
             let period = f64::from(node.hb_tmo) * 1e11 * den as f64 / num as f64;
             for fault in node.faults.iter().filter(|fault| fault.kind == LinxFaultKind::Stall) {
-                lengths.push((fault.until.0 - fault.from.0) as f64 / period);
+                length = fault.until.0 - fault.from.0;
+                lengths.push(length as f64 / period);
                 chances += node.peers.len() as u64;
             }
         }
@@ -30,14 +41,16 @@ fn stalls(report: &VariantReport) -> Option<(f64, f64)> {
     let alike = lengths.iter().all(|length| libm::fabs(length - first) < 1e-6 * first);
     let ended: u64 =
         report.run.outcome.totals.of::<LinxTotals>().map(|totals| totals.stats.false_timeouts).sum();
-    (alike && chances > 0).then(|| (first, 100.0 * ratio(ended.into(), chances.into())))
+    let share = 100.0 * ratio(ended.into(), chances.into());
+    (alike && chances > 0).then_some(Stalls { length, periods: first, share })
 }
 
 /// Shares by length, family by family: what stands before the last dash of a variant's name.
 fn families(reports: &[VariantReport]) -> Vec<(&str, Vec<(f64, f64)>)> {
     let mut families: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
     for report in reports {
-        let Some(point) = stalls(report) else { continue };
+        let Some(Stalls { periods, share, .. }) = stalls(report) else { continue };
+        let point = (periods, share);
         let name = report.run.name.rsplit_once('-').map_or(report.run.name.as_str(), |name| name.0);
         match families.iter_mut().find(|family| family.0 == name) {
             Some(family) => family.1.push(point),
@@ -50,7 +63,7 @@ fn families(reports: &[VariantReport]) -> Vec<(&str, Vec<(f64, f64)>)> {
 
 /// Three periods without a sign of life end a connection: never up to 2 T, with the probability (B - 2 T) / T
 /// from there on. By ticks of the own timer both ends have a phase: the sum of two even distributions.
-fn laws(periods: f64) -> [f64; 2] {
+pub(super) fn laws(periods: f64) -> [f64; 2] {
     let even = (periods - 2.0).clamp(0.0, 1.0);
     let ticks = match periods.clamp(1.0, 3.0) {
         early if early < 2.0 => (early - 1.0) * (early - 1.0) / 2.0,
@@ -60,7 +73,7 @@ fn laws(periods: f64) -> [f64; 2] {
 }
 
 /// The second law: neither a line of the grid nor the first law.
-const LIGHT: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
+pub(super) const LIGHT: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
 
 /// The figure, if there are stalls of several lengths.
 pub(super) fn timeouts(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {

@@ -59,6 +59,10 @@ impl Protocol for Linx {
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
+        // Who is taken for the peer can make messages of it go missing: nothing in LINX stands against that.
+        if outcome.totals.of::<LinxTotals>().any(|totals| totals.stats.injected_data > 0) {
+            return Vec::new();
+        }
         let unsound = outcome.totals.of::<LinxTotals>().filter(|totals| {
             let stats = &totals.stats;
             stats.missing + stats.repeated + stats.unannounced + stats.corrupt > 0
@@ -267,6 +271,9 @@ pub struct EndSummary {
     pub link_down: u64,
     /// This node went down.
     pub crash: u64,
+    /// The application of this node asked for it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub requested: u64,
 }
 
 /// Some times.
@@ -357,6 +364,43 @@ pub struct FrameSummary {
     pub muted: u64,
     /// Came to a node that was deaf or down.
     pub unheard: u64,
+    /// For a port that no core of the device has.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub portless: u64,
+    /// What the scenario sent in the name of nodes, and what was made of frames that are not in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub injected: Option<InjectedSummary>,
+}
+
+/// Frames that the scenario sent in the name of nodes, and frames of all kinds that came and were not taken,
+/// each for its reason. Further reasons stand beside it: `malformed`, `stray`, `portless`, `old_resets`,
+/// `old_data`.
+#[derive(Clone, Debug, Serialize)]
+pub struct InjectedSummary {
+    /// Frames sent in the name of nodes.
+    pub sent: u64,
+    /// Messages that came of them.
+    pub forged: u64,
+    /// Of another protocol or version, or shorter than rio_frame.
+    pub foreign: u64,
+    /// Ended before they said who sends them.
+    pub unattributable: u64,
+    /// For a connection that is not up.
+    pub untimely: u64,
+    /// Requests below the smallest MTU.
+    pub below_minimum_mtu: u64,
+    /// Had octets behind the message; taken.
+    pub surplus: u64,
+    /// Longer than the MTU of the connection; taken.
+    pub above_mtu: u64,
+    /// Data frames whose number was held already.
+    pub duplicates: u64,
+    /// ACKs that were not answered.
+    pub acks_withheld: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn us(ps: u64) -> Num {
@@ -394,6 +438,7 @@ impl LinxSummary {
                 local: ended(LinxEnd::Local),
                 link_down: ended(LinxEnd::LinkDown),
                 crash: ended(LinxEnd::Crash),
+                requested: ended(LinxEnd::Requested),
             },
             false_timeouts: stats.false_timeouts,
             false_timeouts_per_connection_hour: false_rate(totals, clock).map(Num),
@@ -431,6 +476,19 @@ impl LinxSummary {
                 stalled: stats.stalled,
                 muted: stats.muted,
                 unheard: stats.unheard,
+                portless: stats.portless,
+                injected: (stats.injected > 0).then_some(InjectedSummary {
+                    sent: stats.injected,
+                    forged: stats.forged,
+                    foreign: frames.foreign,
+                    unattributable: frames.unattributable,
+                    untimely: frames.untimely,
+                    below_minimum_mtu: frames.below_minimum_mtu,
+                    surplus: frames.surplus,
+                    above_mtu: frames.above_mtu,
+                    duplicates: frames.duplicates,
+                    acks_withheld: frames.acks_withheld,
+                }),
             },
             octets_per_end: Num(totals.memory as f64 / (2 * totals.wanted).max(1) as f64),
         }
@@ -465,6 +523,7 @@ impl LinxSummary {
             (ended.local, "not deliverable"),
             (ended.link_down, "link down"),
             (ended.crash, "node down"),
+            (ended.requested, "asked for"),
         ];
         let reasons: Vec<String> = reasons
             .into_iter()
@@ -519,6 +578,10 @@ impl LinxSummary {
         out += &on_purpose("frames", [self.frames.muted, 0, self.frames.stalled]);
         if self.frames.stalled > 0 {
             out += " (times of frames are without that)";
+        }
+        if let Some(injected) = &self.frames.injected {
+            let sent = count_text(injected.sent);
+            let _ = write!(out, "\n    frames that the scenario sent in the name of nodes: {sent}");
         }
         if !self.is_sound() {
             let _ = write!(

@@ -14,9 +14,10 @@ pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
         let taken = |kind: &str| flows.iter().any(|flow| flow.get(kind).is_some());
         if world.medium.is_some() {
             kind = "st";
-        } else if taken(kind) || world.channels && d.chance(60) {
+        } else if taken(kind) && !(kind == "linx" && d.chance(60)) || world.channels && d.chance(60) {
             kind = "packets";
         }
+        let again = taken(kind);
         let mut flow = Fields::new();
         flow.insert("name".into(), format!("{kind}-{n}").into());
         match kind {
@@ -25,7 +26,7 @@ pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
             "messages" => messages(d, world, &mut flow),
             "streams" => streams(d, world, &mut flow),
             "rpc" => rpc(d, world, &mut flow),
-            "linx" => linx(d, world, &mut flow),
+            "linx" => linx(d, world, &mut flow, again),
             "session" => session(d, world, &mut flow),
             "echo" => echo(d, world, &mut flow),
             _ => transfers(d, world, &mut flow),
@@ -391,11 +392,98 @@ pub fn linx_node(d: &mut Draw, world: &World) -> Fields {
     d.set(&mut node, 30, "LinxNodeSpec/window", &[1, 8, 64]);
     d.set(&mut node, 40, "LinxNodeSpec/fragmentation", &["simple", "patch"]);
     d.set(&mut node, 40, "LinxNodeSpec/profile", &["standard", "linx_for_linux"]);
+    if d.chance(15) {
+        node.insert("request_jitter".into(), scaled(world, d.of("LinxNodeSpec/request_jitter", &[1, 3])));
+    }
+    d.set(&mut node, 12, "LinxNodeSpec/liveness", &["heartbeat", "any"]);
+    d.set(&mut node, 12, "LinxNodeSpec/supervision", &["deadline", "ticks"]);
+    d.set(&mut node, 12, "LinxNodeSpec/periods", &[1, 2, 7]);
+    d.set(&mut node, 12, "LinxNodeSpec/reset_mode", &["handshake", "immediate"]);
+    d.set(&mut node, 12, "LinxNodeSpec/repeated_request", &["acknowledge", "teardown"]);
+    d.set(&mut node, 12, "LinxNodeSpec/opening", &["proved", "at_once"]);
+    d.set(&mut node, 12, "LinxNodeSpec/renewal", &["connect", "never"]);
+    if d.chance(15) {
+        let time = d.of("LinxNodeSpec/gap_timer", &[json!("off"), json!("auto"), scaled(world, 5)]);
+        node.insert("gap_timer".into(), time);
+    }
+    d.set(&mut node, 8, "LinxNodeSpec/open_messages", &[1, 2, 256]);
+    d.set(&mut node, 8, "LinxNodeSpec/longest_message", &[0, 500, 100_000]);
+    d.set(&mut node, 8, "LinxNodeSpec/first_cid", &[0, 1, 300]);
+    d.set(&mut node, 8, "LinxNodeSpec/generation", &[0, 9, 255]);
     node
 }
 
-fn linx(d: &mut Draw, world: &World, flow: &mut Fields) {
+/// Two ends of a connection of this flow, if they are easily told.
+fn linx_pair(d: &mut Draw, world: &World, flow: &Fields) -> Option<(String, String)> {
+    let (from, to) = (flow.get("from")?, flow.get("to")?);
+    let from: Vec<String> = match from {
+        Value::Array(list) => list.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect(),
+        Value::String(all) if all == "all" => world.shape.endpoints.clone(),
+        Value::String(name) => vec![name.clone()],
+        _ => return None,
+    };
+    let uniform = to["uniform"].as_object().is_some_and(|uniform| !uniform.contains_key("among"));
+    let to = match to.as_str().or(to["incast"]["target"].as_str()) {
+        Some(name) => name.to_owned(),
+        None if uniform => d.any(&world.shape.endpoints),
+        None => return None,
+    };
+    let from: Vec<String> = from.into_iter().filter(|name| *name != to).collect();
+    if from.is_empty() || !world.shape.endpoints.contains(&to) {
+        return None;
+    }
+    let (a, b) = (d.any(&from), to);
+    Some(if d.chance(50) { (a, b) } else { (b, a) })
+}
+
+/// A frame in the name of a node.
+fn injection(d: &mut Draw, world: &World, (from, to): &(String, String)) -> Value {
+    let kinds = [
+        "short",
+        "other_protocol",
+        "version1",
+        "headless",
+        "unknown_management",
+        "unknown_type",
+        "cut_off",
+        "short_header",
+        "long_payload",
+        "stray_fragment",
+        "small_mtu",
+        "old_reset",
+        "wrong_cid",
+        "wrong_sender",
+        "wrong_port",
+    ];
+    let octets = [
+        "00",
+        "22CF 000C 8100 0100 0000 0005 0000 0000",
+        "22CF 000E 8200 0100 0000 0005 0000 0000 0001",
+        "22CF 000C 8300 0000 0000 0000 0000 0000",
+        "22CF 000C 0600 0000 0000 0000 0000 0000",
+        "22CF 0018 0101 0000 0000 0000 0000 0000 FFFFFFFF 00000000 00000000",
+        "22CF 0018 0201 0001 0000 0000 0000 0000 FFFFFFFF 00000000 00000005",
+    ];
+    let mut inject = Fields::new();
+    inject.insert("at".into(), us(d.between(1, world.until)));
+    inject.insert("from".into(), from.clone().into());
+    inject.insert("to".into(), to.clone().into());
+    if d.chance(60) {
+        inject.insert("frame".into(), d.of("LinxFrameKind", &kinds).into());
+    } else {
+        inject.insert("octets".into(), d.of("LinxInjectSpec/octets", &octets).into());
+        d.set(&mut inject, 70, "LinxInjectSpec/relative", &[true, false]);
+    }
+    inject.into()
+}
+
+/// `again`: endpoints may have a node of LINX in another flow.
+fn linx(d: &mut Draw, world: &World, flow: &mut Fields, again: bool) {
     let mut fields = Fields::new();
+    if again || d.chance(20) {
+        fields.insert("src_port".into(), d.of("LinxSpec/src_port", &[0, 2, 3]).into());
+    }
+    d.set(&mut fields, 8, "LinxSpec/dst_port", &[1, 7]);
     if d.chance(25) {
         program(d, flow, world, "linx", &mut fields);
     } else {
@@ -436,6 +524,23 @@ fn linx(d: &mut Draw, world: &World, flow: &mut Fields) {
             fault.insert("times".into(), d.of("LinxFaultSpec/times", &[2, 4]).into());
         }
         fields.insert("faults".into(), json!([fault]));
+    }
+    if let Some(ends) = linx_pair(d, world, flow) {
+        if d.chance(60) {
+            let count = d.between(1, 4);
+            let frames: Vec<Value> = (0..count).map(|_| injection(d, world, &ends)).collect();
+            fields.insert("inject".into(), frames.into());
+        }
+        if d.chance(30) {
+            let mut disconnect = Fields::new();
+            disconnect.insert("node".into(), ends.0.into());
+            if d.chance(50) {
+                disconnect.insert("peer".into(), ends.1.into());
+            }
+            disconnect.insert("at".into(), us(d.between(0, world.until)));
+            d.set(&mut disconnect, 60, "LinxDisconnectSpec/for", &["1 us", "15 us"]);
+            fields.insert("disconnects".into(), json!([disconnect]));
+        }
     }
     d.set(&mut fields, 20, "LinxSpec/chart", &[true, false]);
     flow.insert("linx".into(), fields.into());

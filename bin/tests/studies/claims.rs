@@ -5,12 +5,16 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// Where the tests of studies are.
-const TESTS: [&str; 3] =
-    [include_str!("../studies.rs"), include_str!("transfer.rs"), include_str!("../enumerate.rs")];
+const TESTS: [&str; 4] = [
+    include_str!("../studies.rs"),
+    include_str!("linx.rs"),
+    include_str!("transfer.rs"),
+    include_str!("../enumerate.rs"),
+];
 
 /// What the test of a study compares with. What is not in here is measured, and so is what a description says
 /// behind "Measured:": tests hold its order of magnitude.
-const LAWS: [(&str, &str); 42] = [
+const LAWS: [(&str, &str); 45] = [
     (
         "conduit-race-peers",
         "a stream and a record in each round trip and node; 2 D, 2.5 D and 3 D until one is open",
@@ -29,7 +33,10 @@ const LAWS: [(&str, &str); 42] = [
     ("link-efficiency", "n / (packet + 8)"),
     ("link-errors", "as many errors as their rate says; nothing is lost"),
     ("linx-crossing-connect", "2 D, 4 D, 3 T after the last heartbeat"),
+    ("linx-detection", "(B - 2 T) / T and 2.5 T; by ticks 1 - (3 - B / T)^2 / 2, (B / T - 1)^2 / 2 and 2 T"),
     ("linx-fragmentation", "frames and octets moved, by arithmetic"),
+    ("linx-lost-xon", "a timeout 3 T after the last heartbeat unless a refresh comes first"),
+    ("linx-reboot-jitter", "16 s and 31 s in step; an even distribution from P - J to P + J"),
     ("linx-reboot-storm", "connections that end and come back, by counting; found within 2 T to 3 T"),
     ("linx-reorder", "all arrive in order, or with the end of a connection"),
     ("linx-timeouts", "(B - 2 T) / T; 1 - (1 + x)^2 / 2; T (1 - p^3) / (p^3 (1 - p))"),

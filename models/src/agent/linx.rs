@@ -11,6 +11,7 @@
 //! enough for that. Its link addresses are its number and that of its connection.
 
 mod audit;
+mod forge;
 mod ledger;
 pub(crate) mod paths;
 mod words;
@@ -20,14 +21,15 @@ use super::data::Data;
 use super::machine::conveyance;
 use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Send, Token};
 use super::workload::Sender;
-use crate::config::{LinxConfig, LinxFaultKind, ProgramTransport};
+use crate::config::{LinxConfig, LinxFaultKind, LinxInjection, ProgramTransport};
 use crate::observe::probe::{ProtocolFact, SignalKind};
 use crate::observe::stats::{LinxEnd, LinxStats, widen};
 use crate::observe::totals::Totals;
+use forge::Stamp;
 use ledger::{Ledger, Note};
 use linx_riocm::fragment::moved_octets;
 use linx_riocm::options::PERIOD_UNIT;
-use linx_riocm::wire::{Kind, View};
+use linx_riocm::wire::{Kind, PROTOCOL, View};
 use linx_riocm::{Class, Config, ConnectionId, Event, Node, Peer, Phase, Reason};
 use sim_core::{Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -43,7 +45,13 @@ enum Action {
     /// The end of a fault comes before the beginning of another.
     End(LinxFaultKind),
     Begin(LinxFaultKind),
+    /// The application wants a connection again.
+    Want(u16),
+    /// The application does not want a connection: not even one that it would begin now.
+    Disconnect(u16),
     Connect(u16),
+    /// A frame that the scenario sends.
+    Inject(usize),
 }
 
 /// Where a data frame comes from.
@@ -69,6 +77,8 @@ pub(crate) struct Linx {
     ledger: Ledger,
     /// Latest first.
     agenda: Vec<(u64, Action)>,
+    /// Wishes of the application to have no connection, by connection.
+    unwanted: Vec<u32>,
     /// Connects to come, by time of the protocol clock.
     reconnects: BTreeSet<(u64, u16)>,
     /// Frames that wait for the end of a stall.
@@ -105,6 +115,16 @@ impl Linx {
             let later = if config.spread.0 == 0 { 0 } else { phases.uniform_between(0, config.spread.0) };
             agenda.push((config.connect_at.0 + later, Action::Connect(connection as u16)));
         }
+        for &(peer, absence) in &config.disconnects {
+            let connection = config.peers.binary_search(&peer).expect("the compiler names peers") as u16;
+            agenda.push((absence.from.0, Action::Disconnect(connection)));
+            if absence.until != Time::MAX {
+                agenda.push((absence.until.0, Action::Want(connection)));
+            }
+        }
+        for (number, injection) in config.injections.iter().enumerate() {
+            agenda.push((injection.at.0, Action::Inject(number)));
+        }
         agenda.sort_by(|a, b| b.cmp(a));
         let losses = config.loss.iter().any(|&share| share > 0);
         let mut linx = Linx {
@@ -114,6 +134,7 @@ impl Linx {
             ids: Vec::with_capacity(config.peers.len()),
             ledger: Ledger::new(config),
             agenda,
+            unwanted: vec![0; config.peers.len()],
             reconnects: BTreeSet::new(),
             held: VecDeque::new(),
             sending: BTreeMap::new(),
@@ -135,16 +156,20 @@ impl Linx {
     /// A node that has just been started knows nothing of what it did before.
     fn boot(&mut self) {
         let config = &self.config;
-        let first_cid = self.draws.below(1 << 16) as u16;
+        let drawn = self.draws.below(1 << 16) as u16;
+        let first_cid = config.first_cid.unwrap_or(drawn);
         let settings = Config { device: config.node, first_cid, options: config.options.clone() };
         let mut node = Node::new(settings).expect("the compiler checks the options");
         self.ids.clear();
         for &peer in &config.peers {
+            let drawn = self.draws.below(1 << 8) as u8;
             let wishes = Peer {
                 mtu: config.mtu,
                 hb_tmo: config.hb_tmo,
-                generation: self.draws.below(1 << 8) as u8,
-                ..Peer::new(peer)
+                generation: config.generation.unwrap_or(drawn),
+                port: config.peer_port,
+                local_port: config.port,
+                device: peer,
             };
             self.ids.push(node.add(wishes).expect("the compiler names each peer once"));
         }
@@ -171,11 +196,21 @@ impl Linx {
 
     fn act(&mut self, cx: &mut Cx<'_>, action: Action) {
         match action {
-            Action::Connect(connection) => {
-                if let Some(node) = &mut self.node {
-                    node.connect(cx.now, self.ids[usize::from(connection)]);
+            Action::Connect(connection) => self.connect(cx.now, connection),
+            Action::Want(connection) => {
+                self.unwanted[usize::from(connection)] -= 1;
+                if cx.fabric_now >= self.config.connect_at.0 {
+                    self.connect(cx.now, connection);
                 }
             }
+            Action::Disconnect(connection) => {
+                self.unwanted[usize::from(connection)] += 1;
+                self.reconnects.retain(|&(_, other)| other != connection);
+                if let Some(node) = &mut self.node {
+                    node.disconnect(cx.now, self.ids[usize::from(connection)]);
+                }
+            }
+            Action::Inject(number) => self.inject(cx, number),
             Action::Begin(kind) => {
                 self.note(cx, || fault_words(kind, true));
                 self.lasting[kind as usize] += 1;
@@ -196,9 +231,8 @@ impl Linx {
                     LinxFaultKind::Crash => {
                         self.boot();
                         self.ledger.booted(cx.fabric_now);
-                        let node = self.node.as_mut().expect("booted");
-                        for &id in &self.ids {
-                            node.connect(cx.now, id);
+                        for connection in 0..self.ids.len() as u16 {
+                            self.connect(cx.now, connection);
                         }
                     }
                     LinxFaultKind::Stall => {
@@ -209,6 +243,14 @@ impl Linx {
                     LinxFaultKind::Mute | LinxFaultKind::Deaf => {}
                 }
             }
+        }
+    }
+
+    /// Begins to connect, unless the node is down or its application does not want to.
+    fn connect(&mut self, now: u64, connection: u16) {
+        let connection = usize::from(connection);
+        if let (Some(node), 0) = (&mut self.node, self.unwanted[connection]) {
+            node.connect(now, self.ids[connection]);
         }
     }
 
@@ -254,14 +296,19 @@ impl Linx {
                         Reason::PeerReset => LinxEnd::PeerReset,
                         Reason::PeerRestart => LinxEnd::PeerRestart,
                         Reason::LinkDown => LinxEnd::LinkDown,
-                        Reason::Local(_) | Reason::Requested => LinxEnd::Local,
+                        Reason::Local(_) => LinxEnd::Local,
+                        Reason::Requested => LinxEnd::Requested,
                     };
                     self.note(cx, || words::down_words(reason));
                     if end == LinxEnd::Timeout {
                         cx.emit(ProtocolFact::TimedOut);
                     }
-                    cx.emit(ProtocolFact::Disconnected);
-                    self.ledger.ended(connection.index(), end, cx.now, cx.fabric_now);
+                    if self.ledger.ended(connection.index(), end, cx.now, cx.fabric_now) {
+                        cx.emit(ProtocolFact::Disconnected);
+                    }
+                    if self.unwanted[connection.index()] > 0 {
+                        continue;
+                    }
                     let spread = self.config.reconnect_spread;
                     let later = if spread == 0 { 0 } else { self.draws.uniform_between(0, spread) };
                     let again = cx.now.saturating_add(self.config.reconnect_after).saturating_add(later);
@@ -321,25 +368,49 @@ impl Linx {
                 }
                 continue;
             }
-            let conveyance = match self.conveyance {
-                // A stream has one priority.
-                Conveyance::Stream { cos, stream_id } => {
-                    Conveyance::Stream { cos, stream_id: stream_id + u16::from(priority) }
-                }
-                conveyance => conveyance,
-            };
+            let conveyance = at_priority(self.conveyance, priority);
             let to = u32::from(frame.destination);
             let (connection, is_data) = (frame.connection, frame.class == Class::Data);
             let payload = Data::bytes(frame.octets.to_vec());
             let send = Send { to, priority, conveyance, payload };
             let origin = is_data.then(|| self.origin(connection));
-            if self.lasting[LinxFaultKind::Stall as usize] > 0 {
-                self.ledger.stats.stalled += 1;
-                self.held.push_back((cx.fabric_now, send, origin));
-            } else {
-                self.send_frame(cx, cx.fabric_now, send, origin);
-            }
+            self.launch(cx, send, origin);
         }
+    }
+
+    /// A frame leaves, or waits for the end of a stall.
+    fn launch(&mut self, cx: &mut Cx<'_>, send: Send, origin: Option<Origin>) {
+        if self.lasts(LinxFaultKind::Stall) {
+            self.ledger.stats.stalled += 1;
+            self.held.push_back((cx.fabric_now, send, origin));
+        } else {
+            self.send_frame(cx, cx.fabric_now, send, origin);
+        }
+    }
+
+    /// The scenario sends a frame in the name of this node, if it is there to send.
+    fn inject(&mut self, cx: &mut Cx<'_>, number: usize) {
+        let LinxInjection { to, relative, ref octets, .. } = self.config.injections[number];
+        let mut octets = octets.clone();
+        let silent = self.lasts(LinxFaultKind::Mute) || self.lasts(LinxFaultKind::LinkDown);
+        let (Some(node), false) = (&self.node, silent) else {
+            self.ledger.stats.muted += 1;
+            return;
+        };
+        if relative {
+            Stamp::of(node, self.ids[self.connection_to(to)]).add_to(&mut octets);
+        }
+        let kind = View::new(&octets).type_code().unwrap_or(0);
+        let data = Kind::from_code(kind).is_some_and(Kind::is_data);
+        let priority = match kind {
+            0x80.. => self.config.connection_priority,
+            _ if kind == Kind::Heartbeat.code() => self.config.heartbeat_priority,
+            _ => self.config.data_priorities[0],
+        };
+        self.ledger.stats.injected += 1;
+        self.ledger.stats.injected_data += u64::from(data);
+        let conveyance = at_priority(self.conveyance, priority);
+        self.launch(cx, Send { to: to.into(), priority, conveyance, payload: Data::bytes(octets) }, None);
     }
 
     /// Of a data frame that leaves now.
@@ -374,7 +445,7 @@ impl Linx {
     fn say(&mut self, cx: &mut Cx<'_>, connection: usize, octets: usize, created: u64, reply: bool) {
         let mut message = std::mem::take(&mut self.octets);
         message.clear();
-        message.resize(octets, self.ledger.note(connection, reply).filler());
+        message.resize(octets, self.ledger.note(connection, reply).filler(self.config.port));
         if let Some(place) = message.get_mut(..STAMP_OCTETS) {
             place.copy_from_slice(&created.to_be_bytes());
         }
@@ -435,6 +506,10 @@ impl Protocol for Linx {
         self.advance(cx);
     }
 
+    fn claims(&self, received: &Received, own: bool) -> bool {
+        port_of(frame_of(received)).map_or(own, |port| port == self.config.port)
+    }
+
     fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
         let deaf = self.lasts(LinxFaultKind::Deaf) || self.lasts(LinxFaultKind::LinkDown);
         let (Some(node), false) = (&mut self.node, deaf) else {
@@ -445,7 +520,11 @@ impl Protocol for Linx {
             let token = received.payload.label.token;
             cx.tell(SignalKind::Arrived { token, source: received.leg.source });
         }
-        let frame = received.payload.as_bytes().expect("LINX sends bytes");
+        let frame = frame_of(&received);
+        if port_of(frame).is_some_and(|port| port != self.config.port) {
+            self.ledger.stats.portless += 1;
+            return;
+        }
         let connection = node.handle_frame(cx.now, frame);
         let code = frame.get(TYPE_AT).copied().unwrap_or(0);
         if let Some(id) = connection {
@@ -525,6 +604,27 @@ impl Protocol for Linx {
             totals.push(courier::audit(ends.flow, ProgramTransport::Linx, &ranks));
         }
     }
+}
+
+/// How frames of a priority are conveyed: a stream has one.
+fn at_priority(conveyance: Conveyance, priority: u8) -> Conveyance {
+    match conveyance {
+        Conveyance::Stream { cos, stream_id } => {
+            Conveyance::Stream { cos, stream_id: stream_id + u16::from(priority) }
+        }
+        conveyance => conveyance,
+    }
+}
+
+/// The octets of something that came.
+fn frame_of(received: &Received) -> &[u8] {
+    received.payload.as_bytes().unwrap_or(&[])
+}
+
+/// The port that a frame of LINX is for: the core of the device (10.1).
+fn port_of(octets: &[u8]) -> Option<u16> {
+    let view = View::new(octets);
+    view.dst_port().filter(|_| view.protocol() == Some(PROTOCOL))
 }
 
 /// The position of the message that a data frame begins.

@@ -125,6 +125,12 @@ pub(crate) trait Protocol: Any + Debug {
         false
     }
 
+    /// Whether what came is for this part of the endpoint; `own`: it came under the flow of this part. Where
+    /// several parts share what carries messages, the octets say whose a message is.
+    fn claims(&self, _received: &Received, own: bool) -> bool {
+        own
+    }
+
     /// Something came for this flow.
     fn received(&mut self, cx: &mut Cx<'_>, received: Received);
 

@@ -10,6 +10,10 @@ use std::sync::Arc;
 pub struct LinxConfig {
     /// Its device id.
     pub node: u16,
+    /// Port of its connections: which core of the device it is. No other node of the device has it.
+    pub port: u16,
+    /// Port of its connections at the other ends.
+    pub peer_port: u16,
     /// What carries frames: type 11 or type 9. Over type 9 the stream is this one plus the priority.
     pub carrier: Carrier,
     /// Priority 0..=2 of frames that manage connections.
@@ -28,6 +32,10 @@ pub struct LinxConfig {
     pub reconnect_spread: u64,
     /// What the connection manager does where its text leaves room.
     pub options: linx_riocm::Options,
+    /// The first connection ID after each start; none: it is drawn.
+    pub first_cid: Option<u16>,
+    /// Generation of the first attempt after each start; none: each connection draws it.
+    pub generation: Option<u8>,
     /// Ids of the other ends, in order.
     pub peers: Vec<u16>,
     /// When the node begins to connect.
@@ -41,6 +49,12 @@ pub struct LinxConfig {
     /// When the nodes of the flow are down, silent or deaf, by id, in order of their beginnings: what they
     /// cannot know, for the ledger.
     pub outages: Arc<BTreeMap<u16, Vec<LinxFault>>>,
+    /// When the application of this node wants to have no connection, by the id of the peer.
+    pub disconnects: Vec<(u16, LinxAbsence)>,
+    /// When applications of all nodes want to have none, by the ids of node and peer: for the ledger.
+    pub absences: Arc<BTreeMap<(u16, u16), Vec<LinxAbsence>>>,
+    /// Frames that the scenario lets this node send.
+    pub injections: Vec<LinxInjection>,
     /// Every message is answered by one of so many octets.
     pub reply: Option<u32>,
     /// A rank of a program that it runs over its connections.
@@ -60,6 +74,28 @@ pub struct LinxFault {
     pub from: Time,
     /// Until when.
     pub until: Time,
+}
+
+/// A time in which an application wants to have no connection.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct LinxAbsence {
+    /// From when on.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+}
+
+/// A frame that the scenario sends in the name of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinxInjection {
+    /// When.
+    pub at: Time,
+    /// Id of the peer that it goes to.
+    pub to: u16,
+    /// Its octets, 1 at least.
+    pub octets: Vec<u8>,
+    /// Whether addresses, generations and sequence number in them count from those of the connection.
+    pub relative: bool,
 }
 
 /// What goes wrong.

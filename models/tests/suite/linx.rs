@@ -18,6 +18,8 @@ const UNIT: u64 = 100_000_000_000;
 fn node(own: u16, carrier: Carrier, hb_tmo: u8, peers: Vec<u16>) -> LinxConfig {
     LinxConfig {
         node: own,
+        port: 1,
+        peer_port: 1,
         carrier,
         connection_priority: 2,
         heartbeat_priority: 1,
@@ -27,12 +29,17 @@ fn node(own: u16, carrier: Carrier, hb_tmo: u8, peers: Vec<u16>) -> LinxConfig {
         reconnect_after: 0,
         reconnect_spread: 0,
         options: linx_riocm::Options::default(),
+        first_cid: None,
+        generation: None,
         peers,
         connect_at: Time(u64::from(own) * 77_000),
         spread: Duration(0),
         loss: [0; 3],
         faults: Vec::new(),
         outages: Arc::default(),
+        disconnects: Vec::new(),
+        absences: Arc::default(),
+        injections: Vec::new(),
         reply: None,
         program: None,
         charted: false,
@@ -105,7 +112,7 @@ fn a_mesh_comes_up_and_stays_up() {
         let stats = &totals.stats;
         assert_eq!((totals.nodes, totals.wanted, totals.up, totals.half_up), (8, 28, 28, 0));
         assert!(totals.all_up.is_some_and(|at| at.0 < 5 * MICROSECOND), "{:?}", totals.all_up);
-        assert_eq!((stats.connected, stats.ended), (56, [0; 6]));
+        assert_eq!((stats.connected, stats.ended), (56, [0; 7]));
         // 100 units of 100 ms: 19 heartbeats at each end, and the one that opens the connection.
         assert_eq!(stats.frames.sent_heartbeats, 56 * 20);
         // At most those of the last moment are on their way; all gaps are one period and a bit of jitter, but
@@ -414,7 +421,55 @@ fn messages_that_a_full_host_dropped_are_not_under_way() {
     let totals = totals(&net, 100 * MICROSECOND);
     sound(&totals);
     let stats = &totals.stats;
-    assert_eq!((stats.messages, stats.refused, totals.up, stats.ended), (10, 0, 1, [0; 6]), "{totals:?}");
+    assert_eq!((stats.messages, stats.refused, totals.up, stats.ended), (10, 0, 1, [0; 7]), "{totals:?}");
     assert_eq!((stats.delivered + totals.unseen, totals.lost, totals.under_way), (10, 0, 0), "{totals:?}");
     assert!((2..=4).contains(&stats.delivered), "{totals:?}");
+}
+
+/// Two endpoints, a node of LINX for each `(endpoint, flow, port, port of the peer)`.
+fn cores(nodes: &[(u16, u16, u16, u16)], senders: &[(u32, SourceConfig)]) -> Net {
+    let mut net = single(2, switch(2));
+    for flow in 0..2 {
+        let of_flow = nodes.iter().filter(|node| node.1 == flow);
+        let of_flow: Vec<_> = of_flow
+            .map(|&(own, _, port, peer_port)| {
+                let stream = format!("e{own:03}/linx {port}");
+                let node = LinxConfig { port, peer_port, stream, ..node(own, STREAM, 5, vec![1 - own]) };
+                (u32::from(own), ProtocolConfig::Linx(Box::new(node)))
+            })
+            .collect();
+        let senders = if flow == 0 { senders } else { &[] };
+        net.sessions(&of_flow, senders);
+    }
+    for id in 0..2 {
+        let agent = net.agent(id);
+        agent.clock = CLOCK;
+        agent.response_timeout = 100 * UNIT;
+    }
+    net
+}
+
+fn all_totals(net: &Net, until: u64) -> Vec<LinxTotals> {
+    let (_, outcome) = net.run(until);
+    outcome.totals.of::<LinxTotals>().cloned().collect()
+}
+
+/// Which core a frame is for says its port, and nothing else: a core of one flow here and a core of another
+/// flow there have a connection if the ports of their frames fit, and the cores beside them hear nothing.
+///
+/// Proves: RIOCM-10.1-11, RIOCM-10.1-12
+#[test]
+fn frames_go_to_the_core_that_their_port_names() {
+    let source = messages(100, 10, MICROSECOND);
+    let nodes = [(0, 0, 7, 9), (0, 1, 4, 6), (1, 0, 8, 3), (1, 1, 9, 7)];
+    let totals = all_totals(&cores(&nodes, &[(0, source)]), 100 * MICROSECOND);
+    let [first, second] = &totals[..] else { panic!("two flows") };
+    // An end in each flow; the others ask for ports that nobody has, and each of their REQ is counted.
+    assert_eq!((first.stats.connected, second.stats.connected), (1, 1), "{totals:?}");
+    assert_eq!((first.stats.messages, second.stats.delivered), (10, 10), "{totals:?}");
+    assert_eq!((first.stats.delivered, second.stats.corrupt), (0, 0), "{totals:?}");
+    // 100 us are 10 s of the protocol: 50 REQ, one in each 2 us. A frame is under way for less.
+    assert_eq!((first.stats.portless, second.stats.portless), (50, 50), "{totals:?}");
+    let stray = |totals: &LinxTotals| totals.stats.frames.stray_management + totals.stats.frames.stray;
+    assert_eq!((stray(first), stray(second)), (0, 0), "{totals:?}");
 }

@@ -30,8 +30,8 @@ use crate::event::{Class, ConnectionId, Event, Link, Problem, Reason};
 use crate::fragment::cut;
 use crate::node::Peer;
 use crate::options::{
-    GapTimer, HB_TMO_DEFAULT, Liveness, MTU_MIN, Opening, Options, PERIOD_UNIT, PERIODS, Renewal,
-    RepeatedRequest, ResetMode, Supervision,
+    GapTimer, HB_TMO_DEFAULT, Liveness, MTU_MIN, Opening, Options, PERIOD_UNIT, Renewal, RepeatedRequest,
+    ResetMode, Supervision,
 };
 use crate::outbox::Outbox;
 use crate::receive::{Place, Receive};
@@ -95,7 +95,7 @@ pub enum Phase {
 /// What can run out.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Timer {
-    /// Three periods without a sign of life (connected, resetting).
+    /// Too long without a sign of life (connected, resetting).
     Supervision,
     /// A gap in the sequence numbers stayed open (connected).
     Gap,
@@ -204,11 +204,16 @@ struct Connected {
 }
 
 impl Connected {
-    fn sign_of_life(&mut self, now: u64) {
+    fn sign_of_life(&mut self, cx: &Context<'_>) {
         self.watch = match self.watch {
-            Watch::Until(_) => Watch::Until(now.saturating_add(u64::from(PERIODS) * self.terms.period())),
-            Watch::Ticks(_) => Watch::Ticks(PERIODS),
+            Watch::Until(_) => Watch::Until(cx.now.saturating_add(self.patience(cx))),
+            Watch::Ticks(_) => Watch::Ticks(cx.options.periods),
         };
+    }
+
+    /// How long the peer may stay silent. Picoseconds.
+    fn patience(&self, cx: &Context<'_>) -> u64 {
+        u64::from(cx.options.periods) * self.terms.period()
     }
 
     /// Whether a peer that begins anew can take the place of the one before: nothing was exchanged.
@@ -219,7 +224,7 @@ impl Connected {
     /// Begins to wait for the packets in front of those that are held.
     fn watch_gap(&mut self, cx: &Context<'_>) {
         let wait = match cx.options.gap_timer {
-            GapTimer::Periods => u64::from(PERIODS) * self.terms.period(),
+            GapTimer::Periods => self.patience(cx),
             GapTimer::After(wait) => wait,
             GapTimer::Off => return,
         };
@@ -289,6 +294,19 @@ impl Connection {
 
     pub(crate) fn is_proved(&self) -> bool {
         matches!(&self.state, State::Connected(connected) if connected.proved)
+    }
+
+    /// Of the current or last attempt.
+    pub(crate) fn generation(&self) -> u8 {
+        self.generation
+    }
+
+    /// The number of the data packet that leaves next.
+    pub(crate) fn next_seqno(&self) -> u16 {
+        match &self.state {
+            State::Connected(connected) => connected.next_seqno,
+            _ => 0,
+        }
     }
 
     fn link_of(&self, connected: &Connected) -> Link {
@@ -517,7 +535,7 @@ impl Connection {
         match &mut self.state {
             State::Connected(connected) => {
                 cx.counters.heartbeats += 1;
-                connected.sign_of_life(cx.now);
+                connected.sign_of_life(cx);
                 return self.prove(cx);
             }
             State::Connecting(connecting) if connecting.acked && connecting.cid == dst_cid => {
@@ -556,7 +574,7 @@ impl Connection {
                     cx.counters.above_mtu += 1;
                 }
                 if cx.options.liveness == Liveness::Any {
-                    connected.sign_of_life(cx.now);
+                    connected.sign_of_life(cx);
                 }
                 match connected.receive.place(data.seqno, window) {
                     Place::Within(0) => self.process(cx, data),
@@ -751,8 +769,8 @@ impl Connection {
         let period = terms.period();
         let (heartbeat_at, watch) = match (cx.options.supervision, connecting.request_at) {
             // One timer for REQ and ticks: it goes on.
-            (Supervision::Ticks, Some(at)) => (at, Watch::Ticks(PERIODS)),
-            (Supervision::Ticks, None) => (cx.now.saturating_add(period), Watch::Ticks(PERIODS)),
+            (Supervision::Ticks, Some(at)) => (at, Watch::Ticks(cx.options.periods)),
+            (Supervision::Ticks, None) => (cx.now.saturating_add(period), Watch::Ticks(cx.options.periods)),
             (Supervision::Deadline, _) => (cx.now.saturating_add(period), Watch::Until(0)),
         };
         let receive = mem::take(&mut connecting.receive);
@@ -769,7 +787,7 @@ impl Connection {
             watch,
             receive,
         };
-        connected.sign_of_life(cx.now);
+        connected.sign_of_life(cx);
         let link = self.link_of(&connected);
         self.state = State::Connected(connected);
         self.send_ack(cx, cid, terms);

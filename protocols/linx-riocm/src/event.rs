@@ -55,7 +55,7 @@ pub enum Reason {
     PeerRestart,
     /// The peer sent RESET.
     PeerReset,
-    /// No sign of life for three periods.
+    /// No sign of life for three periods, or as many as the options say.
     Timeout,
     /// The local link went down.
     LinkDown,

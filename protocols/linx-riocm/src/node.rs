@@ -64,6 +64,8 @@ pub enum ConfigError {
     },
     /// Requests without a pause.
     RequestPeriod,
+    /// A connection that is timed out as soon as it is up.
+    Periods,
     /// An MTU that no peer accepts.
     Mtu {
         /// What was asked for.
@@ -80,6 +82,7 @@ impl fmt::Display for ConfigError {
         match self {
             Self::Window { found } => write!(f, "window: 1 to 32767, {found} found"),
             Self::RequestPeriod => write!(f, "request_period: at least 1, 0 found"),
+            Self::Periods => write!(f, "periods: at least 1, 0 found"),
             Self::Mtu { found } => write!(f, "mtu: {MTU_MIN} to 65535, {found} found"),
             Self::Taken(id) => write!(f, "ports: connection {} is between them", id.index()),
             Self::Full => write!(f, "connections: at most {MAX_CONNECTIONS} in a node"),
@@ -123,7 +126,7 @@ impl Node {
     /// A node without connections, its link up.
     ///
     /// # Errors
-    /// [`ConfigError::Window`], [`ConfigError::RequestPeriod`].
+    /// [`ConfigError::Window`], [`ConfigError::RequestPeriod`], [`ConfigError::Periods`].
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         let Config { device, first_cid, options } = config;
         if !(1..1 << 15).contains(&options.window) {
@@ -131,6 +134,9 @@ impl Node {
         }
         if options.request_period == 0 {
             return Err(ConfigError::RequestPeriod);
+        }
+        if options.periods == 0 {
+            return Err(ConfigError::Periods);
         }
         Ok(Self {
             device,
@@ -399,6 +405,18 @@ impl Node {
     #[must_use]
     pub fn link(&self, id: ConnectionId) -> Option<Link> {
         self.connections[id.index()].link()
+    }
+
+    /// The generation of the present attempt of a connection, or of its last one.
+    #[must_use]
+    pub fn generation(&self, id: ConnectionId) -> u8 {
+        self.connections[id.index()].generation()
+    }
+
+    /// The sequence number of the data packet that leaves next over a connection; 0 while it is not up.
+    #[must_use]
+    pub fn next_seqno(&self, id: ConnectionId) -> u16 {
+        self.connections[id.index()].next_seqno()
     }
 
     /// Whether a connection is up and its peer has proved that it is, too: messages leave at once.

@@ -21,7 +21,8 @@ pub const HB_TMO_DEFAULT: u8 = 5;
 /// Packets that a sequence number may be ahead, less one; default of [`Options::window`].
 pub const WINDOW_DEFAULT: u16 = 64;
 
-/// Periods without a sign of life after which a connection is timed out.
+/// Periods without a sign of life after which a connection is timed out, as the text has it; default of
+/// [`Options::periods`].
 pub const PERIODS: u8 = 3;
 
 /// What happens after a local problem.
@@ -59,10 +60,10 @@ pub enum Liveness {
 /// When a silent connection is timed out.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Supervision {
-    /// Three periods after the last sign of life.
+    /// [`Options::periods`] after the last sign of life.
     #[default]
     Deadline,
-    /// At the third tick of the own heartbeat timer after it: after two to three periods.
+    /// At as many ticks of the own heartbeat timer after it: up to a period sooner.
     Ticks,
 }
 
@@ -90,7 +91,7 @@ pub enum Renewal {
 /// How long a gap in the sequence numbers may stay open.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum GapTimer {
-    /// Three heartbeat periods.
+    /// [`Options::periods`] of heartbeats.
     #[default]
     Periods,
     /// So many picoseconds.
@@ -123,6 +124,8 @@ pub struct Options {
     pub liveness: Liveness,
     /// When a silent connection is timed out.
     pub supervision: Supervision,
+    /// Periods without a sign of life after which it is, at least 1. Default 3, which is what the text says.
+    pub periods: u8,
     /// When the first message may leave.
     pub opening: Opening,
     /// When a connection takes a new generation.
@@ -142,6 +145,7 @@ impl Default for Options {
             repeated_request: RepeatedRequest::default(),
             liveness: Liveness::default(),
             supervision: Supervision::default(),
+            periods: PERIODS,
             opening: Opening::default(),
             renewal: Renewal::default(),
         }

@@ -643,7 +643,8 @@ pub struct FlowSpec {
     /// way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rpc: Option<RpcSpec>,
-    /// LINX connections, and messages over them; `size` is that of a message. At most one such flow.
+    /// LINX connections, and messages over them; `size` is that of a message. Several such flows may meet at
+    /// an endpoint if they have different ports there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linx: Option<LinxSpec>,
     /// Conduits of session management, and PDUs on them; `size` is that of a PDU. At most one such flow.

@@ -89,7 +89,8 @@ fn agree(own: &Link, theirs: &Link) -> bool {
 impl Linx {
     /// The connection to another node.
     fn to(&self, other: &Linx) -> Option<usize> {
-        self.config.peers.binary_search(&other.config.node).ok()
+        let fits = (self.config.port, self.config.peer_port) == (other.config.peer_port, other.config.port);
+        self.config.peers.binary_search(&other.config.node).ok().filter(|_| fits)
     }
 
     fn link(&self, connection: usize) -> Option<Link> {

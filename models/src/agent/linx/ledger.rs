@@ -2,7 +2,7 @@
 
 use super::super::protocol::Token;
 use super::paths::Break;
-use crate::config::{LinxConfig, LinxFault, LinxFaultKind};
+use crate::config::{LinxAbsence, LinxConfig, LinxFault, LinxFaultKind};
 use crate::observe::stats::linx::plus;
 use crate::observe::stats::{GAP_CLASSES, LinxEnd, LinxStats, widen};
 use linx_riocm::Counters;
@@ -16,6 +16,9 @@ const FRAMES: usize = 1 << 15;
 
 /// Never.
 const NEVER: u64 = u64::MAX;
+
+/// Link address of the sender in messages that a scenario forges.
+const FORGED: u32 = u32::MAX;
 
 /// How a message is told from all others of its direction: its link addresses.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -39,9 +42,10 @@ impl Note {
         self.src >> 1
     }
 
-    /// What the message is filled with.
-    pub fn filler(self) -> u8 {
-        (self.dst as u8).wrapping_add((self.src as u8).wrapping_mul(31))
+    /// What the message is filled with by who has this port: messages of other cores are filled otherwise.
+    pub fn filler(self, port: u16) -> u8 {
+        let core = (port.wrapping_sub(1) as u8).wrapping_mul(101);
+        (self.dst as u8).wrapping_add((self.src as u8).wrapping_mul(31)).wrapping_add(core)
     }
 }
 
@@ -108,7 +112,10 @@ pub(super) struct Ledger {
     pulses: Vec<Pulse>,
     peers: Vec<u16>,
     own: u16,
+    /// Of the senders of what comes.
+    peer_port: u16,
     outages: Arc<BTreeMap<u16, Vec<LinxFault>>>,
+    absences: Arc<BTreeMap<(u16, u16), Vec<LinxAbsence>>>,
     /// By connection: when the way to the peer is broken, in the fabric.
     pub breaks: Vec<Vec<Break>>,
     /// Own last start.
@@ -139,7 +146,9 @@ impl Ledger {
             pulses: vec![Pulse::default(); count],
             peers: config.peers.clone(),
             own: config.node,
+            peer_port: config.peer_port,
             outages: Arc::clone(&config.outages),
+            absences: Arc::clone(&config.absences),
             breaks: Vec::new(),
             booted: 0,
             past: Counters::default(),
@@ -154,6 +163,14 @@ impl Ledger {
         Some((last.from.0, last.until.0))
     }
 
+    /// When one of the ends did not want the connection.
+    fn unwanted(&self, connection: usize) -> impl Iterator<Item = Break> + '_ {
+        let (own, peer) = (self.own, self.peers[connection]);
+        let ends = [(own, peer), (peer, own)].into_iter();
+        let absences = ends.filter_map(|ends| self.absences.get(&ends)).flatten();
+        absences.map(|absence| (absence.from.0, absence.until.0))
+    }
+
     /// Since when the peer or the way to it was not there, if that was so at any time from `since` to `now`:
     /// a silence that began after `since` is no false alarm.
     fn broken(&self, connection: usize, since: u64, now: u64) -> Option<u64> {
@@ -162,11 +179,14 @@ impl Ledger {
         let faults = faults.filter(|fault| fault.kind != LinxFaultKind::Stall);
         let ways = self.breaks.get(connection).into_iter().flatten().copied();
         let all = faults.map(|fault| (fault.from.0, fault.until.0)).chain(ways);
+        let all = all.chain(self.unwanted(connection));
         all.filter(|&(from, until)| from <= now && until >= since).map(|(from, _)| from).min()
     }
 
     pub fn connected(&mut self, connection: usize, period: u64, now: u64, fabric_now: u64) {
         let there = self.outage(connection, fabric_now).map_or(0, |(_, until)| until);
+        let wanted = self.unwanted(connection).map(|absence| absence.1).filter(|&until| until <= fabric_now);
+        let there = wanted.fold(there, u64::max);
         let life = &mut self.lives[connection];
         self.stats.connected += 1;
         if life.ended != NEVER {
@@ -182,20 +202,21 @@ impl Ledger {
         self.pulses[connection] = Pulse { heard: now, heard_at: fabric_now, period };
     }
 
-    pub fn ended(&mut self, connection: usize, end: LinxEnd, now: u64, fabric_now: u64) {
+    /// A connection ended. Whether it was up: a node also gives up attempts.
+    pub fn ended(&mut self, connection: usize, end: LinxEnd, now: u64, fabric_now: u64) -> bool {
         let outage = self.outage(connection, fabric_now);
         let broken = self.broken(connection, self.pulses[connection].heard_at, fabric_now);
-        let Some((since, fabric_since)) = self.lives[connection].up.take() else { return };
+        let Some((since, fabric_since)) = self.lives[connection].up.take() else { return false };
         self.lives[connection].ended = fabric_now;
         let stats = &mut self.stats;
         stats.ended[end as usize] += 1;
         stats.up_ps += u128::from(fabric_now - fabric_since);
-        if now - since < 3 * self.pulses[connection].period {
+        if now - since < 3 * self.pulses[connection].period && end != LinxEnd::Requested {
             stats.flaps += 1;
         }
         self.pulses[connection].period = 0;
-        if end == LinxEnd::Crash {
-            return;
+        if matches!(end, LinxEnd::Crash | LinxEnd::Requested) {
+            return true;
         }
         match outage {
             Some((from, _)) if from >= fabric_since => stats.detected.record(fabric_now - from),
@@ -205,6 +226,7 @@ impl Ledger {
             },
             _ => {}
         }
+        true
     }
 
     pub fn booted(&mut self, fabric_now: u64) {
@@ -260,6 +282,10 @@ impl Ledger {
     /// with when it was sent, and this is the time now; others look at what it carries.
     pub fn deliver(&mut self, connection: usize, note: Note, octets: &[u8], stamped: Option<u64>) -> bool {
         let stats = &mut self.stats;
+        if note.src == FORGED {
+            stats.forged += 1;
+            return false;
+        }
         let life = &mut self.lives[connection];
         if note.life() > life.their_number {
             if life.their_number > 0 && life.heard_in == life.number {
@@ -282,7 +308,7 @@ impl Ledger {
         stats.octets += octets.len() as u64;
         let Some(fabric_now) = stamped else { return true };
         let stamp = octets.first_chunk().map(|at| u64::from_be_bytes(*at));
-        if octets.get(8..).unwrap_or(&[]).iter().any(|&octet| octet != note.filler()) {
+        if octets.get(8..).unwrap_or(&[]).iter().any(|&octet| octet != note.filler(self.peer_port)) {
             stats.corrupt += 1;
         } else if let Some(at) = stamp {
             let times = if note.is_reply() { &mut stats.round_trips } else { &mut stats.message_ps };

@@ -58,17 +58,20 @@ pub enum LinxEnd {
     LinkDown = 4,
     /// This node went down.
     Crash = 5,
+    /// The application of this node asked for it.
+    Requested = 6,
 }
 
 impl LinxEnd {
     /// All, in index order.
-    pub const ALL: [LinxEnd; 6] = [
+    pub const ALL: [LinxEnd; 7] = [
         LinxEnd::Timeout,
         LinxEnd::PeerReset,
         LinxEnd::PeerRestart,
         LinxEnd::Local,
         LinxEnd::LinkDown,
         LinxEnd::Crash,
+        LinxEnd::Requested,
     ];
 }
 
@@ -125,6 +128,14 @@ pub struct LinxStats {
     pub muted: u64,
     /// Frames that came to a node that was deaf or down.
     pub unheard: u64,
+    /// Frames for a port that no core of the device has.
+    pub portless: u64,
+    /// Frames that the scenario sent in the name of nodes.
+    pub injected: u64,
+    /// Of these, those of data: where the receiver takes one, it is not what its peer has sent.
+    pub injected_data: u64,
+    /// Messages that came of them.
+    pub forged: u64,
     /// What the connection managers counted.
     pub frames: Counters,
 }
@@ -168,6 +179,10 @@ impl LinxStats {
         self.stalled += other.stalled;
         self.muted += other.muted;
         self.unheard += other.unheard;
+        self.portless += other.portless;
+        self.injected += other.injected;
+        self.injected_data += other.injected_data;
+        self.forged += other.forged;
         self.frames = plus(&self.frames, &other.frames);
     }
 }

@@ -269,6 +269,7 @@ fn a_node_refuses_what_cannot_work() {
     assert_eq!(with(Options { window: found, ..Options::default() }), Some(ConfigError::Window { found }));
     assert_eq!(with(Options { window: 32767, ..Options::default() }), None);
     assert_eq!(with(Options { request_period: 0, ..Options::default() }), Some(ConfigError::RequestPeriod));
+    assert_eq!(with(Options { periods: 0, ..Options::default() }), Some(ConfigError::Periods));
     let mut node = Node::new(Config::default()).unwrap();
     let error = node.add(Peer { mtu: 63, ..Peer::new(1) }).unwrap_err();
     assert_eq!(error.to_string(), "mtu: 64 to 65535, 63 found");

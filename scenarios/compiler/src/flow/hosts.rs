@@ -70,9 +70,29 @@ fn check_interfaces(c: &mut Compiler<'_>, parts: &[Placed]) {
     }
 }
 
+/// Whether the nodes of an endpoint, one in each flow, have different ports: whose frames would they be else?
+fn check_ports(c: &mut Compiler<'_>, parts: &[Placed]) {
+    let mut taken: BTreeMap<(usize, u16), u16> = BTreeMap::new();
+    for placed in parts {
+        let Some(ProtocolConfig::Linx(node)) = &placed.node else { continue };
+        let first = *taken.entry((placed.device, node.port)).or_insert(placed.flow);
+        if first == placed.flow {
+            continue;
+        }
+        let name = c.graph.nodes[placed.device].name.clone();
+        let message = format!("port {} of \"{name}\" has a node in another flow already", node.port);
+        let finding = Diagnostic::error("SC085", format!("/traffic/{}/linx", placed.flow), message);
+        let help =
+            "give this flow other ports (\"src_port\", \"dst_port\"), or name all endpoints in one flow";
+        c.out.push(finding.help(help).also(format!("/traffic/{first}/linx"), "the other flow"));
+        return;
+    }
+}
+
 /// The agents of all endpoints that take part in such flows.
 pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfig> {
     check_interfaces(c, &parts);
+    check_ports(c, &parts);
     let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
     for Placed { device, flow, source, node } in parts {
         let protocol = match (node, &c.host) {

@@ -1,5 +1,7 @@
 //! Flows of LINX: every endpoint of `from` and `to` becomes a node.
 
+mod script;
+
 use super::messages::{self, Carried};
 use super::program;
 use super::session::member;
@@ -8,11 +10,13 @@ use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::quantities::Quantities;
 use crate::spec::*;
-use crate::units::Ratio;
+use crate::units::{self, Ratio};
 use models::config::*;
 use models::linx_riocm::Options;
-use models::linx_riocm::fragment::Fragmentation;
-use models::linx_riocm::options::MILLISECOND;
+use models::linx_riocm::fragment::{Fragmentation, Limits};
+use models::linx_riocm::options::{
+    GapTimer, Liveness, MILLISECOND, Opening, Renewal, RepeatedRequest, ResetMode, Supervision,
+};
 use models::linx_riocm::wire::{FRAG_OCTETS, START_OCTETS};
 use models::sim_core::{Duration, Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -133,6 +137,8 @@ pub(crate) fn defaults() -> LinxNodeSpec {
         window: Some(64),
         fragmentation: Some(FragmentationKind::Simple),
         profile: Some(LinxProfile::Standard),
+        // What the profile says, unless the file does.
+        ..LinxNodeSpec::default()
     }
 }
 
@@ -145,7 +151,12 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     for time in [&mut linx.at, &mut linx.offset, &mut linx.spread] {
         time.get_or_insert_with(|| "0 ps".into());
     }
+    let port = *linx.src_port.get_or_insert(1);
+    linx.dst_port.get_or_insert(port);
     linx.chart.get_or_insert(false);
+    for inject in linx.inject.iter_mut().flatten().filter(|inject| inject.frame.is_none()) {
+        inject.relative.get_or_insert(false);
+    }
     for fault in linx.faults.iter_mut().flatten() {
         fault.times.get_or_insert(1);
         fault.spread.get_or_insert_with(|| "0 ps".into());
@@ -168,6 +179,15 @@ pub(crate) fn times(linx: &LinxSpec) -> Vec<(String, &dyn Written)> {
             }),
         );
     }
+    for (i, disconnect) in linx.disconnects.iter().flatten().enumerate() {
+        times.push((format!("disconnects/{i}/at"), &disconnect.at));
+        if let Some(lasts) = &disconnect.lasts {
+            times.push((format!("disconnects/{i}/for"), lasts));
+        }
+    }
+    for (i, inject) in linx.inject.iter().flatten().enumerate() {
+        times.push((format!("inject/{i}/at"), &inject.at));
+    }
     times
 }
 
@@ -177,8 +197,12 @@ pub(crate) fn periods(node: &LinxNodeSpec) -> Vec<(String, &dyn Written)> {
         ("request_period", &node.request_period),
         ("reconnect", &node.reconnect),
         ("reconnect_spread", &node.reconnect_spread),
+        ("request_jitter", &node.request_jitter),
     ];
-    all.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()? as &dyn Written))).collect()
+    let all =
+        all.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()? as &dyn Written)));
+    let gap = node.gap_timer.as_ref().map(|time| ("gap_timer".to_owned(), time as &dyn Written));
+    all.chain(gap).collect()
 }
 
 /// Whether the settings of the flow go together.
@@ -222,12 +246,11 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
             mixed(&format!("{key}/every"), "the fault would come again before it is over", help);
         }
     }
-    let first = c.spec.traffic.iter().position(|flow| flow.linx.is_some());
-    if let Some(first) = first.filter(|&first| !std::ptr::eq(&c.spec.traffic[first], flow)) {
-        let message = "a second flow makes LINX connections: an endpoint is one node";
-        let finding = Diagnostic::error("SC048", format!("{at}/linx"), message);
-        let finding = finding.help("name all endpoints in one flow");
-        c.out.push(finding.also(format!("/traffic/{first}/linx"), "the first one"));
+    for (i, disconnect) in linx.disconnects.iter().flatten().enumerate() {
+        if disconnect.lasts.as_ref().is_some_and(|lasts| lasts.get() == 0) {
+            let key = format!("linx/disconnects/{i}/for");
+            mixed(&key, "who connects again at once has not disconnected", "for example \"1 s\"");
+        }
     }
     if let Some(loss) = &linx.loss {
         for (key, share) in shares(loss) {
@@ -269,6 +292,47 @@ pub(crate) fn frames(octets: u32, mtu: u16) -> Vec<u32> {
     frames
 }
 
+/// Where an endpoint stands in a flow.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Side {
+    From,
+    To,
+}
+
+/// The ports of a flow, and the endpoints that have them.
+struct Ports {
+    src: u16,
+    dst: u16,
+    sides: BTreeMap<usize, Side>,
+}
+
+impl Ports {
+    fn of(linx: &LinxSpec) -> Self {
+        let (src, dst) = (*filled(&linx.src_port), *filled(&linx.dst_port));
+        Self { src, dst, sides: BTreeMap::new() }
+    }
+
+    /// The endpoint is on this side. A node has one port, on whichever side it is.
+    fn take(&mut self, c: &mut Compiler<'_>, at: &str, device: usize, side: Side) {
+        if *self.sides.entry(device).or_insert(side) == side || self.src == self.dst {
+            return;
+        }
+        let name = c.graph.nodes[device].name.clone();
+        let (src, dst) = (self.src, self.dst);
+        let message = format!("\"{name}\" is in \"from\" and in \"to\": its port would be {src} and {dst}");
+        let finding = Diagnostic::error("SC085", format!("{at}/linx"), message);
+        c.once(finding.help("give both ends one port, or make two flows"));
+    }
+
+    /// The port of an endpoint, and that of its peers.
+    fn both(&self, device: usize) -> (u16, u16) {
+        match self.sides.get(&device) {
+            Some(Side::To) => (self.dst, self.src),
+            Some(Side::From) | None => (self.src, self.dst),
+        }
+    }
+}
+
 /// What a node of a flow is set to.
 pub(crate) fn settings(c: &Compiler<'_>, device: usize) -> LinxNodeSpec {
     filled(&c.devices[device].endpoint().expect("flows end at endpoints").linx).clone()
@@ -286,6 +350,7 @@ pub(crate) fn nodes(
     let before = c.out.len();
     // Both ends of a connection are configured for it.
     let mut peers: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    let mut ports = Ports::of(linx);
     for (device, destinations) in places {
         // A rank that talks to nobody is a node all the same: its program computes.
         peers.entry(*device).or_default();
@@ -304,6 +369,8 @@ pub(crate) fn nodes(
         for &id in ids.iter().filter(|&&id| id != own) {
             peers.entry(*device).or_default().insert(id);
             peers.entry(devices[&id]).or_default().insert(own);
+            ports.take(c, at, *device, Side::From);
+            ports.take(c, at, devices[&id], Side::To);
         }
     }
     let by_name: BTreeMap<String, usize> =
@@ -317,6 +384,9 @@ pub(crate) fn nodes(
         (c.ids[device] as u16, away)
     });
     let outages = Arc::new(away.filter(|(_, away)| !away.is_empty()).collect::<BTreeMap<_, _>>());
+    let disconnects = script::disconnects(c, &at, linx, &peers, devices, &by_name);
+    let absences = Arc::new(script::absences(c, &disconnects));
+    let injections = script::injections(c, &at, linx, &peers, &by_name);
     let positions: BTreeMap<usize, u64> = places.iter().map(|(device, _)| *device).zip(0..).collect();
     let loss = linx.loss.clone().unwrap_or_default();
     let loss = shares(&loss).map(|(_, share)| millionths(share).expect("shares were checked"));
@@ -326,8 +396,11 @@ pub(crate) fn nodes(
         let node = settings(c, device);
         check_node(c, device, &node);
         let position = positions.get(&device).copied().unwrap_or(0);
+        let (port, peer_port) = ports.both(device);
         let config = LinxConfig {
             node: c.ids[device] as u16,
+            port,
+            peer_port,
             carrier: match filled(&node.carrier) {
                 CarrierKind::Stream => Carrier::Stream { cos: *filled(&node.cos), stream_id: STREAM },
                 CarrierKind::Message => {
@@ -341,13 +414,18 @@ pub(crate) fn nodes(
             hb_tmo: *filled(&node.hb_tmo),
             reconnect_after: filled(&node.reconnect).get(),
             reconnect_spread: filled(&node.reconnect_spread).get(),
-            options: options(c, device, &node),
+            options: options(c, device, port, &node),
+            first_cid: node.first_cid,
+            generation: node.generation,
             peers: peers.into_iter().map(|id| id as u16).collect(),
             connect_at: Time(begin.saturating_add(position.saturating_mul(offset))),
             spread: Duration(filled(&linx.spread).get()),
             loss,
             faults: faults.get(&device).cloned().unwrap_or_default(),
             outages: Arc::clone(&outages),
+            disconnects: disconnects.get(&device).cloned().unwrap_or_default(),
+            absences: Arc::clone(&absences),
+            injections: injections.get(&device).cloned().unwrap_or_default(),
             reply: linx.reply.map(u32::from),
             program: None,
             charted: *filled(&linx.chart),
@@ -363,28 +441,73 @@ const JITTER_MS: u64 = 128;
 /// Draws before they begin again.
 const JITTERS: usize = 251;
 
-fn options(c: &Compiler<'_>, device: usize, node: &LinxNodeSpec) -> Options {
+fn options(c: &Compiler<'_>, device: usize, port: u16, node: &LinxNodeSpec) -> Options {
     let base = match filled(&node.profile) {
         LinxProfile::LinxForLinux => Options::linx_for_linux(),
         LinxProfile::Standard => Options::default(),
     };
     Options {
         request_period: filled(&node.request_period).get(),
+        jitter: jitter(c, device, port, node),
         window: *filled(&node.window),
+        limits: Limits {
+            open: node.open_messages.map_or(base.limits.open, usize::from),
+            octets: node.longest_message.unwrap_or(base.limits.octets),
+        },
         fragmentation: match filled(&node.fragmentation) {
             FragmentationKind::Patch => Fragmentation::Patch,
             FragmentationKind::Simple => Fragmentation::Simple,
         },
-        jitter: match filled(&node.profile) {
-            LinxProfile::LinxForLinux => {
-                let path = format!("{}/linx jitter", c.graph.nodes[device].name);
-                let mut draws = Stream::new(c.seed, &path, Purpose::PHASE);
-                let mut draw = || draws.below(2 * JITTER_MS) as i64 - JITTER_MS as i64;
-                (0..JITTERS).map(|_| draw() * MILLISECOND as i64).collect()
-            }
-            LinxProfile::Standard => Vec::new(),
-        },
-        ..base
+        gap_timer: node.gap_timer.as_ref().map_or(base.gap_timer, |time| match time.get() {
+            Period::Auto => GapTimer::Periods,
+            Period::Off => GapTimer::Off,
+            Period::Time(time) => GapTimer::After(time),
+        }),
+        reset_mode: node.reset_mode.map_or(base.reset_mode, |mode| match mode {
+            LinxResetMode::Handshake => ResetMode::Handshake,
+            LinxResetMode::Immediate => ResetMode::Immediate,
+        }),
+        repeated_request: node.repeated_request.map_or(base.repeated_request, |request| match request {
+            LinxRepeatedRequest::Acknowledge => RepeatedRequest::Acknowledge,
+            LinxRepeatedRequest::Teardown => RepeatedRequest::Teardown,
+        }),
+        liveness: node.liveness.map_or(base.liveness, |liveness| match liveness {
+            LinxLiveness::Heartbeat => Liveness::Heartbeat,
+            LinxLiveness::Any => Liveness::Any,
+        }),
+        supervision: node.supervision.map_or(base.supervision, |supervision| match supervision {
+            LinxSupervision::Deadline => Supervision::Deadline,
+            LinxSupervision::Ticks => Supervision::Ticks,
+        }),
+        periods: node.periods.unwrap_or(base.periods),
+        opening: node.opening.map_or(base.opening, |opening| match opening {
+            LinxOpening::Proved => Opening::Proved,
+            LinxOpening::AtOnce => Opening::AtOnce,
+        }),
+        renewal: node.renewal.map_or(base.renewal, |renewal| match renewal {
+            LinxRenewal::Connect => Renewal::Connect,
+            LinxRenewal::Never => Renewal::Never,
+        }),
+    }
+}
+
+/// What is added to the time between two REQ, or taken away: the jitter of the file, or that of the profile.
+fn jitter(c: &Compiler<'_>, device: usize, port: u16, node: &LinxNodeSpec) -> Vec<i64> {
+    let name = &c.graph.nodes[device].name;
+    // Cores have jitter of their own; that of the first has the name it always had.
+    let path = if port == 1 { format!("{name}/linx jitter") } else { format!("{name}/linx jitter {port}") };
+    let mut draws = Stream::new(c.seed, &path, Purpose::PHASE);
+    match (&node.request_jitter, filled(&node.profile)) {
+        (Some(time), _) if time.get() == 0 => Vec::new(),
+        (Some(time), _) => {
+            let most = time.get();
+            (0..JITTERS).map(|_| draws.uniform_between(0, 2 * most) as i64 - most as i64).collect()
+        }
+        (None, LinxProfile::LinxForLinux) => {
+            let mut draw = || draws.below(2 * JITTER_MS) as i64 - JITTER_MS as i64;
+            (0..JITTERS).map(|_| draw() * MILLISECOND as i64).collect()
+        }
+        (None, LinxProfile::Standard) => Vec::new(),
     }
 }
 
@@ -414,6 +537,20 @@ fn check_node(c: &mut Compiler<'_>, device: usize, node: &LinxNodeSpec) {
         c.once(
             Diagnostic::error("SC008", format!("{at}/request_period"), message).help("use a positive time"),
         );
+    }
+    let period = filled(&node.request_period).get();
+    if let Some(jitter) = node.request_jitter.as_ref().map(Quantity::get)
+        && jitter > 0
+        && jitter >= period
+    {
+        let message = format!("\"{name}\" would repeat a request before it has sent it");
+        let finding = Diagnostic::error("SC087", format!("{at}/request_jitter"), message);
+        c.once(finding.help(format!("allowed: less than request_period, {}", units::time_text(period))));
+    }
+    if node.gap_timer.as_ref().is_some_and(|time| time.get() == Period::Time(0)) {
+        let message = format!("\"{name}\" would never wait for a frame that another one has overtaken");
+        let finding = Diagnostic::error("SC087", format!("{at}/gap_timer"), message);
+        c.once(finding.help("allowed: a positive time, \"auto\" or \"off\""));
     }
 }
 

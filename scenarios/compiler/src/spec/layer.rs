@@ -38,7 +38,9 @@ layer! {
     }
     LinxNodeSpec {
         carrier, mailbox, segment, cos, mtu, hb_tmo, connection_priority, heartbeat_priority, data_priorities,
-        request_period, reconnect, reconnect_spread, window, fragmentation, profile
+        request_period, reconnect, reconnect_spread, window, fragmentation, profile, request_jitter, liveness,
+        supervision, periods, gap_timer, reset_mode, repeated_request, opening, renewal, open_messages,
+        longest_message, first_cid, generation
     }
     SessionNodeSpec {
         algorithm, validation, management, data, mailbox, data_mailbox, stream, cos, segment, retry, timeout,

@@ -6,6 +6,7 @@ mod bad_sweeps;
 mod configure;
 mod fabric;
 mod golden;
+mod linx;
 mod loggopsim;
 mod mutations;
 mod options;
