@@ -17,6 +17,7 @@ use models::stats::FlowStats;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod bars;
+mod conduits;
 mod timeouts;
 mod victims;
 
@@ -135,7 +136,7 @@ const fn row(
 }
 
 /// Every figure of a run, in the order of its report.
-static ROWS: [Row; 17] = [
+static ROWS: [Row; 18] = [
     row("goodput", "octets delivered once, for each flow", |caption, reports| {
         bars(caption, reports, &GOODPUT)
     }),
@@ -194,6 +195,11 @@ static ROWS: [Row; 17] = [
         "heartbeat_timeouts",
         "LINX connections lost although the peer lived, by the length of a stall",
         timeouts::timeouts,
+    ),
+    row(
+        "conduits",
+        "conduits, records and leaked streams of session management over time, where a census counts them",
+        conduits::conduits,
     ),
     row("queues", "packets that wait, over time", queues),
     row(

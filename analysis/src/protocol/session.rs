@@ -2,12 +2,14 @@
 
 use super::{Get, Protocol, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
+use crate::csv::{Cell, Column, Get as Cells, csv, whole};
 use crate::metric::{Row, yes};
 use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
 use models::sim_core::Time;
-use models::stats::SessionTotals;
+use models::session_management::protocol::APPLICATION_STREAMS;
+use models::stats::{SessionCount, SessionTotals};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -83,6 +85,14 @@ impl Protocol for Session {
         ]
     }
 
+    fn series(&self, runs: &[&RunData]) -> Option<(&'static str, String)> {
+        let counted = |run: &&RunData| {
+            run.outcome.totals.of::<SessionTotals>().any(|totals| !totals.census.is_empty())
+        };
+        let variants = runs.iter().map(|run| (run.name.as_str(), *run));
+        runs.iter().any(counted).then(|| ("sessions.csv", csv(&SESSIONS, variants, counts)))
+    }
+
     fn nodes(&self, outcome: &Outcome) -> Vec<u32> {
         outcome
             .totals
@@ -91,6 +101,25 @@ impl Protocol for Session {
             .collect()
     }
 }
+
+/// The counts of every census of a run, with their flows.
+fn counts(run: &RunData) -> Vec<(u16, SessionCount)> {
+    let all = run.outcome.totals.of::<SessionTotals>();
+    all.flat_map(|totals| totals.census.iter().map(|count| (totals.flow, *count))).collect()
+}
+
+const SESSIONS: [Column<Cells<RunData, (u16, SessionCount)>>; 10] = [
+    Column::new("flow", "flow", |run, at| Cell::Text(flow_name(run, at.0))),
+    Column::new("time_us", "instant of the census", |_, at| Cell::Real(at.1.at.0 as f64 / 1e6)),
+    Column::new("conduits", "pairs of records that fit each other", |_, at| whole(at.1.conduits)),
+    Column::new("records", "records of conduits", |_, at| whole(at.1.records)),
+    Column::new("half_open", "of these, with an unknown side", |_, at| whole(at.1.half_open)),
+    Column::new("orphans", "of these, complete and without a partner", |_, at| whole(at.1.orphans)),
+    Column::new("streams", "streams open at their receivers", |_, at| whole(at.1.streams)),
+    Column::new("leaked_streams", "of these, of no use to anybody", |_, at| whole(at.1.leaked)),
+    Column::new("stream_ids", "StreamIDs handed out so far", |_, at| whole(at.1.allocated)),
+    Column::new("management_octets", "octets of management messages so far", |_, at| whole(at.1.octets)),
+];
 
 fn of_flow(run: &RunData, flow: Option<usize>) -> Option<&SessionTotals> {
     counted(run, flow)
@@ -225,6 +254,50 @@ pub struct SessionSummary {
     pub injected: InjectedSummary,
     /// Steps of the script that found nothing to do.
     pub missed_steps: u64,
+    /// What streams cost, where a census counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<CostSummary>,
+}
+
+/// What streams cost: a leaked one as much as any other, and nobody gives it back.
+#[derive(Clone, Debug, Serialize)]
+pub struct CostSummary {
+    /// StreamIDs taken at the end.
+    pub stream_ids: u64,
+    /// Most StreamIDs that one node has given to one other.
+    pub most_of_a_pair: u64,
+    /// Of all that a node has for another, 57 344, the share of these.
+    pub share_of_stream_ids: Num,
+    /// Octets of all management messages.
+    pub management_octets: u64,
+    /// Octets of management messages for each StreamID that was handed out; `null`: none was.
+    pub octets_a_stream: Option<Num>,
+}
+
+impl CostSummary {
+    fn new(totals: &SessionTotals) -> Option<Self> {
+        let last = totals.census.last()?;
+        let (octets, allocated) = (totals.stats.management_octets, totals.stats.allocated);
+        Some(Self {
+            stream_ids: last.streams,
+            most_of_a_pair: totals.most_from_one,
+            share_of_stream_ids: Num(totals.most_from_one as f64 / f64::from(APPLICATION_STREAMS)),
+            management_octets: octets,
+            octets_a_stream: (allocated > 0).then(|| Num(octets as f64 / allocated as f64)),
+        })
+    }
+
+    /// A line for a terminal, with the break before it.
+    fn line(&self) -> String {
+        let octets = self.octets_a_stream.map_or(String::new(), |octets| format!(", {octets} for each"));
+        format!(
+            "\n    {} taken, at most {} of {} of a pair of nodes; {} of management{octets}",
+            counted_text(self.stream_ids, "StreamIDs"),
+            count_text(self.most_of_a_pair),
+            count_text(APPLICATION_STREAMS.into()),
+            counted_text(self.management_octets, "octets"),
+        )
+    }
 }
 
 /// How the conduits of a flow end.
@@ -423,6 +496,7 @@ impl SessionSummary {
                 delayed: stats.injected[2],
             },
             missed_steps: stats.missed_steps,
+            cost: CostSummary::new(totals),
         }
     }
 
@@ -479,6 +553,9 @@ impl SessionSummary {
         if let Some(at) = self.record_limit_us {
             let at = time_text(at.0 * 1e6);
             let _ = write!(out, "\n    stopped at the limit of records from {at} on");
+        }
+        if let Some(cost) = &self.cost {
+            out += &cost.line();
         }
         let pdus = &self.pdus;
         if pdus.sent > 0 {

@@ -469,6 +469,7 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
     }
     d.set(&mut node, 30, "SessionNodeSpec/record_limit", &[1, 20]);
     d.set(&mut node, 20, "SessionNodeSpec/first_stream", &[0, 57_343]);
+    d.set(&mut node, 20, "SessionNodeSpec/stream_limit", &[1, 3, 57_344]);
     d.set(&mut node, 30, "SessionNodeSpec/rts", &[true, false]);
     d.set(&mut node, 4, "SessionNodeSpec/mute", &[true, false]);
     d.set(&mut node, 2, "SessionNodeSpec/refuses", &[true, false]);
@@ -587,6 +588,7 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
         }
     }
     d.set(&mut fields, 20, "SessionSpec/chart", &[true, false]);
+    d.set(&mut fields, 25, "SessionSpec/census", &["1 us", "6999 ns"]);
     flow.insert("session".into(), fields.into());
     d.set(flow, 30, "session/priority", &[0, 1]);
 }

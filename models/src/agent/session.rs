@@ -10,6 +10,7 @@
 //! enough for that.
 
 mod audit;
+mod census;
 mod launch;
 mod names;
 mod reader;
@@ -25,6 +26,7 @@ use crate::config::{
 use crate::observe::probe::{ProtocolFact, SignalKind};
 use crate::observe::stats::SessionStats;
 use crate::observe::totals::Totals;
+use census::Census;
 use launch::Launcher;
 use reader::Reader;
 use session_management::attribute::{Attribute, Attributes, Conveyance as DataChannel, HeaderFormat, List};
@@ -94,6 +96,8 @@ pub(crate) struct Session {
     /// The rank of a program that it runs.
     courier: Option<Box<Courier>>,
     stats: SessionStats,
+    /// What it had at certain instants.
+    census: Option<Box<Census>>,
     /// What endpoints before a restart counted.
     past: Counters,
 }
@@ -137,6 +141,7 @@ impl Session {
             }),
             courier: config.program.as_ref().map(|program| Box::new(Courier::new(program))),
             stats: SessionStats::default(),
+            census: config.census.map(|every| Box::new(Census::new(every))),
             past: Counters::default(),
             config: Box::new(config.clone()),
         };
@@ -615,6 +620,7 @@ impl Session {
 
 impl Protocol for Session {
     fn start(&mut self, cx: &mut Cx<'_>) {
+        self.keep_for_census(cx.fabric_now);
         if self.config.announces {
             let own = &self.config.directory[&self.config.node];
             cx.announce(own.contact, periods(own));
@@ -631,6 +637,7 @@ impl Protocol for Session {
         if self.config.mute {
             return;
         }
+        self.keep_for_census(cx.fabric_now);
         let from = received.from as u16;
         self.look_up(cx.now, from);
         if self.config.charted {
@@ -649,6 +656,7 @@ impl Protocol for Session {
     }
 
     fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, outcome: Outcome) {
+        self.keep_for_census(cx.fabric_now);
         // What the conveyance loses the protocol repeats, or not.
         let ended = self.under_way.remove(&token);
         let failed = matches!(outcome, Outcome::Failed);
@@ -659,6 +667,7 @@ impl Protocol for Session {
     }
 
     fn timeout(&mut self, cx: &mut Cx<'_>) {
+        self.keep_for_census(cx.fabric_now);
         if self.poll_timeout().is_some_and(|at| at <= cx.now) {
             self.endpoint.handle_timeout(cx.now);
             self.drain(cx);
@@ -673,6 +682,7 @@ impl Protocol for Session {
     }
 
     fn arrival(&mut self, cx: &mut Cx<'_>) {
+        self.keep_for_census(cx.fabric_now);
         while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= cx.fabric_now) {
             let action = entry.remove();
             self.act(cx, action);
@@ -691,7 +701,7 @@ impl Protocol for Session {
 
     fn audit(&self, ends: &Ends<'_>, totals: &mut Totals) {
         let nodes = ends.nodes();
-        totals.push(audit::audit(ends.flow, &nodes));
+        totals.push(audit::audit(ends.flow, ends.at, &nodes));
         let ranks: Vec<&Courier> = nodes.iter().filter_map(|(_, node)| node.courier.as_deref()).collect();
         if !ranks.is_empty() {
             totals.push(courier::audit(ends.flow, ProgramTransport::Session, &ranks));
@@ -767,6 +777,7 @@ fn endpoint_config(config: &SessionConfig) -> Config {
     endpoint.first_number = config.first_number;
     endpoint.first_stream = config.first_stream;
     endpoint.rts = config.rts;
+    endpoint.max_streams = config.stream_limit;
     endpoint.register_interval = config.poll;
     if let SessionData::Message(mailbox) = config.data {
         endpoint.data_mailbox = Some(mailbox);

@@ -34,6 +34,8 @@ pub struct SessionConfig {
     pub first_number: u32,
     /// First StreamID handed out to each peer.
     pub first_stream: u16,
+    /// StreamIDs taken by one peer at most; 57 344 are all there are.
+    pub stream_limit: u16,
     /// Whether a stopped source with data says so (RTS).
     pub rts: bool,
     /// It takes nothing in and says nothing.
@@ -71,6 +73,8 @@ pub struct SessionConfig {
     pub program: Option<ProgramConfig>,
     /// Whether every message is told to observers.
     pub charted: bool,
+    /// Time between the instants at which conduits, records and streams of all nodes are counted.
+    pub census: Option<Duration>,
 }
 
 /// How a node learns where others take management messages, and their periods.

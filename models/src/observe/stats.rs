@@ -234,6 +234,8 @@ pub struct SessionStats {
     pub rts: u64,
     /// Messages of data, or PDUs of DATA3.
     pub data_messages: u64,
+    /// Octets of all other messages, without what carries them; of those that leave twice, twice.
+    pub management_octets: u64,
     /// Repetitions of requests.
     pub retransmissions: u64,
     /// Malformed messages received.
@@ -335,6 +337,7 @@ impl SessionStats {
         self.xons += other.xons;
         self.rts += other.rts;
         self.data_messages += other.data_messages;
+        self.management_octets += other.management_octets;
         self.retransmissions += other.retransmissions;
         self.malformed += other.malformed;
         self.dropped += other.dropped;
@@ -403,6 +406,33 @@ pub struct SessionTotals {
     pub ends: Vec<ConduitEnd>,
     /// (device, leaked streams, receive streams handed out) of every node.
     pub by_node: Vec<(u32, u64, u64)>,
+    /// Most receive streams that one node has open from one peer: so many of its StreamIDs are taken.
+    pub most_from_one: u64,
+    /// What there was at the instants of a census, in their order; empty without one.
+    pub census: Vec<SessionCount>,
+}
+
+/// Conduits, records and streams of all nodes of a flow at one instant.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionCount {
+    /// When. What happens at the instant itself has happened.
+    pub at: Time,
+    /// Conduits: pairs of records that fit each other.
+    pub conduits: u64,
+    /// Records.
+    pub records: u64,
+    /// Records with an unknown side.
+    pub half_open: u64,
+    /// Complete records without a partner.
+    pub orphans: u64,
+    /// Streams that are open at their receivers: so many StreamIDs are taken.
+    pub streams: u64,
+    /// Of these, streams that are of no use: in no conduit, or, where none are wanted, unknown to their source.
+    pub leaked: u64,
+    /// StreamIDs handed out so far.
+    pub allocated: u64,
+    /// Octets of management messages sent so far.
+    pub octets: u64,
 }
 
 impl FlowTotals for SessionTotals {

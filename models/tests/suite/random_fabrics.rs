@@ -253,6 +253,7 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 record_limit: 12,
                 first_number: 0,
                 first_stream: 0,
+                stream_limit: 0xE000,
                 rts: d.chance(50),
                 contacts: ContactSource::Assumed,
                 poll: 1_000_000,
@@ -271,6 +272,7 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 faults: (0..d.below(4)).map(|_| fault(d)).collect(),
                 script: None,
                 charted: d.chance(30),
+                census: Some(Duration(50 * T)),
             })),
         ));
         let to = Destinations::Uniform { ids: peers.clone(), except: Some(place as u32) };

@@ -38,6 +38,7 @@ fn node(id: u16, nodes: u16) -> SessionConfig {
         record_limit: 1 << 16,
         first_number: 0,
         first_stream: 0x1000 * (id + 1),
+        stream_limit: 0xE000,
         rts: true,
         contacts: ContactSource::Assumed,
         poll: 1_000_000,
@@ -56,6 +57,7 @@ fn node(id: u16, nodes: u16) -> SessionConfig {
         faults: Vec::new(),
         script: None,
         charted: false,
+        census: None,
     }
 }
 

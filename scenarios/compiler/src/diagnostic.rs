@@ -385,6 +385,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC076", "staging queues that can stop each other"),
     ("SC077", "script of which no delays give the order"),
     ("SC080", "something that a medium does not have"),
+    ("SC090", "census with no instants or too many"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

@@ -120,6 +120,7 @@ pub(crate) fn defaults() -> SessionNodeSpec {
         xon_timeout: text("1 s"),
         record_limit: Some(1 << 16),
         first_stream: Some(0),
+        stream_limit: Some(57_344),
         rts: Some(true),
         mute: Some(false),
         contact: Some(ContactKind::Assumed),
@@ -159,6 +160,7 @@ pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &dyn Written)> {
         ("offset", &session.offset),
         ("spread", &session.spread),
         ("close_at", &session.close_at),
+        ("census", &session.census),
     ];
     let given =
         own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()? as &dyn Written)));
@@ -233,6 +235,7 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         let finding = Diagnostic::error("SC008", format!("{at}/priority"), message);
         c.out.push(finding.help("allowed: 0 and 1"));
     }
+    check_census(c, at, session);
     let sound = c.out.len() == before;
     if session.script.as_ref().and_then(|script| script.realisable) == Some(false) {
         let message = "no delays of messages give this order with timers at their periods: the script fires \
@@ -240,6 +243,20 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         c.out.push(Diagnostic::warning("SC077", format!("{at}/session/script/realisable"), message));
     }
     sound
+}
+
+/// Instants of a census at most: each is a line of a series, and every node keeps what it has then.
+const CENSUSES: u64 = 10_000;
+
+fn check_census(c: &mut Compiler<'_>, at: &str, session: &SessionSpec) {
+    let Some(every) = session.census.as_ref().and_then(|every| every.read().ok()) else { return };
+    let run = c.spec.run.as_ref().and_then(|run| run.until.as_ref());
+    let until = run.and_then(|until| until.read().ok()).unwrap_or(0);
+    if every == 0 || until / every > CENSUSES {
+        let message = format!("a census every {} of {}", units::time_text(every), units::time_text(until));
+        let help = format!("allowed: 1 to {CENSUSES} times in a run");
+        c.out.push(Diagnostic::error("SC090", format!("{at}/session/census"), message).help(help));
+    }
 }
 
 /// Sizes of PDUs with their weights.
@@ -359,6 +376,7 @@ pub(crate) fn nodes(
             record_limit: *filled(&node.record_limit),
             first_number: 0,
             first_stream: *filled(&node.first_stream),
+            stream_limit: *filled(&node.stream_limit),
             rts: *filled(&node.rts),
             mute: *filled(&node.mute),
             directory: Arc::clone(&directory),
@@ -388,6 +406,7 @@ pub(crate) fn nodes(
             script: session.script.is_some().then(|| scripts.get(&device).cloned().unwrap_or_default()),
             program: None,
             charted: *filled(&session.chart),
+            census: session.census.as_ref().map(|every| Duration(every.get())),
         };
         (device, config)
     });

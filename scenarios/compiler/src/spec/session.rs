@@ -57,6 +57,11 @@ pub struct SessionNodeSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 57343))]
     pub first_stream: Option<u16>,
+    /// StreamIDs that one peer can have at this node at most, those that rest after a CLOSE included (default
+    /// 57344: all). Who asks for more is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 57344))]
+    pub stream_limit: Option<u16>,
     /// Whether a stopped source with data says so by RTS (default true).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rts: Option<bool>,
@@ -174,6 +179,10 @@ pub struct SessionSpec {
     /// Whether results show a message sequence chart (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chart: Option<bool>,
+    /// Time between the instants at which conduits, records, streams and leaked streams of all nodes are
+    /// counted, for a series, a figure and what a leaked stream costs (default: they are not).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub census: Option<Quantity<Picoseconds>>,
 }
 
 /// What nodes open.

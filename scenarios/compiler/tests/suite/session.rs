@@ -2,7 +2,7 @@
 
 use models::probe::Journey;
 use models::stats::SessionTotals;
-use models::{Probe, Progress, RunOptions, Watched};
+use models::{Outcome, Probe, Progress, RunOptions, Watched};
 use scenarios::load;
 
 /// Octets of the messages of the first device, in their order.
@@ -45,6 +45,84 @@ fn observed(first: &str, second: &str, session: &str) -> (SessionTotals, Vec<u32
     let outcome = simulation.finish();
     let Octets(octets) = seen;
     (outcome.totals.one::<SessionTotals>().expect("one flow").clone(), octets)
+}
+
+/// Runs a scenario of two nodes and one flow until then: settings of both nodes, and the flow.
+fn until(time: &str, node: &str, flow: &str) -> Outcome {
+    let text = format!(
+        r#"{{
+            "name": "test",
+            "topology": {{"single_switch": {{"ports": 2}}}},
+            "links": {{"length": "40 m"}},
+            "endpoint": {{"session": {{{node}}}}},
+            "traffic": [{{"name": "pdus", {flow}}}],
+            "run": {{"until": "{time}", "warmup": "0 ps", "sample_every": "off"}}
+        }}"#
+    );
+    let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let variant = &plan.variants[0];
+    let mut seen = Octets::default();
+    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut seen);
+    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
+    simulation.finish()
+}
+
+fn outcome(node: &str, flow: &str) -> Outcome {
+    until("200 us", node, flow)
+}
+
+fn totals(outcome: &Outcome) -> &SessionTotals {
+    outcome.totals.one().expect("one flow")
+}
+
+/// Two OPENs that cross, as printed: each node takes one StreamID in a round trip, until it has none left for
+/// the other. From then on an OPEN is answered by REFUSE, which leaves nothing behind.
+///
+/// Proves: SMP-4.2.3-4
+/// Proves: SMP-3.6.2-1
+#[test]
+fn who_has_no_stream_id_left_refuses() {
+    let end = |limit: u16| {
+        let node = format!(r#""algorithm": "literal", "stream_limit": {limit}"#);
+        let flow = r#""from": "all", "to": {"uniform": {}}, "session": {"census": "50 us"}"#;
+        totals(&outcome(&node, flow)).clone()
+    };
+    for limit in [1, 2, 30] {
+        let end = end(limit);
+        let (taken, last) = (2 * u64::from(limit), end.census[3]);
+        assert_eq!((end.stats.allocated, end.most_from_one), (taken, limit.into()), "{end:?}");
+        assert_eq!((end.stats.accepts, end.stats.refuses, end.stats.opens), (taken, 2, taken + 2));
+        assert_eq!((last.streams, last.records), (taken, end.records));
+        // OPEN has 24 octets, ACCEPT and REFUSE have 28.
+        assert_eq!(end.stats.management_octets, 24 * (taken + 2) + 28 * (taken + 2));
+    }
+    // With all its StreamIDs it goes on.
+    assert_eq!(end(57_344).stats.refuses, 0);
+}
+
+/// What a census counts at its instants is what it would have found at the end of a shorter run; it changes
+/// nothing else.
+#[test]
+fn a_census_counts_what_there_is() {
+    let node = r#""algorithm": "literal", "stream_limit": 20"#;
+    let flow = |more: &str| format!(r#""from": "all", "to": {{"uniform": {{}}}}, "session": {{{more}}}"#);
+    let (without, with) = (outcome(node, &flow("")), outcome(node, &flow(r#""census": "7 us""#)));
+    assert_eq!((without.outcome, without.trajectory), (with.outcome, with.trajectory));
+    assert_eq!(without.events, with.events);
+    let (mut end, bare) = (totals(&with).clone(), totals(&without));
+    assert_eq!(end.census.len(), 28);
+    for count in std::mem::take(&mut end.census) {
+        let instant = format!("{} ps", count.at.0);
+        let shorter = until(&instant, node, &flow(""));
+        let found = totals(&shorter);
+        assert_eq!(
+            [count.conduits, count.records, count.half_open, count.orphans, count.leaked],
+            [found.pairs, found.records, found.half_open, found.orphans, found.leaked],
+            "at {instant}"
+        );
+        assert_eq!((count.allocated, count.octets), (found.stats.allocated, found.stats.management_octets));
+    }
+    assert_eq!(&end, bare);
 }
 
 /// Nodes that take data in different mailboxes, or by different conveyances, come to one conduit, over which
