@@ -60,8 +60,11 @@ pub(super) fn conduits(caption: &Caption, reports: &[VariantReport]) -> Option<S
         Course { label: "at the census", lines: LINES.map(|(_, of)| line(of)).into() }
     };
     let courses: Vec<Course> = panels.iter().zip(&scales.of).map(course).collect();
-    let keys: Vec<(Key, String)> =
-        LINES.iter().enumerate().map(|(index, (name, _))| (Key::Line(stroke(index)), (*name).into())).collect();
+    let keys: Vec<(Key, String)> = LINES
+        .iter()
+        .enumerate()
+        .map(|(index, (name, _))| (Key::Line(stroke(index)), (*name).into()))
+        .collect();
     let left_out = left_out(panels.len(), reports.len(), "variants");
     let note = "each end of a conduit has a record, and a conduit has two streams";
     let text = subtitle(caption, &joined(&[note, scales.note(), &left_out]));

@@ -7,8 +7,8 @@ use crate::metric::{Row, yes};
 use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
-use models::sim_core::Time;
 use models::session_management::protocol::APPLICATION_STREAMS;
+use models::sim_core::Time;
 use models::stats::{SessionCount, SessionTotals};
 use serde::Serialize;
 use serde_json::Value;
@@ -86,9 +86,8 @@ impl Protocol for Session {
     }
 
     fn series(&self, runs: &[&RunData]) -> Option<(&'static str, String)> {
-        let counted = |run: &&RunData| {
-            run.outcome.totals.of::<SessionTotals>().any(|totals| !totals.census.is_empty())
-        };
+        let counted =
+            |run: &&RunData| run.outcome.totals.of::<SessionTotals>().any(|totals| !totals.census.is_empty());
         let variants = runs.iter().map(|run| (run.name.as_str(), *run));
         runs.iter().any(counted).then(|| ("sessions.csv", csv(&SESSIONS, variants, counts)))
     }
@@ -254,9 +253,35 @@ pub struct SessionSummary {
     pub injected: InjectedSummary,
     /// Steps of the script that found nothing to do.
     pub missed_steps: u64,
+    /// ACCEPTs of a stream that its source had already.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub same_stream: u64,
+    /// Answers that a stream is not known, where data goes without OPEN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown_streams: Option<u64>,
+    /// USERDEFINED commands, if nodes sent any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_defined: Option<UserDefinedSummary>,
     /// What streams cost, where a census counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostSummary>,
+}
+
+/// USERDEFINED commands.
+#[derive(Clone, Debug, Serialize)]
+pub struct UserDefinedSummary {
+    /// Sent.
+    pub sent: u64,
+    /// Taken by a handler.
+    pub handled: u64,
+    /// Reported to their senders as unknown.
+    pub unknown: u64,
+}
+
+impl UserDefinedSummary {
+    fn new([sent, handled, unknown]: [u64; 3]) -> Option<Self> {
+        (sent > 0).then_some(Self { sent, handled, unknown })
+    }
 }
 
 /// What streams cost: a leaked one as much as any other, and nobody gives it back.
@@ -394,6 +419,9 @@ pub struct PduSummary {
     pub resumed_by_timeout: u64,
     /// Most PDUs that ever waited for one application.
     pub consumer_high_water: u32,
+    /// Delivered although one of their ends had restarted since they were sent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub former_life: u64,
 }
 
 /// What the scenario did to messages.
@@ -489,6 +517,7 @@ impl SessionSummary {
                 resumed: stats.resumed[0],
                 resumed_by_timeout: stats.resumed[1],
                 consumer_high_water: stats.consumer_high_water,
+                former_life: stats.former_life,
             },
             injected: InjectedSummary {
                 lost: stats.injected[0],
@@ -496,6 +525,9 @@ impl SessionSummary {
                 delayed: stats.injected[2],
             },
             missed_steps: stats.missed_steps,
+            same_stream: stats.same_stream,
+            unknown_streams: totals.unopened.then_some(stats.unknown_streams),
+            user_defined: UserDefinedSummary::new(stats.user_defined),
             cost: CostSummary::new(totals),
         }
     }
@@ -553,6 +585,14 @@ impl SessionSummary {
         if let Some(at) = self.record_limit_us {
             let at = time_text(at.0 * 1e6);
             let _ = write!(out, "\n    stopped at the limit of records from {at} on");
+        }
+        if let Some(UserDefinedSummary { sent, handled, unknown }) = self.user_defined {
+            let [sent, handled, unknown] = [sent, handled, unknown].map(count_text);
+            let _ = write!(out, "\n    USERDEFINED: {sent} sent, {handled} handled, {unknown} unknown");
+        }
+        if let Some(unknown) = self.unknown_streams {
+            let told = count_text(unknown);
+            let _ = write!(out, "\n    data without OPEN: {told} answers that the stream is not known");
         }
         if let Some(cost) = &self.cost {
             out += &cost.line();

@@ -299,6 +299,16 @@ pub struct SessionStats {
     pub data_doubled: u64,
     /// Steps of a script that found nothing to do.
     pub missed_steps: u64,
+    /// USERDEFINED commands sent, those that a handler took, and those that came back as unknown.
+    pub user_defined: [u64; 3],
+    /// PDUs that arrived although one of their ends had restarted since they were sent.
+    pub former_life: u64,
+    /// Ethernet frames that made room for younger ones while their stream was stopped.
+    pub frames_dropped: u64,
+    /// ACCEPTs of a stream that its source had already.
+    pub same_stream: u64,
+    /// Answers that a stream is not known.
+    pub unknown_streams: u64,
 }
 
 /// The shortest span that holds both.
@@ -372,6 +382,13 @@ impl SessionStats {
         }
         self.data_doubled += other.data_doubled;
         self.missed_steps += other.missed_steps;
+        for (sum, count) in self.user_defined.iter_mut().zip(other.user_defined) {
+            *sum += count;
+        }
+        self.former_life += other.former_life;
+        self.frames_dropped += other.frames_dropped;
+        self.same_stream += other.same_stream;
+        self.unknown_streams += other.unknown_streams;
     }
 }
 
@@ -400,6 +417,8 @@ pub struct SessionTotals {
     pub leaked: u64,
     /// When the last end of all wanted conduits was open; none: not all are, or there are other records.
     pub all_open: Option<Time>,
+    /// Data goes on a stream that needs no OPEN.
+    pub unopened: bool,
     /// What the nodes counted.
     pub stats: SessionStats,
     /// Every record, by device and peer.

@@ -386,6 +386,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC077", "script of which no delays give the order"),
     ("SC080", "something that a medium does not have"),
     ("SC090", "census with no instants or too many"),
+    ("SC091", "session that does not go with its protocol"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

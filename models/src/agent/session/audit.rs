@@ -15,6 +15,7 @@ pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTo
     let mut expected = BTreeSet::new();
     for &(_, node) in nodes {
         totals.stats.add(&node.totals());
+        totals.unopened |= matches!(node.config.wanted, Wanted::Nothing(_));
         let own = node.config.node;
         let conduits = node.config.creates.iter().filter(|_| node.config.wanted == Wanted::Conduits);
         for peer in conduits.flat_map(|creates| creates.peers.iter()) {
@@ -59,7 +60,7 @@ pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTo
             let sends = other.is_some_and(|peer| peer.is_open(StreamRef::transmit(own, stream.stream)));
             match node.config.wanted {
                 _ if kept.contains(&(stream.peer, stream.stream)) => {}
-                Wanted::Streams if sends => totals.streams += 1,
+                Wanted::Streams(_) if sends => totals.streams += 1,
                 _ => leaked += 1,
             }
         }

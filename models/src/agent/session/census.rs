@@ -132,7 +132,7 @@ fn count_one(at: Time, holdings: &[(u16, Wanted, &Holding)]) -> SessionCount {
         for stream in holding.streams.iter().filter(|stream| stream.side == Side::Receive) {
             // Where no conduits are wanted, a stream is of use as long as its source has it.
             let used = kept.contains(&(stream.peer, stream.stream))
-                || *wanted == Wanted::Streams && sent.contains(&(stream.peer, *own, stream.stream));
+                || matches!(wanted, Wanted::Streams(_)) && sent.contains(&(stream.peer, *own, stream.stream));
             count.streams += 1;
             count.leaked += u64::from(!used);
         }
