@@ -18,6 +18,7 @@ use models::stats::FlowStats;
 use std::collections::BTreeSet;
 
 mod bars;
+mod conduits;
 mod detection;
 mod timeouts;
 mod victims;
@@ -142,7 +143,7 @@ const fn row(
 }
 
 /// Every figure of a run, in the order of its report.
-static ROWS: [Row; 18] = [
+static ROWS: [Row; 19] = [
     row("goodput", "octets delivered once, for each flow", |caption, reports| {
         bars(caption, reports, &GOODPUT)
     }),
@@ -206,6 +207,11 @@ static ROWS: [Row; 18] = [
         "heartbeat_detection",
         "the same, and the time to notice a crash, by the period of heartbeats",
         detection::detection,
+    ),
+    row(
+        "conduits",
+        "conduits, records and leaked streams of session management over time, where a census counts them",
+        conduits::conduits,
     ),
     row("queues", "packets that wait, over time", queues),
     row(

@@ -121,7 +121,8 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 21] = [
+const FIGURES: [(&str, &str); 22] = [
+    ("conduit-leak", "conduits"),
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
     ("hol-saturation", "load"),
@@ -757,6 +758,43 @@ fn conduit_storm() {
     for variant in ["corrected-32-data", "literal-32-data"] {
         let stats = &conduits(&study, variant).stats;
         assert_eq!((stats.pdus_sent, stats.pdus_delivered, stats.pdus_lost), (3_200, 3_200, 0), "{variant}");
+    }
+}
+
+/// What leaked streams cost, and when there is none left: a StreamID, a record, an OPEN and an ACCEPT for each
+/// node and round trip.
+#[test]
+fn conduit_leak() {
+    let study = Study::run("conduit-leak");
+    let pair = conduits(&study, "corrected-pair");
+    // Both OPENs, then both ACCEPTs: a round trip.
+    let round_trip = pair.all_open.expect("it is open").0;
+    let literal = conduits(&study, "literal-pair");
+    for count in &literal.census {
+        let law = (2 * count.at.0 / round_trip).min(1_000);
+        assert!(count.allocated.abs_diff(law) <= 2, "{count:?}: {law} StreamIDs");
+        assert!(count.allocated.abs_diff(count.records) <= 2, "{count:?}");
+        assert!(count.allocated.abs_diff(count.leaked) <= 4, "{count:?}");
+        // Of the OPENs two are not answered yet.
+        let unanswered = count.octets - 52 * count.allocated;
+        assert!(unanswered <= 2 * 28, "{count:?}");
+    }
+    assert_eq!((literal.most_from_one, literal.stats.refuses), (500, 2));
+    for (variant, nodes) in [("corrected-pair", 2), ("corrected-32", 32)] {
+        let (totals, pairs) = (conduits(&study, variant), nodes * (nodes - 1) / 2);
+        let last = totals.census.last().expect("there was a census");
+        assert_eq!(audit(totals), [pairs, 0, 0, 0, 0], "{variant}");
+        let counted = [last.conduits, last.records, last.streams, last.leaked, last.octets];
+        assert_eq!(counted, [pairs, 2 * pairs, 2 * pairs, 0, 2 * 52 * pairs], "{variant}");
+        assert_eq!(totals.most_from_one, 1);
+    }
+    let storm = conduits(&study, "literal-32");
+    // Every node has given every other all that it has for it, and refuses what comes then.
+    assert_eq!((storm.stats.allocated, storm.most_from_one), (32 * 31 * 20, 20));
+    assert_eq!((storm.stats.refuses, storm.stats.opens), (32 * 31, 32 * 31 * 21));
+    for report in &study.reports {
+        let stats = &conduits(&study, &report.run.name).stats;
+        assert_eq!((stats.pdus_delivered, stats.pdus_lost), (stats.pdus_sent, 0), "{}", report.run.name);
     }
 }
 

@@ -2,12 +2,14 @@
 
 use super::{Get, Protocol, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
+use crate::csv::{Cell, Column, Get as Cells, csv, whole};
 use crate::metric::{Row, yes};
 use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
+use models::session_management::protocol::APPLICATION_STREAMS;
 use models::sim_core::Time;
-use models::stats::SessionTotals;
+use models::stats::{SessionCount, SessionTotals};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -83,6 +85,13 @@ impl Protocol for Session {
         ]
     }
 
+    fn series(&self, runs: &[&RunData]) -> Option<(&'static str, String)> {
+        let counted =
+            |run: &&RunData| run.outcome.totals.of::<SessionTotals>().any(|totals| !totals.census.is_empty());
+        let variants = runs.iter().map(|run| (run.name.as_str(), *run));
+        runs.iter().any(counted).then(|| ("sessions.csv", csv(&SESSIONS, variants, counts)))
+    }
+
     fn nodes(&self, outcome: &Outcome) -> Vec<u32> {
         outcome
             .totals
@@ -91,6 +100,25 @@ impl Protocol for Session {
             .collect()
     }
 }
+
+/// The counts of every census of a run, with their flows.
+fn counts(run: &RunData) -> Vec<(u16, SessionCount)> {
+    let all = run.outcome.totals.of::<SessionTotals>();
+    all.flat_map(|totals| totals.census.iter().map(|count| (totals.flow, *count))).collect()
+}
+
+const SESSIONS: [Column<Cells<RunData, (u16, SessionCount)>>; 10] = [
+    Column::new("flow", "flow", |run, at| Cell::Text(flow_name(run, at.0))),
+    Column::new("time_us", "instant of the census", |_, at| Cell::Real(at.1.at.0 as f64 / 1e6)),
+    Column::new("conduits", "pairs of records that fit each other", |_, at| whole(at.1.conduits)),
+    Column::new("records", "records of conduits", |_, at| whole(at.1.records)),
+    Column::new("half_open", "of these, with an unknown side", |_, at| whole(at.1.half_open)),
+    Column::new("orphans", "of these, complete and without a partner", |_, at| whole(at.1.orphans)),
+    Column::new("streams", "streams open at their receivers", |_, at| whole(at.1.streams)),
+    Column::new("leaked_streams", "of these, of no use to anybody", |_, at| whole(at.1.leaked)),
+    Column::new("stream_ids", "StreamIDs handed out so far", |_, at| whole(at.1.allocated)),
+    Column::new("management_octets", "octets of management messages so far", |_, at| whole(at.1.octets)),
+];
 
 fn of_flow(run: &RunData, flow: Option<usize>) -> Option<&SessionTotals> {
     counted(run, flow)
@@ -225,6 +253,76 @@ pub struct SessionSummary {
     pub injected: InjectedSummary,
     /// Steps of the script that found nothing to do.
     pub missed_steps: u64,
+    /// ACCEPTs of a stream that its source had already.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub same_stream: u64,
+    /// Answers that a stream is not known, where data goes without OPEN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown_streams: Option<u64>,
+    /// USERDEFINED commands, if nodes sent any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_defined: Option<UserDefinedSummary>,
+    /// What streams cost, where a census counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<CostSummary>,
+}
+
+/// USERDEFINED commands.
+#[derive(Clone, Debug, Serialize)]
+pub struct UserDefinedSummary {
+    /// Sent.
+    pub sent: u64,
+    /// Taken by a handler.
+    pub handled: u64,
+    /// Reported to their senders as unknown.
+    pub unknown: u64,
+}
+
+impl UserDefinedSummary {
+    fn new([sent, handled, unknown]: [u64; 3]) -> Option<Self> {
+        (sent > 0).then_some(Self { sent, handled, unknown })
+    }
+}
+
+/// What streams cost: a leaked one as much as any other, and nobody gives it back.
+#[derive(Clone, Debug, Serialize)]
+pub struct CostSummary {
+    /// StreamIDs taken at the end.
+    pub stream_ids: u64,
+    /// Most StreamIDs that one node has given to one other.
+    pub most_of_a_pair: u64,
+    /// Of all that a node has for another, 57 344, the share of these.
+    pub share_of_stream_ids: Num,
+    /// Octets of all management messages.
+    pub management_octets: u64,
+    /// Octets of management messages for each StreamID that was handed out; `null`: none was.
+    pub octets_a_stream: Option<Num>,
+}
+
+impl CostSummary {
+    fn new(totals: &SessionTotals) -> Option<Self> {
+        let last = totals.census.last()?;
+        let (octets, allocated) = (totals.stats.management_octets, totals.stats.allocated);
+        Some(Self {
+            stream_ids: last.streams,
+            most_of_a_pair: totals.most_from_one,
+            share_of_stream_ids: Num(totals.most_from_one as f64 / f64::from(APPLICATION_STREAMS)),
+            management_octets: octets,
+            octets_a_stream: (allocated > 0).then(|| Num(octets as f64 / allocated as f64)),
+        })
+    }
+
+    /// A line for a terminal, with the break before it.
+    fn line(&self) -> String {
+        let octets = self.octets_a_stream.map_or(String::new(), |octets| format!(", {octets} for each"));
+        format!(
+            "\n    {} taken, at most {} of {} of a pair of nodes; {} of management{octets}",
+            counted_text(self.stream_ids, "StreamIDs"),
+            count_text(self.most_of_a_pair),
+            count_text(APPLICATION_STREAMS.into()),
+            counted_text(self.management_octets, "octets"),
+        )
+    }
 }
 
 /// How the conduits of a flow end.
@@ -321,6 +419,9 @@ pub struct PduSummary {
     pub resumed_by_timeout: u64,
     /// Most PDUs that ever waited for one application.
     pub consumer_high_water: u32,
+    /// Delivered although one of their ends had restarted since they were sent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub former_life: u64,
 }
 
 /// What the scenario did to messages.
@@ -416,6 +517,7 @@ impl SessionSummary {
                 resumed: stats.resumed[0],
                 resumed_by_timeout: stats.resumed[1],
                 consumer_high_water: stats.consumer_high_water,
+                former_life: stats.former_life,
             },
             injected: InjectedSummary {
                 lost: stats.injected[0],
@@ -423,6 +525,10 @@ impl SessionSummary {
                 delayed: stats.injected[2],
             },
             missed_steps: stats.missed_steps,
+            same_stream: stats.same_stream,
+            unknown_streams: totals.unopened.then_some(stats.unknown_streams),
+            user_defined: UserDefinedSummary::new(stats.user_defined),
+            cost: CostSummary::new(totals),
         }
     }
 
@@ -479,6 +585,17 @@ impl SessionSummary {
         if let Some(at) = self.record_limit_us {
             let at = time_text(at.0 * 1e6);
             let _ = write!(out, "\n    stopped at the limit of records from {at} on");
+        }
+        if let Some(UserDefinedSummary { sent, handled, unknown }) = self.user_defined {
+            let [sent, handled, unknown] = [sent, handled, unknown].map(count_text);
+            let _ = write!(out, "\n    USERDEFINED: {sent} sent, {handled} handled, {unknown} unknown");
+        }
+        if let Some(unknown) = self.unknown_streams {
+            let told = count_text(unknown);
+            let _ = write!(out, "\n    data without OPEN: {told} answers that the stream is not known");
+        }
+        if let Some(cost) = &self.cost {
+            out += &cost.line();
         }
         let pdus = &self.pdus;
         if pdus.sent > 0 {

@@ -509,6 +509,15 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             stats.data_doubled
         );
         hold!(broken, stats.pdus_taken <= stats.pdus_delivered, "session {name}: more taken than delivered");
+        for count in &totals.census {
+            let (records, leaked) = (2 * count.conduits + count.half_open + count.orphans, count.leaked);
+            hold!(broken, records == count.records, "session {name}: {count:?}");
+            hold!(broken, leaked <= count.streams && count.streams <= count.allocated, "{name}: {count:?}");
+        }
+        let grows = |pair: &[models::stats::SessionCount]| {
+            pair[0].allocated <= pair[1].allocated && pair[0].octets <= pair[1].octets
+        };
+        hold!(broken, totals.census.windows(2).all(grows), "session {name}: a census forgets");
         hold!(
             broken,
             stats.ended <= stats.opened,

@@ -574,11 +574,38 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
     }
     d.set(&mut node, 30, "SessionNodeSpec/record_limit", &[1, 20]);
     d.set(&mut node, 20, "SessionNodeSpec/first_stream", &[0, 57_343]);
+    d.set(&mut node, 20, "SessionNodeSpec/stream_limit", &[1, 3, 57_344]);
     d.set(&mut node, 30, "SessionNodeSpec/rts", &[true, false]);
     d.set(&mut node, 4, "SessionNodeSpec/mute", &[true, false]);
     d.set(&mut node, 2, "SessionNodeSpec/refuses", &[true, false]);
     if world.configured {
         d.set(&mut node, 50, "SessionNodeSpec/contact", &["assumed", "registers"]);
+    }
+    if node.get("data").is_none_or(|data| data == "message") {
+        d.set(&mut node, 30, "SessionNodeSpec/header", &["data", "data1", "data2"]);
+    }
+    d.set(&mut node, 10, "SessionNodeSpec/advertises", &[true, false]);
+    if d.chance(15) {
+        let codes = d.of("SessionNodeSpec/user_commands", &[vec![240], vec![255], vec![240, 247]]);
+        node.insert("user_commands".into(), codes.into());
+    }
+    if d.chance(10) {
+        let streams = d.of("SessionNodeSpec/vendor_streams", &[vec![57_344], vec![57_344, 61_439]]);
+        node.insert("vendor_streams".into(), streams.into());
+    }
+    if d.chance(10) {
+        let known = d.of("SessionNodeSpec/understands", &[vec!["78"], vec!["ef01", "fe000000"]]);
+        node.insert("understands".into(), known.into());
+    }
+    // Only some kinds of flows know these.
+    if d.chance(4) {
+        d.set(&mut node, 50, "SessionNodeSpec/reuse_stream", &[true, false]);
+        d.set(&mut node, 50, "SessionNodeSpec/data_offset", &[1, 8]);
+        d.set(&mut node, 50, "SessionNodeSpec/frames_kept", &[1, 4]);
+        let mtus = [json!(1_000), json!({"from": 64, "to": 9_000})];
+        d.set(&mut node, 30, "SessionNodeSpec/mtu", &mtus);
+        let attributes = [json!(["7801020304050607"]), json!(["ef01000000000000", "fe00000000000000"])];
+        d.set(&mut node, 30, "SessionNodeSpec/vendor_attributes", &attributes);
     }
     if d.chance(40) {
         let mut consumer = Fields::new();
@@ -594,7 +621,8 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
 
 fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
     let mut fields = Fields::new();
-    let kind = d.of("session", &["plain", "plain", "program", "ethernet", "stream", "script"]);
+    let kinds = ["plain", "plain", "program", "ethernet", "stream", "script", "vendor", "unopened"];
+    let kind = d.of("session", &kinds);
     let target = d.any(&world.shape.endpoints);
     let others: Vec<String> = world.shape.endpoints.iter().filter(|name| **name != target).cloned().collect();
     let one = d.any(&others);
@@ -625,6 +653,22 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
         }
         "stream" => {
             fields.insert("opens".into(), "stream".into());
+            d.set(&mut fields, 40, "SessionSpec/streams", &[1, 2, 5]);
+        }
+        "vendor" => {
+            let names =
+                [json!({"vendor": "EXAMPLE", "name": "bulk"}), json!({"vendor": "00:1b:21", "name": "x"})];
+            let mut vendor = d.of("SessionSpec/vendor", &names);
+            if d.chance(50) {
+                vendor["streams"] = d.of("VendorSpec/streams", &[true, false]).into();
+            }
+            fields.insert("vendor".into(), vendor);
+        }
+        "unopened" => {
+            fields.insert(
+                "opens".into(),
+                json!({"vendor_stream": d.of("OpensKind/vendor_stream", &[57_344, 61_439])}),
+            );
         }
         "script" => {
             let step = |at: &str, node: &str, peer: &str, action: Value| {
@@ -654,9 +698,11 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
             d.set(&mut fields, 10, "SessionSpec/opens", &["conduit"]);
         }
     }
-    d.set(&mut fields, 15, "SessionSpec/request", &[true, false]);
+    if kind != "unopened" {
+        d.set(&mut fields, 15, "SessionSpec/request", &[true, false]);
+    }
     begin(d, &mut fields);
-    if kind != "program" && d.chance(20) {
+    if kind != "program" && kind != "unopened" && d.chance(20) {
         fields.insert("close_at".into(), us(d.between(world.until / 4, world.until)));
     }
     let pair = flow.get("to").is_some_and(Value::is_string) && flow["from"].is_array();
@@ -664,7 +710,11 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
     if d.chance(20) {
         let node = source.clone().map_or(json!("all"), Value::from);
         if source.is_some() || flow.get("to").is_none() || flow["from"] == "all" {
-            fields.insert("restarts".into(), json!([{"node": node, "at": us(d.between(5, world.until))}]));
+            let mut restart = json!({"node": node, "at": us(d.between(5, world.until))});
+            if d.chance(50) {
+                restart["reuse"] = d.of("RestartSpec/reuse", &[true, false]).into();
+            }
+            fields.insert("restarts".into(), json!([restart]));
         }
     }
     if let Some(source) = source.filter(|_| kind != "script") {
@@ -684,6 +734,14 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
                 .collect();
             fields.insert("faults".into(), faults.into());
         }
+        if d.chance(25) {
+            let code = d.of("UserCommandSpec/code", &[240, 255]);
+            let mut command = json!({"at": "4 us", "from": source, "to": to, "code": code});
+            if d.chance(60) {
+                command["octets"] = d.of("UserCommandSpec/octets", &["01 02", "ff"]).into();
+            }
+            fields.insert("user_defined".into(), json!([command]));
+        }
         if d.chance(35) {
             let octets =
                 d.of("InjectSpec/octets", &["10 00", "00", "ff ff ff ff ff ff ff ff", "2000000000000000"]);
@@ -692,6 +750,7 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
         }
     }
     d.set(&mut fields, 20, "SessionSpec/chart", &[true, false]);
+    d.set(&mut fields, 25, "SessionSpec/census", &["1 us", "6999 ns"]);
     flow.insert("session".into(), fields.into());
     d.set(flow, 30, "session/priority", &[0, 1]);
 }

@@ -71,7 +71,9 @@ fn nodes(config: &FabricConfig) -> Result<[&SessionConfig; 2], String> {
     };
     for node in [first, second] {
         let what = [
-            (node.wanted == Wanted::Streams, "opens streams, not conduits"),
+            (matches!(node.wanted, Wanted::Streams(_)), "opens streams, not conduits"),
+            (matches!(node.wanted, Wanted::Nothing(_)), "opens nothing"),
+            (node.restarts.iter().any(|restart| restart.reuses), "uses StreamIDs again when it restarts"),
             (node.mute, "is mute"),
             (node.refuses, "refuses everything"),
             (node.script.is_some(), "follows a script, which is one path"),

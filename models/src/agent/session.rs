@@ -10,6 +10,7 @@
 //! enough for that.
 
 mod audit;
+mod census;
 mod launch;
 mod names;
 mod reader;
@@ -25,6 +26,7 @@ use crate::config::{
 use crate::observe::probe::{ProtocolFact, SignalKind};
 use crate::observe::stats::SessionStats;
 use crate::observe::totals::Totals;
+use census::Census;
 use launch::Launcher;
 use reader::Reader;
 use session_management::attribute::{Attribute, Attributes, Conveyance as DataChannel, HeaderFormat, List};
@@ -33,9 +35,11 @@ use session_management::endpoint::{
     Advertised, Config, Counters, Deadline, Endpoint, Event, Outstanding, StreamRef,
 };
 use session_management::ethernet;
+use session_management::message::Command;
 use session_management::negotiate::Offer;
 use session_management::protocol::{APPLICATION_STREAMS, NO_STREAM, Protocol as Spoken};
 use session_management::register::{Contact, Participation};
+use session_management::status::StatusBits;
 use sim_core::{Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -49,9 +53,11 @@ const FRAME_HEADER: usize = 14;
 enum Action {
     Create(u16),
     CloseAll,
-    Restart,
+    Restart(bool),
     /// Octets leave as they are.
     Inject(usize),
+    /// A USERDEFINED command leaves.
+    Command(usize),
     /// The consumer is done with a PDU.
     Consumed,
     /// A delayed message leaves.
@@ -94,6 +100,8 @@ pub(crate) struct Session {
     /// The rank of a program that it runs.
     courier: Option<Box<Courier>>,
     stats: SessionStats,
+    /// What it had at certain instants.
+    census: Option<Box<Census>>,
     /// What endpoints before a restart counted.
     past: Counters,
 }
@@ -137,6 +145,7 @@ impl Session {
             }),
             courier: config.program.as_ref().map(|program| Box::new(Courier::new(program))),
             stats: SessionStats::default(),
+            census: config.census.map(|every| Box::new(Census::new(every))),
             past: Counters::default(),
             config: Box::new(config.clone()),
         };
@@ -151,8 +160,11 @@ impl Session {
         if let Some(at) = config.close_at {
             session.plan(at.0, Action::CloseAll);
         }
-        for at in &config.restarts {
-            session.plan(at.0, Action::Restart);
+        for restart in &config.restarts {
+            session.plan(restart.at.0, Action::Restart(restart.reuses));
+        }
+        for (number, (at, ..)) in config.commands.iter().enumerate() {
+            session.plan(at.0, Action::Command(number));
         }
         for (number, (at, ..)) in config.injections.iter().enumerate() {
             session.plan(at.0, Action::Inject(number));
@@ -194,8 +206,9 @@ impl Session {
                     }
                 }
             }
-            Action::Restart => self.restart(cx),
+            Action::Restart(reuses) => self.restart(cx, reuses),
             Action::Inject(number) => self.inject(cx, number),
+            Action::Command(number) => self.command(cx, number),
             Action::Consumed => {
                 if let Some(taker) = &mut self.consumer {
                     if let Some(sent) = taker.serving.take().flatten() {
@@ -245,7 +258,11 @@ impl Session {
                 self.note(cx, || "create_conduit".into());
                 self.endpoint.create_conduit(cx.now, peer, protocol).map(drop)
             }
-            Wanted::Streams => self.endpoint.open(cx.now, peer, protocol).map(drop),
+            Wanted::Streams(count) => {
+                (0..count).try_for_each(|_| self.endpoint.open(cx.now, peer, protocol).map(drop))
+            }
+            // What goes without OPEN goes at once.
+            Wanted::Nothing(_) => return,
         };
         if wanted.is_err() {
             // Its registers say that the peer takes no part.
@@ -253,15 +270,27 @@ impl Session {
         }
     }
 
+    /// A USERDEFINED command of the scenario leaves.
+    fn command(&mut self, cx: &mut Cx<'_>, number: usize) {
+        let (_, peer, code, octets) = self.config.commands[number].clone();
+        self.look_up(cx.now, peer);
+        let cos = self.config.cos;
+        // The compiler allows codes of such commands only.
+        let sent = self.endpoint.send_user_defined(cx.now, peer, (code, cos), None, &octets);
+        self.stats.user_defined[0] += u64::from(sent.is_ok());
+    }
+
     /// All state is lost. What is in the fabric stays there; StreamIDs and numbers are not used again, as if
-    /// they had been drawn anew.
-    fn restart(&mut self, cx: &mut Cx<'_>) {
+    /// they had been drawn anew, unless `reuses` says that they begin as before.
+    fn restart(&mut self, cx: &mut Cx<'_>, reuses: bool) {
         self.note(cx, || "restarts".into());
         let mut config = self.endpoint.config().clone();
-        config.first_number = self.endpoint.next_number();
         let counters = self.endpoint.counters();
-        config.first_stream =
-            config.first_stream.wrapping_add(counters.allocated as u16) % APPLICATION_STREAMS;
+        if !reuses {
+            config.first_number = self.endpoint.next_number();
+            config.first_stream =
+                config.first_stream.wrapping_add(counters.allocated as u16) % APPLICATION_STREAMS;
+        }
         self.past = plus(&self.past, counters);
         self.endpoint = Endpoint::new(config);
         self.known.clear();
@@ -335,7 +364,7 @@ impl Session {
                 self.endpoint.query(cx.now, StreamRef::transmit(peer, stream)).is_ok()
             }
             ScriptStep::Restart => {
-                self.restart(cx);
+                self.restart(cx, false);
                 true
             }
         };
@@ -379,7 +408,15 @@ impl Session {
             }
         }
         stamp(&mut pdu, header, cx.fabric_now);
-        self.send_to(cx.now, peer, pdu);
+        match self.config.wanted {
+            Wanted::Nothing(stream) => {
+                self.look_up(cx.now, peer);
+                let typed = self.config.directory.get(&peer).is_some_and(|entry| entry.typed_data);
+                let sent = self.endpoint.send_unopened(cx.now, peer, stream, typed, pdu);
+                self.stats.pdus_lost += u64::from(sent.is_err());
+            }
+            _ => self.send_to(cx.now, peer, pdu),
+        }
     }
 
     /// Sends a PDU now, or when the conduit is open.
@@ -421,12 +458,24 @@ impl Session {
     fn header(&self) -> usize {
         match self.config.protocol {
             SessionProtocol::Ethernet { .. } => FRAME_HEADER,
-            SessionProtocol::Plain(_) => 0,
+            SessionProtocol::Plain(_) | SessionProtocol::Vendor { .. } => 0,
         }
     }
 
-    fn take_pdu(&mut self, cx: &mut Cx<'_>, octets: &[u8]) {
+    /// Whether a PDU was sent before an end of its stream restarted.
+    fn is_of_former_life(&self, cx: &Cx<'_>, peer: u16, sent: Option<Time>) -> bool {
+        let lives = &self.config.lives;
+        let restarts = [peer, self.config.node].into_iter().filter_map(|node| lives.get(&node)).flatten();
+        let mut since = restarts.filter(|at| at.0 <= cx.fabric_now);
+        since.any(|at| sent.is_some_and(|sent| sent < *at))
+    }
+
+    fn take_pdu(&mut self, cx: &mut Cx<'_>, peer: u16, octets: &[u8]) {
         let header = self.header();
+        if !self.config.lives.is_empty() {
+            let former = self.is_of_former_life(cx, peer, sent_at(octets, header));
+            self.stats.former_life += u64::from(former);
+        }
         if header > 0 {
             let group = ethernet::addresses(octets).is_some_and(|(to, _)| ethernet::is_group(to));
             self.stats.broadcasts_delivered += u64::from(group);
@@ -518,14 +567,17 @@ impl Session {
             }
             Event::ConduitEnded { peer, .. } => self.conduit_ended(cx, peer),
             Event::Opened { stream: StreamRef { peer, side, stream }, .. }
-                if self.config.wanted == Wanted::Streams =>
+                if matches!(self.config.wanted, Wanted::Streams(_)) =>
             {
                 let at = cx.fabric_now;
                 let none = Open { receive: NO_STREAM, transmit: NO_STREAM, since: at };
                 let open = self.open.entry(peer).or_insert(none);
                 match side {
                     Side::Receive => open.receive = stream,
-                    Side::Transmit => open.transmit = stream,
+                    Side::Transmit => {
+                        self.stats.same_stream += u64::from(open.transmit == stream);
+                        open.transmit = stream;
+                    }
                 }
                 self.note(cx, || names::opened_words(side, stream));
                 self.send_waiting(cx.now, peer);
@@ -535,13 +587,17 @@ impl Session {
                 self.send_waiting(cx.now, stream.peer);
             }
             Event::Ended { stream, .. } => {
-                if self.config.wanted == Wanted::Streams {
+                if matches!(self.config.wanted, Wanted::Streams(_)) {
                     self.open.remove(&stream.peer);
                 }
                 self.note(cx, || names::ended_words(stream.side, stream.stream));
             }
-            Event::Pdu { octets, .. } => self.take_pdu(cx, &octets),
-            Event::PduLost { .. } | Event::FrameDropped { .. } => self.stats.pdus_lost += 1,
+            Event::Pdu { stream, octets, .. } => self.take_pdu(cx, stream.peer, &octets),
+            Event::PduLost { .. } => self.stats.pdus_lost += 1,
+            Event::FrameDropped { .. } => {
+                self.stats.pdus_lost += 1;
+                self.stats.frames_dropped += 1;
+            }
             Event::Suspect { .. } => self.stats.suspects += 1,
             Event::ConduitLimit { .. } => {
                 self.stats.limited += 1;
@@ -557,6 +613,16 @@ impl Session {
             Event::Advertised { peer, .. }
             | Event::RequestUnsupported { peer }
             | Event::RequestFailed { peer } => self.asked(cx, peer),
+            Event::UserDefined { .. } => self.stats.user_defined[1] += 1,
+            Event::Status { command, bits, .. } => {
+                let unknown = bits.has(StatusBits::COMMAND_UNKNOWN);
+                let about = Command::from_code(command);
+                let commanded = matches!(about, Some(Command::UserDefined(_)));
+                self.stats.user_defined[2] += u64::from(unknown && commanded);
+                let data = matches!(about, Some(Command::Data | Command::Data1));
+                let gone = data && bits.has(StatusBits::STREAM_UNKNOWN);
+                self.stats.unknown_streams += u64::from(gone);
+            }
             Event::Stopped { .. } => self.stats.stopped += 1,
             Event::Resumed { timeout, .. } => self.stats.resumed[usize::from(timeout)] += 1,
             _ => {}
@@ -615,6 +681,7 @@ impl Session {
 
 impl Protocol for Session {
     fn start(&mut self, cx: &mut Cx<'_>) {
+        self.keep_for_census(cx.fabric_now);
         if self.config.announces {
             let own = &self.config.directory[&self.config.node];
             cx.announce(own.contact, periods(own));
@@ -631,6 +698,7 @@ impl Protocol for Session {
         if self.config.mute {
             return;
         }
+        self.keep_for_census(cx.fabric_now);
         let from = received.from as u16;
         self.look_up(cx.now, from);
         if self.config.charted {
@@ -649,6 +717,7 @@ impl Protocol for Session {
     }
 
     fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, outcome: Outcome) {
+        self.keep_for_census(cx.fabric_now);
         // What the conveyance loses the protocol repeats, or not.
         let ended = self.under_way.remove(&token);
         let failed = matches!(outcome, Outcome::Failed);
@@ -659,6 +728,7 @@ impl Protocol for Session {
     }
 
     fn timeout(&mut self, cx: &mut Cx<'_>) {
+        self.keep_for_census(cx.fabric_now);
         if self.poll_timeout().is_some_and(|at| at <= cx.now) {
             self.endpoint.handle_timeout(cx.now);
             self.drain(cx);
@@ -673,6 +743,7 @@ impl Protocol for Session {
     }
 
     fn arrival(&mut self, cx: &mut Cx<'_>) {
+        self.keep_for_census(cx.fabric_now);
         while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= cx.fabric_now) {
             let action = entry.remove();
             self.act(cx, action);
@@ -691,7 +762,7 @@ impl Protocol for Session {
 
     fn audit(&self, ends: &Ends<'_>, totals: &mut Totals) {
         let nodes = ends.nodes();
-        totals.push(audit::audit(ends.flow, &nodes));
+        totals.push(audit::audit(ends.flow, ends.at, &nodes));
         let ranks: Vec<&Courier> = nodes.iter().filter_map(|(_, node)| node.courier.as_deref()).collect();
         if !ranks.is_empty() {
             totals.push(courier::audit(ends.flow, ProgramTransport::Session, &ranks));
@@ -702,6 +773,7 @@ impl Protocol for Session {
 fn spoken(protocol: SessionProtocol) -> Spoken {
     match protocol {
         SessionProtocol::Plain(id) => Spoken::standard(id).expect("the compiler allows such protocols only"),
+        SessionProtocol::Vendor { vendor, name, .. } => Spoken::vendor(vendor, name),
         SessionProtocol::Ethernet { .. } => Spoken::ETHERNET,
     }
 }
@@ -738,8 +810,14 @@ fn endpoint_config(config: &SessionConfig) -> Config {
     let own = config.directory[&config.node];
     let mut offer = Offer::plain(spoken(config.protocol));
     offer.cos = config.cos;
-    let mut open = Vec::new();
-    if let SessionProtocol::Ethernet { mtu, .. } = config.protocol {
+    offer.reuse = config.reuses;
+    offer.vendor_streams = matches!(config.protocol, SessionProtocol::Vendor { streams: true, .. });
+    offer.vendor_attributes.clone_from(&config.understands);
+    let mut open: Vec<Attribute> = offer.open.list().iter().collect();
+    let (mut more, ethernet) = (Vec::new(), matches!(config.protocol, SessionProtocol::Ethernet { .. }));
+    if ethernet {
+        let (least, mtu) = config.mtu;
+        more.extend((least < mtu).then_some(Attribute::mtu(least)));
         let mailbox = match (config.data, own.contact) {
             (SessionData::Message(mailbox), _) | (_, Contact::Mailbox(mailbox)) => mailbox,
             _ => 0,
@@ -747,16 +825,24 @@ fn endpoint_config(config: &SessionConfig) -> Config {
         open.push(Attribute::mtu(mtu));
         open.push(Attribute::conveyance(DataChannel::mailbox(mailbox)));
         open.push(Attribute::mac_address(address(config.node)));
-        offer.advertise = open.iter().copied().collect();
+        offer.advertise = more.into_iter().chain(open.iter().copied()).collect();
     }
     match config.data {
         SessionData::Stream => offer.header = HeaderFormat::Data3,
         SessionData::Message(mailbox) => {
-            if own.contact != Contact::Mailbox(mailbox) && open.is_empty() {
+            offer.header = config.header;
+            if own.contact != Contact::Mailbox(mailbox) && !ethernet {
                 open.push(Attribute::conveyance(DataChannel::mailbox(mailbox)));
                 offer.advertise = open.iter().copied().collect();
             }
         }
+    }
+    if config.data_offset > 0 {
+        open.push(Attribute::data_offset(config.data_offset, [0; 5]));
+    }
+    if !config.attributes.is_empty() {
+        offer.advertise = offer.advertise.list().iter().chain(config.attributes.iter().copied()).collect();
+        open.extend(&config.attributes);
     }
     offer.open = open.into_iter().collect();
     let offers = if config.refuses { Vec::new() } else { vec![offer] };
@@ -767,6 +853,11 @@ fn endpoint_config(config: &SessionConfig) -> Config {
     endpoint.first_number = config.first_number;
     endpoint.first_stream = config.first_stream;
     endpoint.rts = config.rts;
+    endpoint.max_streams = config.stream_limit;
+    endpoint.advertises = config.advertises;
+    endpoint.pending_frames = config.frames_kept.into();
+    endpoint.user_commands.clone_from(&config.user_commands);
+    endpoint.vendor_streams.clone_from(&config.vendor_streams);
     endpoint.register_interval = config.poll;
     if let SessionData::Message(mailbox) = config.data {
         endpoint.data_mailbox = Some(mailbox);

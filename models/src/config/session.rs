@@ -1,6 +1,7 @@
 //! Session management on endpoints: what the compiler says about each node.
 
 use super::{ProgramConfig, ServiceTime};
+use session_management::attribute::{Attribute, HeaderFormat, Id};
 use session_management::conduit::Algorithm;
 use session_management::message::{Command, Mode};
 use session_management::register::Contact;
@@ -21,6 +22,29 @@ pub struct SessionConfig {
     pub data: SessionData,
     /// What the nodes speak.
     pub protocol: SessionProtocol,
+    /// Data header of streams to this node, where data travels in messages; of DATA2 the octet is chosen for
+    /// each stream.
+    pub header: HeaderFormat,
+    /// Octets between header and payload of data messages that it asks for in its OPENs.
+    pub data_offset: u8,
+    /// Shortest and longest MTU that it takes, where it speaks Ethernet; the OPEN asks for the longest.
+    pub mtu: (u16, u16),
+    /// A further OPEN for a stream gets the one that there is.
+    pub reuses: bool,
+    /// REQUEST is answered by ADVERTISE; if not, it is an unknown command.
+    pub advertises: bool,
+    /// Frames kept for a stopped stream, where it speaks Ethernet: at least 1.
+    pub frames_kept: u16,
+    /// Vendors' attributes in its OPENs and its ADVERTISE.
+    pub attributes: Vec<Attribute>,
+    /// Vendors' attributes that it understands in an OPEN.
+    pub understands: Vec<Id>,
+    /// USERDEFINED commands for which it has a handler.
+    pub user_commands: Vec<u8>,
+    /// USERDEFINED commands that it sends: when, to which node, CMD, user data.
+    pub commands: Vec<(Time, u16, u8, Vec<u8>)>,
+    /// StreamIDs of the vendors' range on which it takes data without OPEN.
+    pub vendor_streams: Vec<u16>,
     /// Class of service of streams to this node.
     pub cos: u8,
     /// Standard size of a segment of type 11: 8, 16, 32, 64, 128, 256.
@@ -34,6 +58,8 @@ pub struct SessionConfig {
     pub first_number: u32,
     /// First StreamID handed out to each peer.
     pub first_stream: u16,
+    /// StreamIDs taken by one peer at most; 57 344 are all there are.
+    pub stream_limit: u16,
     /// Whether a stopped source with data says so (RTS).
     pub rts: bool,
     /// It takes nothing in and says nothing.
@@ -60,7 +86,9 @@ pub struct SessionConfig {
     /// When it closes all its conduits.
     pub close_at: Option<Time>,
     /// When it forgets everything and begins anew.
-    pub restarts: Vec<Time>,
+    pub restarts: Vec<Restart>,
+    /// When nodes restart, by their ids.
+    pub lives: Arc<BTreeMap<u16, Vec<Time>>>,
     /// The application that takes PDUs; without one they are taken at once.
     pub consumer: Option<Consumer>,
     /// What becomes of messages that it sends.
@@ -71,6 +99,8 @@ pub struct SessionConfig {
     pub program: Option<ProgramConfig>,
     /// Whether every message is told to observers.
     pub charted: bool,
+    /// Time between the instants at which conduits, records and streams of all nodes are counted.
+    pub census: Option<Duration>,
 }
 
 /// How a node learns where others take management messages, and their periods.
@@ -87,8 +117,19 @@ pub enum ContactSource {
 pub enum Wanted {
     /// Conduits: two streams.
     Conduits,
-    /// One stream, to the peer.
-    Streams,
+    /// Streams to each peer: so many, one after the other.
+    Streams(u16),
+    /// Nothing: data goes on this StreamID of the vendors' range.
+    Nothing(u16),
+}
+
+/// A restart of a node.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Restart {
+    /// When.
+    pub at: Time,
+    /// StreamIDs and numbers of OPENs begin where they began before.
+    pub reuses: bool,
 }
 
 /// What the registers of a node would say.
@@ -98,6 +139,8 @@ pub struct Announcement {
     pub contact: Contact,
     /// REQUEST_RETRY_PERIOD, REQUEST_TIMEOUT_PERIOD and FLOW_CONTROL_XON_TIMEOUT_PERIOD, microseconds.
     pub periods: [u32; 3],
+    /// It takes data on streams without OPEN as DATA3, by type 9.
+    pub typed_data: bool,
 }
 
 /// How data of streams travels.
@@ -114,10 +157,17 @@ pub enum SessionData {
 pub enum SessionProtocol {
     /// A protocol without attributes, by its ProtoID.
     Plain(u16),
+    /// A vendor's protocol.
+    Vendor {
+        /// Value of VENDOR.
+        vendor: [u8; 7],
+        /// Value of PROTOCOL_NAME.
+        name: [u8; 7],
+        /// ACCEPT hands out StreamIDs of the vendors' range.
+        streams: bool,
+    },
     /// Ethernet frames.
     Ethernet {
-        /// Octets of the longest payload of a frame.
-        mtu: u16,
         /// Every n-th PDU is broadcast: a copy to each peer. 0: none.
         broadcast_every: u32,
     },

@@ -234,6 +234,8 @@ pub struct SessionStats {
     pub rts: u64,
     /// Messages of data, or PDUs of DATA3.
     pub data_messages: u64,
+    /// Octets of all other messages, without what carries them; of those that leave twice, twice.
+    pub management_octets: u64,
     /// Repetitions of requests.
     pub retransmissions: u64,
     /// Malformed messages received.
@@ -297,6 +299,16 @@ pub struct SessionStats {
     pub data_doubled: u64,
     /// Steps of a script that found nothing to do.
     pub missed_steps: u64,
+    /// USERDEFINED commands sent, those that a handler took, and those that came back as unknown.
+    pub user_defined: [u64; 3],
+    /// PDUs that arrived although one of their ends had restarted since they were sent.
+    pub former_life: u64,
+    /// Ethernet frames that made room for younger ones while their stream was stopped.
+    pub frames_dropped: u64,
+    /// ACCEPTs of a stream that its source had already.
+    pub same_stream: u64,
+    /// Answers that a stream is not known.
+    pub unknown_streams: u64,
 }
 
 /// Makes a span the shortest that holds what it held, and `more`.
@@ -335,6 +347,7 @@ impl SessionStats {
         self.xons += other.xons;
         self.rts += other.rts;
         self.data_messages += other.data_messages;
+        self.management_octets += other.management_octets;
         self.retransmissions += other.retransmissions;
         self.malformed += other.malformed;
         self.dropped += other.dropped;
@@ -369,6 +382,13 @@ impl SessionStats {
         }
         self.data_doubled += other.data_doubled;
         self.missed_steps += other.missed_steps;
+        for (sum, count) in self.user_defined.iter_mut().zip(other.user_defined) {
+            *sum += count;
+        }
+        self.former_life += other.former_life;
+        self.frames_dropped += other.frames_dropped;
+        self.same_stream += other.same_stream;
+        self.unknown_streams += other.unknown_streams;
     }
 }
 
@@ -397,12 +417,41 @@ pub struct SessionTotals {
     pub leaked: u64,
     /// When the last end of all wanted conduits was open; none: not all are, or there are other records.
     pub all_open: Option<Time>,
+    /// Data goes on a stream that needs no OPEN.
+    pub unopened: bool,
     /// What the nodes counted.
     pub stats: SessionStats,
     /// Every record, by device and peer.
     pub ends: Vec<ConduitEnd>,
     /// (device, leaked streams, receive streams handed out) of every node.
     pub by_node: Vec<(u32, u64, u64)>,
+    /// Most receive streams that one node has open from one peer: so many of its StreamIDs are taken.
+    pub most_from_one: u64,
+    /// What there was at the instants of a census, in their order; empty without one.
+    pub census: Vec<SessionCount>,
+}
+
+/// Conduits, records and streams of all nodes of a flow at one instant.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionCount {
+    /// When. What happens at the instant itself has happened.
+    pub at: Time,
+    /// Conduits: pairs of records that fit each other.
+    pub conduits: u64,
+    /// Records.
+    pub records: u64,
+    /// Records with an unknown side.
+    pub half_open: u64,
+    /// Complete records without a partner.
+    pub orphans: u64,
+    /// Streams that are open at their receivers: so many StreamIDs are taken.
+    pub streams: u64,
+    /// Of these, streams that are of no use: in no conduit, or, where none are wanted, unknown to their source.
+    pub leaked: u64,
+    /// StreamIDs handed out so far.
+    pub allocated: u64,
+    /// Octets of management messages sent so far.
+    pub octets: u64,
 }
 
 impl FlowTotals for SessionTotals {

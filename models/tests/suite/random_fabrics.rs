@@ -5,6 +5,7 @@ use models::RunOptions;
 use models::config::*;
 use models::run::Progress;
 use proptest::prelude::*;
+use session_management::attribute::HeaderFormat;
 use session_management::conduit::Algorithm;
 use session_management::message::{Command, Mode};
 use session_management::register::Contact;
@@ -214,12 +215,13 @@ fn with_sessions(net: &mut Net, seed: u64) {
         Contact::Stream { stream: 0xDF00, cos: 1 },
     ]);
     let periods = d.of(&[[3, 10, 5], [20, 60, 20], [250_000, 1_000_000, 1_000_000]]);
-    let entries = members.iter().map(|&id| (id as u16, Announcement { contact, periods })).collect();
+    let entries =
+        members.iter().map(|&id| (id as u16, Announcement { contact, periods, typed_data: false })).collect();
     let directory = Arc::new(entries);
     let peers = Arc::new(members.clone());
     let algorithm = d.of(&Algorithm::ALL);
     let data = d.of(&[SessionData::Message(1), SessionData::Message(40), SessionData::Stream]);
-    let ethernet = SessionProtocol::Ethernet { mtu: 200, broadcast_every: 3 };
+    let ethernet = SessionProtocol::Ethernet { broadcast_every: 3 };
     let protocol = if d.chance(70) { SessionProtocol::Plain(0x0200) } else { ethernet };
     let (mut nodes, mut senders) = (Vec::new(), Vec::new());
     for (place, &e) in members.iter().enumerate() {
@@ -253,6 +255,19 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 record_limit: 12,
                 first_number: 0,
                 first_stream: 0,
+                stream_limit: 0xE000,
+                header: HeaderFormat::Data,
+                data_offset: 0,
+                mtu: (200, 200),
+                reuses: false,
+                advertises: true,
+                frames_kept: 1,
+                attributes: Vec::new(),
+                understands: Vec::new(),
+                user_commands: Vec::new(),
+                commands: Vec::new(),
+                vendor_streams: Vec::new(),
+                lives: Arc::default(),
                 rts: d.chance(50),
                 contacts: ContactSource::Assumed,
                 poll: 1_000_000,
@@ -266,11 +281,15 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 directory: Arc::clone(&directory),
                 creates: Some(creates),
                 close_at: d.chance(30).then_some(Time(400 * T)),
-                restarts: if d.chance(20) { vec![Time(200 * T)] } else { Vec::new() },
+                restarts: match d.chance(20) {
+                    true => vec![Restart { at: Time(200 * T), reuses: false }],
+                    false => Vec::new(),
+                },
                 consumer,
                 faults: (0..d.below(4)).map(|_| fault(d)).collect(),
                 script: None,
                 charted: d.chance(30),
+                census: Some(Duration(50 * T)),
             })),
         ));
         let to = Destinations::Uniform { ids: peers.clone(), except: Some(place as u32) };

@@ -8,6 +8,7 @@ use models::Outcome;
 use models::config::*;
 use models::probe::ProtocolFact;
 use models::stats::SessionTotals;
+use session_management::attribute::HeaderFormat;
 use session_management::conduit::Algorithm;
 use session_management::message::{Command, Mode};
 use session_management::register::Contact;
@@ -25,7 +26,8 @@ const PIPELINE: u64 = 100_000;
 
 fn node(id: u16, nodes: u16) -> SessionConfig {
     let mailbox = Contact::Mailbox(2);
-    let entry = Announcement { contact: mailbox, periods: [250_000, 1_000_000, 1_000_000] };
+    let entry =
+        Announcement { contact: mailbox, periods: [250_000, 1_000_000, 1_000_000], typed_data: false };
     SessionConfig {
         node: id,
         algorithm: Corrected,
@@ -38,6 +40,19 @@ fn node(id: u16, nodes: u16) -> SessionConfig {
         record_limit: 1 << 16,
         first_number: 0,
         first_stream: 0x1000 * (id + 1),
+        stream_limit: 0xE000,
+        header: HeaderFormat::Data,
+        data_offset: 0,
+        mtu: (1_500, 1_500),
+        reuses: false,
+        advertises: true,
+        frames_kept: 1,
+        attributes: Vec::new(),
+        understands: Vec::new(),
+        user_commands: Vec::new(),
+        commands: Vec::new(),
+        vendor_streams: Vec::new(),
+        lives: Arc::default(),
         rts: true,
         contacts: ContactSource::Assumed,
         poll: 1_000_000,
@@ -56,6 +71,7 @@ fn node(id: u16, nodes: u16) -> SessionConfig {
         faults: Vec::new(),
         script: None,
         charted: false,
+        census: None,
     }
 }
 
@@ -100,7 +116,7 @@ impl Pair {
     /// Changes where management messages go.
     fn convey(&mut self, contact: Contact) {
         for node in &mut self.nodes {
-            let entry = Announcement { contact, periods: [250_000, 1_000_000, 1_000_000] };
+            let entry = Announcement { contact, periods: [250_000, 1_000_000, 1_000_000], typed_data: false };
             node.directory = Arc::new([(0, entry), (1, entry)].into());
         }
     }
@@ -325,7 +341,7 @@ fn a_mute_node_is_given_up() {
 #[test]
 fn a_restart_ends_in_one_conduit() {
     let mut pair = Pair::new(L, Corrected, None);
-    pair.nodes[0].restarts = vec![Time(10 * MS)];
+    pair.nodes[0].restarts = vec![Restart { at: Time(10 * MS), reuses: false }];
     let found = pair.run(QUIET);
     let totals = found.totals();
     assert_eq!((totals.pairs, totals.records, totals.leaked), (1, 2, 0), "{totals:?}");

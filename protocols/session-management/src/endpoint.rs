@@ -91,6 +91,9 @@ pub struct Config {
     pub first_number: u32,
     /// The first StreamID handed out to each peer.
     pub first_stream: u16,
+    /// StreamIDs of the vendor's range on which data is taken without OPEN (§3.8.2): DATA without Offset octets,
+    /// or DATA3, COS 0.
+    pub vendor_streams: Vec<u16>,
     /// Streams from one peer at most, resting ones included.
     pub max_streams: u16,
     /// Whether a stopped source with data sends RTS.
@@ -124,6 +127,7 @@ impl Config {
             user_commands: Vec::new(),
             first_number: 0,
             first_stream: 0,
+            vendor_streams: Vec::new(),
             max_streams: APPLICATION_STREAMS,
             rts: true,
             pending_frames: 1,
@@ -235,6 +239,8 @@ struct Peer {
     unsupported: Vec<u16>,
     /// Where the search for a free StreamID goes on, and how many are taken.
     next_stream: u16,
+    /// Likewise in the vendor's range, from its beginning.
+    next_vendor: u16,
     taken: u32,
     next_specific: u8,
     /// Requests and messages that wait for its contact.
@@ -782,24 +788,35 @@ impl Endpoint {
         let management = matches!(self.config.contact, Contact::Stream { stream: own, .. } if own == stream);
         !management
             && stream != BROADCAST_STREAM
+            && !self.config.vendor_streams.contains(&stream)
             && !self.streams.contains_key(&stream_ref)
             && !self.memory.rests(stream_ref)
     }
 
-    /// A free StreamID for data from `peer`.
-    fn allocate(&mut self, peer: u16) -> Option<u16> {
+    /// A free StreamID for data from `peer`: one for applications, or of the vendor's range if that is the rule
+    /// of its protocol (§3.5.2.5).
+    fn allocate(&mut self, peer: u16, protocol: Protocol) -> Option<u16> {
         let max = u32::from(self.config.max_streams.min(APPLICATION_STREAMS));
+        let vendor = self.offer(protocol).is_some_and(|offer| offer.vendor_streams);
+        let (least, end) =
+            if vendor { (APPLICATION_STREAMS, BROADCAST_STREAM) } else { (0, APPLICATION_STREAMS) };
         let entry = self.peer_mut(peer);
         if entry.taken >= max {
             return None;
         }
-        let first = entry.next_stream;
+        let first = match vendor {
+            true => least + entry.next_vendor % (end - least),
+            false => entry.next_stream,
+        };
         let mut stream = first;
         loop {
-            let next = if stream + 1 >= APPLICATION_STREAMS { 0 } else { stream + 1 };
+            let next = if stream + 1 >= end { least } else { stream + 1 };
             if self.is_free(peer, stream) {
                 let entry = self.peer_mut(peer);
-                entry.next_stream = next;
+                match vendor {
+                    true => entry.next_vendor = next - least,
+                    false => entry.next_stream = next,
+                }
                 entry.taken += 1;
                 self.counters.allocated += 1;
                 return Some(stream);

@@ -388,6 +388,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC085", "LINX ports that do not tell nodes apart"),
     ("SC086", "frame of LINX that cannot be injected"),
     ("SC087", "setting of LINX that makes no sense"),
+    ("SC090", "census with no instants or too many"),
+    ("SC091", "session that does not go with its protocol"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

@@ -1,6 +1,6 @@
 //! What the conduits of all nodes come to, seen from above: no node could find that out.
 
-use super::Session;
+use super::{Session, census};
 use crate::config::Wanted;
 use crate::observe::stats::{ConduitEnd, SessionTotals};
 use session_management::conduit::{Record, Side};
@@ -9,12 +9,13 @@ use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Looks at all nodes of one flow, by device.
-pub(crate) fn audit(flow: u16, nodes: &[(u32, &Session)]) -> SessionTotals {
+pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTotals {
     let mut totals = SessionTotals { flow, nodes: nodes.len() as u32, ..SessionTotals::default() };
     let by_id: BTreeMap<u16, &Session> = nodes.iter().map(|&(_, node)| (node.config.node, node)).collect();
     let mut expected = BTreeSet::new();
     for &(_, node) in nodes {
         totals.stats.add(&node.totals());
+        totals.unopened |= matches!(node.config.wanted, Wanted::Nothing(_));
         let own = node.config.node;
         let conduits = node.config.creates.iter().filter(|_| node.config.wanted == Wanted::Conduits);
         for peer in conduits.flat_map(|creates| creates.peers.iter()) {
@@ -52,16 +53,19 @@ pub(crate) fn audit(flow: u16, nodes: &[(u32, &Session)]) -> SessionTotals {
             }
         }
         let mut leaked = 0;
+        let mut from: BTreeMap<u16, u64> = BTreeMap::new();
         for (stream, _) in node.endpoint.streams().filter(|(stream, _)| stream.side == Side::Receive) {
+            *from.entry(stream.peer).or_default() += 1;
             let other = by_id.get(&stream.peer).map(|peer| &peer.endpoint);
             let sends = other.is_some_and(|peer| peer.is_open(StreamRef::transmit(own, stream.stream)));
             match node.config.wanted {
                 _ if kept.contains(&(stream.peer, stream.stream)) => {}
-                Wanted::Streams if sends => totals.streams += 1,
+                Wanted::Streams(_) if sends => totals.streams += 1,
                 _ => leaked += 1,
             }
         }
         totals.leaked += leaked;
+        totals.most_from_one = from.into_values().chain([totals.most_from_one]).max().unwrap_or(0);
         totals.by_node.push((device, leaked, node.totals().allocated));
     }
     let both = matched.iter().filter(|((a, b), _)| a < b);
@@ -70,6 +74,7 @@ pub(crate) fn audit(flow: u16, nodes: &[(u32, &Session)]) -> SessionTotals {
         totals.pairs += pairs;
         totals.duplicates += pairs.saturating_sub(1);
     }
+    totals.census = census::count(nodes, end);
     if totals.duplicates + totals.half_open + totals.orphans == 0 {
         totals.all_open = all_open(&expected, &matched, &by_id);
     }

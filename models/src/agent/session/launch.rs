@@ -177,6 +177,9 @@ impl Session {
         };
         let to = u32::from(transmit.destination);
         let ends = !matches!(transmit.order, Order::Part { last: false, .. });
+        if !data {
+            self.stats.management_octets += transmit.octets.len() as u64;
+        }
         let token = cx.send(Send { to, priority, conveyance, payload: Data::bytes(transmit.octets) });
         if data {
             self.under_way.insert(token, ends);

@@ -10,7 +10,7 @@ use crate::data::{Data, Header};
 use crate::ethernet::is_tagged;
 use crate::message::{Class, Command, Fault, Message, Mode};
 use crate::negotiate::Terms;
-use crate::protocol::{BROADCAST_STREAM, ETHERNET, Protocol};
+use crate::protocol::{BROADCAST_STREAM, ETHERNET, Protocol, StreamClass};
 use crate::register::Contact;
 use crate::segment::{Loss, Reassembly, Segments, Shape, max_pdu, max_segment};
 use crate::status::{Flow, FlowControl, StatusBits};
@@ -148,8 +148,46 @@ impl Endpoint {
         agreed.map(Contact::Mailbox).or_else(|| self.contact(peer))
     }
 
-    /// Broadcasts have no stream that could be stopped: all segments are made at once.
+    /// Sends a PDU on a stream of the vendor's range, which needs no OPEN (§3.8.2): as DATA where the peer takes
+    /// management messages, or as DATA3 on the type 9 stream of that number. Nobody can stop such a stream.
+    ///
+    /// # Errors
+    /// [`Refused::NoStream`] if the stream is not of that range, [`Refused::NoParticipant`] if it is not known
+    /// where the peer takes messages, [`Refused::TooLong`].
+    pub fn send_unopened(
+        &mut self,
+        now: u64,
+        peer: u16,
+        stream: u16,
+        typed: bool,
+        pdu: Vec<u8>,
+    ) -> Result<(), Refused> {
+        self.advance(now);
+        if StreamClass::of(stream) != StreamClass::Vendor {
+            return Err(Refused::NoStream);
+        }
+        let max = max_pdu(HeaderFormat::Data);
+        if pdu.len() as u64 > max {
+            return Err(Refused::TooLong { max });
+        }
+        if typed {
+            let conveyance = Contact::Stream { stream, cos: 0 };
+            let class = Class::Low;
+            let message = Transmit { destination: peer, conveyance, class, order: Order::Free, octets: pdu };
+            self.low.push_back(message);
+            return Ok(());
+        }
+        let contact = self.contact(peer).ok_or(Refused::NoParticipant)?;
+        self.send_at_once(peer, contact, stream, &pdu);
+        Ok(())
+    }
+
     fn broadcast_to(&mut self, destination: u16, conveyance: Contact, frame: &[u8]) {
+        self.send_at_once(destination, conveyance, BROADCAST_STREAM, frame);
+    }
+
+    /// What goes on streams without OPEN, which could not be stopped: all segments are made at once.
+    fn send_at_once(&mut self, destination: u16, conveyance: Contact, stream: u16, frame: &[u8]) {
         let shape = Shape {
             format: HeaderFormat::Data,
             offset: 0,
@@ -157,7 +195,7 @@ impl Endpoint {
             mailbox: conveyance.status_mailbox(),
             cos: 0,
             source: self.config.node,
-            stream: BROADCAST_STREAM,
+            stream,
         };
         let mut segments = Segments::new(frame.to_vec());
         while !segments.is_finished() {
@@ -479,6 +517,11 @@ impl Endpoint {
                     self.event(Event::Pdu { stream: named, cos, octets: octets.to_vec() });
                 }
             }
+            None if self.config.vendor_streams.contains(&stream) => {
+                if self.cos_fits(named, 0, cos) {
+                    self.event(Event::Pdu { stream: named, cos, octets: octets.to_vec() });
+                }
+            }
             _ => self.complain(now, source, Command::Data, cos, source, stream),
         }
     }
@@ -504,6 +547,9 @@ impl Endpoint {
         if stream.stream == BROADCAST_STREAM {
             let terms = self.broadcast_terms()?;
             return Some((terms.header, 0, max_pdu(terms.header), 0));
+        }
+        if self.config.vendor_streams.contains(&stream.stream) && !self.streams.contains_key(&stream) {
+            return Some((HeaderFormat::Data, 0, max_pdu(HeaderFormat::Data), 0));
         }
         let open = self.streams.get(&stream)?;
         // Until the type field is there, a frame may have a tag.
@@ -565,7 +611,8 @@ impl Endpoint {
     /// Whether this node receives on a stream of the peer with this COS.
     pub(super) fn receives(&self, peer: u16, cos: u8) -> bool {
         let range = StreamRef::receive(peer, 0)..=StreamRef::receive(peer, u16::MAX);
-        self.streams.range(range).any(|(_, open)| open.cos == cos)
+        let unopened = cos == 0 && !self.config.vendor_streams.is_empty();
+        unopened || self.streams.range(range).any(|(_, open)| open.cos == cos)
     }
 
     /// The PDU on a context is lost. It is told once; what is left of it is passed over.

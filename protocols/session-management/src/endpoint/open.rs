@@ -42,7 +42,7 @@ impl Actions for Context<'_, '_> {
     }
 
     fn allocate(&mut self) -> Option<u16> {
-        self.endpoint.allocate(self.peer)
+        self.endpoint.allocate(self.peer, self.protocol)
     }
 
     fn accept(&mut self, transmit: u16, stream: u16) {
@@ -342,7 +342,7 @@ impl Endpoint {
             self.say_functional(stream, cos);
             return Some(octets);
         }
-        let Some(stream) = self.allocate(peer) else {
+        let Some(stream) = self.allocate(peer, protocol) else {
             // A StreamID may come free before the repetition: it is to get the same answer.
             return Some(self.refuse(peer, &at_hand.open, Refusal::State));
         };

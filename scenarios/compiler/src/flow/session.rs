@@ -1,5 +1,7 @@
 //! Flows of session management: every endpoint of `from` and `to` becomes a node.
 
+mod vendor;
+
 use super::messages::{self, Carried};
 use super::program;
 use super::{Cast, Kind, Sized, fits};
@@ -11,6 +13,7 @@ use crate::spec::*;
 use crate::topology::shortened;
 use crate::units::{self, Ratio};
 use models::config::*;
+use models::session_management::attribute::HeaderFormat;
 use models::session_management::conduit::Algorithm;
 use models::session_management::message::{Command, Mode};
 use models::session_management::protocol::Protocol;
@@ -120,6 +123,17 @@ pub(crate) fn defaults() -> SessionNodeSpec {
         xon_timeout: text("1 s"),
         record_limit: Some(1 << 16),
         first_stream: Some(0),
+        stream_limit: Some(57_344),
+        header: Some(HeaderKind::Data),
+        data_offset: Some(0),
+        mtu: None,
+        reuse_stream: Some(false),
+        advertises: Some(true),
+        frames_kept: Some(1),
+        vendor_attributes: None,
+        understands: None,
+        user_commands: None,
+        vendor_streams: None,
         rts: Some(true),
         mute: Some(false),
         contact: Some(ContactKind::Assumed),
@@ -140,9 +154,17 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
             ethernet.mtu.get_or_insert(1500);
             ethernet.broadcast_every.get_or_insert(0);
         }
-        None => {
+        None if session.vendor.is_none() => {
             session.protocol.get_or_insert(PROTOCOL);
         }
+        None => {}
+    }
+    if let Some(vendor) = &mut session.vendor {
+        vendor.streams.get_or_insert(false);
+    }
+    session.streams.get_or_insert(1);
+    for restart in session.restarts.iter_mut().flatten() {
+        restart.reuse.get_or_insert(false);
     }
     for time in [&mut session.at, &mut session.offset, &mut session.spread] {
         time.get_or_insert_with(|| "0 ps".into());
@@ -159,6 +181,7 @@ pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &dyn Written)> {
         ("offset", &session.offset),
         ("spread", &session.spread),
         ("close_at", &session.close_at),
+        ("census", &session.census),
     ];
     let given =
         own.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time.as_ref()? as &dyn Written)));
@@ -173,6 +196,9 @@ pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &dyn Written)> {
     }
     for (i, inject) in session.inject.iter().flatten().enumerate() {
         times.push((format!("inject/{i}/at"), &inject.at));
+    }
+    for (i, command) in session.user_defined.iter().flatten().enumerate() {
+        times.push((format!("user_defined/{i}/at"), &command.at));
     }
     for (i, step) in session.script.iter().flat_map(|script| &script.steps).enumerate() {
         times.push((format!("script/steps/{i}/at"), &step.at));
@@ -233,6 +259,8 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         let finding = Diagnostic::error("SC008", format!("{at}/priority"), message);
         c.out.push(finding.help("allowed: 0 and 1"));
     }
+    check_census(c, at, session);
+    vendor::check(c, at, session);
     let sound = c.out.len() == before;
     if session.script.as_ref().and_then(|script| script.realisable) == Some(false) {
         let message = "no delays of messages give this order with timers at their periods: the script fires \
@@ -240,6 +268,20 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         c.out.push(Diagnostic::warning("SC077", format!("{at}/session/script/realisable"), message));
     }
     sound
+}
+
+/// Instants of a census at most: each is a line of a series, and every node keeps what it has then.
+const CENSUSES: u64 = 10_000;
+
+fn check_census(c: &mut Compiler<'_>, at: &str, session: &SessionSpec) {
+    let Some(every) = session.census.as_ref().and_then(|every| every.read().ok()) else { return };
+    let run = c.spec.run.as_ref().and_then(|run| run.until.as_ref());
+    let until = run.and_then(|until| until.read().ok()).unwrap_or(0);
+    if every == 0 || until / every > CENSUSES {
+        let message = format!("a census every {} of {}", units::time_text(every), units::time_text(until));
+        let help = format!("allowed: 1 to {CENSUSES} times in a run");
+        c.out.push(Diagnostic::error("SC090", format!("{at}/session/census"), message).help(help));
+    }
 }
 
 /// Sizes of PDUs with their weights.
@@ -299,7 +341,7 @@ pub(crate) fn nodes(
     let mut directory = BTreeMap::new();
     let mut settings = BTreeMap::new();
     for member in &members {
-        let found = settings_of(c, member.device)?;
+        let found = settings_of(c, member.device, session)?;
         if *filled(&found.node.refuses) && member.peers.is_some() {
             let name = c.graph.nodes[member.device].name.clone();
             let message = format!("\"{name}\" opens what it refuses itself");
@@ -315,21 +357,31 @@ pub(crate) fn nodes(
     let scripts = scripts(c, &at, session, &by_name);
     let restarts = restarts(c, &at, session, &by_name);
     let injections = injections(c, &at, session, &by_name);
+    let commands = vendor::commands(c, &at, session, &by_name);
+    let vendor = session.vendor.as_ref().and_then(|vendor| vendor::identity(vendor).ok());
     if c.out.len() > before {
         return None;
     }
-    let protocol = match &session.ethernet {
-        Some(ethernet) => SessionProtocol::Ethernet {
-            mtu: *filled(&ethernet.mtu),
-            broadcast_every: *filled(&ethernet.broadcast_every),
-        },
-        None => SessionProtocol::Plain(*filled(&session.protocol)),
+    let protocol = match (&session.ethernet, vendor) {
+        (Some(ethernet), _) => {
+            SessionProtocol::Ethernet { broadcast_every: *filled(&ethernet.broadcast_every) }
+        }
+        (None, Some((vendor, name))) => {
+            let streams = session.vendor.as_ref().and_then(|vendor| vendor.streams) == Some(true);
+            SessionProtocol::Vendor { vendor, name, streams }
+        }
+        (None, None) => SessionProtocol::Plain(*filled(&session.protocol)),
     };
+    let lives: BTreeMap<u16, Vec<Time>> = restarts
+        .iter()
+        .map(|(&device, all)| (c.ids[device] as u16, all.iter().map(|restart| restart.at).collect()))
+        .collect();
+    let lives = Arc::new(lives);
     let begin = filled(&session.at).get();
     let offset = filled(&session.offset).get();
     let spread = Duration(filled(&session.spread).get());
     let nodes = members.into_iter().map(|Member { device, peers, position }| {
-        let Found { node, poll, .. } = &settings[&device];
+        let Found { node, poll, vendor, .. } = &settings[&device];
         let name = &c.graph.nodes[device].name;
         let creates = peers.map(|peers| Creates {
             at: Time(begin.saturating_add(position.saturating_mul(offset))),
@@ -337,6 +389,7 @@ pub(crate) fn nodes(
             peers,
             stream: format!("{name}/{}/create", flow.name),
         });
+        let unopened = matches!(filled(&session.opens), OpensKind::VendorStream(_));
         let closes = creates.is_some() && session.close_at.is_some();
         let config = SessionConfig {
             node: c.ids[device] as u16,
@@ -359,6 +412,23 @@ pub(crate) fn nodes(
             record_limit: *filled(&node.record_limit),
             first_number: 0,
             first_stream: *filled(&node.first_stream),
+            stream_limit: *filled(&node.stream_limit),
+            header: match filled(&node.header) {
+                HeaderKind::Data => HeaderFormat::Data,
+                HeaderKind::Data1 => HeaderFormat::Data1,
+                HeaderKind::Data2 => HeaderFormat::Data2(0),
+            },
+            data_offset: *filled(&node.data_offset),
+            mtu: vendor::mtus(node, session),
+            reuses: *filled(&node.reuse_stream),
+            advertises: *filled(&node.advertises),
+            frames_kept: *filled(&node.frames_kept),
+            attributes: vendor.attributes.clone(),
+            understands: vendor.understands.clone(),
+            user_commands: node.user_commands.clone().unwrap_or_default(),
+            commands: commands.get(&device).cloned().unwrap_or_default(),
+            vendor_streams: node.vendor_streams.clone().unwrap_or_default(),
+            lives: Arc::clone(&lives),
             rts: *filled(&node.rts),
             mute: *filled(&node.mute),
             directory: Arc::clone(&directory),
@@ -371,12 +441,13 @@ pub(crate) fn nodes(
             asks_first: *filled(&session.request),
             refuses: *filled(&node.refuses),
             wanted: match filled(&session.opens) {
-                OpensKind::Stream => Wanted::Streams,
+                OpensKind::Stream => Wanted::Streams(*filled(&session.streams)),
+                OpensKind::VendorStream(stream) => Wanted::Nothing(*stream),
                 OpensKind::Conduit => Wanted::Conduits,
             },
             injections: injections.get(&device).cloned().unwrap_or_default(),
             // A script says itself who opens what when.
-            creates: creates.filter(|_| session.script.is_none()),
+            creates: creates.filter(|_| session.script.is_none() && !unopened),
             close_at: session.close_at.as_ref().filter(|_| closes).map(|time| Time(time.get())),
             restarts: restarts.get(&device).cloned().unwrap_or_default(),
             consumer: node.consumer.as_ref().map(|consumer| Consumer {
@@ -388,6 +459,7 @@ pub(crate) fn nodes(
             script: session.script.is_some().then(|| scripts.get(&device).cloned().unwrap_or_default()),
             program: None,
             charted: *filled(&session.chart),
+            census: session.census.as_ref().map(|every| Duration(every.get())),
         };
         (device, config)
     });
@@ -400,9 +472,10 @@ struct Found {
     announcement: Announcement,
     /// Microseconds.
     poll: u32,
+    vendor: vendor::Known,
 }
 
-fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<Found> {
+fn settings_of(c: &mut Compiler<'_>, device: usize, session: &SessionSpec) -> Option<Found> {
     let node = filled(&c.devices[device].endpoint()?.session).clone();
     let at = format!("{}/session", c.devices[device].origin);
     let name = c.graph.nodes[device].name.clone();
@@ -441,9 +514,11 @@ fn settings_of(c: &mut Compiler<'_>, device: usize) -> Option<Found> {
         let finding = Diagnostic::error("SC032", format!("{at}/consumer"), message);
         c.once(finding.help("go_at < stop_at"));
     }
+    let vendor = vendor::settings(c, &at, &name, &node, session);
     let [retry, timeout, xon, poll] = periods;
-    let announcement = Announcement { contact, periods: [retry, timeout, xon] };
-    (c.out.len() == before).then_some(Found { node, announcement, poll })
+    let typed_data = *filled(&node.data) == CarrierKind::Stream;
+    let announcement = Announcement { contact, periods: [retry, timeout, xon], typed_data };
+    (c.out.len() == before).then_some(Found { node, announcement, poll, vendor })
 }
 
 /// The device of a name among the nodes.
@@ -569,16 +644,17 @@ fn restarts(
     at: &str,
     session: &SessionSpec,
     by_name: &BTreeMap<String, usize>,
-) -> BTreeMap<usize, Vec<Time>> {
+) -> BTreeMap<usize, Vec<Restart>> {
     let names: Vec<&str> = by_name.keys().map(String::as_str).collect();
-    let mut restarts: BTreeMap<usize, Vec<Time>> = BTreeMap::new();
+    let mut restarts: BTreeMap<usize, Vec<Restart>> = BTreeMap::new();
     for (i, restart) in session.restarts.iter().flatten().enumerate() {
         let at = format!("{at}/restarts/{i}/node");
         match crate::names::select(restart.node.patterns(), &names) {
             Ok(hits) => {
                 let devices: BTreeSet<usize> = hits.into_iter().map(|hit| by_name[names[hit]]).collect();
                 for device in devices {
-                    restarts.entry(device).or_default().push(Time(restart.at.get()));
+                    let (at, reuses) = (Time(restart.at.get()), *filled(&restart.reuse));
+                    restarts.entry(device).or_default().push(Restart { at, reuses });
                 }
             }
             Err(pattern) => {

@@ -57,6 +57,46 @@ pub struct SessionNodeSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 57343))]
     pub first_stream: Option<u16>,
+    /// StreamIDs that one peer can have at this node at most, those that rest after a CLOSE included (default
+    /// 57344: all). Who asks for more is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 57344))]
+    pub stream_limit: Option<u16>,
+    /// Header of data messages to this node, where data goes by type 11 (default data).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<HeaderKind>,
+    /// Octets between header and payload of data messages (DATA_OFFSET) on streams that this node opens, where
+    /// what the peer has advertised leaves that (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_offset: Option<u8>,
+    /// MTU of Ethernet that this node takes: a number alone, or any from one to another, of which its OPEN asks
+    /// for the largest (default: that of the flow).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<MtuSpec>,
+    /// Whether who opens a further stream to this node gets the one that it has (default false: a new one).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuse_stream: Option<bool>,
+    /// Whether this node answers REQUEST by ADVERTISE (default true); if not, it reports an unknown command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advertises: Option<bool>,
+    /// Ethernet frames that this node keeps for a stream that is stopped, the youngest ones (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub frames_kept: Option<u16>,
+    /// Vendors' attributes that this node advertises and has in its OPENs, eight octets each in hexadecimal
+    /// digits. They take a vendor's protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor_attributes: Option<Vec<String>>,
+    /// Identifiers of vendors' attributes that this node understands, in hexadecimal digits: "78" to "7f", "ef00"
+    /// to "efff", "fe000000" to "ffffffff". It refuses an OPEN with any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub understands: Option<Vec<String>>,
+    /// Codes of USERDEFINED commands for which this node has a handler, 240 to 255; others it reports as unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_commands: Option<Vec<u8>>,
+    /// StreamIDs of the vendors' range, 57344 to 61439, on which this node takes data without OPEN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor_streams: Option<Vec<u16>>,
     /// Whether a stopped source with data says so by RTS (default true).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rts: Option<bool>,
@@ -100,6 +140,40 @@ pub enum CarrierKind {
     Stream,
 }
 
+/// Header of data messages.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HeaderKind {
+    /// DATA: 12 octets, PDUs of up to 65535.
+    Data,
+    /// DATA1: 16 octets, PDUs of up to 4 Gi.
+    Data1,
+    /// DATA2: 4 octets, and a PDU is one message.
+    Data2,
+}
+
+/// An MTU, or a range of them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum MtuSpec {
+    /// This one alone.
+    One(#[schemars(range(min = 1))] u16),
+    /// Any of a range.
+    Range(MtuRange),
+}
+
+/// A range of MTUs.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MtuRange {
+    /// The smallest.
+    #[schemars(range(min = 1))]
+    pub from: u16,
+    /// The largest.
+    #[schemars(range(min = 1))]
+    pub to: u16,
+}
+
 /// How nodes know where to send management messages.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -136,6 +210,16 @@ pub struct SessionSpec {
     /// PDUs are Ethernet frames (ProtoID 258); `size` is that of their payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ethernet: Option<EthernetSpec>,
+    /// PDUs are those of a vendor's protocol (ProtoID 257).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<VendorSpec>,
+    /// Streams that an endpoint of `from` opens to each of `to`, where it opens streams (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub streams: Option<u16>,
+    /// USERDEFINED commands that nodes send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_defined: Option<Vec<UserCommandSpec>>,
     /// What is opened (default conduit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens: Option<OpensKind>,
@@ -174,6 +258,10 @@ pub struct SessionSpec {
     /// Whether results show a message sequence chart (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chart: Option<bool>,
+    /// Time between the instants at which conduits, records, streams and leaked streams of all nodes are
+    /// counted, for a series, a figure and what a leaked stream costs (default: they are not).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub census: Option<Quantity<Picoseconds>>,
 }
 
 /// What nodes open.
@@ -182,8 +270,41 @@ pub struct SessionSpec {
 pub enum OpensKind {
     /// Conduits: two streams, one each way.
     Conduit,
-    /// One stream, from `from` to `to`.
+    /// Streams, from `from` to `to`.
     Stream,
+    /// Nothing: data goes on this StreamID of the vendors' range, 57344 to 61439, without OPEN.
+    VendorStream(u16),
+}
+
+/// A vendor's protocol. Ends whose vendor or name differs do not speak the same protocol.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VendorSpec {
+    /// Seven characters, or an OUI of three octets: "00:1b:21".
+    pub vendor: String,
+    /// One to seven characters.
+    pub name: String,
+    /// Whether ACCEPT hands out StreamIDs of the vendors' range, 57344 to 61439 (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<bool>,
+}
+
+/// A USERDEFINED command that a node sends.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UserCommandSpec {
+    /// When.
+    pub at: Quantity<Picoseconds>,
+    /// Endpoint that sends it.
+    pub from: String,
+    /// Endpoint that it goes to.
+    pub to: String,
+    /// Its code, 240 to 255.
+    #[schemars(range(min = 240))]
+    pub code: u8,
+    /// User data in hexadecimal digits, up to 240 octets (default: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub octets: Option<String>,
 }
 
 /// Octets that leave as a management message, as they are.
@@ -222,6 +343,10 @@ pub struct RestartSpec {
     pub node: Names,
     /// When.
     pub at: Quantity<Picoseconds>,
+    /// Whether StreamIDs and numbers of OPENs begin as they began at first (default false: they are not used
+    /// again), so that what is still under way may be taken for something of the new life.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuse: Option<bool>,
 }
 
 /// What becomes of one message.

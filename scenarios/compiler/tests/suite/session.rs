@@ -2,7 +2,7 @@
 
 use models::probe::Journey;
 use models::stats::SessionTotals;
-use models::{Probe, Progress, RunOptions, Watched};
+use models::{Outcome, Probe, Progress, RunOptions, Watched};
 use scenarios::load;
 
 /// Octets of the messages of the first device, in their order.
@@ -45,6 +45,84 @@ fn observed(first: &str, second: &str, session: &str) -> (SessionTotals, Vec<u32
     let outcome = simulation.finish();
     let Octets(octets) = seen;
     (outcome.totals.one::<SessionTotals>().expect("one flow").clone(), octets)
+}
+
+/// Runs a scenario of two nodes and one flow until then: settings of both nodes, and the flow.
+fn until(time: &str, node: &str, flow: &str) -> Outcome {
+    let text = format!(
+        r#"{{
+            "name": "test",
+            "topology": {{"single_switch": {{"ports": 2}}}},
+            "links": {{"length": "40 m"}},
+            "endpoint": {{"session": {{{node}}}}},
+            "traffic": [{{"name": "pdus", {flow}}}],
+            "run": {{"until": "{time}", "warmup": "0 ps", "sample_every": "off"}}
+        }}"#
+    );
+    let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let variant = &plan.variants[0];
+    let mut seen = Octets::default();
+    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut seen);
+    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
+    simulation.finish()
+}
+
+fn outcome(node: &str, flow: &str) -> Outcome {
+    until("200 us", node, flow)
+}
+
+fn totals(outcome: &Outcome) -> &SessionTotals {
+    outcome.totals.one().expect("one flow")
+}
+
+/// Two OPENs that cross, as printed: each node takes one StreamID in a round trip, until it has none left for
+/// the other. From then on an OPEN is answered by REFUSE, which leaves nothing behind.
+///
+/// Proves: SMP-4.2.3-4
+/// Proves: SMP-3.6.2-1
+#[test]
+fn who_has_no_stream_id_left_refuses() {
+    let end = |limit: u16| {
+        let node = format!(r#""algorithm": "literal", "stream_limit": {limit}"#);
+        let flow = r#""from": "all", "to": {"uniform": {}}, "session": {"census": "50 us"}"#;
+        totals(&outcome(&node, flow)).clone()
+    };
+    for limit in [1, 2, 30] {
+        let end = end(limit);
+        let (taken, last) = (2 * u64::from(limit), end.census[3]);
+        assert_eq!((end.stats.allocated, end.most_from_one), (taken, limit.into()), "{end:?}");
+        assert_eq!((end.stats.accepts, end.stats.refuses, end.stats.opens), (taken, 2, taken + 2));
+        assert_eq!((last.streams, last.records), (taken, end.records));
+        // OPEN has 24 octets, ACCEPT and REFUSE have 28.
+        assert_eq!(end.stats.management_octets, 24 * (taken + 2) + 28 * (taken + 2));
+    }
+    // With all its StreamIDs it goes on.
+    assert_eq!(end(57_344).stats.refuses, 0);
+}
+
+/// What a census counts at its instants is what it would have found at the end of a shorter run; it changes
+/// nothing else.
+#[test]
+fn a_census_counts_what_there_is() {
+    let node = r#""algorithm": "literal", "stream_limit": 20"#;
+    let flow = |more: &str| format!(r#""from": "all", "to": {{"uniform": {{}}}}, "session": {{{more}}}"#);
+    let (without, with) = (outcome(node, &flow("")), outcome(node, &flow(r#""census": "7 us""#)));
+    assert_eq!((without.outcome, without.trajectory), (with.outcome, with.trajectory));
+    assert_eq!(without.events, with.events);
+    let (mut end, bare) = (totals(&with).clone(), totals(&without));
+    assert_eq!(end.census.len(), 28);
+    for count in std::mem::take(&mut end.census) {
+        let instant = format!("{} ps", count.at.0);
+        let shorter = until(&instant, node, &flow(""));
+        let found = totals(&shorter);
+        assert_eq!(
+            [count.conduits, count.records, count.half_open, count.orphans, count.leaked],
+            [found.pairs, found.records, found.half_open, found.orphans, found.leaked],
+            "at {instant}"
+        );
+        assert_eq!((count.allocated, count.octets), (found.stats.allocated, found.stats.management_octets));
+    }
+    assert_eq!(&end, bare);
 }
 
 /// Nodes that take data in different mailboxes, or by different conveyances, come to one conduit, over which
@@ -101,4 +179,198 @@ fn opens_carry_what_was_advertised() {
     let apart = r#""data_mailbox": 3"#;
     assert_eq!(open(apart, true), open("", true) + 8);
     assert_eq!(open(apart, false), open("", false));
+}
+
+/// The header of data that the receiver names in ACCEPT, and the Offset octets that the opener asks for, are in
+/// front of every PDU, and in no length of it.
+///
+/// Proves: SMP-3.5.3.9-1
+/// Proves: SMP-3.5.3.3-1
+/// Proves: SMP-3.5.3.3-3
+#[test]
+fn headers_and_offset_octets_are_what_was_agreed() {
+    for (header, octets) in [("data", 12), ("data1", 16), ("data2", 4)] {
+        for offset in [0, 8, 255] {
+            let first = format!(r#""data_offset": {offset}"#);
+            let (totals, sent) = observed(&first, &format!(r#""header": "{header}""#), "");
+            assert_eq!((totals.stats.pdus_delivered, totals.stats.pdus_lost), (3, 0), "{header}: {totals:?}");
+            assert_eq!(totals.stats.octets_delivered, 3 * 600);
+            let data = sent.iter().filter(|&&message| message == 600 + octets + offset);
+            assert_eq!(data.count(), 3, "{header}, {offset}: {sent:?}");
+        }
+    }
+}
+
+/// A PDU of DATA2 is one message: a longer one is not sent.
+///
+/// Proves: SMP-4.3.3-3
+#[test]
+fn a_pdu_of_data2_is_one_message() {
+    for (octets, arrive) in [(4_092, 2), (4_093, 0)] {
+        let flow = format!(
+            r#""from": "ep/0", "to": "ep/1", "size": {octets}, "limit": 2,
+               "arrivals": {{"constant": {{"interval": "20 us"}}}}, "session": {{}}"#
+        );
+        let outcome = outcome(r#""header": "data2""#, &flow);
+        let stats = &totals(&outcome).stats;
+        assert_eq!((stats.pdus_delivered, stats.pdus_lost), (arrive, 2 - arrive), "{octets}");
+    }
+}
+
+/// Of two ranges the smaller end is agreed, and a longer frame is lost at its source. A node that takes one MTU
+/// alone refuses who asks for less, so two such nodes come to no conduit.
+///
+/// Proves: SMP-3.8.2-4
+/// Proves: SMP-7.2.1-2
+#[test]
+fn nodes_with_different_mtus() {
+    let ethernet = r#""ethernet": {"mtu": 9000}"#;
+    let range = |to: u16| format!(r#""mtu": {{"from": 64, "to": {to}}}"#);
+    for (own, peer, arrive) in [(1_500, 700, 3), (1_500, 600, 3), (1_500, 599, 0), (599, 1_500, 0)] {
+        let totals = run(&range(own), &range(peer), ethernet);
+        let stats = &totals.stats;
+        assert_eq!((totals.pairs, stats.refuses), (1, 0), "{own} and {peer}: {totals:?}");
+        assert_eq!((stats.pdus_delivered, stats.pdus_lost), (arrive, 3 - arrive), "{own} and {peer}");
+    }
+    let apart = run(r#""mtu": 1500"#, r#""mtu": 700"#, ethernet);
+    assert_eq!((apart.pairs, apart.records, apart.stats.refuses), (0, 0, 1), "{apart:?}");
+}
+
+/// Who opens a stream that it has already gets it once more, with a word about it, or a new one.
+///
+/// Proves: SMP-3.8.3-1
+/// Proves: SMP-3.8.3-2
+#[test]
+fn a_further_stream_is_the_same_or_another() {
+    for (reuses, taken) in [(false, 3), (true, 1)] {
+        let second = format!(r#""reuse_stream": {reuses}"#);
+        let totals = run("", &second, r#""opens": "stream", "streams": 3"#);
+        let stats = &totals.stats;
+        assert_eq!((stats.opens, stats.accepts, stats.allocated), (3, 3, taken), "{totals:?}");
+        assert_eq!((stats.same_stream, stats.pdus_delivered), (3 - taken, 3));
+        // For each ACCEPT of a stream that is open a STATUS follows.
+        let status = stats.messages - stats.opens - stats.accepts - stats.data_messages;
+        assert_eq!(status, 3 - taken);
+    }
+}
+
+/// A vendor's protocol has its VENDOR and PROTOCOL_NAME in each OPEN and ACCEPT, and may hand out StreamIDs of
+/// the vendors' range.
+///
+/// Proves: SMP-6.2-1
+/// Proves: SMP-3.5.2.5-2
+#[test]
+fn a_vendors_protocol() {
+    let opened = |session: &str| {
+        let (totals, octets) = observed("", "", session);
+        assert_eq!((totals.pairs, totals.stats.pdus_delivered), (1, 3), "{totals:?}");
+        (octets[0], totals.ends.iter().map(|end| end.receive).min())
+    };
+    let vendor = |more: &str| format!(r#""vendor": {{"vendor": "EXAMPLE", "name": "bulk"{more}}}"#);
+    let (plain, first) = opened("");
+    assert_eq!((plain, first), (24, Some(0)));
+    assert_eq!(opened(&vendor("")), (plain + 16, Some(0)));
+    assert_eq!(opened(&vendor(r#", "streams": true"#)), (plain + 16, Some(0xE000)));
+}
+
+/// An attribute that the peer does not understand gets an OPEN refused; who has asked before leaves it out.
+///
+/// Proves: SMP-3.5.3-9
+/// Proves: SMP-3.5.3-12
+#[test]
+fn vendors_attributes_and_who_understands_them() {
+    let first = r#""vendor_attributes": ["7801020304050607"], "understands": ["78"]"#;
+    for (understands, asks, refused) in
+        [(r#"["78"]"#, false, 0), (r#"["79"]"#, false, 1), ("[]", true, 0), ("[]", false, 1)]
+    {
+        let second = format!(r#""vendor_attributes": [], "understands": {understands}"#);
+        let session = format!(r#""vendor": {{"vendor": "00:1b:21", "name": "x"}}, "request": {asks}"#);
+        let totals = run(first, &second, &session);
+        let what = format!("{understands}, {asks}: {totals:?}");
+        assert_eq!((totals.stats.refuses, totals.pairs), (refused, 1 - refused), "{what}");
+    }
+}
+
+/// A USERDEFINED command with a handler is taken, any other is reported.
+///
+/// Proves: SMP-4.2.9-2
+#[test]
+fn user_defined_commands() {
+    let session = r#""user_defined": [
+        {"at": "1 us", "from": "ep/0", "to": "ep/1", "code": 240, "octets": "01 02"},
+        {"at": "2 us", "from": "ep/0", "to": "ep/1", "code": 241},
+        {"at": "3 us", "from": "ep/1", "to": "ep/0", "code": 240}
+    ]"#;
+    let totals = run("", r#""user_commands": [240]"#, session);
+    assert_eq!((totals.stats.user_defined, totals.pairs), ([3, 1, 2], 1), "{totals:?}");
+}
+
+/// Data on a stream of the vendors' range needs no OPEN, but a definition. Without one there is an answer, not
+/// more than one in 100 ms.
+///
+/// Proves: SMP-3.8.2-9
+/// Proves: SMP-3.5.2.5-4
+#[test]
+fn data_without_open() {
+    let session = r#""opens": {"vendor_stream": 57344}"#;
+    for carrier in ["message", "stream"] {
+        for (streams, arrive) in [("[57344]", 3), ("[57345]", 0), ("[]", 0)] {
+            let second = format!(r#""data": "{carrier}", "vendor_streams": {streams}"#);
+            let totals = run("", &second, session);
+            let stats = &totals.stats;
+            assert_eq!((stats.opens, stats.pdus_sent, stats.pdus_delivered), (0, 3, arrive), "{totals:?}");
+            assert_eq!(stats.unknown_streams, u64::from(arrive == 0), "{carrier}, {streams}");
+        }
+    }
+}
+
+/// Both ends restart while a PDU is late. If their StreamIDs begin anew, it arrives on the stream of the same
+/// number that was opened since; if not, nobody knows its stream any more.
+///
+/// Proves: SMP-3.5.2.5-7
+#[test]
+fn a_pdu_of_a_former_life() {
+    for (reuse, arrive, former) in [(true, 3, 1), (false, 2, 0)] {
+        let session = format!(
+            r#""opens": "stream", "restarts": [{{"node": "all", "at": "60 us", "reuse": {reuse}}}],
+               "faults": [{{"from": "ep/0", "to": "ep/1", "message": "data", "nth": 1,
+                           "fate": {{"delay": "100 us"}}}}]"#
+        );
+        let totals = run("", "", &session);
+        let stats = &totals.stats;
+        assert_eq!((stats.restarts, stats.pdus_sent), (2, 3));
+        assert_eq!((stats.pdus_delivered, stats.former_life), (arrive, former), "{reuse}: {totals:?}");
+        assert_eq!(stats.unknown_streams, 1 - former);
+    }
+}
+
+/// A node that does not know REQUEST says so, and the OPEN goes without what it would have advertised.
+///
+/// Proves: SMP-3.8.1-4
+#[test]
+fn a_node_that_does_not_advertise() {
+    let open = |advertises: bool| {
+        let second = format!(r#""data_mailbox": 3, "advertises": {advertises}"#);
+        let (totals, octets) = observed("", &second, r#""request": true"#);
+        assert_eq!((totals.pairs, totals.stats.pdus_delivered), (1, 3), "{totals:?}");
+        octets[1]
+    };
+    assert_eq!(open(true), open(false) + 8);
+}
+
+/// While a stream of Ethernet is stopped, so many of the youngest frames are kept as the node says.
+///
+/// Proves: SMP-7.3.1-2
+#[test]
+fn frames_that_are_kept() {
+    for kept in [1, 4] {
+        let node = format!(r#""frames_kept": {kept}, "consumer": {{"service": "1 ms", "stop_at": 1}}"#);
+        let flow = r#""from": "ep/0", "to": "ep/1", "size": 100, "limit": 15,
+            "arrivals": {"constant": {"interval": "10 us"}}, "session": {"ethernet": {}}"#;
+        let outcome = outcome(&node, flow);
+        let stats = &totals(&outcome).stats;
+        assert!(stats.stopped > 0, "{stats:?}");
+        assert_eq!(stats.pdus_waiting, kept, "{stats:?}");
+        assert_eq!(stats.frames_dropped, 15 - stats.pdus_delivered - kept);
+    }
 }
