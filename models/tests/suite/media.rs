@@ -58,17 +58,7 @@ fn ends(medium: Medium, count: u16, stu: u32, job: TransferJob, change: impl Fn(
 }
 
 fn job(bytes: u64, window: u16, blocksize: u16) -> TransferJob {
-    TransferJob {
-        operation: Operation::Write,
-        bytes,
-        count: 1,
-        concurrent: 1,
-        cts_req: window,
-        blocksize,
-        notify: false,
-        state_every: 0,
-        disconnect: true,
-    }
+    TransferJob { bytes, cts_req: window, blocksize, ..TransferJob::default() }
 }
 
 fn totals(net: &Net, until: u64) -> (TransferTotals, models::Outcome) {

@@ -499,7 +499,7 @@ fn faults(
 }
 
 /// The octets of a text of hexadecimal digits.
-fn octets(text: &str) -> Option<Vec<u8>> {
+pub(super) fn octets(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
     let pairs = digits.chunks(2).map(|pair| match pair {
         [high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {

@@ -14,3 +14,4 @@ mod programs;
 mod session;
 mod studies;
 mod transfer;
+mod transfer_settings;
