@@ -686,8 +686,10 @@ fn transfers(d: &mut Draw, world: &World, flow: &mut Fields) {
     }
     d.set(&mut fields, 40, "StSpec/window", &[0, 1, 4]);
     d.set(&mut fields, 40, "StSpec/block", &[256, 1_024, 8_192]);
-    if matches!(world.medium, None | Some("ethernet")) {
+    if matches!(world.medium, None | Some("ethernet" | "atm-dix")) {
         d.set(&mut fields, 40, "StSpec/stu", &[256, 512, 1_024]);
+    } else if world.medium == Some("atm-token-ring-4") {
+        d.set(&mut fields, 40, "ring/stu", &[256, 1_024, 4_096]);
     } else {
         d.set(&mut fields, 40, "media/stu", &[256, 1_024, 8_192]);
     }

@@ -35,8 +35,8 @@ pub struct StSpec {
     /// Octets of a Block: a power of two, 256 to 1073741824 (default 8192).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<u64>,
-    /// Octets of a whole STU, a power of two from 256: to 1024 (default) on RapidIO and ethernet, 8192 on
-    /// atm-lane, 32768 on other media.
+    /// Octets of a whole STU, a power of two from 256: to 1024 (default) on RapidIO, ethernet and atm-dix,
+    /// 4096 on atm-token-ring-4, 8192 on atm-lane, 16384 on atm-token-ring-16, 32768 on other media.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stu: Option<u32>,
     /// Transfers that a destination receives at a time; others wait for their turn (default: no limit).
