@@ -160,9 +160,10 @@ impl TransferPath {
         links.saturating_add(self.software()).saturating_add(slower)
     }
 
-    /// The time of a Block at the best rate that a Transfer by these settings can have, without competition,
-    /// ps, and what sets it. With `stripes` the links are as many times as fast, and all else is not.
-    pub fn bound(&self, end: &TransferConfig, stripes: u64) -> (u64, Bound) {
+    /// The time of a Block at the best rate that a Transfer by these settings can have, without
+    /// competition, ps, and what sets it. The destination has `slots`. With `stripes` the links are as many
+    /// times as fast, and all else is not.
+    pub fn bound(&self, end: &TransferConfig, slots: u16, stripes: u64) -> (u64, Bound) {
         let job = &end.job;
         let block = 1u64 << job.blocksize;
         let mut bounds = self.parts(block).to_vec();
@@ -170,10 +171,10 @@ impl TransferPath {
             *time = time.saturating_mul(stripes);
         }
         if !job.operation.is_in_region() {
-            let spare = u64::from(end.protocol.slots.saturating_sub(2).max(1));
-            let counted = end.protocol.slots != u16::MAX;
+            let spare = u64::from(slots.saturating_sub(2).max(1));
+            let counted = slots != u16::MAX;
             // The questions for Slots: each Clear_To_Send takes one, and so does Data that is delivered.
-            let asked = |slots: u64| if counted { self.question().saturating_mul(slots) / spare } else { 0 };
+            let asked = |taken: u64| if counted { self.question().saturating_mul(taken) / spare } else { 0 };
             let window = self.block_latency(block).div_ceil(job.enabled());
             bounds.push((window.saturating_add(asked(1)).saturating_mul(stripes), Bound::Window));
             if job.notify {

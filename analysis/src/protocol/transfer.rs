@@ -179,6 +179,12 @@ pub struct TransferSummary {
     pub logged: u64,
     /// Transfers that waited for their turn at their destination.
     pub paused: u64,
+    /// Operations that interrupted an upper layer, if any did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interrupts: Option<u64>,
+    /// Payloads of Control operations that reached an upper layer, if any did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payloads: Option<u64>,
     /// The program that was run, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSummary>,
@@ -248,6 +254,8 @@ impl TransferSummary {
             exhausted: stats.exhausted,
             logged: stats.logged,
             paused: stats.paused,
+            interrupts: (stats.interrupts > 0).then_some(stats.interrupts),
+            payloads: (stats.payloads > 0).then_some(stats.payloads),
             program: ProgramSummary::new(&totals.ranks),
         }
     }
@@ -302,6 +310,11 @@ impl TransferSummary {
         );
         if let Some(ratio) = self.payload_ratio.filter(|ratio| ratio.0 > 1.0) {
             let _ = write!(out, ", {:.2} % of the payload again", 100.0 * (ratio.0 - 1.0));
+        }
+        for (count, what) in [(self.interrupts, "interrupts"), (self.payloads, "payloads of Control")] {
+            if let Some(count) = count {
+                let _ = write!(out, ", {} {what}", count_text(count));
+            }
         }
         out += &on_purpose("frames", self.faults);
         if let Some(program) = &self.program {

@@ -72,7 +72,11 @@ fn draw(d: &mut Draw, index: u64) -> Value {
     d.set(&mut spec, 10, "Spec/shake", &[0, 1, 17]);
 
     let medium = d.chance(14).then(|| {
-        d.of("medium", &["hippi-6400", "hippi-fp", "ethernet", "atm-lane", "fibre-channel", "rapidio"])
+        let atm = ["atm-lane", "atm-dix", "atm-token-ring-4", "atm-token-ring-16"];
+        match d.of("medium", &["hippi-6400", "hippi-fp", "ethernet", "atm", "fibre-channel", "rapidio"]) {
+            "atm" => d.of("medium/atm", &atm),
+            medium => medium,
+        }
     });
     let medium = medium.filter(|medium| *medium != "rapidio" || d.chance(50));
     let foreign = medium.is_some_and(|medium| medium != "rapidio");
@@ -278,10 +282,13 @@ fn links(d: &mut Draw, world: &mut World) -> Fields {
             "hippi-6400" => &["6.4 Gb/s"],
             "hippi-fp" => &["800 Mb/s"],
             "ethernet" => &["100 Mb/s", "1 Gb/s", "2.5 Gb/s", "10 Gb/s", "25 Gb/s", "40 Gb/s", "100 Gb/s"],
-            "atm-lane" => &["155.52 Mb/s", "622.08 Mb/s", "2.48832 Gb/s"],
+            "atm-lane" | "atm-dix" | "atm-token-ring-4" | "atm-token-ring-16" => {
+                &["155.52 Mb/s", "622.08 Mb/s", "2.48832 Gb/s"]
+            }
             _ => &["1.0625 Gbaud", "2.125 Gbaud", "4.25 Gbaud", "8.5 Gbaud"],
         };
-        d.set(&mut links, 85, &format!("{medium}/rate"), rates);
+        let kind = if medium.starts_with("atm") { "atm" } else { medium };
+        d.set(&mut links, 85, &format!("{kind}/rate"), rates);
         return links;
     }
     d.set(&mut links, 30, "LinkSpec/width", &["1x", "2x", "4x", "8x", "16x"]);

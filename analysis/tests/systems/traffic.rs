@@ -755,6 +755,75 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
     d.set(flow, 30, "session/priority", &[0, 1]);
 }
 
+/// What operations carry, where octets lie and what ends declare.
+fn settings(d: &mut Draw, fields: &mut Fields, stripes: bool, flow: &Fields) {
+    let kind = fields.get("operation").and_then(Value::as_str).unwrap_or("write").to_owned();
+    let program = fields.contains_key("program");
+    let is_transfer = matches!(kind.as_str(), "write" | "read" | "read_back");
+    let shuffled = stripes || fields.contains_key("doubled") || fields.contains_key("delayed");
+    d.set(fields, 15, "StSpec/channel", &[1, 2, 3]);
+    if matches!(kind.as_str(), "write" | "read_back" | "put") {
+        d.set(fields, 15, "StSpec/opaque", &[0_u32, 7, 0xDEAD_BEEF]);
+    }
+    if !matches!(kind.as_str(), "get" | "fetch_op") {
+        d.set(fields, 15, "StSpec/interrupt", &[true, false]);
+    }
+    if d.chance(15) {
+        let mut request = Fields::new();
+        d.set(&mut request, 60, "RequestSpec/interrupt", &[true, false]);
+        let payload = ["00".repeat(32), "0123456789abcdef".repeat(4)];
+        d.set(&mut request, 60, "RequestSpec/payload", &payload);
+        fields.insert("request".into(), request.into());
+    }
+    if kind == "fetch_op" {
+        d.set(fields, 50, "StSpec/function", &["increment", "decrement", "clear"]);
+    }
+    d.set(fields, 25, "StSpec/bufsize", &[8_192_u64, 65_536, 1 << 32]);
+    if is_transfer && !program && kind != "read_back" && d.chance(20) {
+        let buffers = fields.get("bufsize").and_then(Value::as_u64).unwrap_or(65_536);
+        if buffers <= 65_536 {
+            fields.insert("ring".into(), d.of("StSpec/ring", &[65_536, 131_072]).into());
+        }
+    } else if is_transfer {
+        d.set(fields, 25, "StSpec/first_offset", &[0, 100, 1_536]);
+    }
+    if is_transfer && !program && d.chance(15) {
+        let mut end = Fields::new();
+        end.insert("after".into(), d.of("EndSpec/after", &["3 us", "30 us"]).into());
+        d.set(&mut end, 50, "EndSpec/by", &["from", "to"]);
+        fields.insert("end".into(), end.into());
+    }
+    if !shuffled {
+        d.set(fields, 15, "StSpec/out_of_order", &[true, false]);
+    }
+    if !program && kind != "read_back" {
+        d.set(fields, 15, "StSpec/reliable", &[true, false]);
+    }
+    if fields.get("checksum").is_none_or(|checksum| checksum == true) {
+        d.set(fields, 15, "StSpec/checksum_segment", &[0, 1, 3]);
+        d.set(fields, 15, "StSpec/trailers", &[true, false]);
+    }
+    d.set(fields, 15, "StSpec/byte_order", &["big", "little"]);
+    // The last endpoint of `from` may be named, or a pattern.
+    let named = flow.get("from").and_then(Value::as_array).and_then(|names| names.last()).cloned();
+    if let Some(endpoints) = named.filter(|_| d.chance(30) && !stripes) {
+        let mut end = Fields::new();
+        end.insert("endpoints".into(), endpoints);
+        d.set(&mut end, 40, "StEndSpec/stu", &[256]);
+        d.set(&mut end, 30, "StEndSpec/bufsize", &[65_536_u64, 1 << 32]);
+        if fields.contains_key("ring") {
+            end.remove("bufsize");
+        }
+        d.set(&mut end, 30, "StEndSpec/slots", &[3, 16]);
+        if !shuffled {
+            d.set(&mut end, 30, "StEndSpec/out_of_order", &[true, false]);
+        }
+        d.set(&mut end, 30, "StEndSpec/byte_order", &["big", "little"]);
+        d.set(&mut end, 30, "StEndSpec/checksum", &[true, false]);
+        fields.insert("ends".into(), json!([end]));
+    }
+}
+
 fn transfers(d: &mut Draw, world: &World, flow: &mut Fields) {
     let mut fields = Fields::new();
     let stripes = world.medium.is_some()
@@ -781,8 +850,10 @@ fn transfers(d: &mut Draw, world: &World, flow: &mut Fields) {
     }
     d.set(&mut fields, 40, "StSpec/window", &[0, 1, 4]);
     d.set(&mut fields, 40, "StSpec/block", &[256, 1_024, 8_192]);
-    if matches!(world.medium, None | Some("ethernet")) {
+    if matches!(world.medium, None | Some("ethernet" | "atm-dix")) {
         d.set(&mut fields, 40, "StSpec/stu", &[256, 512, 1_024]);
+    } else if world.medium == Some("atm-token-ring-4") {
+        d.set(&mut fields, 40, "ring/stu", &[256, 1_024, 4_096]);
     } else {
         d.set(&mut fields, 40, "media/stu", &[256, 1_024, 8_192]);
     }
@@ -819,6 +890,7 @@ fn transfers(d: &mut Draw, world: &World, flow: &mut Fields) {
     if !stripes {
         d.set(&mut fields, 15, "StSpec/chart", &[true, false]);
     }
+    settings(d, &mut fields, stripes, flow);
     flow.insert("st".into(), fields.into());
     if world.medium.is_none() {
         priority(d, flow);

@@ -23,7 +23,7 @@ mod store;
 use super::data::Data;
 use super::program::{Program, Want};
 use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Send, Token};
-use crate::config::{Operation, TransferConfig};
+use crate::config::{Operation, TransferConfig, TransferJob};
 use crate::observe::probe::{ProtocolFact, SignalKind};
 use crate::observe::stats::TransferStats;
 use crate::observe::totals::Totals;
@@ -34,7 +34,8 @@ use scheduled_transfer::event::Event;
 use scheduled_transfer::wire::operation::name_of;
 use scheduled_transfer::wire::{DataChannel, HEADER_BYTES, Header, Op};
 use scheduled_transfer::{
-    Config, ConnectionId, Endpoint, ExposeOptions, Extras, Outcome as Ended, Span, TransferOptions, Ula,
+    Config, ConnectionId, Endpoint, ExposeOptions, Extras, Failure, Outcome as Ended, Span, TransferOptions,
+    Ula,
 };
 use sim_core::{Purpose, Stream, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -62,6 +63,8 @@ enum Action {
     Arrive(Vec<u8>, u8),
     /// The program has computed.
     Computed(u32),
+    /// The application ends a Transfer, if it is not over.
+    End(ConnectionId, u32),
 }
 
 /// A connection at this end.
@@ -151,13 +154,19 @@ fn words(header: &Header) -> String {
     }
 }
 
+fn channel(job: &TransferJob) -> DataChannel {
+    DataChannel::new(job.channel).expect("the compiler checks the channel")
+}
+
 impl Transfer {
     pub fn new(seed: u64, config: &TransferConfig) -> Self {
         let mut draws = Stream::new(seed, &config.stream, Purpose::CONTENTS);
         let first_key = 1 + draws.below(u64::from(u32::MAX) - 1) as u32;
         let protocol = Config { first_key, ..config.protocol };
-        let mut endpoint =
-            Endpoint::new(protocol, Store::new(ALIGN)).expect("the compiler checks the parameters");
+        // Rings begin where Blocks do.
+        let block = config.job.ring.map_or(0, |_| 1 << config.job.blocksize);
+        let store = Store::new(ALIGN.max(1 << protocol.bufsize).max(block));
+        let mut endpoint = Endpoint::new(protocol, store).expect("the compiler checks the parameters");
         endpoint.listen(PORT, 0);
         let mut transfer = Transfer {
             endpoint,
@@ -171,7 +180,7 @@ impl Transfer {
             program: config.program.as_ref().map(|program| Box::new(Program::new(program))),
             lines: BTreeMap::new(),
             waiting: BTreeMap::new(),
-            ledger: Ledger::default(),
+            ledger: Ledger { unconfirmed: !config.protocol.reliable, ..Ledger::default() },
             counter: None,
             under_way: BTreeMap::new(),
             named: 0,
@@ -205,11 +214,44 @@ impl Transfer {
     fn options(&self) -> TransferOptions {
         let job = &self.config.job;
         TransferOptions {
+            channel: channel(&self.config.job),
             cts_req: job.cts_req,
             max_block: job.blocksize,
             silent: !job.notify,
+            interrupt: job.interrupt,
+            opaque: job.opaque,
+            unlimited: job.ring.is_some(),
             state_every: job.state_every,
-            ..TransferOptions::default()
+            extras: job.extras,
+        }
+    }
+
+    /// Memory for a Transfer of so many octets to come; 0: one without a length, through a ring.
+    fn room(&mut self, octets: u64) -> Span {
+        let job = &self.config.job;
+        let (offset, ring) = (job.first_offset, job.ring);
+        let memory = self.endpoint.memory_mut();
+        match (octets, ring) {
+            (0, Some(ring)) => memory.destination(ring),
+            _ => memory.destination_at(offset, octets),
+        }
+    }
+
+    /// The octets that `tag` stands for, of a Transfer of so many; 0: one without a length, through a ring.
+    fn store(&mut self, tag: u64, octets: u64) -> Span {
+        let ring = self.config.job.ring.filter(|_| octets == 0);
+        self.endpoint.memory_mut().source(tag, ring.unwrap_or(octets))
+    }
+
+    /// T_len of the Transfers of this end.
+    fn t_len(&self) -> u64 {
+        if self.config.job.ring.is_some() { 0 } else { self.config.job.bytes }
+    }
+
+    /// The application has an end of a Transfer on its agenda, if it is the one that ends them.
+    fn plan_end(&mut self, now: u64, id: ConnectionId, sequence: u32, is_asker: bool) {
+        if let Some(end) = self.config.job.end.filter(|end| end.by_asker == is_asker) {
+            self.plan(now.saturating_add(end.after.0), Action::End(id, sequence));
         }
     }
 
@@ -265,21 +307,38 @@ impl Transfer {
 
     /// Begins a Read; not while the connection is taken down.
     fn read(&mut self, cx: &mut Cx<'_>, id: ConnectionId, stage: Stage, begun: u64) -> bool {
-        let span = self.endpoint.memory_mut().destination(self.config.job.bytes);
-        let (options, channel) = (self.exposure(), DataChannel::ONE);
-        let read = self.endpoint.read(cx.now, id, (span, false), channel, options, Extras::default());
-        self.is_running(id, read, Running { stage, ..Running::incoming(span).begun(begun) })
+        let job = self.config.job;
+        let span = self.room(self.t_len());
+        let (options, channel, ring) = (self.exposure(), channel(&self.config.job), job.ring.is_some());
+        let read = self.endpoint.read(cx.now, id, (span, ring), channel, options, job.extras);
+        let running = Running::incoming(span).through_ring(job.bytes).begun(begun);
+        let is_running = self.is_running(id, read, Running { stage, ..running });
+        if let Some(read) = read.filter(|_| is_running) {
+            self.plan_end(cx.fabric_now, id, read, true);
+        }
+        is_running
+    }
+
+    /// All octets of a Transfer without a length are there, and no more will be.
+    fn supply(&mut self, now: u64, id: ConnectionId, sequence: Option<u32>) {
+        if let Some(sequence) = sequence.filter(|_| self.config.job.ring.is_some()) {
+            self.endpoint.supply(now, id, sequence, self.config.job.bytes, true);
+        }
     }
 
     /// Begins a Write; not while the connection is taken down.
     fn write(&mut self, cx: &mut Cx<'_>, id: ConnectionId) -> bool {
         let tag = self.name();
-        let span = self.endpoint.memory_mut().source(tag, self.config.job.bytes);
+        let span = self.store(tag, self.t_len());
         let written = self.endpoint.write(cx.now, id, span, self.options());
+        self.supply(cx.now, id, written);
         let back = self.config.job.operation == Operation::ReadBack;
         let stage = if back { Stage::Out } else { Stage::Whole };
-        let running = Running { stage, ..Running::outgoing(span, tag).begun(cx.fabric_now) };
-        let begun = self.is_running(id, written, running);
+        let running = Running::outgoing(span, tag).through_ring(self.config.job.bytes).begun(cx.fabric_now);
+        let begun = self.is_running(id, written, Running { stage, ..running });
+        if let Some(written) = written.filter(|_| begun) {
+            self.plan_end(cx.fabric_now, id, written, true);
+        }
         if begun && back {
             self.ledger.written.insert(tag);
         }
@@ -332,37 +391,49 @@ impl Transfer {
         }
     }
 
+    /// Whether this end has memory for such a Transfer: of a length, or through a ring.
+    fn takes(&self, t_len: u64) -> bool {
+        (TAG_OCTETS..=LONGEST).contains(&t_len) || t_len == 0 && self.config.job.ring.is_some()
+    }
+
+    /// Octets of a Transfer of the peer; one without a length is as long as those of this end.
+    fn octets_of(&self, t_len: u64) -> u64 {
+        if t_len == 0 { self.config.job.bytes } else { t_len }
+    }
+
     /// A Transfer is offered to this end: it gets memory, or waits for a place.
-    fn offered(&mut self, now: u64, connection: ConnectionId, sequence: u32, octets: u64) {
-        if !(TAG_OCTETS..=LONGEST).contains(&octets) {
-            self.endpoint.refuse(now, connection, sequence);
+    fn offered(&mut self, cx: &Cx<'_>, connection: ConnectionId, sequence: u32, octets: u64) {
+        if !self.takes(octets) {
+            self.endpoint.refuse(cx.now, connection, sequence);
         } else if self.config.receives.is_some_and(|places| self.receiving >= places) {
-            if self.endpoint.pause(now, connection, sequence) {
+            if self.endpoint.pause(cx.now, connection, sequence) {
                 self.ledger.stats.paused += 1;
                 self.offered.push_back((connection, sequence, octets));
             }
         } else {
-            self.expose(now, connection, sequence, octets);
+            self.expose(cx, connection, sequence, octets);
         }
     }
 
-    fn expose(&mut self, now: u64, connection: ConnectionId, sequence: u32, octets: u64) {
-        let span = self.endpoint.memory_mut().destination(octets);
+    fn expose(&mut self, cx: &Cx<'_>, connection: ConnectionId, sequence: u32, octets: u64) {
+        let span = self.room(octets);
         let options = self.exposure();
-        if !self.endpoint.expose(now, connection, sequence, span, options) {
+        if !self.endpoint.expose(cx.now, connection, sequence, span, options) {
             // Over before it had its turn.
             self.endpoint.memory_mut().free(span);
             return;
         }
-        let running = Running { placed: true, ..Running::incoming(span) };
+        let running = Running::incoming(span).through_ring(self.octets_of(octets));
         if let Some(link) = self.links.get_mut(&connection) {
-            link.running.insert(sequence, running);
+            link.running.insert(sequence, Running { placed: true, ..running });
             self.receiving += 1;
+            self.plan_end(cx.fabric_now, connection, sequence, false);
         }
     }
 
-    fn serve(&mut self, now: u64, connection: ConnectionId, sequence: u32, octets: u64) {
-        if !(TAG_OCTETS..=LONGEST).contains(&octets) {
+    fn serve(&mut self, cx: &Cx<'_>, connection: ConnectionId, sequence: u32, octets: u64) {
+        let now = cx.now;
+        if !self.takes(octets) {
             self.endpoint.refuse(now, connection, sequence);
             return;
         }
@@ -376,15 +447,33 @@ impl Transfer {
             (0, span)
         } else {
             let tag = self.name();
-            (tag, self.endpoint.memory_mut().source(tag, octets))
+            (tag, self.store(tag, octets))
         };
         let served = self.endpoint.serve(now, connection, sequence, span, self.options());
-        self.is_running(connection, served.then_some(sequence), Running::outgoing(span, tag));
+        let served = served.then_some(sequence);
+        self.supply(now, connection, served);
+        let running = Running::outgoing(span, tag).through_ring(self.octets_of(octets));
+        if self.is_running(connection, served, running) {
+            self.plan_end(cx.fabric_now, connection, sequence, false);
+        }
     }
 
-    fn finished(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, sequence: u32, outcome: Ended) {
+    fn finished(
+        &mut self,
+        cx: &mut Cx<'_>,
+        connection: ConnectionId,
+        sequence: u32,
+        (outcome, octets): (Ended, u64),
+    ) {
         let link = self.links.get_mut(&connection);
         let Some(running) = link.and_then(|link| link.running.remove(&sequence)) else { return };
+        let outcome = match outcome {
+            // Of one without a length the protocol sees no difference; the application knows better.
+            Ended::Complete if running.incoming && octets < running.octets => {
+                Ended::Failed(Failure::EndedByPeer)
+            }
+            outcome => outcome,
+        };
         let tag = self.ledger.finished(&running, outcome, self.endpoint.memory(), cx.fabric_now);
         let is_whole = outcome == Ended::Complete;
         let kept = is_whole && running.placed && self.config.job.operation == Operation::ReadBack;
@@ -419,7 +508,7 @@ impl Transfer {
             while self.config.receives.is_none_or(|places| self.receiving < places)
                 && let Some((connection, sequence, octets)) = self.offered.pop_front()
             {
-                self.expose(cx.now, connection, sequence, octets);
+                self.expose(cx, connection, sequence, octets);
             }
         }
     }
@@ -447,8 +536,8 @@ impl Transfer {
                 let left = self.links.get(&connection).map(|link| link.running.keys().copied().collect());
                 let left: Vec<u32> = left.unwrap_or_default();
                 for sequence in left {
-                    let outcome = Ended::Failed(scheduled_transfer::Failure::Disconnected);
-                    self.finished(cx, connection, sequence, outcome);
+                    let outcome = Ended::Failed(Failure::Disconnected);
+                    self.finished(cx, connection, sequence, (outcome, 0));
                 }
                 self.close_regions(cx, connection);
                 for span in self.links.remove(&connection).into_iter().flat_map(|link| link.kept) {
@@ -456,10 +545,10 @@ impl Transfer {
                 }
                 self.lines.retain(|_, line| *line != connection);
             }
-            Event::WriteOffered { id, t_len, .. } => self.offered(cx.now, connection, id, t_len),
-            Event::ReadRequested { id, t_len } => self.serve(cx.now, connection, id, t_len),
-            Event::Finished { id, outcome, .. } => {
-                self.finished(cx, connection, id, outcome);
+            Event::WriteOffered { id, t_len, .. } => self.offered(cx, connection, id, t_len),
+            Event::ReadRequested { id, t_len } => self.serve(cx, connection, id, t_len),
+            Event::Finished { id, outcome, bytes } => {
+                self.finished(cx, connection, id, (outcome, bytes));
                 self.region_finished(cx, connection, id);
             }
             Event::RegionRequested { id, t_len } => self.region_requested(cx.now, connection, id, t_len),
@@ -467,13 +556,31 @@ impl Transfer {
             Event::PutFinished { put, outcome, .. } => self.put_finished(cx, connection, put, outcome),
             Event::PutArrived { id, put } => self.put_arrived(connection, id, put),
             Event::Fetched { id, word } => self.fetched(cx, connection, id, word),
-            // Headers are taken by being polled; nobody here asks for the rest.
-            Event::Header { .. }
-            | Event::Missing { .. }
-            | Event::Progress { .. }
-            | Event::ReadGranted { .. }
-            | Event::Interrupt { .. }
-            | Event::Payload { .. } => {}
+            Event::Header { header, .. } => self.header(connection, &header),
+            Event::Interrupt { .. } => self.ledger.stats.interrupts += 1,
+            Event::Payload { octets, .. } => {
+                self.ledger.stats.payloads += 1;
+                let right = self.config.job.extras.payload == Some(octets);
+                self.ledger.stats.corrupt += u64::from(!right);
+            }
+            // It cannot be asked for again: Blocks come in order. That is the end of the Transfer.
+            Event::Missing { id, .. } => {
+                self.endpoint.end(cx.now, connection, id);
+            }
+            Event::Progress { .. } | Event::ReadGranted { .. } => {}
+        }
+    }
+
+    /// A header of Data is delivered. That of a Write or a Put brings the Opaque of its source.
+    fn header(&mut self, connection: ConnectionId, header: &Header) {
+        self.ledger.stats.headers += 1;
+        let link = self.links.get(&connection);
+        let written = link.is_some_and(|link| match link.running.get(&header.d_id) {
+            Some(running) => running.begun.is_none(),
+            None => link.regions.has(header.d_id),
+        });
+        if written && header.s_id != self.config.job.opaque {
+            self.ledger.stats.corrupt += 1;
         }
     }
 
@@ -654,7 +761,8 @@ impl Protocol for Transfer {
             match entry.remove() {
                 Action::Connect(peer) => {
                     let to = (address_of(peer), 0);
-                    let id = self.endpoint.connect(cx.now, to, (PORT, 0), Extras::default());
+                    let extras = self.config.job.extras;
+                    let id = self.endpoint.connect(cx.now, to, (PORT, 0), extras);
                     self.ledger.stats.connects += 1;
                     self.links.insert(id, Link::new(Some(peer)));
                 }
@@ -664,6 +772,12 @@ impl Protocol for Transfer {
                         program.computed(op);
                     }
                     self.advance(cx);
+                }
+                Action::End(connection, sequence) => {
+                    let link = self.links.get(&connection);
+                    if link.is_some_and(|link| link.running.contains_key(&sequence)) {
+                        self.endpoint.end(cx.now, connection, sequence);
+                    }
                 }
             }
             self.drain(cx);

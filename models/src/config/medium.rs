@@ -18,6 +18,12 @@ pub enum Medium {
     Ethernet,
     /// ATM with LAN emulation of 802.3: AAL5 in cells.
     AtmLane,
+    /// ATM with LAN emulation of DIX Ethernet.
+    AtmDix,
+    /// ATM with LAN emulation of Token Ring at 4 Mbit/s.
+    AtmTokenRing4,
+    /// ATM with LAN emulation of Token Ring at 16 Mbit/s.
+    AtmTokenRing16,
     /// Fibre Channel, 8b/10b.
     FibreChannel,
 }
@@ -48,8 +54,16 @@ const FC_FRAME: u32 = 4 + 24 + 4 + 4 + 6 * 4;
 
 impl Medium {
     /// Every medium.
-    pub const ALL: [Self; 5] =
-        [Self::Hippi6400, Self::HippiFp, Self::Ethernet, Self::AtmLane, Self::FibreChannel];
+    pub const ALL: [Self; 8] = [
+        Self::Hippi6400,
+        Self::HippiFp,
+        Self::Ethernet,
+        Self::AtmLane,
+        Self::AtmDix,
+        Self::AtmTokenRing4,
+        Self::AtmTokenRing16,
+        Self::FibreChannel,
+    ];
 
     /// Its name, as in scenario files.
     pub const fn name(self) -> &'static str {
@@ -58,6 +72,9 @@ impl Medium {
             Self::HippiFp => "hippi-fp",
             Self::Ethernet => "ethernet",
             Self::AtmLane => "atm-lane",
+            Self::AtmDix => "atm-dix",
+            Self::AtmTokenRing4 => "atm-token-ring-4",
+            Self::AtmTokenRing16 => "atm-token-ring-16",
             Self::FibreChannel => "fibre-channel",
         }
     }
@@ -69,6 +86,9 @@ impl Medium {
             Self::HippiFp => llp::Medium::HippiFp,
             Self::Ethernet => llp::Medium::Ethernet,
             Self::AtmLane => llp::Medium::Lane8023,
+            Self::AtmDix => llp::Medium::LaneDix,
+            Self::AtmTokenRing4 => llp::Medium::TokenRing4,
+            Self::AtmTokenRing16 => llp::Medium::TokenRing16,
             Self::FibreChannel => llp::Medium::FibreChannel,
         }
     }
@@ -88,7 +108,9 @@ impl Medium {
                 40_000_000_000,
                 100_000_000_000,
             ],
-            Self::AtmLane => &[622_080_000, 155_520_000, 2_488_320_000],
+            Self::AtmLane | Self::AtmDix | Self::AtmTokenRing4 | Self::AtmTokenRing16 => {
+                &[622_080_000, 155_520_000, 2_488_320_000]
+            }
             Self::FibreChannel => &[1_062_500_000, 2_125_000_000, 4_250_000_000, 8_500_000_000],
         }
     }
@@ -101,7 +123,9 @@ impl Medium {
         let (num, den) = match self {
             Self::Hippi6400 => (32 * 8_000_000_000_000, 40 * rate),
             Self::HippiFp | Self::Ethernet => (8_000_000_000_000, rate),
-            Self::AtmLane => (27 * 8_000_000_000_000, 26 * rate),
+            Self::AtmLane | Self::AtmDix | Self::AtmTokenRing4 | Self::AtmTokenRing16 => {
+                (27 * 8_000_000_000_000, 26 * rate)
+            }
             Self::FibreChannel => (10_000_000_000_000, rate),
         };
         let divisor = gcd(num, den);
@@ -114,7 +138,9 @@ impl Medium {
             Self::Hippi6400 => frame.div_ceil(hippi6400::MICROPACKET_BYTES as u32) * MICROPACKET,
             Self::HippiFp => frame + frame.div_ceil(hippi_fp::BURST_BYTES as u32) * BURST_TAIL + PACKET_GAP,
             Self::Ethernet => ETHERNET + if frame < ETHERNET_MIN { ETHERNET_MIN } else { frame },
-            Self::AtmLane => frame.div_ceil(aal5::CELL_BYTES as u32) * CELL,
+            Self::AtmLane | Self::AtmDix | Self::AtmTokenRing4 | Self::AtmTokenRing16 => {
+                frame.div_ceil(aal5::CELL_BYTES as u32) * CELL
+            }
             Self::FibreChannel => {
                 let limit = fibre_channel::FRAME_MAX_BYTES as u32;
                 frame.next_multiple_of(4) + frame.div_ceil(limit) * FC_FRAME
@@ -172,6 +198,10 @@ mod tests {
         assert_eq!(Medium::Ethernet.wire_octets(1_514), 1_538);
         // 24 + 40 + 8 192 + 8 = 8 264 octets are 173 cells.
         assert_eq!(Medium::AtmLane.operation_octets(8_232), 173 * 53);
+        // 24 + 40 + 1 024 + 8 = 1 096 octets are 23 cells; 4 168 are 87, and 16 456 are 343.
+        assert_eq!(Medium::AtmDix.operation_octets(1_064), 23 * 53);
+        assert_eq!(Medium::AtmTokenRing4.operation_octets(4_136), 87 * 53);
+        assert_eq!(Medium::AtmTokenRing16.operation_octets(16_424), 343 * 53);
         assert_eq!(Medium::FibreChannel.wire_octets(2_112), 2_112 + 60);
         assert_eq!(Medium::FibreChannel.operation_octets(2_048 + 40), 2_112 + 60);
         assert_eq!(Medium::FibreChannel.operation_octets(4_096 + 40), 4_160 + 2 * 60);

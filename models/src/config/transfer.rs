@@ -2,6 +2,8 @@
 
 use super::Medium;
 use crate::goal::{Action, Schedule};
+use scheduled_transfer::Extras;
+use scheduled_transfer::wire::Function;
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
@@ -45,6 +47,24 @@ pub struct TransferConfig {
     pub charted: bool,
     /// Whether every frame that leaves is told to observers, octet for octet.
     pub captured: bool,
+}
+
+impl TransferConfig {
+    /// A word as it lies in the memory of this end.
+    pub fn octets_of(&self, word: u64) -> [u8; 8] {
+        match self.protocol.attributes.little_endian {
+            true => word.to_le_bytes(),
+            false => word.to_be_bytes(),
+        }
+    }
+
+    /// What octets in the memory of this end mean as a word.
+    pub fn word_of(&self, octets: [u8; 8]) -> u64 {
+        match self.protocol.attributes.little_endian {
+            true => u64::from_le_bytes(octets),
+            false => u64::from_be_bytes(octets),
+        }
+    }
 }
 
 /// What carries the messages of a program that are not Writes of Scheduled Transfer.
@@ -127,15 +147,69 @@ pub struct TransferJob {
     pub state_every: u32,
     /// The connection is taken down after its last Transfer.
     pub disconnect: bool,
+    /// D: the Data Channel, 1 to 3.
+    pub channel: u8,
+    /// Opaque of the Data of Writes and Puts (6.2.10).
+    pub opaque: u32,
+    /// The last Data of each Block interrupts the upper layer of its receiver (7.4).
+    pub interrupt: bool,
+    /// What a FetchOp does to the word.
+    pub function: Function,
+    /// Where in a buffer of the destination a Write or Read begins, octets: F_Offset.
+    pub first_offset: u64,
+    /// Transfers have no length (T_len 0): octets of the rings of memory that they go through at both ends, a
+    /// multiple of Blocks and buffers.
+    pub ring: Option<u64>,
+    /// Transfers are ended by the application, if they are not over.
+    pub end: Option<TransferEnding>,
+    /// Interrupt and payload of Request_Connection, Request_To_Send, Request_To_Receive,
+    /// Request_Memory_Region, Get and FetchOp.
+    pub extras: Extras,
+}
+
+impl Default for TransferJob {
+    /// One Write of 8 octets in Blocks of 8 KiB, eight of which are enabled at a time.
+    fn default() -> Self {
+        TransferJob {
+            operation: Operation::Write,
+            bytes: 8,
+            count: 1,
+            concurrent: 1,
+            cts_req: 8,
+            blocksize: 13,
+            notify: false,
+            state_every: 0,
+            disconnect: true,
+            channel: 1,
+            opaque: 0,
+            interrupt: false,
+            function: Function::Increment,
+            first_offset: 0,
+            ring: None,
+            end: None,
+            extras: Extras::default(),
+        }
+    }
 }
 
 impl TransferJob {
     /// Blocks of all its Transfers over one connection that are enabled at a time, at most.
     pub fn enabled(&self) -> u64 {
-        let all = self.bytes.div_ceil(1 << self.blocksize) + 1;
+        // The first Block may be shorter. Nobody knows where a Transfer without a length ends.
+        let length = self.bytes.div_ceil(1 << self.blocksize) + 1;
+        let all = self.ring.map_or(length, |ring| ring >> self.blocksize);
         let window = if self.cts_req == 0 { all } else { all.min(self.cts_req.into()) };
         window.saturating_mul(u64::from(self.concurrent).min(self.count))
     }
+}
+
+/// The application ends each Transfer (6.1.1.4).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TransferEnding {
+    /// So long after it began, for the end that asked for it, or after it got memory, for the other one.
+    pub after: Duration,
+    /// The end that asked for it ends it; otherwise the other one.
+    pub by_asker: bool,
 }
 
 /// What becomes of frames, in millionths.

@@ -74,7 +74,9 @@ fn again(medium: Medium, frame: &[u8]) -> Option<Vec<u8>> {
         Medium::Hippi6400 => hippi6400::Frame::parse(frame).ok()?.emit(&mut out),
         Medium::HippiFp => hippi_fp::Frame::parse(frame).ok()?.emit(&mut out),
         Medium::FibreChannel => fibre_channel::Frame::parse(frame).ok()?.emit(&mut out),
-        Medium::AtmLane => lane::Frame::parse(medium.layer(), frame).ok()?.emit(medium.layer(), &mut out),
+        Medium::AtmLane | Medium::AtmDix | Medium::AtmTokenRing4 | Medium::AtmTokenRing16 => {
+            lane::Frame::parse(medium.layer(), frame).ok()?.emit(medium.layer(), &mut out)
+        }
     };
     written.ok().map(|_| out)
 }

@@ -20,17 +20,7 @@ fn way(net: &Net, from: u32, to: u32) -> TransferPath {
 }
 
 fn job(bytes: u64, count: u64) -> TransferJob {
-    TransferJob {
-        operation: Operation::Write,
-        bytes,
-        count,
-        concurrent: 1,
-        cts_req: 8,
-        blocksize: 13,
-        notify: false,
-        state_every: 0,
-        disconnect: true,
-    }
+    TransferJob { bytes, count, ..TransferJob::default() }
 }
 
 /// Ends that want `job` of their peers, on one switch, after `change`.

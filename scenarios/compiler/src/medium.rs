@@ -16,6 +16,9 @@ pub(crate) fn named(kind: Option<MediumKind>) -> Option<Medium> {
         MediumKind::HippiFp => Some(Medium::HippiFp),
         MediumKind::Ethernet => Some(Medium::Ethernet),
         MediumKind::AtmLane => Some(Medium::AtmLane),
+        MediumKind::AtmDix => Some(Medium::AtmDix),
+        MediumKind::AtmTokenRing4 => Some(Medium::AtmTokenRing4),
+        MediumKind::AtmTokenRing16 => Some(Medium::AtmTokenRing16),
         MediumKind::FibreChannel => Some(Medium::FibreChannel),
     }
 }

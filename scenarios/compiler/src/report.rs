@@ -245,7 +245,7 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
 
 /// What a flow of Scheduled Transfer comes to without competition.
 fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
-    let Slowest { way, end, clock, stripes, time, bound } = crate::flow::slowest(config, flow)?;
+    let Slowest { way, end, clock, stripes, slots, time, bound } = crate::flow::slowest(config, flow)?;
     let stripes = match stripes {
         1 => String::new(),
         n => format!(" on each of {n} stripes"),
@@ -258,7 +258,7 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         Bound::Sending => format!("tx_service of the hosts in \"{source}\" is the bound"),
         Bound::Receiving => format!("rx_service of the hosts in \"{destination}\" is the bound"),
         Bound::Window => format!("the window of {} is the bound", count(end.job.enabled() as usize, "Block")),
-        Bound::Slots => format!("{} Slots are the bound", end.protocol.slots),
+        Bound::Slots => format!("{slots} Slots are the bound"),
     };
     // Clear_To_Send and what a window has to cover go with the links and hosts alone.
     let (cts, busy) = way.cts_share(block);

@@ -2,6 +2,7 @@
 
 use super::Transfer;
 use crate::observe::stats::TransferTotals;
+use scheduled_transfer::wire::Function;
 use sim_core::Time;
 use std::collections::BTreeMap;
 
@@ -33,20 +34,63 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
     totals
 }
 
-/// FetchOps that were not atomic. Each word says how many were before; so no two are equal, and a word that
-/// was incremented so often has given all smaller ones. One whose answer is not known may have been executed.
+/// FetchOps that were not atomic: by what they returned, and by what is left of each word.
 fn torn(nodes: &[&Transfer]) -> u64 {
     let mut torn = 0;
-    for (node, count) in nodes.iter().filter_map(|node| Some((node.config.node, node.counted()?))) {
-        let fetches = || nodes.iter().filter_map(|other| other.ledger.fetches.get(&node));
-        let mut words: Vec<u64> = fetches().flat_map(|fetches| &fetches.words).copied().collect();
+    for (node, left) in nodes.iter().filter_map(|node| Some((node, node.counted()?))) {
+        let fetches = || nodes.iter().filter_map(|other| other.ledger.fetches.get(&node.config.node));
+        let words: Vec<u64> = fetches().flat_map(|fetches| &fetches.words).copied().collect();
         let begun: u64 = fetches().map(|fetches| fetches.begun).sum();
-        let known = words.len() as u64;
-        words.sort_unstable();
-        words.dedup();
-        torn += known - words.len() as u64;
-        torn += words.iter().filter(|&&word| word >= count).count() as u64;
-        torn += known.saturating_sub(count) + count.saturating_sub(begun);
+        torn += match node.config.job.function {
+            Function::Increment => not_counted(words, left, begun),
+            // The word before the n-th was -n.
+            Function::Decrement => {
+                not_counted(words.into_iter().map(u64::wrapping_neg).collect(), left.wrapping_neg(), begun)
+            }
+            Function::Clear => not_cleared(&words, left, begun),
+        };
     }
     torn
+}
+
+/// Each word says how many were before; so no two are equal, and a word that was incremented so often has
+/// given all smaller ones. One whose answer is not known may have been executed.
+fn not_counted(mut words: Vec<u64>, count: u64, begun: u64) -> u64 {
+    let known = words.len() as u64;
+    words.sort_unstable();
+    words.dedup();
+    let twice = known - words.len() as u64;
+    let beyond = words.iter().filter(|&&word| word >= count).count() as u64;
+    twice + beyond + known.saturating_sub(count) + count.saturating_sub(begun)
+}
+
+/// The word began as 1. The first who cleared it got that, all others got 0, and 0 is left. If the first
+/// got no answer, nobody has it.
+fn not_cleared(words: &[u64], left: u64, begun: u64) -> u64 {
+    let ones = words.iter().filter(|&&word| word == 1).count() as u64;
+    let foreign = words.iter().filter(|&&word| word > 1).count() as u64;
+    let nobody = ones == 0 && begun == words.len() as u64 && begun > 0;
+    let untouched = left != 0 && !words.is_empty();
+    foreign + ones.saturating_sub(1) + u64::from(nobody) + u64::from(untouched)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: three who count from 0, and a word that is 3 then; and each way in which that can be wrong.
+    #[test]
+    fn words_tell_whether_fetch_ops_were_atomic() {
+        assert_eq!(not_counted(vec![2, 0, 1], 3, 3), 0);
+        assert_eq!(not_counted(vec![2, 0], 3, 3), 0, "one answer is lost");
+        assert_eq!(not_counted(vec![0, 0, 1], 3, 3), 1, "two got the same");
+        assert_eq!(not_counted(vec![0, 1, 3], 3, 3), 1, "a value that nobody left");
+        assert_eq!(not_counted(vec![0, 1, 2], 4, 3), 1, "one was executed twice");
+        assert_eq!(not_cleared(&[0, 1, 0], 0, 3), 0);
+        assert_eq!(not_cleared(&[0, 0], 0, 3), 0, "the answer with 1 is lost");
+        assert_eq!(not_cleared(&[0, 0, 0], 0, 3), 1, "nobody got the 1");
+        assert_eq!(not_cleared(&[1, 1, 0], 0, 3), 1, "two got it");
+        assert_eq!(not_cleared(&[1, 0, 0], 1, 3), 1, "it was not cleared");
+        assert_eq!(not_cleared(&[], 1, 0), 0);
+    }
 }

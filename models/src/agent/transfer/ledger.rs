@@ -28,6 +28,8 @@ pub(super) enum Stage {
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Running {
     pub span: Span,
+    /// Octets that it moves: those of `span`, unless that is a ring.
+    pub octets: u64,
     /// The octets come to this end.
     pub incoming: bool,
     /// When this end asked for it; none if the other end did.
@@ -44,12 +46,23 @@ pub(super) struct Running {
 impl Running {
     /// A Transfer of `span` whose octets go out under `tag`.
     pub fn outgoing(span: Span, tag: u64) -> Self {
-        Running { span, incoming: false, begun: None, placed: false, tag, op: None, stage: Stage::Whole }
+        let (incoming, placed, octets) = (false, false, span.bytes);
+        Running { span, octets, incoming, begun: None, placed, tag, op: None, stage: Stage::Whole }
     }
 
     /// A Transfer into `span`.
     pub fn incoming(span: Span) -> Self {
         Running { incoming: true, ..Running::outgoing(span, 0) }
+    }
+
+    /// It moves so many octets through its span, a ring.
+    pub fn through_ring(self, octets: u64) -> Self {
+        Running { octets, ..self }
+    }
+
+    /// Where its octets are in the end: all of them, or as many as the ring holds.
+    fn left(&self) -> Span {
+        Span::new(self.span.address, self.span.bytes.min(self.octets))
     }
 
     /// It is this end that wants it, since now.
@@ -70,6 +83,8 @@ pub(super) struct Fetches {
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub stats: TransferStats,
+    /// Nobody confirms what is sent (`reliable` is off): what is complete here may be nowhere.
+    pub unconfirmed: bool,
     /// Tags that this end has verified.
     pub verified: Vec<u64>,
     /// Tags that this end has sent, and knows to be complete.
@@ -108,18 +123,18 @@ impl Ledger {
         match outcome {
             Outcome::Complete => {
                 if running.incoming {
-                    tag = store.verify(running.span);
+                    tag = store.verify(running.left());
                     match tag {
                         Some(tag) if running.stage == Stage::Back => match self.written.remove(&tag) {
                             true => {
                                 stats.read_back += 1;
-                                stats.read_back_octets += running.span.bytes;
+                                stats.read_back_octets += running.octets;
                             }
                             false => stats.corrupt += 1,
                         },
                         Some(tag) => {
                             stats.verified += 1;
-                            stats.verified_octets += running.span.bytes;
+                            stats.verified_octets += running.octets;
                             // What can be got again and again has one tag.
                             if running.stage != Stage::Got {
                                 self.verified.push(tag);
@@ -127,7 +142,7 @@ impl Ledger {
                         }
                         None => stats.corrupt += 1,
                     }
-                } else if running.begun.is_some() {
+                } else if running.begun.is_some() && !self.unconfirmed {
                     self.confirmed.push(running.tag);
                 }
                 if let Some(begun) = running.begun.filter(|_| running.stage != Stage::Out) {

@@ -25,7 +25,7 @@ pub(crate) fn emit(medium: Option<Medium>, (d_ula, s_ula): (Ula, Ula), operation
         Some(Medium::Hippi6400) => hippi6400::Frame { d_ula, s_ula, operation }.emit(&mut out),
         Some(Medium::HippiFp) => hippi_fp::Frame { d_ula, s_ula, operation }.emit(&mut out),
         Some(Medium::FibreChannel) => fibre_channel::Frame { d_ula, s_ula, operation }.emit(&mut out),
-        Some(lan @ Medium::AtmLane) => {
+        Some(lan @ (Medium::AtmLane | Medium::AtmDix | Medium::AtmTokenRing4 | Medium::AtmTokenRing16)) => {
             let Ula([.., high, low]) = s_ula;
             let lecid = u16::from_be_bytes([high, low]);
             let frame = lane::Frame { lecid, d_ula, s_ula, operation, routing: &[], zero_length: false };
@@ -48,6 +48,8 @@ pub(crate) fn parse(medium: Option<Medium>, frame: &[u8]) -> Option<Found<'_>> {
         Some(Medium::Hippi6400) => found!(hippi6400::Frame::parse(frame)),
         Some(Medium::HippiFp) => found!(hippi_fp::Frame::parse(frame)),
         Some(Medium::FibreChannel) => found!(fibre_channel::Frame::parse(frame)),
-        Some(lan @ Medium::AtmLane) => found!(lane::Frame::parse(lan.layer(), frame)),
+        Some(lan @ (Medium::AtmLane | Medium::AtmDix | Medium::AtmTokenRing4 | Medium::AtmTokenRing16)) => {
+            found!(lane::Frame::parse(lan.layer(), frame))
+        }
     }
 }

@@ -3,16 +3,16 @@
 //!
 //! A region for Puts has a place for each Put that may be on its way; Put n goes to place n modulo their
 //! number, and begins when the one before it there is over. So its owner knows where to look when it has
-//! arrived. All who get a region get the same octets. All who increment a word of a peer increment the same
-//! word, over one region each; [`super::audit`] looks whether that was atomic.
+//! arrived. All who get a region get the same octets. All who increment (decrement, clear) a word of a peer
+//! do so with the same word, over one region each; [`super::audit`] looks whether that was atomic.
 
 use super::ledger::{Running, Stage};
-use super::{Ended, Transfer};
+use super::{Ended, Transfer, channel};
 use crate::agent::protocol::Cx;
 use crate::config::Operation;
 use crate::observe::probe::ProtocolFact;
-use scheduled_transfer::wire::{DataChannel, Function};
-use scheduled_transfer::{ConnectionId, Extras, Failure, Span};
+use scheduled_transfer::wire::Function;
+use scheduled_transfer::{ConnectionId, Failure, Memory, Span};
 use std::collections::BTreeMap;
 
 /// Octets of a word.
@@ -29,6 +29,13 @@ pub(super) struct Regions {
     next: u64,
     /// Those of this end, by id.
     own: BTreeMap<u32, Span>,
+}
+
+impl Regions {
+    /// Whether this end has such a region.
+    pub fn has(&self, id: u32) -> bool {
+        self.own.contains_key(&id)
+    }
 }
 
 impl Transfer {
@@ -53,8 +60,8 @@ impl Transfer {
         loop {
             let Some(link) = self.links.get_mut(&id).filter(|link| link.own.is_some()) else { return };
             let Some((region, ready)) = link.regions.peer else {
-                let channel = DataChannel::ONE;
-                let asked = self.endpoint.request_region(cx.now, id, octets, channel, Extras::default());
+                let (channel, extras) = (channel(&job), job.extras);
+                let asked = self.endpoint.request_region(cx.now, id, octets, channel, extras);
                 link.regions.peer = asked.map(|region| (region, false));
                 return;
             };
@@ -76,7 +83,7 @@ impl Transfer {
                 Operation::FetchOp => self.fetch(cx, id, region),
                 _ => {
                     let span = self.endpoint.memory_mut().destination(job.bytes);
-                    let got = self.endpoint.get(cx.now, id, (region, 0), span, Extras::default());
+                    let got = self.endpoint.get(cx.now, id, (region, 0), span, job.extras);
                     let running = Running::incoming(span).begun(cx.fabric_now);
                     self.is_running(id, got, Running { stage: Stage::Got, ..running })
                 }
@@ -108,15 +115,30 @@ impl Transfer {
 
     fn fetch(&mut self, cx: &mut Cx<'_>, id: ConnectionId, region: u32) -> bool {
         let span = self.endpoint.memory_mut().destination(WORD);
-        let function = Function::Increment;
+        let (function, extras) = (self.config.job.function, self.config.job.extras);
         let to = (region, 0);
-        let fetch = self.endpoint.fetch_op(cx.now, id, to, function, span.address, Extras::default());
+        let fetch = self.endpoint.fetch_op(cx.now, id, to, function, span.address, extras);
         let running = Running::outgoing(span, 0).begun(cx.fabric_now);
         let begun = self.is_running(id, fetch, Running { stage: Stage::Fetch, ..running });
         if let Some(peer) = self.links.get(&id).and_then(|link| link.own).filter(|_| begun) {
             self.ledger.fetches.entry(peer).or_default().begun += 1;
         }
         begun
+    }
+
+    /// The word of this end, which begins as 0; one that is cleared begins as 1, or there is nothing to
+    /// clear.
+    fn counter(&mut self) -> Span {
+        if let Some(span) = self.counter {
+            return span;
+        }
+        let memory = self.endpoint.memory_mut();
+        let span = memory.destination(WORD);
+        if self.config.job.function == Function::Clear {
+            memory.write(span.address, &self.config.octets_of(1));
+        }
+        self.counter = Some(span);
+        span
     }
 
     /// A peer wants a region.
@@ -126,10 +148,7 @@ impl Transfer {
             return;
         }
         let span = match self.config.job.operation {
-            Operation::FetchOp => {
-                let memory = self.endpoint.memory_mut();
-                *self.counter.get_or_insert_with(|| memory.destination(WORD))
-            }
+            Operation::FetchOp => self.counter(),
             Operation::Get => {
                 let tag = self.name();
                 self.endpoint.memory_mut().source(tag, octets)
@@ -227,8 +246,8 @@ impl Transfer {
         }
     }
 
-    /// How often the word of this end was incremented, if it has one.
+    /// The word of this end, if it has one, in its byte order.
     pub(super) fn counted(&self) -> Option<u64> {
-        self.counter.map(|span| self.endpoint.memory().word_at(span.address))
+        self.counter.map(|span| self.config.word_of(self.endpoint.memory().word_at(span.address)))
     }
 }

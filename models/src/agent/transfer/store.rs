@@ -69,22 +69,28 @@ impl Store {
         Store { stretches: BTreeMap::new(), next: align, align, stray: 0 }
     }
 
-    fn add(&mut self, stretch: Stretch) -> Span {
-        let (address, octets) = (self.next, stretch.octets());
+    /// A stretch that begins `offset` octets behind such a multiple.
+    fn add(&mut self, stretch: Stretch, offset: u64) -> Span {
+        let (address, octets) = (self.next + offset, stretch.octets());
         // A gap at the end, too: what goes beyond meets nobody.
-        self.next += (octets + 1).next_multiple_of(self.align);
+        self.next += (offset + octets + 1).next_multiple_of(self.align);
         self.stretches.insert(address, stretch);
         Span::new(address, octets)
     }
 
     /// The octets that `tag` stands for.
     pub fn source(&mut self, tag: u64, octets: u64) -> Span {
-        self.add(Stretch::Source { tag, octets })
+        self.add(Stretch::Source { tag, octets }, 0)
     }
 
     /// Room for octets to come.
     pub fn destination(&mut self, octets: u64) -> Span {
-        self.add(Stretch::Destination(vec![0; octets as usize], Arrived::default()))
+        self.destination_at(0, octets)
+    }
+
+    /// Room for octets to come, from `offset` octets behind the beginning of a buffer on.
+    pub fn destination_at(&mut self, offset: u64, octets: u64) -> Span {
+        self.add(Stretch::Destination(vec![0; octets as usize], Arrived::default()), offset)
     }
 
     /// Gives a stretch back.
@@ -114,11 +120,11 @@ impl Store {
         right.then_some(tag)
     }
 
-    /// The word at an address, big-endian.
-    pub fn word_at(&self, address: u64) -> u64 {
+    /// The eight octets at an address.
+    pub fn word_at(&self, address: u64) -> [u8; 8] {
         let mut octets = Vec::with_capacity(8);
         self.read(address, 8, &mut octets);
-        octets.first_chunk().map_or(0, |octets| u64::from_be_bytes(*octets))
+        octets.first_chunk().copied().unwrap_or_default()
     }
 
     fn find(&self, address: u64, octets: u64) -> Option<(u64, &Stretch)> {
@@ -190,6 +196,17 @@ mod tests {
                 assert!(arrived.0.windows(2).all(|pair| pair[0].1 < pair[1].0), "{:?}", arrived.0);
             }
         }
+    }
+
+    /// Two stretches with an offset begin where they should, and do not touch.
+    #[test]
+    fn stretches_begin_behind_the_beginning_of_a_buffer() {
+        let mut store = Store::new(4_096);
+        let (a, b) = (store.destination_at(0x600, 26_000), store.destination_at(4_095, 1));
+        assert_eq!((a.address % 4_096, b.address % 4_096), (0x600, 4_095));
+        assert!(a.address + a.bytes < b.address - 4_095);
+        assert!(store.contains(a.address, 26_000) && !store.contains(a.address - 1, 1));
+        assert!(store.contains(b.address, 1) && !store.contains(b.address, 2));
     }
 
     #[test]

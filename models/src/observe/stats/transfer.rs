@@ -86,7 +86,8 @@ pub struct TransferStats {
     pub kept_octets: u64,
     /// Puts that were not there whole, and were put again.
     pub put_again: u64,
-    /// Received whole, by what the protocol says, with wrong octets.
+    /// Received whole, by what the protocol says, with wrong octets; and Opaque and payloads of Control that
+    /// are not what was sent.
     pub corrupt: u64,
     /// Octets that came to a place where none was expected.
     pub stray_octets: u64,
@@ -120,6 +121,12 @@ pub struct TransferStats {
     pub logged: u64,
     /// Transfers that waited for their turn at their destination.
     pub paused: u64,
+    /// Headers of Data that were delivered.
+    pub headers: u64,
+    /// Interrupts.
+    pub interrupts: u64,
+    /// Payloads of Control operations that were delivered.
+    pub payloads: u64,
     /// An invariant that did not hold.
     pub broken: Option<&'static str>,
 }
@@ -162,6 +169,9 @@ impl TransferStats {
         self.exhausted += other.exhausted;
         self.logged += other.logged;
         self.paused += other.paused;
+        self.headers += other.headers;
+        self.interrupts += other.interrupts;
+        self.payloads += other.payloads;
         self.broken = self.broken.or(other.broken);
     }
 }

@@ -1,8 +1,12 @@
 //! Flows of Scheduled Transfer: every endpoint of `from` and `to` becomes an end.
 
+mod check;
+mod declared;
+
 use super::hosts as software;
 use super::messages;
 use super::program::Program;
+use super::session::octets;
 use super::{Cast, Hosts, Kind, Sized};
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
@@ -10,11 +14,13 @@ use crate::medium;
 use crate::quantities::Quantities;
 use crate::spec::*;
 use crate::units::Ratio;
+use declared::Declared;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::path::Roads;
-use models::scheduled_transfer::Config;
 use models::scheduled_transfer::llp::Medium as Layer;
+use models::scheduled_transfer::wire::{Attributes, Function};
+use models::scheduled_transfer::{Config, Extras};
 use models::sim_core::{Duration, Time};
 use models::transfer_rate::{Bound, Software, TransferPath};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +70,7 @@ impl Kind for Transfer {
     }
 
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
-        check(c, at, flow)
+        check::check(c, at, flow)
     }
 
     fn has_sources(&self) -> bool {
@@ -134,9 +140,28 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
         at: st.at.take().or(text("0 ps")),
         offset: st.offset.take().or(text("0 ps")),
         spread: st.spread.take().or(text("0 ps")),
+        opaque: st.opaque.or(Some(0)),
+        channel: st.channel.or(Some(1)),
+        interrupt: st.interrupt.or(Some(false)),
+        bufsize: st.bufsize.or(Some(65_536)),
+        first_offset: st.first_offset.or(Some(0)),
+        out_of_order: st.out_of_order.or(Some(true)),
+        reliable: st.reliable.or(Some(true)),
+        checksum_segment: st.checksum_segment.or(Some(0)),
+        trailers: st.trailers.or(Some(false)),
+        byte_order: st.byte_order.or(Some(ByteOrderKind::Big)),
         ..st.clone()
     };
     *st = filled;
+    if st.operation == Some(TransferKind::FetchOp) {
+        st.function = st.function.or(Some(FunctionKind::Increment));
+    }
+    if let Some(request) = &mut st.request {
+        request.interrupt = request.interrupt.or(Some(false));
+    }
+    if let Some(end) = &mut st.end {
+        end.by = end.by.or(Some(EnderKind::From));
+    }
 }
 
 /// Every time of a flow with its key.
@@ -151,119 +176,9 @@ pub(crate) fn times(st: &StSpec) -> Vec<(String, &dyn Written)> {
         ("offset", of(&st.offset)),
         ("spread", of(&st.spread)),
         ("delay", of(&st.delay)),
+        ("end/after", st.end.as_ref().map(|end| &end.after as &dyn Written)),
     ];
     all.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time?))).collect()
-}
-
-/// Whether the settings of the flow go together.
-pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
-    let before = c.out.len();
-    let Some(st) = &flow.st else { return true };
-    let mut mixed = |key: &str, message: &str, help: &str| {
-        c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
-    };
-    if super::kinds(flow) > 1 {
-        let help = "one flow, one kind: Scheduled Transfer brings its own packets";
-        mixed("st", "the flow makes Transfers and sends something else", help);
-    }
-    if flow.arrivals.is_some() {
-        let help = "use st.count, st.concurrent and st.at";
-        mixed("arrivals", "Transfers are asked for one after the other", help);
-    }
-    if flow.size.is_some() {
-        mixed("size", "the length of a Transfer stands elsewhere", "use st.bytes");
-    }
-    if flow.limit.is_some() {
-        mixed("limit", "the number of Transfers stands elsewhere", "use st.count");
-    }
-    match (&st.program, st.bytes) {
-        (None, None) if st.operation == Some(TransferKind::FetchOp) => {}
-        (None, None) => {
-            let finding = Diagnostic::error("SC005", format!("{at}/st"), "field \"bytes\" is missing");
-            c.out.push(finding.help("only a program and \"fetch_op\" do without"));
-        }
-        (Some(_), Some(_)) => {
-            c.out.push(
-                Diagnostic::error("SC048", format!("{at}/st/bytes"), "a program says what it sends")
-                    .help("leave \"bytes\" out, or \"program\""),
-            );
-        }
-        _ => {}
-    }
-    let mut mixed = |key: &str, message: &str, help: &str| {
-        c.out.push(Diagnostic::error("SC048", format!("{at}/{key}"), message).help(help));
-    };
-    if st.program.is_some() && st.operation.is_some_and(|kind| kind != TransferKind::Write) {
-        mixed("st/operation", "a program says what it does", "leave \"operation\" out: its sends are Writes");
-    }
-    if st.stripes.is_some() {
-        let plain = matches!(st.operation, None | Some(TransferKind::Write | TransferKind::Read));
-        let foreign = [
-            ("st/program", st.program.is_some()),
-            ("st/operation", !plain),
-            ("st/chart", st.chart == Some(true)),
-        ];
-        for (key, given) in foreign {
-            if given {
-                mixed(key, "hosts of several interfaces do not have this", "leave it out, or \"stripes\"");
-            }
-        }
-    }
-    let delayed = st.delayed.as_ref().is_some_and(|shares| shares.control.is_some() || shares.data.is_some());
-    if delayed && st.delay.as_ref().map_or(0, Quantity::get) == 0 {
-        mixed("st/delayed", "frames are late by no time", "add \"delay\", for example \"10 us\"");
-    }
-    let mut range = |key: &str, message: String, help: &str| {
-        c.out.push(Diagnostic::error("SC008", format!("{at}/{key}"), message).help(help));
-    };
-    if flow.priority == Some(3) {
-        range("priority", "Transfers cannot have priority 3".into(), "allowed: 0 to 2");
-    }
-    let longest = match st.operation {
-        Some(TransferKind::FetchOp) => (8, "allowed: 8, a word"),
-        Some(TransferKind::Get) => (65_535, "allowed: 8 to 65535, what T_len of a Get can say"),
-        Some(TransferKind::Put) => (1 << 24, "allowed: 8 to 16777216"),
-        _ => (u64::MAX, ""),
-    };
-    if let Some(bytes) = st.bytes.filter(|&bytes| bytes > longest.0) {
-        range("st/bytes", format!("{bytes} octets do not go into one such operation"), longest.1);
-    }
-    let block = *filled(&st.block);
-    if !block.is_power_of_two() || !(256..=1 << 30).contains(&block) {
-        range(
-            "st/block",
-            format!("a Block of {block} octets is not possible"),
-            "allowed: 256 to 1073741824, powers of two",
-        );
-    }
-    let stu = *filled(&st.stu);
-    let carried = c.wires.iter().filter_map(|wire| wire.medium).map(|(medium, _)| medium.stu_max()).max();
-    if !(stu.is_power_of_two() && (256..=carried.unwrap_or(1_024).max(1_024)).contains(&stu)) {
-        let help = match carried.filter(|&most| most > 1_024) {
-            None => "allowed: 256, 512 or 1024".to_owned(),
-            Some(most) => format!("allowed: powers of two from 256 to {most}"),
-        };
-        range("st/stu", format!("STUs of {stu} octets are not possible"), &help);
-    }
-    if filled(&st.op_timeout).get() == Period::Time(0) {
-        range(
-            "st/op_timeout",
-            "an Op_timeout of 0 is not possible".into(),
-            "use \"auto\" or a positive time",
-        );
-    }
-    if filled(&st.missing_timeout).get() == Period::Time(0) {
-        let help = "use \"auto\", \"off\" or a positive time";
-        range("st/missing_timeout", "Blocks cannot be missing at once".into(), help);
-    }
-    for (key, shares) in shares(st) {
-        for (class, share) in [("control", &shares.control), ("data", &shares.data)] {
-            if let Err(why) = millionths(share.as_ref()) {
-                range(&format!("st/{key}/{class}"), why, "allowed: 0 to 1");
-            }
-        }
-    }
-    c.out.len() == before
 }
 
 fn shares(st: &StSpec) -> [(&'static str, FrameShares); 3] {
@@ -336,11 +251,29 @@ pub(crate) fn ends(
         notify: *filled(&st.notify),
         state_every: *filled(&st.state_every),
         disconnect: *filled(&st.disconnect),
+        channel: *filled(&st.channel),
+        opaque: *filled(&st.opaque),
+        interrupt: *filled(&st.interrupt),
+        function: match st.function {
+            None | Some(FunctionKind::Increment) => Function::Increment,
+            Some(FunctionKind::Decrement) => Function::Decrement,
+            Some(FunctionKind::Clear) => Function::Clear,
+        },
+        first_offset: *filled(&st.first_offset),
+        ring: st.ring,
+        end: st.end.as_ref().map(|end| TransferEnding {
+            after: Duration(end.after.get()),
+            by_asker: *filled(&end.by) == EnderKind::From,
+        }),
+        extras: extras(st),
     };
     let most = connections.values().copied().max().unwrap_or(1);
     let medium = places.first().and_then(|(device, _)| medium::of(c, *device));
     let hosts_of = connections.keys().chain(positions.keys()).copied().collect::<BTreeSet<usize>>();
-    let way = longest(c, config, (&peers, hosts), *filled(&st.stu));
+    let declared = declared::all(c, at, st, hosts_of.iter().copied())?;
+    // The smallest STUs have the most frames in front of an answer.
+    let stu = declared.values().map(|declared| declared.stu).min().unwrap_or(*filled(&st.stu));
+    let way = longest(c, config, (&peers, hosts), stu);
     let way = way.map(|way| {
         let software = patient(c, &hosts_of);
         way.between(software, software)
@@ -351,7 +284,7 @@ pub(crate) fn ends(
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| alone(device));
     let mut ends = BTreeMap::new();
     for device in hosts_of {
-        let protocol = protocol(c, st, &job, &scale, device);
+        let protocol = protocol(c, (st, &declared[&device]), &job, &scale, device);
         let position = positions.get(&device).copied().unwrap_or(0);
         let later = position.saturating_mul(offset);
         let end = TransferConfig {
@@ -377,6 +310,14 @@ pub(crate) fn ends(
         ends.insert(device, ProtocolConfig::Transfer(Box::new(end)));
     }
     Some(ends)
+}
+
+/// Interrupt and payload of requests.
+fn extras(st: &StSpec) -> Extras {
+    let Some(request) = &st.request else { return Extras::default() };
+    let octets = |text: &String| octets(text).and_then(|octets| octets.try_into().ok());
+    let payload = request.payload.as_ref().map(|text| octets(text).expect("payloads were checked"));
+    Extras { interrupt: *filled(&request.interrupt), payload }
 }
 
 /// Joins endpoints to hosts: what is left are the first ones, which write to the first ones. `None` if
@@ -452,12 +393,17 @@ fn patient(c: &Compiler<'_>, devices: &BTreeSet<usize>) -> Software {
 
 /// Parameters of the protocol machine of an end. Times that are given are times of its protocol clock; those
 /// that are not are as long in the fabric at every end, whatever its clock.
-fn protocol(c: &Compiler<'_>, st: &StSpec, job: &TransferJob, scale: &Scale, device: usize) -> Config {
-    let stu = *filled(&st.stu);
+fn protocol(
+    c: &Compiler<'_>,
+    (st, declared): (&StSpec, &Declared),
+    job: &TransferJob,
+    scale: &Scale,
+    device: usize,
+) -> Config {
     let clock = Clock(software::ratio(c, device));
     let way = scale.way.as_ref();
     let round_trip = way.map_or(0, TransferPath::round_trip);
-    let slots = *filled(&st.slots);
+    let slots = declared.slots;
     let block = 1 << job.blocksize;
     // At both ends, Blocks of all their connections may be in front; and of each no more Control operations
     // than it has Slots.
@@ -476,25 +422,30 @@ fn protocol(c: &Compiler<'_>, st: &StSpec, job: &TransferJob, scale: &Scale, dev
         Period::Auto => Some(patience.unwrap_or(op_timeout)),
         Period::Time(time) => Some(time),
     };
-    let exponent = stu.trailing_zeros();
+    let defaults = Config::default();
     let [_, (_, doubled), (_, delayed)] = shares(st);
     let ordered = [doubled, delayed].iter().all(|shares| shares.control.is_none() && shares.data.is_none());
     let layer = medium::of(c, device).map_or(Layer::Ethernet, Medium::layer);
-    let checked = *filled(&st.checksum);
     Config {
         op_timeout,
         max_retry: *filled(&st.max_retry),
         // A destination that lets others go first takes its time.
         pending_timeouts: 1_000_000,
         slots,
-        max_stu: exponent,
-        cut_stu: exponent,
-        check: checked,
-        compute: checked,
+        max_stu: declared.stu.trailing_zeros(),
+        cut_stu: filled(&st.stu).trailing_zeros(),
+        bufsize: declared.bufsize.trailing_zeros(),
+        out_of_order: declared.out_of_order,
+        reliable: *filled(&st.reliable),
+        attributes: Attributes { little_endian: declared.little_endian, ..defaults.attributes },
+        segment_stus: *filled(&st.checksum_segment),
+        trailers: *filled(&st.trailers),
+        check: declared.checksum,
+        compute: declared.checksum,
         missing_timeout,
         medium: layer,
         ordered,
-        ..Config::default()
+        ..defaults
     }
 }
 
@@ -563,19 +514,22 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest<'_>> {
                 let (out, home) = (roads.path(agent.device, peer.into())?, roads.path(owner, agent.id)?);
                 let own = Software::mean(&agent.host);
                 let other = config.agents.iter().find(|agent| agent.device == owner);
-                let other = other.map_or_else(Software::default, |other| Software::mean(&other.host));
+                let theirs = other.map_or_else(Software::default, |other| Software::mean(&other.host));
                 let is_read = end.job.operation.is_read();
                 let (there, back) = if is_read { (home, out) } else { (out, home) };
-                let (source, destination) = if is_read { (other, own) } else { (own, other) };
-                let stu = 1 << end.protocol.cut_stu;
+                let (source, destination) = if is_read { (theirs, own) } else { (own, theirs) };
+                let peer = end_of(other, flow).unwrap_or(end);
+                let receiver = if is_read { end } else { peer };
+                let stu = 1 << end.protocol.cut_stu.min(receiver.protocol.max_stu);
                 let way = match end.medium {
                     Some(medium) => TransferPath::on_medium(there, back, stu, medium),
                     None => TransferPath::new(there, back, stu, agent.mtu, agent.ids, agent.idle3),
                 };
                 let (way, clock) = (way.between(source, destination), Clock(agent.clock));
                 let stripes = stripes(config, flow, end);
-                let (time, bound) = way.bound(end, stripes as u64);
-                ways.push(Slowest { way, end, clock, stripes, time, bound });
+                let slots = receiver.protocol.slots;
+                let (time, bound) = way.bound(end, slots, stripes as u64);
+                ways.push(Slowest { way, end, clock, stripes, slots, time, bound });
             }
         }
     }
@@ -588,10 +542,20 @@ pub(crate) struct Slowest<'a> {
     pub end: &'a TransferConfig,
     pub clock: Clock,
     pub stripes: usize,
+    /// Slots of the destination.
+    pub slots: u16,
     /// How long a Block takes at the best rate, ps.
     pub time: u64,
     /// What sets that.
     pub bound: Bound,
+}
+
+/// The end of a flow at an agent.
+fn end_of(agent: Option<&AgentConfig>, flow: u16) -> Option<&TransferConfig> {
+    agent?.parts.iter().filter(|part| part.flow == flow).find_map(|part| match &part.protocol {
+        ProtocolConfig::Transfer(end) => Some(&**end),
+        _ => None,
+    })
 }
 
 /// How many Blocks may be under way at once between an end and its first peer: the interfaces of the one that

@@ -14,7 +14,7 @@ pub struct LinkSpec {
     /// Lane rate: "1.25", "2.5", "3.125", "5" or "6.25 Gbaud" (8b/10b), "10.3125", "12.5" or "25.78125 Gbaud"
     /// (64b/67b). Default "6.25 Gbaud". Other media: "6.4 Gb/s" (hippi-6400); "800 Mb/s" (hippi-fp); "10",
     /// "100 Mb/s", "1" (default), "2.5", "10", "25", "40", "100 Gb/s" (ethernet); "155.52",
-    /// "622.08 Mb/s" (default), "2.48832 Gb/s" (atm-lane); "1.0625" (default), "2.125", "4.25",
+    /// "622.08 Mb/s" (default), "2.48832 Gb/s" (atm-*); "1.0625" (default), "2.125", "4.25",
     /// "8.5 Gbaud" (fibre-channel).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Quantity<Rate>>,
@@ -65,6 +65,15 @@ pub enum MediumKind {
     /// ATM with LAN emulation of 802.3: AAL5 in cells.
     #[serde(rename = "atm-lane")]
     AtmLane,
+    /// ATM with LAN emulation of DIX Ethernet.
+    #[serde(rename = "atm-dix")]
+    AtmDix,
+    /// ATM with LAN emulation of Token Ring at 4 Mbit/s, whose frames are longer.
+    #[serde(rename = "atm-token-ring-4")]
+    AtmTokenRing4,
+    /// ATM with LAN emulation of Token Ring at 16 Mbit/s, whose frames are longer still.
+    #[serde(rename = "atm-token-ring-16")]
+    AtmTokenRing16,
     /// Fibre Channel, 8b/10b: one Sequence for each operation.
     #[serde(rename = "fibre-channel")]
     FibreChannel,

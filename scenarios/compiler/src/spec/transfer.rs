@@ -1,6 +1,6 @@
 //! Scheduled Transfer in the scenario language.
 
-use super::{AutoOffTime, AutoTime, Picoseconds, Quantity, Share};
+use super::{AutoOffTime, AutoTime, Names, Picoseconds, Quantity, Share};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,8 +35,8 @@ pub struct StSpec {
     /// Octets of a Block: a power of two, 256 to 1073741824 (default 8192).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<u64>,
-    /// Octets of a whole STU, a power of two from 256: to 1024 (default) on RapidIO and ethernet, 8192 on
-    /// atm-lane, 32768 on other media.
+    /// Octets of a whole STU, a power of two from 256: to 1024 (default) on RapidIO, ethernet and atm-dix,
+    /// 4096 on atm-token-ring-4, 8192 on atm-lane, 16384 on atm-token-ring-16, 32768 on other media.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stu: Option<u32>,
     /// Transfers that a destination receives at a time; others wait for their turn (default: no limit).
@@ -99,9 +99,147 @@ pub struct StSpec {
     /// media than RapidIO.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripes: Option<StripesSpec>,
+    /// The Data Channel, D (default 1). On hippi-6400 that is the virtual channel; other media carry all of
+    /// them in one order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 3))]
+    pub channel: Option<u8>,
+    /// Opaque: what Data of write, read_back and put brings for the upper layer of the other end (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<u32>,
+    /// The last Data of each Block interrupts the upper layer of its receiver (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<bool>,
+    /// What every request carries for the upper layer of the other end: of connections, Transfers and
+    /// regions, Get and FetchOp.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestSpec>,
+    /// What fetch_op does to the word (default increment).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<FunctionKind>,
+    /// Bufsize: octets of a receive buffer, a power of two from `stu` to 4294967296 (default 65536). No STU
+    /// crosses the end of a buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bufsize: Option<u64>,
+    /// F_Offset: where in their first buffer destinations let write, read and read_back begin, octets
+    /// (default 0). The first Block is so much shorter that the others begin at multiples of `block`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_offset: Option<u64>,
+    /// Transfers of write and read have no length (T_len 0): they go through a ring of so many octets at
+    /// each end, a multiple of `block` and of `bufsize`, and their source ends them after `bytes` (default:
+    /// they have a length).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 256, max = 1_073_741_824))]
+    pub ring: Option<u64>,
+    /// The application ends each Transfer of write, read and read_back that is not over (default: it waits).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<EndSpec>,
+    /// Blocks may be sent in any order, and asked for again (Out_of_Order; default true). Without it, a
+    /// Transfer that misses a Block after `missing_timeout` is ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out_of_order: Option<bool>,
+    /// What expects an answer is repeated, and Transfers and Puts are confirmed (default true). Otherwise
+    /// that is true of the connection alone, and a Write is over when it was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reliable: Option<bool>,
+    /// Data operations that one checksum protects (default 0: all of a Block).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum_segment: Option<u32>,
+    /// The last checksum of a Block travels in a Data operation of its own, without payload (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trailers: Option<bool>,
+    /// Byte order of the words of an end (default big).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte_order: Option<ByteOrderKind>,
+    /// Ends that declare something else; of several entries for one end the last counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<Vec<StEndSpec>>,
     /// Whether results show a message sequence chart (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chart: Option<bool>,
+}
+
+/// What an end declares to others when a connection is set up, where it is not what the flow says.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StEndSpec {
+    /// The endpoints.
+    pub endpoints: Names,
+    /// Octets of the largest STU that it receives (Max_STU), a power of two from 256 to the flow's `stu`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stu: Option<u32>,
+    /// Octets of its receive buffers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bufsize: Option<u64>,
+    /// Its Slots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 3))]
+    pub slots: Option<u16>,
+    /// Whether it sends and receives Blocks in any order; that needs both ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out_of_order: Option<bool>,
+    /// Byte order of its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte_order: Option<ByteOrderKind>,
+    /// Whether it sends and checks checksums.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<bool>,
+}
+
+/// What requests carry.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestSpec {
+    /// They interrupt the upper layer (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<bool>,
+    /// 32 octets of payload, as 64 hexadecimal digits (default: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<String>,
+}
+
+/// How the application ends Transfers.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndSpec {
+    /// So long after a Transfer began: after the request for it, or, by the other end, after it got memory
+    /// there.
+    pub after: Quantity<Picoseconds>,
+    /// Which end does it (default from).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<EnderKind>,
+}
+
+/// Who ends a Transfer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EnderKind {
+    /// The end that asked for it.
+    From,
+    /// The other one.
+    To,
+}
+
+/// What a FetchOp does to the word after it was read.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FunctionKind {
+    /// One more.
+    Increment,
+    /// One less, modulo 2 to the power of 64.
+    Decrement,
+    /// Zero. The word begins as 1.
+    Clear,
+}
+
+/// Byte order of words.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ByteOrderKind {
+    /// The most significant octet first.
+    Big,
+    /// The least significant octet first.
+    Little,
 }
 
 /// A program: a GOAL file, or a collective operation of all ranks. Its connections or conduits are set up at
@@ -162,7 +300,7 @@ pub enum TransferKind {
     Put,
     /// The octets come from a persistent region of the other end; at most 65535.
     Get,
-    /// A word of the other end is incremented, and its value before comes here.
+    /// A word of the other end is incremented, or what `function` says, and its value before comes here.
     FetchOp,
 }
 

@@ -15,3 +15,4 @@ mod programs;
 mod session;
 mod studies;
 mod transfer;
+mod transfer_settings;
