@@ -385,6 +385,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC076", "staging queues that can stop each other"),
     ("SC077", "script of which no delays give the order"),
     ("SC080", "something that a medium does not have"),
+    ("SC081", "too few places above a threshold"),
+    ("SC082", "write to a register that cannot be"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),
