@@ -66,6 +66,8 @@ pub struct FabricConfig {
     pub enumeration: Option<EnumerationConfig>,
     /// Scheduled losses of stype2 messages.
     pub symbol_losses: Vec<SymbolLoss>,
+    /// Writes to VoQ registers of switches, in the order of time.
+    pub voq_writes: Vec<VoqWrite>,
     /// Links of other media than RapidIO, at most one entry for each link.
     pub media: Vec<MediumLink>,
     /// Links that need symbol granularity, at most one entry for each link.
@@ -135,6 +137,9 @@ pub struct PortVoq {
     pub part: bool,
     /// XOFF: this port's status is forced to congested.
     pub xoff: bool,
+    /// Obey latency: from the end of a message's symbol to what it does to the staging queues of this port
+    /// (VOQ-4.3-11).
+    pub obey: Duration,
 }
 
 /// How an endpoint queues and injects.
@@ -204,6 +209,11 @@ pub enum Buffering {
     /// An output buffer of `packets` for each output, filled at full speed-up.
     Output {
         /// Packets for each output (>= 1): Q_egress of Part 12 studies.
+        packets: u16,
+    },
+    /// One pool of packet buffers for all outputs (Part 12 §2.5), filled at full speed-up.
+    Shared {
+        /// Packets of each priority, for all outputs together (>= 1).
         packets: u16,
     },
 }
@@ -282,6 +292,19 @@ pub struct Detector {
     pub verdict: Verdict,
 }
 
+/// What a port of a switch judges by and how it tells of it, where ports differ.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct PortRules {
+    /// Detector of congestion of this egress port.
+    pub detector: Option<Detector>,
+    /// Period of the refresh through this port.
+    pub refresh: Option<Duration>,
+    /// Generation delay of messages through this port.
+    pub generation_delay: Duration,
+    /// Whether all is told again after the link of this port has recovered (Part 12 §4.2 g).
+    pub after_recovery: bool,
+}
+
 /// A switch.
 #[derive(Clone, Debug)]
 pub struct SwitchConfig {
@@ -308,8 +331,35 @@ pub struct SwitchConfig {
     pub refresh: Option<Duration>,
     /// Delay from a change of the verdict to the symbol being ready to send.
     pub generation_delay: Duration,
+    /// Whether all is told again after a link has recovered (Part 12 §4.2 g).
+    pub after_recovery: bool,
+    /// What each port has instead of these four; empty: no port has anything else.
+    pub port_rules: Vec<PortRules>,
+    /// Packets whose staging queue the next hop has stopped do not count for the detector.
+    pub leave_out_stopped: bool,
+    /// Places that one staging queue may take in a buffer behind the inputs; `None` = all.
+    pub queue_quota: Option<u16>,
     /// Staging of every output by the neighbour's egress port.
     pub staging: StagingConfig,
+}
+
+impl SwitchConfig {
+    /// What a port judges by and how it tells of it.
+    pub fn rules(&self, port: usize) -> PortRules {
+        let of_switch = PortRules {
+            detector: self.detector,
+            refresh: self.refresh,
+            generation_delay: self.generation_delay,
+            after_recovery: self.after_recovery,
+        };
+        self.port_rules.get(port).copied().unwrap_or(of_switch)
+    }
+
+    /// Whether egress port `port` counts for its detector only what has left the input buffers.
+    pub fn counts_buffer_only(&self, port: usize) -> bool {
+        let shared = self.rules(port).detector.is_some_and(|detector| detector.verdict == Verdict::Shared);
+        shared && matches!(self.buffering, Buffering::Output { .. } | Buffering::Shared { .. })
+    }
 }
 
 /// Two-level routing table of a switch: egress port here and egress port in the neighbour (VOQ-2.2-2).
@@ -519,6 +569,21 @@ pub struct SymbolLoss {
     pub kind: LossKind,
     /// Loses the n-th such message, 1 = the first.
     pub nth: u32,
+}
+
+/// A write to the Port n VoQ Control Status register of a switch (Part 12 §5.1.2.2).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct VoqWrite {
+    /// When.
+    pub at: sim_core::Time,
+    /// Device index of the switch.
+    pub device: u32,
+    /// Its port.
+    pub port: u8,
+    /// Bits that are written, of `voq_backpressure::csr`; the others keep their values.
+    pub mask: u32,
+    /// What they become.
+    pub value: u32,
 }
 
 /// Which messages a [`SymbolLoss`] counts.

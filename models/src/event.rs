@@ -67,8 +67,8 @@ pub(crate) enum HostStep {
     Sent,
 }
 
-/// What happens on a link in symbol granularity, or of another medium than RapidIO. The target is the port
-/// that acts.
+/// What happens on a link in symbol granularity, or of another medium than RapidIO, or to a port from
+/// outside. The target is the port that acts.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LinkStep {
     /// A place for a symbol on the wire of this port.
@@ -103,6 +103,8 @@ pub(crate) enum LinkStep {
     Border,
     /// restart-from-retry has left this port.
     Resume,
+    /// The VoQ register of a port is written; the target is the number of the write.
+    Register,
 }
 
 /// Numbers of happenings in a [`Payload`].
@@ -260,6 +262,7 @@ impl LinkStep {
             LinkStep::Reach { packet, behind } => (13, packet, behind),
             LinkStep::Border => (14, 0, 0),
             LinkStep::Resume => (15, 0, 0),
+            LinkStep::Register => (16, 0, 0),
         };
         Payload::new(Kind::Link, field, packet, extra)
     }
@@ -283,6 +286,7 @@ impl LinkStep {
             13 => LinkStep::Reach { packet, behind: extra },
             14 => LinkStep::Border,
             15 => LinkStep::Resume,
+            16 => LinkStep::Register,
             _ => unreachable!("links have no step {field}"),
         }
     }
@@ -315,6 +319,7 @@ mod tests {
             LinkStep::Reach { packet, behind },
             LinkStep::Border,
             LinkStep::Resume,
+            LinkStep::Register,
         ];
         let hosts = [HostStep::Timer { generation }, HostStep::Received, HostStep::Sent];
         let others = [

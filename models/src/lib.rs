@@ -91,6 +91,7 @@ pub use lp_serial;
 pub use scheduled_transfer;
 pub use session_management;
 pub use sim_core;
+pub use voq_backpressure;
 
 pub use link::symbol::WireChecked;
 pub use observe::probe::{Cause, Parts, Probe};

@@ -233,7 +233,6 @@ impl Packets {
     }
 
     /// The packets of a list, first to last.
-    #[cfg(debug_assertions)]
     pub fn iter_list(&self, list: &List) -> impl Iterator<Item = u32> {
         let known = |id: u32| (id != NIL).then_some(id);
         std::iter::successors(known(list.head), move |&id| known(self[id].next))

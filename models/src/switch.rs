@@ -12,7 +12,7 @@ mod reads;
 mod shared;
 mod together;
 
-use crate::config::{Arbitration, PRIORITIES};
+use crate::config::{Arbitration, Detector, PRIORITIES, Verdict};
 use crate::ids::PortId;
 use crate::packet::List;
 use crate::voq::Backpressure;
@@ -77,7 +77,18 @@ pub(crate) struct Switch {
     pub x_on: u32,
     pub x_off: u32,
     pub detect: bool,
+    /// Some verdict is by ingress.
     pub per_ingress: bool,
+    /// Thresholds and verdicts of each egress port; empty: those above are of all.
+    pub watches: Vec<Watch>,
+    /// Packets whose staging queue is stopped do not count.
+    pub leave_out: bool,
+    /// Places that a staging queue may take in a buffer behind the inputs, `u32::MAX` = all.
+    pub quota: u32,
+    /// One pool of buffers for all outputs.
+    pub pool: bool,
+    /// Output to which a place of the pool that became free was given last, by priority.
+    pub pool_pointers: [u8; PRIORITIES],
     /// Waiting packets by `[ingress * ports + egress]` (per ingress) or `[egress]`.
     pub occupancy: Vec<u16>,
     /// Congested egress ports, by ingress (per ingress) or one word.
@@ -87,6 +98,25 @@ pub(crate) struct Switch {
     pub stamp: u32,
     pub rng: Option<Box<Stream>>,
     pub tick_posted: bool,
+}
+
+/// When an egress port is congested, where ports differ.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Watch {
+    pub x_on: u32,
+    pub x_off: u32,
+    pub per_ingress: bool,
+}
+
+impl Watch {
+    /// Of a port; without a detector it is never congested.
+    pub fn new(detector: &Option<Detector>) -> Self {
+        detector.map_or(Watch { x_on: u32::MAX, x_off: 0, per_ingress: false }, |d| Watch {
+            x_on: d.x_on.into(),
+            x_off: d.x_off.into(),
+            per_ingress: d.verdict == Verdict::PerIngress,
+        })
+    }
 }
 
 /// [`Switch::reads`] of a switch whose inputs are read channel by channel: then every input counts as being
@@ -130,10 +160,16 @@ impl Switch {
         self.reading = self.reading & !(1 << input) | u64::from(full) << input;
     }
 
+    /// Whether the verdict on `out` is by ingress.
+    #[inline(always)]
+    pub fn judges_by_ingress(&self, out: u32) -> bool {
+        self.watches.get(out as usize).map_or(self.per_ingress, |watch| watch.per_ingress)
+    }
+
     /// Where a packet of `input` for `out` counts: (cell of `occupancy`, word of `raw`).
     #[inline]
     pub fn detector_of(&self, input: u32, out: u32) -> (usize, usize) {
-        if self.per_ingress {
+        if self.judges_by_ingress(out) {
             ((input * self.ports + out) as usize, input as usize)
         } else {
             (out as usize, 0)

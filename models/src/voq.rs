@@ -42,6 +42,12 @@ pub(crate) fn losses(config: &FabricConfig, device: u32) -> Vec<Loss> {
 const ANY_SYMBOL: Carrier = Carrier::Status;
 
 impl<P: Probe> Links<P> {
+    /// Whether packets of a staging queue, or set, of `output` have to wait for a message.
+    pub fn is_stopped(&self, output: PortId, queue: u8) -> bool {
+        let stopped = |parked: &Parked| parked.queue == queue && parked.stopped;
+        self.ports[output.index()].tx.parked_any && self.cold[output.index()].parked.iter().any(stopped)
+    }
+
     /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
     #[inline(always)]
     pub fn queue_of(&self, output: PortId, next_hop: u8) -> u8 {
@@ -192,8 +198,10 @@ pub(crate) struct Backpressure {
     pub originator: Originator,
     /// Port 0.
     pub base: PortId,
-    /// From a mark to its message.
-    pub delay: u64,
+    /// From a mark to its message, by port.
+    pub delays: Vec<u64>,
+    /// Whether all is told again after the link of a port has recovered.
+    pub after_recovery: Vec<bool>,
     /// Scheduled losses of its messages.
     pub losses: Vec<Loss>,
 }
@@ -270,6 +278,11 @@ impl Backpressure {
         self.request_all(links, cx, &marked);
     }
 
+    /// Whether all is told again after the link of `port` has recovered (Part 12 §4.2 g).
+    pub fn repairs(&self, port: PortId) -> bool {
+        self.after_recovery[(port - self.base) as usize]
+    }
+
     /// Something has happened to the link of `port`, of which the originator learns by `what`.
     pub fn learn<P: Probe, L: EventList<Payload>>(
         &mut self,
@@ -297,11 +310,12 @@ impl Backpressure {
             return;
         }
         tx.voq_pending = true;
-        if self.delay == 0 {
+        let delay = self.delays[(port - self.base) as usize];
+        if delay == 0 {
             self.place(links, cx, port);
         } else {
             let device = links.ports[port.index()].rx.device;
-            let key = links.key(device, cx.now().0 + self.delay, class::SYMBOL);
+            let key = links.key(device, cx.now().0 + delay, class::SYMBOL);
             cx.post(key, port.into(), Happening::MessageDue.pack());
         }
     }
@@ -359,7 +373,8 @@ impl Backpressure {
         if let Some(field) = field {
             let rx = &links.ports[port.index()].rx;
             let timing = &links.timings[rx.timing as usize];
-            let at = cx.now().0 + timing.wire.symbol + timing.propagation;
+            let obeyed = links.cold[port.index()].obeyed_after;
+            let at = cx.now().0 + timing.wire.symbol + timing.propagation + obeyed;
             let (device, checks) = (rx.device, rx.special & special::CHECK != 0);
             let key = links.key(device, at, class::SYMBOL);
             if self.is_lost((device, p as u8), field) {

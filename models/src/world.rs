@@ -21,8 +21,8 @@ mod staging;
 pub(crate) mod stall;
 
 use crate::config::{
-    Arbitration, Buffering, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
-    StagingConfig, Verdict,
+    Arbitration, Buffering, Detector, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing,
+    PRIORITIES, StagingConfig, Verdict,
 };
 use crate::endpoint::Endpoint;
 use crate::endpoint::traffic::Source;
@@ -36,7 +36,7 @@ use crate::link::wire::Wire;
 use crate::observe::probe::Probe;
 use crate::packet::{List, NIL};
 use crate::registers::Registers;
-use crate::switch::{DROP, Hop, MASK, Reads, Switch};
+use crate::switch::{DROP, Hop, MASK, Reads, Switch, Watch};
 use crate::voq::Backpressure;
 use crate::world::hosts::Hosts;
 use crate::world::outcome::Outcome;
@@ -125,7 +125,11 @@ impl<P: Probe> Fabric<P> {
         let (lanes, owner) = match &device.model {
             DeviceModel::Endpoint(_) => (1, Owner::from(self.endpoints.next_id())),
             DeviceModel::Switch(s) => {
-                let lanes = if matches!(s.buffering, Buffering::Output { .. }) { 1 } else { ports };
+                let lanes = if matches!(s.buffering, Buffering::Output { .. } | Buffering::Shared { .. }) {
+                    1
+                } else {
+                    ports
+                };
                 (lanes, Owner::from(self.switches.next_id()))
             }
         };
@@ -182,7 +186,9 @@ impl<P: Probe> Fabric<P> {
                 let (depth, crosspoint) = match s.buffering {
                     Buffering::Direct => (0, false),
                     Buffering::Crosspoint { depth } => (u32::from(depth), true),
-                    Buffering::Output { packets } => (u32::from(packets), false),
+                    Buffering::Output { packets } | Buffering::Shared { packets } => {
+                        (u32::from(packets), false)
+                    }
                 };
                 let inputs = if fifo {
                     n * PRIORITIES
@@ -191,8 +197,11 @@ impl<P: Probe> Fabric<P> {
                 } else {
                     n * n * PRIORITIES
                 };
-                let detector = s.detector;
-                let per_ingress = detector.is_some_and(|d| d.verdict == Verdict::PerIngress);
+                let detectors: Vec<Option<Detector>> = (0..n).map(|port| s.rules(port).detector).collect();
+                let detector = detectors.iter().flatten().next().copied();
+                let alike = detectors.iter().all(|other| *other == detector);
+                let by_ingress = |d: &Detector| d.verdict == Verdict::PerIngress;
+                let per_ingress = detectors.iter().flatten().any(by_ingress);
                 let routes = s
                     .routes
                     .entries
@@ -236,6 +245,11 @@ impl<P: Probe> Fabric<P> {
                     x_off: detector.map_or(0, |d| u32::from(d.x_off)),
                     detect: detector.is_some(),
                     per_ingress,
+                    watches: if alike { Vec::new() } else { detectors.iter().map(Watch::new).collect() },
+                    leave_out: s.leave_out_stopped && detector.is_some(),
+                    quota: s.queue_quota.map_or(u32::MAX, u32::from),
+                    pool: matches!(s.buffering, Buffering::Shared { .. }),
+                    pool_pointers: [UNSERVED; PRIORITIES],
                     occupancy: vec![0; if per_ingress { n * n } else { n }],
                     raw: vec![0; if per_ingress { n } else { 1 }],
                     backpressure: None,
@@ -268,6 +282,7 @@ impl<P: Probe> Fabric<P> {
                 backpressure.bootstrap(&mut self.links, switch.ports, &mut schedule);
             }
         }
+        self.bootstrap_writes(&mut schedule);
         self.links.bootstrap_faults(&mut schedule);
         if self.links.observe.sample_every != 0 {
             let key = self.links.observe.keys.make(Time(self.links.observe.sample_every), class::SAMPLE);
@@ -412,9 +427,8 @@ impl<P: Probe> Fabric<P> {
     fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, field: u16) {
         match self.links.nodes.node(port) {
             Node::Switch(s) => {
-                if self.links.receive_message(cx, port, field) == Some(true) {
-                    self.switches[s].try_output(&mut self.links, cx, port);
-                }
+                let released = self.links.receive_message(cx, port, field);
+                self.switches[s].obeyed(&mut self.links, cx, port, released);
             }
             Node::Endpoint(e) => {
                 // What is created at this instant meets the queues as the message leaves them.

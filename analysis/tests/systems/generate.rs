@@ -477,12 +477,15 @@ fn switch(d: &mut Draw, world: &World) -> Fields {
     } else {
         d.set(&mut switch, 100, "SwitchSpec/input", &["fifo", "voq"]);
     }
-    d.set(&mut switch, 60, "SwitchSpec/buffering", &["direct", "crosspoint", "output"]);
+    d.set(&mut switch, 60, "SwitchSpec/buffering", &["direct", "crosspoint", "output", "shared"]);
     let direct = switch.get("buffering").is_none_or(|kind| kind == "direct");
     if direct {
         d.set(&mut switch, 40, "SwitchSpec/reads_per_input", &[1, 2, 8]);
     } else {
         d.set(&mut switch, 70, "SwitchSpec/buffer_packets", &[1, 2, 9]);
+        if switch.get("buffer_packets").is_some_and(|packets| packets == 9) {
+            d.set(&mut switch, 50, "SwitchSpec/queue_quota", &[1, 2, 4]);
+        }
     }
     let policies = &["round_robin", "oldest_first", "longest_queue_first", "random", "islip"];
     d.set(&mut switch, 70, "SwitchSpec/arbitration", policies);
@@ -499,12 +502,16 @@ fn switch(d: &mut Draw, world: &World) -> Fields {
     if world.voq && d.chance(30) {
         switch.insert("staging".into(), staging(d));
     }
+    if world.voq {
+        d.set(&mut switch, 30, "SwitchSpec/leave_out_stopped", &[true, false]);
+    }
     if world.voq && !world.configured && d.chance(20) {
         let mut registers = Fields::new();
         d.set(&mut registers, 20, "PortVoqSpec/rx_sup", &[true, false]);
         d.set(&mut registers, 30, "PortVoqSpec/gen_sup", &[true]);
         d.set(&mut registers, 30, "PortVoqSpec/part", &[true, false]);
         d.set(&mut registers, 20, "PortVoqSpec/xoff", &[true, false]);
+        port_rules(d, &mut registers);
         if !registers.is_empty() {
             switch.insert("voq".into(), registers.into());
         }
@@ -593,13 +600,27 @@ fn overrides(d: &mut Draw, world: &World) -> Vec<Value> {
             _ if world.voq && !world.configured => {
                 let (name, ports) = d.any(&world.shape.switches);
                 let port = format!("{name}:{}", d.below(ports));
-                json!({"port": port, "voq": {"gen_en": d.of("PortVoqSpec/gen_en", &[true, false])}})
+                let mut registers = Fields::new();
+                registers.insert("gen_en".into(), d.of("PortVoqSpec/gen_en", &[true, false]).into());
+                port_rules(d, &mut registers);
+                json!({"port": port, "voq": registers})
             }
             _ => continue,
         };
         list.push(drawn);
     }
     list
+}
+
+/// What a port judges by and how it tells and obeys.
+fn port_rules(d: &mut Draw, registers: &mut Fields) {
+    let thresholds = [json!({"on": 3, "off": 1}), json!({"on": 6, "off": 5})];
+    d.set(registers, 20, "PortVoqSpec/thresholds", &thresholds);
+    d.set(registers, 20, "PortVoqSpec/verdict", &["shared", "per_ingress"]);
+    d.set(registers, 20, "PortVoqSpec/refresh", &["default", "off", "5 us"]);
+    d.set(registers, 20, "PortVoqSpec/generation_delay", &["0 ps", "90 ns"]);
+    d.set(registers, 20, "PortVoqSpec/after_recovery", &[true, false]);
+    d.set(registers, 20, "PortVoqSpec/obey_latency", &["0 ps", "150 ns"]);
 }
 
 fn voq(d: &mut Draw, world: &World) -> Value {
@@ -613,7 +634,26 @@ fn voq(d: &mut Draw, world: &World) -> Value {
     d.set(&mut voq, 40, "VoqSpec/verdict", &["shared", "per_ingress"]);
     d.set(&mut voq, 40, "VoqSpec/refresh", &["default", "off", "3 us"]);
     d.set(&mut voq, 30, "VoqSpec/generation_delay", &["0 ps", "400 ns"]);
+    d.set(&mut voq, 20, "VoqSpec/after_recovery", &[true, false]);
+    d.set(&mut voq, 20, "VoqSpec/obey_latency", &["0 ps", "70 ns"]);
+    if world.voq && !world.configured && d.chance(20) {
+        let count = d.between(1, 3);
+        let writes: Vec<Value> = (0..count).map(|_| voq_write(d, world)).collect();
+        voq.insert("writes".into(), writes.into());
+    }
     voq.into()
+}
+
+/// A write to the register of a port of a switch.
+fn voq_write(d: &mut Draw, world: &World) -> Value {
+    let (name, ports) = d.any(&world.shape.switches);
+    let mut write = Fields::new();
+    write.insert("at".into(), d.of("VoqWriteSpec/at", &["0 ps", "2 us", "9 us"]).into());
+    write.insert("port".into(), format!("{name}:{}", d.below(ports)).into());
+    write.insert("xoff".into(), d.of("VoqWriteSpec/xoff", &[true, false]).into());
+    d.set(&mut write, 40, "VoqWriteSpec/part", &[true, false]);
+    d.set(&mut write, 30, "VoqWriteSpec/gen_en", &[false]);
+    write.into()
 }
 
 fn routing(d: &mut Draw, world: &World, topology: &Value, spec: &mut Fields) {

@@ -14,7 +14,7 @@ const TESTS: [&str; 4] = [
 
 /// What the test of a study compares with. What is not in here is measured, and so is what a description says
 /// behind "Measured:": tests hold its order of magnitude.
-const LAWS: [(&str, &str); 46] = [
+const LAWS: [(&str, &str); 47] = [
     ("conduit-leak", "a StreamID, a record and 52 octets for each node and round trip, until none is left"),
     (
         "conduit-race-peers",
@@ -68,7 +68,11 @@ const LAWS: [(&str, &str); 46] = [
     ("voq-headroom", "ceil(D / T) + 1 places for each upstream device; ceil((D + 2 T) / T) below"),
     ("voq-lost-xon", "the latency without loss and the time to the next refresh, at most"),
     ("voq-shared-threshold", "c2 rho / sum of all rho"),
-    ("voq-radius", "1/3 of the hot link for three, 1 - 1/3 for who leaves at the next switch"),
+    ("voq-radius", "1/5 of the hot link for five, 1 - 1/5 for who leaves at the next switch, 1 - 2/5 beside"),
+    (
+        "voq-radius-tree",
+        "1/5 of the hot link for five, 1 - 1/5 for who leaves at the next switch, 1 - 2/5 beside",
+    ),
     ("voq-unequal-neighbours", "0, 1 - 0.6, and 1/2 with a verdict for each"),
 ];
 

@@ -18,7 +18,8 @@ pub enum Load {
 }
 
 fn switch(ports: usize) -> DeviceConfig {
-    let voq = PortVoq { gen_sup: true, rx_sup: true, gen_en: true, part: true, xoff: false };
+    let voq =
+        PortVoq { gen_sup: true, rx_sup: true, gen_en: true, part: true, xoff: false, obey: Duration::ZERO };
     DeviceConfig {
         path: String::new(),
         ports: vec![PortConfig { buffers: 24, watermarks: [4, 3, 2], voq }; ports],
@@ -34,6 +35,10 @@ fn switch(ports: usize) -> DeviceConfig {
             detector: Some(Detector { x_on: 8, x_off: 4, verdict: Verdict::PerIngress }),
             refresh: Some(Duration(16 * 1_024 * 1_600)),
             generation_delay: Duration(0),
+            after_recovery: true,
+            port_rules: Vec::new(),
+            leave_out_stopped: false,
+            queue_quota: None,
             staging: StagingConfig::PerPort,
         }),
     }
@@ -90,7 +95,14 @@ fn build(
     for (e, (s, _)) in attached.iter().enumerate() {
         let table =
             tables[*s].get_or_insert_with(|| Arc::new((0..n).map(|id| route(*s, id)).collect())).clone();
-        let voq = PortVoq { gen_sup: false, rx_sup: true, gen_en: false, part: false, xoff: false };
+        let voq = PortVoq {
+            gen_sup: false,
+            rx_sup: true,
+            gen_en: false,
+            part: false,
+            xoff: false,
+            obey: Duration::ZERO,
+        };
         devices.push(DeviceConfig {
             path: format!("endpoint/{e:04}"),
             ports: vec![PortConfig { buffers: 16, watermarks: [4, 3, 2], voq }],

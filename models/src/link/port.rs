@@ -213,6 +213,8 @@ pub(crate) struct Cold {
     pub listens: bool,
     /// VoQ messages sent from this port that have not arrived.
     pub messages_on_wire: u32,
+    /// Obey latency of the other end: from the end of a message's symbol to what it does there.
+    pub obeyed_after: u64,
     pub stats: PortStats,
 }
 

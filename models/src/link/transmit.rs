@@ -166,6 +166,26 @@ impl<P: Probe> Links<P> {
             || self.channels(output).is_some_and(|channels| channels.uses(lane))
     }
 
+    /// All packets in the lists of an output, also of stopped queues.
+    pub fn stored_at(&self, output: PortId) -> impl Iterator<Item = u32> {
+        let cold = &self.cold[output.index()];
+        let main = (0..PRIORITIES)
+            .flat_map(move |priority| (0..cold.lane_count).map(move |lane| (priority, lane)))
+            .map(move |(priority, lane)| &self.lists[self.list_of(output, priority, lane)]);
+        let apart = cold.parked.iter().flat_map(|parked| &parked.lists);
+        main.chain(apart).flat_map(|list| self.packets.iter_list(list))
+    }
+
+    /// Packets of a staging queue in a lane of (output, priority).
+    pub fn in_lane(&self, output: PortId, priority: usize, lane: u32, queue: u8) -> u32 {
+        let cold = &self.cold[output.index()];
+        let apart = cold.parked.iter().filter(|parked| parked.queue == queue);
+        let apart = apart.map(|parked| &parked.lists[priority * cold.lane_count as usize + lane as usize]);
+        let main = &self.lists[self.list_of(output, priority, lane)];
+        let packets = std::iter::once(main).chain(apart).flat_map(|list| self.packets.iter_list(list));
+        packets.filter(|&packet| self.packets[packet].queue == queue).count() as u32
+    }
+
     /// Index of the main list of (output, priority, lane).
     #[inline(always)]
     fn list_of(&self, port: PortId, priority: usize, lane: u32) -> usize {

@@ -235,7 +235,7 @@ impl Switch {
                 let index = priority * switch.ports as usize + input as usize;
                 links.packets.push_back(&mut switch.inputs[index], packet);
                 self.queue_grows(priority, input, out);
-                self.note_waiting(links, cx, input, out);
+                self.note_waiting(links, cx, (input, out), queue);
                 return;
             }
             if switch.slot == 0
@@ -269,7 +269,7 @@ impl Switch {
             self.queue_grows(priority, input, out);
             if self.detect {
                 self.note_late(links, cx, input, out);
-                self.occupancy_up(links, cx, input, out);
+                self.occupancy_up(links, cx, (input, out), queue);
             }
             self.try_output(links, cx, output);
             return;
@@ -292,8 +292,9 @@ impl Switch {
         let record = &links.packets[packet];
         let (priority, queue) = (record.priority as usize, record.queue);
         let (list, lane, fill) = self.depth_indices(priority, input, out);
+        let place = self.has_place(links, (output, priority), (lane, fill), queue);
         let switch = &*self;
-        if switch.inputs[list].head == NIL && u32::from(switch.filled[fill]) < switch.depth {
+        if switch.inputs[list].head == NIL && place {
             self.leave_input(links, cx, packet, port, false);
             if !self.crosspoint {
                 links.ports[output.index()].tx.pointers[priority] = input as u8;
@@ -309,23 +310,22 @@ impl Switch {
             if self.crosspoint {
                 self.queue_grows(priority, input, out);
             }
-            self.note_waiting(links, cx, input, out);
-            self.note_stored(links, cx, input, out);
+            self.note_waiting(links, cx, (input, out), queue);
+            self.note_stored(links, cx, (input, out), queue);
             self.try_output(links, cx, output);
         } else {
             links.begin_wait(cx, output, packet, true);
             links.ports[output.index()].tx.waiting += 1;
             let switch = &mut *self;
-            let full = u32::from(switch.filled[fill]) >= switch.depth;
             if switch.inputs[list].head == NIL {
                 switch.heads[priority * switch.ports as usize + out as usize] |= 1 << input;
             }
             links.packets.push_back(&mut switch.inputs[list], packet);
-            if full && switch.detect {
+            if !place && switch.detect {
                 links.cold[output.index()].stats.late_hol += 1;
             }
             self.queue_grows(priority, input, out);
-            self.note_waiting(links, cx, input, out);
+            self.note_waiting(links, cx, (input, out), queue);
         }
     }
 

@@ -1,7 +1,8 @@
 //! What is counted of waiting packets: the detector of congestion and the high-water marks.
 
-use super::Switch;
+use super::{Switch, Watch};
 use crate::event::{Cx, Payload};
+use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::probe::Probe;
 use sim_core::{EventKey, EventList};
@@ -36,8 +37,8 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        input: u32,
-        out: u32,
+        (input, out): (u32, u32),
+        queue: u8,
     ) {
         let base = self.base;
         let rx = &links.ports[(base + input).index()].rx;
@@ -46,11 +47,11 @@ impl Switch {
         }
         let tx = &mut links.ports[(base + out).index()].tx;
         tx.high_water = tx.high_water.max(tx.waiting);
-        if self.detect && self.counts_on_arrival() {
+        if self.detect && self.counts_on_arrival(out) {
             if self.direct {
                 self.note_late(links, cx, input, out);
             }
-            self.occupancy_up(links, cx, input, out);
+            self.occupancy_up(links, cx, (input, out), queue);
         }
     }
 
@@ -107,18 +108,18 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        input: u32,
-        out: u32,
+        (input, out): (u32, u32),
+        queue: u8,
     ) {
-        if self.detect && !self.counts_on_arrival() {
-            self.occupancy_up(links, cx, input, out);
+        if self.detect && !self.counts_on_arrival(out) {
+            self.occupancy_up(links, cx, (input, out), queue);
         }
     }
 
     /// The detector watches everything that waits for the egress port in the switch, except for a shared
-    /// output buffer, where it watches the buffer (the egress queue of the output-queued model).
-    fn counts_on_arrival(&self) -> bool {
-        self.direct || self.crosspoint || self.per_ingress
+    /// output buffer or pool, where it watches the buffer (the egress queue of the output-queued model).
+    fn counts_on_arrival(&self, out: u32) -> bool {
+        self.direct || self.crosspoint || self.judges_by_ingress(out)
     }
 
     #[inline(always)]
@@ -126,13 +127,17 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        input: u32,
-        out: u32,
+        (input, out): (u32, u32),
+        queue: u8,
     ) {
+        if self.leave_out && links.is_stopped(self.base + out, queue) {
+            return;
+        }
         let switch = &mut *self;
         let (cell, word) = switch.detector_of(input, out);
         switch.occupancy[cell] += 1;
-        if u32::from(switch.occupancy[cell]) >= switch.x_on && switch.raw[word] & (1 << out) == 0 {
+        let on = switch.watches.get(out as usize).map_or(switch.x_on, |watch| watch.x_on);
+        if u32::from(switch.occupancy[cell]) >= on && switch.raw[word] & (1 << out) == 0 {
             switch.raw[word] |= 1 << out;
             self.verdict(links, cx, input, out, true);
         }
@@ -149,9 +154,50 @@ impl Switch {
         let switch = &mut *self;
         let (cell, word) = switch.detector_of(input, out);
         switch.occupancy[cell] -= 1;
-        if u32::from(switch.occupancy[cell]) <= switch.x_off && switch.raw[word] & (1 << out) != 0 {
+        let off = switch.watches.get(out as usize).map_or(switch.x_off, |watch| watch.x_off);
+        if u32::from(switch.occupancy[cell]) <= off && switch.raw[word] & (1 << out) != 0 {
             switch.raw[word] &= !(1 << out);
             self.verdict(links, cx, input, out, false);
+        }
+    }
+
+    /// What counts for `output` may have changed, because its neighbour stopped queues or released them: its
+    /// packets are counted anew.
+    #[cold]
+    pub(super) fn recount<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        output: PortId,
+    ) {
+        let out = output - self.base;
+        let mut counts = vec![0u16; self.ports as usize];
+        let mut count = |packet: u32| {
+            let record = &links.packets[packet];
+            if record.port == output && !links.is_stopped(output, record.queue) {
+                counts[usize::from(record.input)] += 1;
+            }
+        };
+        links.stored_at(output).for_each(&mut count);
+        if self.counts_on_arrival(out) {
+            self.inputs.iter().flat_map(|list| links.packets.iter_list(list)).for_each(count);
+        }
+        let by_ingress = self.judges_by_ingress(out);
+        if !by_ingress {
+            counts = vec![counts.iter().sum()];
+        }
+        let watch = self.watches.get(out as usize).copied();
+        let watch = watch.unwrap_or(Watch { x_on: self.x_on, x_off: self.x_off, per_ingress: by_ingress });
+        for (input, now) in (0..).zip(counts) {
+            let (cell, word) = self.detector_of(input, out);
+            let before = std::mem::replace(&mut self.occupancy[cell], now);
+            let congested = self.raw[word] & (1 << out) != 0;
+            let on = !congested && now > before && u32::from(now) >= watch.x_on;
+            let off = congested && now < before && u32::from(now) <= watch.x_off;
+            if on || off {
+                self.raw[word] ^= 1 << out;
+                self.verdict(links, cx, input, out, on);
+            }
         }
     }
 
@@ -168,8 +214,9 @@ impl Switch {
             // Messages take places on the wires on which acceptances are told.
             self.note_acceptances(links, cx.key());
         }
+        let input = self.judges_by_ingress(out).then_some(input);
         if let Some(backpressure) = &mut self.backpressure {
-            backpressure.verdict(links, cx, self.per_ingress.then_some(input), out, congested);
+            backpressure.verdict(links, cx, input, out, congested);
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::config::PRIORITIES;
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
+use crate::link::choice::next_after;
 use crate::link::medium::Freed;
 use crate::link::port::{Mode, NO_INPUT, reading, special};
 use crate::link::symbol::{Flight, News};
@@ -299,6 +300,22 @@ impl Switch {
         self.pull(links, cx, out, priority, lane);
     }
 
+    /// Whether a place in a buffer behind the inputs is free for a packet of a staging queue: at (output,
+    /// priority), in (lane, counter of places taken).
+    #[inline(always)]
+    pub(super) fn has_place<P: Probe>(
+        &self,
+        links: &Links<P>,
+        (output, priority): (PortId, usize),
+        (lane, fill): (u32, usize),
+        queue: u8,
+    ) -> bool {
+        let room = u32::from(self.filled[fill]) < self.depth;
+        room && (self.quota == u32::MAX
+            || queue == UNSTAGED
+            || links.in_lane(output, priority, lane, queue) < self.quota)
+    }
+
     /// FIFO inputs read directly: the next head becomes a candidate at its output.
     #[inline(never)]
     fn expose<P: Probe, L: EventList<Payload>>(
@@ -335,6 +352,9 @@ impl Switch {
         priority: usize,
         lane: u32,
     ) {
+        if self.pool || self.quota != u32::MAX {
+            return self.pull_by_rules(links, cx, out, priority, lane);
+        }
         let switch = &*self;
         let cell = priority * switch.ports as usize + out as usize;
         let mut inputs = switch.heads[cell];
@@ -346,6 +366,57 @@ impl Switch {
         }
         let input = self.choose_input(links, out, priority, inputs);
         self.admit(links, cx, input, out, priority);
+    }
+
+    /// [`pull`](Self::pull) where outputs share a pool, or staging queues have quotas: who gets the place,
+    /// and who can use another one.
+    #[cold]
+    fn pull_by_rules<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        out: u32,
+        priority: usize,
+        lane: u32,
+    ) {
+        loop {
+            let fitting = |out: u32| self.fitting(links, out, priority, lane);
+            let next = if self.pool {
+                let all = (0..self.ports).filter(|&out| fitting(out) != 0).fold(0, |set, out| set | 1 << out);
+                (all != 0).then(|| next_after(all, self.pool_pointers[priority]))
+            } else {
+                (fitting(out) != 0).then_some(out)
+            };
+            let Some(out) = next else { return };
+            let inputs = fitting(out);
+            if self.pool {
+                self.pool_pointers[priority] = out as u8;
+            }
+            let input = self.choose_input(links, out, priority, inputs);
+            self.admit(links, cx, input, out, priority);
+            if self.quota == u32::MAX {
+                return;
+            }
+        }
+    }
+
+    /// Inputs whose first packet wants a place at (out, priority) and has one free for it; of crosspoints
+    /// that of `lane` alone.
+    fn fitting<P: Probe>(&self, links: &Links<P>, out: u32, priority: usize, lane: u32) -> u64 {
+        let mut heads = self.heads[priority * self.ports as usize + out as usize];
+        if self.crosspoint {
+            heads &= 1 << lane;
+        }
+        let mut inputs = 0;
+        while heads != 0 {
+            let input = heads.trailing_zeros();
+            heads &= heads - 1;
+            let (list, lane, fill) = self.depth_indices(priority, input, out);
+            let queue = links.packets[self.inputs[list].head].queue;
+            let place = self.has_place(links, (self.base + out, priority), (lane, fill), queue);
+            inputs |= u64::from(place) << input;
+        }
+        inputs
     }
 
     /// Which of `inputs` moves a packet into the output's buffer.
@@ -396,12 +467,14 @@ impl Switch {
         links.begin_wait(cx, output, packet, false);
         self.leave_input(links, cx, packet, base + input, true);
         links.store(output, lane, packet);
-        self.note_stored(links, cx, input, out);
+        let queue = links.packets[packet].queue;
+        self.note_stored(links, cx, (input, out), queue);
         if self.fifo && next != NIL {
             let other = links.packets[next].port - base;
             self.heads[priority * n + other as usize] |= 1 << input;
-            let (_, _, fill) = self.depth_indices(priority, input, other);
-            if u32::from(self.filled[fill]) < self.depth {
+            let (_, lane, fill) = self.depth_indices(priority, input, other);
+            let queue = links.packets[next].queue;
+            if self.has_place(links, (base + other, priority), (lane, fill), queue) {
                 self.admit(links, cx, input, other, priority);
             }
         }
@@ -437,6 +510,9 @@ impl Switch {
         } else {
             (priority * n + out as usize) * n + input as usize
         };
+        if self.pool {
+            return (list, 0, priority);
+        }
         let (lanes, lane) = if self.crosspoint { (n, input) } else { (1, 0) };
         (list, lane, (priority * n + out as usize) * lanes + lane as usize)
     }
@@ -456,6 +532,23 @@ impl Switch {
         }
     }
 
+    /// A message of the neighbour of `output` has been obeyed; `released`: whether a queue goes again, if the
+    /// port stages.
+    pub fn obeyed<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        output: PortId,
+        released: Option<bool>,
+    ) {
+        if self.leave_out && released.is_some() {
+            self.recount(links, cx, output);
+        }
+        if released == Some(true) {
+            self.try_output(links, cx, output);
+        }
+    }
+
     /// Acts on the news of the link port of `port`: what this switch had told may have been lost (Part 12
     /// §4.2 g), and what its neighbour had said is void after an initialisation.
     pub fn take_news<P: Probe, L: EventList<Payload>>(
@@ -467,7 +560,9 @@ impl Switch {
         while let Some(news) = links.next_news(cx, port) {
             match news {
                 News::Recovered => {
-                    if let Some(backpressure) = &mut self.backpressure {
+                    if let Some(backpressure) = &mut self.backpressure
+                        && backpressure.repairs(port)
+                    {
                         backpressure.learn(links, cx, port, |originator, p| {
                             originator.link_recovered(p);
                         });
@@ -481,9 +576,8 @@ impl Switch {
                         });
                     }
                     for clear in links.groups(port) {
-                        if links.apply_message(cx.now().0, port, clear) == Some(true) {
-                            self.try_output(links, cx, port);
-                        }
+                        let released = links.apply_message(cx.now().0, port, clear);
+                        self.obeyed(links, cx, port, released);
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! Who tells whom of congestion, and what stops for it: set up from the compiled registers and staging.
 
-use crate::config::{DeviceModel, PRIORITIES, StagingConfig};
+use crate::config::{Detector, DeviceModel, PRIORITIES, PortRules, StagingConfig, VoqWrite};
+use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::port::Staging;
 use crate::observe::probe::Probe;
@@ -9,6 +10,7 @@ use crate::switch::{DROP, MASK};
 use crate::voq::{Backpressure, losses};
 use crate::world::Fabric;
 use lp_serial::Form;
+use sim_core::{Event, EventList};
 use voq_backpressure::csr::{self, Support};
 use voq_backpressure::originator::{Options, Verdict};
 use voq_backpressure::receiver::Reception;
@@ -33,6 +35,7 @@ impl<P: Probe> Fabric<P> {
             for (p, port) in device.ports.iter().enumerate() {
                 let index = base + p as u32;
                 let Some(peer) = self.links.across(index) else { continue };
+                self.links.cold[peer.index()].obeyed_after = port.voq.obey.0;
                 if *staging == StagingConfig::None || !port.voq.rx_sup || !long[index.index()] {
                     continue;
                 }
@@ -113,11 +116,33 @@ impl<P: Probe> Fabric<P> {
             found.into_iter().map(|(id, set)| (id, self.links.queue_of_set(port, set), set)).collect();
     }
 
+    /// Writes to registers that are to come.
+    pub(super) fn bootstrap_writes(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
+        let config = self.links.config.clone();
+        for (n, write) in config.voq_writes.iter().enumerate() {
+            let key = self.links.key(write.device, write.at.0, class::TRAFFIC);
+            schedule(Event { key, target: n as u32, payload: LinkStep::Register.pack() });
+        }
+    }
+
+    /// The VoQ register of a port is written (Part 12 §5.1.2.2).
+    pub(super) fn write_voq_register<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, n: u32) {
+        let VoqWrite { device, port, mask, value, .. } = self.links.config.voq_writes[n as usize];
+        let at = self.links.nodes.port((device, port));
+        let switch = self.links.nodes.switch(at);
+        self.switches[switch].note_acceptances(&mut self.links, cx.key());
+        let backpressure = self.switches[switch].backpressure.as_mut();
+        let backpressure = backpressure.expect("a switch whose registers are written has an originator");
+        let before = backpressure.originator.block().port(port.into()).value();
+        backpressure.write(&mut self.links, cx, at, before & !mask | value & mask);
+    }
+
     fn build_originator(&mut self, d: usize, s: &crate::config::SwitchConfig, long: &[bool]) {
         let config = self.links.config.clone();
         let device = &config.devices[d];
         let later = config.enumeration.is_some();
-        if !later && device.ports.iter().all(|p| !p.voq.gen_en) {
+        let written = config.voq_writes.iter().any(|write| write.device == d as u32);
+        if !later && !written && device.ports.iter().all(|p| !p.voq.gen_en) {
             return;
         }
         let support: Vec<Support> = device
@@ -125,11 +150,14 @@ impl<P: Probe> Fabric<P> {
             .iter()
             .map(|p| Support { generation: p.voq.gen_sup, reception: p.voq.rx_sup, linking: false })
             .collect();
-        let verdict = match s.detector {
-            Some(d) if d.verdict == crate::config::Verdict::PerIngress => Verdict::PerIngress,
-            _ => Verdict::Shared,
+        let rules: Vec<PortRules> = (0..device.ports.len()).map(|port| s.rules(port)).collect();
+        let by_ingress = |d: Detector| d.verdict == crate::config::Verdict::PerIngress;
+        let verdict = match rules.iter().any(|rules| rules.detector.is_some_and(by_ingress)) {
+            true => Verdict::PerIngress,
+            false => Verdict::Shared,
         };
-        let options = Options { verdict, refresh: s.refresh.is_some(), ..Options::default() };
+        let refresh = rules.iter().any(|rules| rules.refresh.is_some());
+        let options = Options { verdict, refresh, ..Options::default() };
         let mut originator = Originator::new(&support, options).expect("a switch has at most 64 ports");
         // Registers first, links afterwards: at link-up only groups with a congested port are told (VOQ-D17).
         for (p, port) in device.ports.iter().enumerate().filter(|_| !later) {
@@ -146,7 +174,7 @@ impl<P: Probe> Fabric<P> {
                 continue;
             }
             originator.link_up(p as u16, Form::Long);
-            let every = s.refresh.map_or(u64::MAX, |d| d.0);
+            let every = rules[p].refresh.map_or(u64::MAX, |d| d.0);
             self.links.cold[index].refresh_every = every;
             if originator.active().contains(p as u16) {
                 self.links.ports[index].tx.refresh_at = every;
@@ -156,7 +184,8 @@ impl<P: Probe> Fabric<P> {
         self.switches[switch].backpressure = Some(Box::new(Backpressure {
             originator,
             base,
-            delay: s.generation_delay.0,
+            delays: rules.iter().map(|rules| rules.generation_delay.0).collect(),
+            after_recovery: rules.iter().map(|rules| rules.after_recovery).collect(),
             losses: losses(&config, d as u32),
         }));
     }

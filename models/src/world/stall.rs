@@ -104,7 +104,15 @@ impl<P: Probe> View<'_, P> {
                 return Reason::Behind(head);
             }
         }
-        // The head of its queue: whatever else is stored at the output is ahead of it.
+        // The head of its queue: whatever else is stored at the output, or in a pool, is ahead of it.
+        let pool = match f.links.nodes.node(port) {
+            Node::Switch(s) if record.flags & AT_INPUT != 0 && f.switches[s].pool => Some(f.switches[s].base),
+            _ => None,
+        };
+        let in_way = |id: u32| match pool {
+            Some(base) => f.links.base_of(f.links.port_of(id)) == base,
+            None => f.links.port_of(id) == port,
+        };
         let ahead = f
             .links
             .packets
@@ -112,10 +120,7 @@ impl<P: Probe> View<'_, P> {
             .filter(|(id, p)| {
                 // A virtual channel waits for no other but VC0.
                 let same = matches!(vc_of(p.priority), vc if vc == 0 || vc == vc_of(record.priority));
-                same && *id != packet
-                    && p.flags & WAITING != 0
-                    && p.flags & AT_INPUT == 0
-                    && f.links.port_of(*id) == port
+                same && *id != packet && p.flags & WAITING != 0 && p.flags & AT_INPUT == 0 && in_way(*id)
             })
             .min_by_key(|(_, p)| p.stamp);
         match ahead {

@@ -168,6 +168,24 @@ fn staging(d: &mut Draw) -> StagingConfig {
     }
 }
 
+fn detector(d: &mut Draw) -> Detector {
+    let x_off = d.of(&[0, 0, 1, 2, 4]);
+    Detector {
+        x_on: x_off + d.between(1, 4) as u16,
+        x_off,
+        verdict: d.of(&[Verdict::Shared, Verdict::PerIngress]),
+    }
+}
+
+fn rules(d: &mut Draw) -> PortRules {
+    PortRules {
+        detector: d.chance(80).then(|| detector(d)),
+        refresh: d.chance(25).then(|| Duration(d.between(2, 30) * T / 2)),
+        generation_delay: Duration(d.of(&[0, 0, 1, 45_000, 200_000])),
+        after_recovery: true,
+    }
+}
+
 fn switch(d: &mut Draw, voq: bool) -> SwitchConfig {
     let arbitration = match d.below(6) {
         5 => Arbitration::LongestQueueFirst,
@@ -176,15 +194,11 @@ fn switch(d: &mut Draw, voq: bool) -> SwitchConfig {
         2 => Arbitration::Islip { iterations: d.of(&[1, 2, 4]) },
         _ => Arbitration::RoundRobin,
     };
-    let x_off = d.of(&[0, 0, 1, 2, 4]);
-    let detector = Detector {
-        x_on: x_off + d.between(1, 4) as u16,
-        x_off,
-        verdict: d.of(&[Verdict::Shared, Verdict::PerIngress]),
-    };
+    let detector = detector(d);
     SwitchConfig {
         input: d.of(&[InputQueueing::Fifo, InputQueueing::Voq, InputQueueing::Voq]),
-        buffering: match d.below(4) {
+        buffering: match d.below(5) {
+            4 => Buffering::Shared { packets: d.of(&[1, 2, 5]) },
             0 => Buffering::Crosspoint { depth: d.of(&[1, 2, 4]) },
             1 => Buffering::Output { packets: d.of(&[1, 2, 5]) },
             _ => Buffering::Direct,
@@ -202,6 +216,11 @@ fn switch(d: &mut Draw, voq: bool) -> SwitchConfig {
         detector: (voq && d.chance(85)).then_some(detector),
         refresh: (voq && d.chance(25)).then(|| Duration(d.between(2, 30) * T / 2)),
         generation_delay: Duration(if voq { d.of(&[0, 0, 1, 45_000, 200_000]) } else { 0 }),
+        // What it does after errors is beyond the plain simulator (F-102).
+        after_recovery: d.chance(50),
+        port_rules: if voq && d.chance(30) { (0..12).map(|_| rules(d)).collect() } else { Vec::new() },
+        leave_out_stopped: voq && d.chance(30),
+        queue_quota: (voq && d.chance(30)).then(|| d.of(&[1, 2, 3])),
         staging: if voq { staging(d) } else { StagingConfig::None },
     }
 }
@@ -215,6 +234,7 @@ fn fabric(d: &mut Draw) -> FabricConfig {
     let shape = shape(d);
     let endpoints = shape.endpoints;
     let voq = d.chance(50);
+    let obey = d.chance(30);
     let same_links = d.chance(35);
     let mut devices = Vec::new();
     for (device, ports) in shape.neighbours.iter().enumerate() {
@@ -230,6 +250,7 @@ fn fabric(d: &mut Draw) -> FabricConfig {
                     gen_en: d.chance(92),
                     part: d.chance(92),
                     xoff: d.chance(3),
+                    obey: Duration(if obey { d.of(&[0, 1, 30_000, 150_000, 400_000]) } else { 0 }),
                 }
             } else {
                 PortVoq::default()
@@ -339,12 +360,32 @@ fn fabric(d: &mut Draw) -> FabricConfig {
             config.symbol_losses.push(SymbolLoss { device: s as u32, port, kind, nth });
         }
     }
+    if voq && endpoints < shape.neighbours.len() && d.chance(30) {
+        for _ in 0..d.between(1, 5) {
+            config.voq_writes.push(voq_write(d, &shape));
+        }
+        config.voq_writes.sort_by_key(|write| write.at);
+    }
     symbolic(d, &mut config);
     sources(d, &mut config, &ids);
     if d.chance(15) {
         channels(d, &mut config);
     }
     config
+}
+
+/// Some bits of the register of some port of a switch.
+fn voq_write(d: &mut Draw, shape: &Shape) -> VoqWrite {
+    let device = d.between(shape.endpoints as u64, shape.neighbours.len() as u64 - 1) as usize;
+    let mut bits = || [1u32 << 23, 1 << 22, 1 << 21].into_iter().filter(|_| d.chance(50)).sum::<u32>();
+    let (mask, value) = (bits(), bits());
+    VoqWrite {
+        at: Time(d.between(0, 40) * T / 2 + d.of(&[0, 0, 1])),
+        device: device as u32,
+        port: d.below(shape.neighbours[device].len() as u64) as u8,
+        mask,
+        value,
+    }
 }
 
 /// A multicast id for some endpoints: copies leave every switch through the ports behind which they are.
@@ -459,6 +500,7 @@ fn channels(d: &mut Draw, config: &mut FabricConfig) {
         return;
     }
     config.symbol_losses.clear();
+    config.voq_writes.clear();
     for device in &mut config.devices {
         for port in &mut device.ports {
             port.voq = PortVoq::default();
@@ -474,6 +516,8 @@ fn channels(d: &mut Draw, config: &mut FabricConfig) {
                 (s.forwarding, s.slot) = (Forwarding::StoreAndForward, None);
                 (s.detector, s.refresh, s.staging) = (None, None, StagingConfig::None);
                 s.generation_delay = Duration(0);
+                s.port_rules.clear();
+                (s.leave_out_stopped, s.queue_quota) = (false, None);
             }
         }
     }
@@ -628,7 +672,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("endpoints", &["2", "3", "4", "5+"]),
     ("graph", &["tree", "ring", "parallel links"]),
     ("input", &["fifo", "voq"]),
-    ("buffering", &["direct", "crosspoint", "output"]),
+    ("buffering", &["direct", "crosspoint", "output", "shared"]),
     ("depth", &["1", "2", "more"]),
     (
         "arbiter",
@@ -648,6 +692,11 @@ pub const VALUES: &[(&str, &[&str])] = &[
             "output longest_queue_first",
             "output random",
             "output islip",
+            "shared round_robin",
+            "shared oldest_first",
+            "shared longest_queue_first",
+            "shared random",
+            "shared islip",
         ],
     ),
     ("iterations", &["1", "2", "4"]),
@@ -659,6 +708,11 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("thresholds", &["off 0, on 1", "off 0, on more", "off more"]),
     ("refresh", &["none", "some"]),
     ("generation_delay", &["zero", "some"]),
+    ("obey", &["zero", "some"]),
+    ("port_rules", &["none", "some"]),
+    ("voq_writes", &["none", "some"]),
+    ("leave_out_stopped", &["false", "true"]),
+    ("queue_quota", &["none", "some"]),
     ("switch staging", &["none", "per_port", "modulo", "table"]),
     ("endpoint staging", &["none", "per_port", "modulo", "table"]),
     ("next_hop table", &["none", "some"]),
@@ -722,6 +776,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
     for device in &config.devices {
         for port in &device.ports {
             let voq = port.voq;
+            add("obey", zero(voq.obey.0 == 0));
             add("gen_sup", bit(voq.gen_sup));
             add("rx_sup", bit(voq.rx_sup));
             add("gen_en", bit(voq.gen_en));
@@ -756,6 +811,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
                     Buffering::Direct => "direct",
                     Buffering::Crosspoint { .. } => "crosspoint",
                     Buffering::Output { .. } => "output",
+                    Buffering::Shared { .. } => "shared",
                 };
                 match s.buffering {
                     Buffering::Direct => add("buffering", "direct"),
@@ -765,6 +821,10 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
                     }
                     Buffering::Output { packets: n } => {
                         add("buffering", "output");
+                        add("depth", depth(n));
+                    }
+                    Buffering::Shared { packets: n } => {
+                        add("buffering", "shared");
                         add("depth", depth(n));
                     }
                 }
@@ -806,6 +866,9 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
                     }
                 }
                 add("refresh", some(s.refresh.is_some()));
+                add("port_rules", some(!s.port_rules.is_empty()));
+                add("leave_out_stopped", bit(s.leave_out_stopped));
+                add("queue_quota", some(s.queue_quota.is_some()));
                 add("generation_delay", zero(s.generation_delay.0 == 0));
                 add("switch staging", staging_name(&s.staging));
                 add("multicast", some(!s.routes.masks.is_empty()));
@@ -817,6 +880,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
             }
         }
     }
+    add("voq_writes", some(!config.voq_writes.is_empty()));
     add("switches", &switches.to_string());
     add(
         "endpoints",

@@ -44,6 +44,10 @@ fn refusing(packets: &[(u64, u8)]) -> Case {
         detector: None,
         refresh: None,
         generation_delay: Duration(0),
+        after_recovery: true,
+        port_rules: Vec::new(),
+        leave_out_stopped: false,
+        queue_quota: None,
         staging: StagingConfig::None,
     };
     let link = |end: u32, port: u8, char_ps: u64| LinkConfig {

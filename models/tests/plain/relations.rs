@@ -52,8 +52,14 @@ fn doubled(mut config: FabricConfig) -> FabricConfig {
             twice(&mut switch.generation_delay);
             switch.slot.iter_mut().for_each(twice);
             switch.refresh.iter_mut().for_each(twice);
+            for rules in &mut switch.port_rules {
+                twice(&mut rules.generation_delay);
+                rules.refresh.iter_mut().for_each(twice);
+            }
         }
+        device.ports.iter_mut().for_each(|port| twice(&mut port.voq.obey));
     }
+    config.voq_writes.iter_mut().for_each(|write| later(&mut write.at));
     for link in &mut config.links {
         link.char_ps.0 *= 2;
         twice(&mut link.propagation);
@@ -147,6 +153,7 @@ fn renumbered(config: &FabricConfig) -> (FabricConfig, Vec<u32>) {
     changed.owners.iter_mut().filter(|owner| **owner != NO_OWNER).for_each(|owner| *owner = to(*owner));
     changed.sources.iter_mut().for_each(|source| source.endpoint = to(source.endpoint));
     changed.symbol_losses.iter_mut().for_each(|loss| loss.device = to(loss.device));
+    changed.voq_writes.iter_mut().for_each(|write| write.device = to(write.device));
     (changed, new)
 }
 

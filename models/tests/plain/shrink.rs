@@ -53,6 +53,7 @@ pub fn shrink(mut case: Case, mut found: Difference) -> (Case, Difference) {
         }
         attempt(&mut case, &mut found, &|c| c.config.shake = 0);
         attempt(&mut case, &mut found, &|c| c.config.symbol_losses.clear());
+        attempt(&mut case, &mut found, &|c| c.config.voq_writes.clear());
         attempt(&mut case, &mut found, &|c| c.config.symbolic.clear());
         for device in 0..case.config.devices.len() {
             attempt(&mut case, &mut found, &|c| {
@@ -61,7 +62,10 @@ pub fn shrink(mut case: Case, mut found: Difference) -> (Case, Difference) {
             attempt(&mut case, &mut found, &|c| {
                 c.config.devices[device].ports.iter_mut().for_each(|p| p.buffers = 40);
             });
-            let changes: [fn(&mut SwitchConfig); 12] = [
+            let changes: [fn(&mut SwitchConfig); 15] = [
+                |s| s.port_rules.clear(),
+                |s| s.leave_out_stopped = false,
+                |s| s.queue_quota = None,
                 |s| s.detector = None,
                 |s| s.refresh = None,
                 |s| s.generation_delay = Duration(0),

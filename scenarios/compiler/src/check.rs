@@ -17,6 +17,9 @@ use std::sync::Arc;
 pub(crate) const LANE_RATES: &str =
     "allowed: 1.25, 2.5, 3.125, 5, 6.25 Gbaud (8b/10b), 10.3125, 12.5, 25.78125 Gbaud (64b/67b)";
 
+/// Longest obey latency, ps: shorter than the initialisation of a link.
+const OBEY_MOST: u64 = 1_000_000;
+
 /// Reads every quantity of the file where it stands, so that an error names that place.
 pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
     if let Err(why) = good_name(&spec.name) {
@@ -36,6 +39,7 @@ pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
         q.switch(&format!("{at}/switch"), change.switch.as_ref());
         q.endpoint(&format!("{at}/endpoint"), change.endpoint.as_ref());
         q.link(&format!("{at}/links"), change.links.as_ref());
+        q.port_voq(&at, change.voq.as_ref());
         q.complete(&at, change);
     }
     if let Topology::Explicit(explicit) = &spec.topology {
@@ -110,6 +114,7 @@ impl Quantities<'_> {
 
     fn switch(&mut self, at: &str, switch: Option<&SwitchSpec>) {
         let Some(switch) = switch else { return };
+        self.port_voq(at, switch.voq.as_ref());
         self.preset(at, switch.device.as_ref(), presets::SWITCHES);
         self.value(&format!("{at}/pipeline"), switch.pipeline.as_ref());
         let slot = format!("{at}/slot");
@@ -121,6 +126,7 @@ impl Quantities<'_> {
 
     fn endpoint(&mut self, at: &str, endpoint: Option<&EndpointSpec>) {
         let Some(endpoint) = endpoint else { return };
+        self.port_voq(at, endpoint.voq.as_ref());
         self.preset(at, endpoint.device.as_ref(), presets::ENDPOINTS);
         for kind in crate::flow::KINDS {
             kind.read_endpoint(self, at, endpoint);
@@ -158,20 +164,59 @@ impl Quantities<'_> {
 
     fn voq(&mut self, voq: Option<&VoqSpec>) {
         let Some(voq) = voq else { return };
-        if let Some(thresholds) = voq.thresholds
+        self.judgement("/voq", voq.thresholds, voq.refresh.as_ref());
+        self.value("/voq/generation_delay", voq.generation_delay.as_ref());
+        self.obey_latency("/voq", voq.obey_latency.as_ref());
+        for (i, write) in voq.writes.iter().flatten().enumerate() {
+            let at = format!("/voq/writes/{i}");
+            self.value(&format!("{at}/at"), Some(&write.at));
+            if [write.gen_en, write.part, write.xoff].iter().all(Option::is_none) {
+                let message = "this write changes no bit";
+                let help = "give \"gen_en\", \"part\" or \"xoff\"";
+                self.out.push(Diagnostic::error("SC082", at, message).help(help));
+            }
+        }
+    }
+
+    fn port_voq(&mut self, at: &str, voq: Option<&PortVoqSpec>) {
+        let Some(voq) = voq else { return };
+        let at = format!("{at}/voq");
+        self.judgement(&at, voq.thresholds, voq.refresh.as_ref());
+        self.value(&format!("{at}/generation_delay"), voq.generation_delay.as_ref());
+        self.obey_latency(&at, voq.obey_latency.as_ref());
+    }
+
+    /// When a port is congested, and how often it says so.
+    fn judgement(
+        &mut self,
+        at: &str,
+        thresholds: Option<Thresholds>,
+        refresh: Option<&Quantity<RefreshTime>>,
+    ) {
+        if let Some(thresholds) = thresholds
             && thresholds.off >= thresholds.on
         {
             let message = format!("off ({}) is not below on ({})", thresholds.off, thresholds.on);
             let help = "0 <= off < on: the distance between them is what keeps messages few";
-            self.out.push(Diagnostic::error("SC032", "/voq/thresholds", message).help(help));
+            self.out.push(Diagnostic::error("SC032", format!("{at}/thresholds"), message).help(help));
         }
-        if self.value("/voq/refresh", voq.refresh.as_ref()) == Some(Period::Time(0)) {
+        let refresh_at = format!("{at}/refresh");
+        if self.value(&refresh_at, refresh) == Some(Period::Time(0)) {
             let message = "a refresh period of 0 is not possible";
-            self.out.push(
-                Diagnostic::error("SC008", "/voq/refresh", message).help("use \"off\" or a positive time"),
-            );
+            let help = "use \"off\" or a positive time";
+            self.out.push(Diagnostic::error("SC008", refresh_at, message).help(help));
         }
-        self.value("/voq/generation_delay", voq.generation_delay.as_ref());
+    }
+
+    /// What a neighbour said before its link was initialised anew is void: it has to be obeyed by then.
+    fn obey_latency(&mut self, at: &str, latency: Option<&Quantity<Picoseconds>>) {
+        let at = format!("{at}/obey_latency");
+        if let Some(time) = self.value(&at, latency)
+            && time > OBEY_MOST
+        {
+            let message = format!("a message that is obeyed after {} is too old", units::time_text(time));
+            self.out.push(Diagnostic::error("SC008", at, message).help("allowed: up to \"1 us\""));
+        }
     }
 
     fn flow(&mut self, at: &str, flow: &FlowSpec) {
@@ -256,6 +301,28 @@ fn hear(config: &FabricConfig, hears: &mut [bool], id: u32) {
     }
 }
 
+/// Warns of the detector of congestion that lacks most places for what still comes when it has gone on.
+fn late_detectors(c: &mut Compiler<'_>, config: &FabricConfig) {
+    let short = fabric::detectors(config).into_iter().filter(|found| found.there < found.needed);
+    let Some(worst) = short.min_by_key(|found| (found.there as i128 - found.needed as i128, found.port))
+    else {
+        return;
+    };
+    let port = c.graph.port_name((worst.device as usize, worst.port));
+    let message = format!(
+        "\"{port}\" has {} places above thresholds.on ({}), but {} are needed: {} packets of each of {} may \
+         still come",
+        worst.there,
+        worst.detector.x_on,
+        worst.needed,
+        worst.each,
+        crate::diagnostic::count(worst.neighbours, "neighbour")
+    );
+    let help =
+        "more buffers, a lower threshold, or a shorter loop; otherwise late packets block others (late_hol)";
+    c.once(Diagnostic::warning("SC081", "/voq/thresholds", message).help(help));
+}
+
 /// Warnings about what is possible but probably not meant.
 pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     let mut tight: Option<(String, u64, u64)> = None;
@@ -327,6 +394,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
             c.once(Diagnostic::warning("SC071", pointer, message).help(help));
         }
     }
+    late_detectors(c, config);
     if rates.len() > 1 {
         let list: Vec<String> = rates
             .iter()

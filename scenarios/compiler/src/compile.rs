@@ -17,6 +17,10 @@ use models::lp_serial::cost::SymbolSize;
 use models::sim_core::Duration;
 use std::sync::Arc;
 
+/// Of a switch that tells nobody of congestion.
+const SILENT: PortRules =
+    PortRules { detector: None, refresh: None, generation_delay: Duration::ZERO, after_recovery: true };
+
 /// Compiles one expanded scenario. `None` if anything found is an error.
 pub(crate) fn compile(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Variant> {
     let mut found = Vec::new();
@@ -50,6 +54,7 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
     medium::apply(&mut c, &mut config);
     c.multicast(&mut config);
     tables::next_hops(&mut config);
+    config.voq_writes = c.voq_writes(&config);
     let walk = c.follow(&config);
     let before = c.out.len();
     let demand = flow::compile(&mut c, &mut config, &walk);
@@ -128,6 +133,7 @@ impl Compiler<'_> {
             agents: Vec::new(),
             enumeration: self.host.as_ref().map(|host| host.config),
             symbol_losses: Vec::new(),
+            voq_writes: Vec::new(),
             media: Vec::new(),
             symbolic: Vec::new(),
             faults: Vec::new(),
@@ -146,11 +152,9 @@ impl Compiler<'_> {
     ) -> SwitchConfig {
         let generates = ports.iter().any(|port| port.voq.gen_en);
         let Kind::Switch(s) = &self.devices[device].kind else { unreachable!("called for switches only") };
-        let Thresholds { on: x_on, off: x_off } = self.voq.thresholds;
-        let verdict = match (self.voq.verdict, s.buffering) {
-            (Some(VerdictKind::Shared), _) | (None, Buffering::Output { .. }) => Verdict::Shared,
-            (Some(VerdictKind::PerIngress) | None, _) => Verdict::PerIngress,
-        };
+        let rules = if generates { self.rules(device) } else { Vec::new() };
+        let first = rules.first().map_or(SILENT, |(rules, _)| *rules);
+        let alike = rules.iter().all(|(rules, _)| *rules == first);
         let config = SwitchConfig {
             input: s.input,
             buffering: s.buffering,
@@ -164,13 +168,19 @@ impl Compiler<'_> {
             },
             pipeline: s.pipeline,
             routes: RouteTable { entries, masks: Vec::new(), mask_next_hops: Vec::new() },
-            detector: generates.then_some(Detector { x_on, x_off, verdict }),
-            refresh: if generates { self.refresh(device) } else { None },
-            generation_delay: self.voq.generation_delay,
+            detector: first.detector,
+            refresh: first.refresh,
+            generation_delay: first.generation_delay,
+            after_recovery: first.after_recovery,
+            port_rules: if alike { Vec::new() } else { rules.iter().map(|(rules, _)| *rules).collect() },
+            leave_out_stopped: s.leave_out_stopped && generates,
+            queue_quota: s.queue_quota,
             staging,
         };
-        if let Some(detector) = config.detector {
-            self.check_threshold(device, &config, detector);
+        for (rules, place) in rules {
+            if let Some(detector) = rules.detector {
+                self.check_threshold(device, &config, ports, (detector, place));
+            }
         }
         config
     }

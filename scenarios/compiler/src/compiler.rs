@@ -19,6 +19,8 @@ pub(crate) struct Compiler<'a> {
     pub voq: Voq,
     pub devices: Vec<Device>,
     pub wires: Vec<Wire>,
+    /// Part 12 settings of every port, and where they stand.
+    pub registers: Vec<Vec<(PortVoqSpec, String)>>,
     pub ids: Vec<u32>,
     pub groups: BTreeMap<String, u32>,
     pub id_bits: u8,
@@ -40,6 +42,7 @@ impl<'a> Compiler<'a> {
             voq: Voq::new(spec),
             devices: Vec::new(),
             wires: Vec::new(),
+            registers: Vec::new(),
             ids: Vec::new(),
             groups: BTreeMap::new(),
             id_bits: 8,

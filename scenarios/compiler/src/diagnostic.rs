@@ -385,6 +385,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC076", "staging queues that can stop each other"),
     ("SC077", "script of which no delays give the order"),
     ("SC080", "something that a medium does not have"),
+    ("SC081", "too few places above a threshold"),
+    ("SC082", "write to a register that cannot be"),
     ("SC085", "LINX ports that do not tell nodes apart"),
     ("SC086", "frame of LINX that cannot be injected"),
     ("SC087", "setting of LINX that makes no sense"),

@@ -57,6 +57,8 @@ fn switch_defaults() -> SwitchSpec {
         input_buffers: Some(16),
         watermarks: Some([4, 3, 2]),
         staging: None,
+        queue_quota: None,
+        leave_out_stopped: Some(false),
         voq: Some(port_defaults()),
     }
 }
@@ -93,9 +95,12 @@ fn voq_defaults() -> VoqSpec {
         enabled: Some(false),
         staging: Some(Staging::PerPort),
         thresholds: Some(Thresholds { on: 8, off: 4 }),
-        verdict: None,
+        verdict: Some(VerdictKind::PerIngress),
         refresh: text("default"),
         generation_delay: text("20 ns"),
+        after_recovery: Some(true),
+        obey_latency: text("0 ps"),
+        writes: Some(Vec::new()),
     }
 }
 

@@ -1,12 +1,16 @@
 //! Checks on a compiled fabric: do the two levels of routing agree, does every packet arrive, can it
 //! deadlock? And how many buffers a link needs.
 
+mod headroom;
+
 use models::config::{
     Buffering, DeviceModel, Egress, FabricConfig, LinkConfig, NO_OWNER, NO_PORT, SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+pub(crate) use headroom::{Headroom, detectors, most_for_one_port};
 
 /// `wires[device][port]` = (link, neighbour, port of the neighbour).
 pub type Wires = Vec<Vec<Option<(u32, u32, u8)>>>;
@@ -285,15 +289,18 @@ pub fn stopping_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8
         for (from, to) in [(link.a, link.b), (link.b, link.a)] {
             let (Some(own), Some(next)) = (switch(config, from.0), switch(config, to.0)) else { continue };
             let ports = &config.devices[to.0 as usize].ports;
-            let told = ports[usize::from(to.1)].voq.gen_en
-                && next.detector.is_some_and(|detector| detector.verdict == Verdict::Shared);
+            let told = ports[usize::from(to.1)].voq.gen_en;
+            let all = |port: u8| {
+                let detector = next.rules(port.into()).detector;
+                detector.is_some_and(|detector| detector.verdict == Verdict::Shared)
+            };
             let obeyed = config.devices[from.0 as usize].ports[usize::from(from.1)].voq.rx_sup;
             let Some(map) = own.staging.map(ports.len() as u16).filter(|_| told && obeyed) else { continue };
             let shares = |port: u16| (0..map.ports()).any(|p| p != port && map.queue(p) == map.queue(port));
             for (port, reported) in (0u8..).zip(ports) {
                 let leads_on = wires[to.0 as usize][usize::from(port)]
                     .is_some_and(|(_, device, _)| switch(config, device).is_some());
-                if reported.voq.part && leads_on && shares(port.into()) {
+                if reported.voq.part && leads_on && all(port) && shares(port.into()) {
                     stops.push((from, (to.0, port)));
                 }
             }

@@ -76,6 +76,10 @@ fn describe(variant: &Variant, out: &mut String) {
     let stall = config.stall_after.map_or("off".into(), |t| time_text(t.0));
     let _ = writeln!(out, "  runs for {}, warm-up {warmup}, stall after {stall}", time_text(variant.until.0));
     table(out, "switches", switch_lines(config));
+    let detectors = detector_lines(config);
+    if !detectors.is_empty() {
+        table(out, "detectors of congestion", detectors);
+    }
     table(out, "links", link_lines(variant));
     routes(config, out);
     if let Some(lookahead) = config.links.iter().map(lookahead).min() {
@@ -121,20 +125,21 @@ fn switch_lines(config: &FabricConfig) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     for device in &config.devices {
         let DeviceModel::Switch(s) = &device.model else { continue };
-        let detector = match &s.detector {
+        let mut detector = match &s.detector {
+            _ if !s.port_rules.is_empty() => {
+                format!("VoQ messages by rules of each port, {}", staging_text(&s.staging))
+            }
             Some(d) => format!(
-                "VoQ messages on at {} off at {} packets {}, refresh {}, {}",
-                d.x_on,
-                d.x_off,
-                match d.verdict {
-                    Verdict::Shared => "for all",
-                    Verdict::PerIngress => "per ingress",
-                },
+                "VoQ messages {}, refresh {}, {}",
+                judgement(d),
                 s.refresh.map_or("off".into(), |r| time_text(r.0)),
                 staging_text(&s.staging)
             ),
             None => "no VoQ messages".into(),
         };
+        if s.leave_out_stopped {
+            detector.push_str(", stopped packets left out");
+        }
         let text = format!(
             "{} ports, {} buffers each, {}, pipeline {}, {detector}",
             device.ports.len(),
@@ -145,6 +150,32 @@ fn switch_lines(config: &FabricConfig) -> Vec<(String, String)> {
         lines.push((device.path.clone(), text));
     }
     lines
+}
+
+/// When a port is congested.
+fn judgement(detector: &Detector) -> String {
+    let whose = match detector.verdict {
+        Verdict::Shared => "for all",
+        Verdict::PerIngress => "per ingress",
+    };
+    format!("on at {} off at {} packets {whose}", detector.x_on, detector.x_off)
+}
+
+/// Places above `on` that each detector needs, and those that there are.
+fn detector_lines(config: &FabricConfig) -> Vec<(String, String)> {
+    let line = |found: fabric::Headroom| {
+        let text = format!(
+            "{}: N_hr {}, so many packets of each of {} that hear of it may still come; {} above that are \
+             needed, {} there",
+            judgement(&found.detector),
+            found.each,
+            count(found.neighbours, "neighbour"),
+            plural(found.needed as usize, "place", "places"),
+            found.there
+        );
+        (fabric::port_name(config, found.device, found.port), text)
+    };
+    fabric::detectors(config).into_iter().map(line).collect()
 }
 
 /// Queueing, buffering, arbitration and forwarding in the words of the scenario language.
@@ -160,6 +191,7 @@ fn organisation(s: &SwitchConfig) -> String {
         },
         Buffering::Crosspoint { depth } => format!("crosspoints of {depth} packets"),
         Buffering::Output { packets } => format!("output buffers of {packets} packets"),
+        Buffering::Shared { packets } => format!("one pool of {packets} packets of each priority"),
     };
     let arbitration = s.arbitration.words();
     let forwarding = match s.forwarding {
@@ -167,7 +199,8 @@ fn organisation(s: &SwitchConfig) -> String {
         Forwarding::CutThrough { .. } => "cut-through",
     };
     let slot = s.slot.map_or(String::new(), |slot| format!(", cell clock {}", time_text(slot.0)));
-    format!("{input}, {buffering}, {arbitration}, {forwarding}{slot}")
+    let quota = s.queue_quota.map_or(String::new(), |n| format!(", {n} of a staging queue"));
+    format!("{input}, {buffering}{quota}, {arbitration}, {forwarding}{slot}")
 }
 
 fn staging_text(staging: &StagingConfig) -> String {

@@ -46,10 +46,11 @@ pub(crate) struct Voq {
     pub enabled: bool,
     pub staging: Staging,
     pub thresholds: Thresholds,
-    /// `None`: by the buffers of each switch.
-    pub verdict: Option<VerdictKind>,
+    pub verdict: VerdictKind,
     pub refresh: Period,
     pub generation_delay: Duration,
+    pub after_recovery: bool,
+    pub obey_latency: Duration,
 }
 
 impl Voq {
@@ -59,9 +60,11 @@ impl Voq {
             enabled: *filled(&voq.enabled),
             staging: filled(&voq.staging).clone(),
             thresholds: *filled(&voq.thresholds),
-            verdict: voq.verdict,
+            verdict: *filled(&voq.verdict),
             refresh: filled(&voq.refresh).get(),
             generation_delay: Duration(filled(&voq.generation_delay).get()),
+            after_recovery: *filled(&voq.after_recovery),
+            obey_latency: Duration(filled(&voq.obey_latency).get()),
         }
     }
 }

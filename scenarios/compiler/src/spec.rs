@@ -251,7 +251,8 @@ pub struct SwitchSpec {
     /// What stands between inputs and transmitters (default direct).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffering: Option<BufferingKind>,
-    /// Packets that a crosspoint or an output buffer holds (default 16; without meaning for direct).
+    /// Packets of each priority that a crosspoint, an output buffer or the pool holds (default 16; without
+    /// meaning for direct).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub buffer_packets: Option<u16>,
@@ -285,7 +286,16 @@ pub struct SwitchSpec {
     /// Staging queues of each output; overrides `voq.staging`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
-    /// Part 12 abilities and registers of each port.
+    /// Places in a crosspoint, an output buffer or the pool that packets of one staging queue may take for
+    /// each output and priority (default: all).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub queue_quota: Option<u16>,
+    /// Packets that the next hop has stopped do not count for verdicts on ports of this switch (default
+    /// false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave_out_stopped: Option<bool>,
+    /// Part 12 abilities and registers of each port, and what it has instead of what `voq` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voq: Option<PortVoqSpec>,
 }
@@ -310,6 +320,8 @@ pub enum BufferingKind {
     Crosspoint,
     /// A buffer for each output.
     Output,
+    /// One pool of buffers for all outputs (Part 12 §2.5).
+    Shared,
 }
 
 /// Who goes first.
@@ -425,7 +437,8 @@ pub enum ServiceKind {
     Uniform([Quantity<Picoseconds>; 2]),
 }
 
-/// Part 12 abilities and registers of a port. Enables count only while `voq.enabled` is true.
+/// Part 12 abilities and registers of a port, and how it judges, tells and obeys. Enables count only while
+/// `voq.enabled` is true.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PortVoqSpec {
@@ -444,6 +457,25 @@ pub struct PortVoqSpec {
     /// XOFF: this port is reported as congested in any case (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xoff: Option<bool>,
+    /// When this egress port is congested (default `voq.thresholds`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thresholds: Option<Thresholds>,
+    /// Whose packets count for this egress port (default `voq.verdict`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictKind>,
+    /// Period in which all states are repeated through this port (default `voq.refresh`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<Quantity<RefreshTime>>,
+    /// Generation delay of messages through this port (default `voq.generation_delay`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation_delay: Option<Quantity<Picoseconds>>,
+    /// All states are told again after the link of this port has recovered (default `voq.after_recovery`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_recovery: Option<bool>,
+    /// From the end of the symbol of a message to what it does to the staging queues of this port (default
+    /// `voq.obey_latency`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub obey_latency: Option<Quantity<Picoseconds>>,
 }
 
 /// Changes for what a pattern matches. Give `devices` (whole devices), `port` ("device:port": the registers
@@ -487,7 +519,7 @@ pub struct VoqSpec {
     /// When an egress port is congested, in packets (default on 8, off 4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thresholds: Option<Thresholds>,
-    /// Whose packets count (default: per_ingress; shared for switches with output buffers).
+    /// Whose packets count (default per_ingress).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictKind>,
     /// Period in which all states are repeated: "default" (16 x 1024 code-groups of the slowest link of the
@@ -497,6 +529,36 @@ pub struct VoqSpec {
     /// Delay from a change of the verdict to the symbol being ready to send (default "20 ns").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation_delay: Option<Quantity<Picoseconds>>,
+    /// All states are told again after a link has recovered from an error (default true).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_recovery: Option<bool>,
+    /// From the end of the symbol of a message to what it does to the staging queues of who hears it, at most
+    /// "1 us" (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub obey_latency: Option<Quantity<Picoseconds>>,
+    /// Writes to registers of switches during the run (default: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<Vec<VoqWriteSpec>>,
+}
+
+/// A write to the Port n VoQ Control Status register of switches (Part 12 §5.1.2.2). Bits that are not given
+/// keep their values.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VoqWriteSpec {
+    /// When.
+    pub at: Quantity<Picoseconds>,
+    /// Ports of switches: "device:port"; patterns are allowed.
+    pub port: String,
+    /// GEN_EN: messages are sent through this port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gen_en: Option<bool>,
+    /// PART: the status of this port is reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<bool>,
+    /// XOFF: this port is reported as congested in any case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xoff: Option<bool>,
 }
 
 /// Staging queues that a device keeps for each egress link, and which port of the neighbour uses which.

@@ -31,6 +31,7 @@ pub const STUDIES: &[Study] = studies![
     "voq-unequal-neighbours",
     "voq-lost-xon",
     "voq-radius",
+    "voq-radius-tree",
     "hotspot-fattree",
     "link-efficiency",
     "link-distance",

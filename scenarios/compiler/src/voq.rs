@@ -2,12 +2,14 @@
 
 use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
+use crate::fabric;
 use crate::names;
 use crate::resolved::{Device, Kind};
 use crate::spec::*;
 use models::config::*;
 use models::lp_serial::cost::{SymbolSize, VC_REFRESH_MANDATORY_UNITS, VC_REFRESH_UNIT_CODE_GROUPS};
-use models::sim_core::Duration;
+use models::sim_core::{Duration, Time};
+use models::voq_backpressure::csr;
 
 impl Compiler<'_> {
     /// Staging of every device.
@@ -144,6 +146,11 @@ impl Compiler<'_> {
                         gen_en: wants,
                         part: enabled && *filled(&own.part) && self.graph.is_switch(device),
                         xoff: enabled && *filled(&own.xoff),
+                        obey: match &own.obey_latency {
+                            _ if !enabled => Duration::ZERO,
+                            Some(latency) => Duration(latency.get()),
+                            None => self.voq.obey_latency,
+                        },
                     },
                 });
             }
@@ -155,7 +162,88 @@ impl Compiler<'_> {
             let help = "give switches gen_sup and their neighbours rx_sup and staging, or disable it";
             self.once(Diagnostic::error("SC037", "/voq/enabled", message).help(help));
         }
+        self.registers = registers;
         all
+    }
+
+    /// What each port of a switch judges by and how it tells of it, and where its thresholds stand.
+    pub fn rules(&self, device: usize) -> Vec<(PortRules, String)> {
+        let rules = |(own, pointer): &(PortVoqSpec, String)| {
+            let Thresholds { on: x_on, off: x_off } = own.thresholds.unwrap_or(self.voq.thresholds);
+            let verdict = match own.verdict.unwrap_or(self.voq.verdict) {
+                VerdictKind::Shared => Verdict::Shared,
+                VerdictKind::PerIngress => Verdict::PerIngress,
+            };
+            let period = own.refresh.as_ref().map_or(self.voq.refresh, Quantity::get);
+            let delay = own.generation_delay.as_ref().map(|delay| Duration(delay.get()));
+            let place = if own.thresholds.is_some() { pointer.as_str() } else { "/voq" };
+            let rules = PortRules {
+                detector: Some(Detector { x_on, x_off, verdict }),
+                refresh: self.refresh(device, period),
+                generation_delay: delay.unwrap_or(self.voq.generation_delay),
+                after_recovery: own.after_recovery.unwrap_or(self.voq.after_recovery),
+            };
+            (rules, format!("{place}/thresholds"))
+        };
+        self.registers[device].iter().map(rules).collect()
+    }
+
+    /// Writes to registers during the run, in the order of time.
+    pub fn voq_writes(&mut self, config: &FabricConfig) -> Vec<VoqWrite> {
+        let spec = self.spec;
+        let mut all = Vec::new();
+        for (i, write) in filled(&filled(&spec.voq).writes).iter().enumerate() {
+            let pointer = format!("/voq/writes/{i}");
+            let at = Time(write.at.get());
+            if at > self.run.until {
+                let message = "this write comes when the run is over";
+                self.out.push(Diagnostic::error("SC082", format!("{pointer}/at"), message));
+            }
+            if crate::configure::setup(spec).is_some() {
+                let message = "a host of its own sets the registers of this fabric";
+                let help = "leave \"configure\" out, or the writes";
+                self.once(Diagnostic::error("SC065", pointer.clone(), message).help(help));
+            }
+            let bits = [(write.gen_en, csr::GEN_EN), (write.part, csr::PART), (write.xoff, csr::XOFF)];
+            let given = bits.iter().filter_map(|&(bit, mask)| Some((bit?, mask)));
+            let (mask, value) =
+                given.fold((0, 0), |(all, on), (bit, mask)| (all | mask, if bit { on | mask } else { on }));
+            let mut hit = false;
+            for device in 0..self.graph.nodes.len() {
+                if !self.graph.is_switch(device) {
+                    continue;
+                }
+                for port in 0..self.graph.ports(device) {
+                    let name = self.graph.port_name((device, port));
+                    if !names::matches(&write.port, &name) {
+                        continue;
+                    }
+                    hit = true;
+                    if write.gen_en == Some(true) {
+                        self.check_enable(config, (device, port), &format!("{pointer}/gen_en"));
+                    }
+                    all.push(VoqWrite { at, device: device as u32, port, mask, value });
+                }
+            }
+            if !hit {
+                let message = no_match("port of a switch", &write.port);
+                let help = "write \"switch:port\"";
+                self.out.push(Diagnostic::error("SC012", format!("{pointer}/port"), message).help(help));
+            }
+        }
+        all.sort_by_key(|write| write.at);
+        if self.voq.enabled { all } else { Vec::new() }
+    }
+
+    /// Generation may be enabled only if the neighbour receives messages, and there is a place for them.
+    fn check_enable(&mut self, config: &FabricConfig, (device, port): (usize, u8), pointer: &str) {
+        let own = &config.devices[device].ports[usize::from(port)].voq;
+        let wire = self.neighbours[device][usize::from(port)];
+        let willing =
+            wire.is_some_and(|(_, other, back)| config.devices[other].ports[usize::from(back)].voq.rx_sup);
+        let symbol = wire.map(|(link, _, _)| self.wires[link].symbol);
+        let pointer = pointer.strip_suffix("/gen_en").unwrap_or(pointer);
+        self.check_generation(device, port, own.gen_sup, willing, symbol, pointer);
     }
 
     fn check_generation(
@@ -203,29 +291,27 @@ impl Compiler<'_> {
     }
 
     /// Warns of a threshold that the switch cannot reach.
-    pub fn check_threshold(&mut self, device: usize, config: &SwitchConfig, detector: Detector) {
-        let inputs = u64::from(self.devices[device].input_buffers);
-        let ports = u64::from(self.graph.ports(device));
-        let sources = if detector.verdict == Verdict::Shared { ports } else { 1 };
-        let behind = match config.buffering {
-            Buffering::Direct => 0,
-            Buffering::Crosspoint { depth } => u64::from(depth) * sources,
-            Buffering::Output { packets } => u64::from(packets),
-        };
-        let most = inputs * sources + behind;
+    pub fn check_threshold(
+        &mut self,
+        device: usize,
+        config: &SwitchConfig,
+        ports: &[PortConfig],
+        (detector, place): (Detector, String),
+    ) {
+        let most = fabric::most_for_one_port(config, ports, detector.verdict);
         if u64::from(detector.x_on) > most {
             let message = format!(
                 "\"{}\" never holds {} packets for one port: at most {most}",
                 self.graph.nodes[device].name, detector.x_on
             );
             let help = "lower thresholds.on, or give it more buffers";
-            self.once(Diagnostic::warning("SC072", "/voq/thresholds", message).help(help));
+            self.once(Diagnostic::warning("SC072", place, message).help(help));
         }
     }
 
     /// Refresh period of a switch: 16 x 1024 code-groups of its slowest link unless the file says otherwise.
-    pub fn refresh(&self, device: usize) -> Option<Duration> {
-        match self.voq.refresh {
+    fn refresh(&self, device: usize, period: Period) -> Option<Duration> {
+        match period {
             Period::Off => None,
             Period::Auto => {
                 let links = self.neighbours[device].iter().flatten();

@@ -117,7 +117,8 @@ struct Port {
     channels: Option<Vcs>,
     /// F-14.
     staging: Option<Staging>,
-    /// F-70.
+    /// F-70: the registers, and who sends if they permit it.
+    registers: PortVoq,
     originator: Option<Originator>,
     /// F-112; symbol times are those of the wire.
     stats: PortStats,
@@ -195,6 +196,10 @@ enum Event {
     },
     /// F-81.
     RefreshAll,
+    /// F-70a: the n-th write.
+    Write {
+        n: usize,
+    },
     Done {
         number: usize,
     },
@@ -316,6 +321,7 @@ impl<'a> World<'a> {
                     }),
                     channels,
                     staging: Staging::new(config, d, p, link.long_symbols, (peer as usize, back as usize)),
+                    registers: own.voq,
                     originator: Originator::new(config, d, p, link.long_symbols),
                     stats: PortStats::default(),
                     link: LinkStats::default(),
@@ -357,6 +363,7 @@ impl<'a> World<'a> {
 
     /// What is there at 0.
     fn begin(&mut self) {
+        self.plan_writes();
         for d in 0..self.devices.len() {
             self.mark_initial(d);
             match &self.devices[d].model {
@@ -367,6 +374,13 @@ impl<'a> World<'a> {
                     }
                 }
             }
+        }
+    }
+
+    fn plan_writes(&mut self) {
+        for (n, write) in self.config.voq_writes.iter().enumerate() {
+            let (d, p) = (write.device as usize, write.port as usize);
+            self.post(d, p, write.at.0, class::TRAFFIC, Event::Write { n });
         }
     }
 
@@ -413,6 +427,7 @@ impl<'a> World<'a> {
             Event::MessageLeaves => self.message_leaves(d, p),
             Event::MessageArrives { group, bits } => self.apply(d, p, group, bits),
             Event::RefreshAll => self.refresh_all(d, p),
+            Event::Write { n } => self.write(n),
             Event::Done { number } => self.done(d, p, number),
             Event::Retry => self.retried(d, p),
             Event::Restart => self.restarted(d, p),

@@ -2,7 +2,7 @@
 
 use super::channels::{KINDS, Vcs};
 use super::voq::{Detector, Stage};
-use super::{Buffer, Event, Model, Name, World, class, may_leave};
+use super::{Buffer, Event, Model, Name, Packet, World, class, may_leave};
 use models::config::*;
 use models::probe::{Cause, DropReason};
 use sim_core::{EventKey, Purpose, Stream, Time};
@@ -33,6 +33,8 @@ pub struct Switch {
     admitted: Pointers,
     /// Output that read a packet of (input, priority) last, and one beyond.
     read: Pointers,
+    /// F-59, shared: one beyond the output that was given a place last, by priority.
+    given: [usize; KINDS],
     /// F-67: pointers of outputs and inputs.
     grants: Pointers,
     accepts: Pointers,
@@ -50,7 +52,7 @@ impl Switch {
             config: config.clone(),
             ports,
             draws: Stream::new(seed, path, Purpose::ARBITRATION),
-            detector: config.detector.map(|settings| Detector::new(settings, ports)),
+            detector: Detector::new(config, ports),
             lanes: (0..ports).map(|_| none()).collect(),
             queues: (0..ports).map(|_| none()).collect(),
             waiting: vec![0; ports],
@@ -59,6 +61,7 @@ impl Switch {
             served: vec![[0; KINDS]; ports],
             admitted: vec![[0; KINDS]; ports],
             read: vec![[0; KINDS]; ports],
+            given: [0; KINDS],
             grants: vec![[0; KINDS]; ports],
             accepts: vec![[0; KINDS]; ports],
             in_vain: vec![false; ports],
@@ -86,7 +89,7 @@ impl Switch {
 
     /// The lane of packets of an input at an output.
     fn lane_of(&self, input: usize) -> usize {
-        if matches!(self.config.buffering, Buffering::Output { .. }) { 0 } else { input }
+        if self.has_one_lane() { 0 } else { input }
     }
 
     /// The input queue of packets for an output.
@@ -94,20 +97,37 @@ impl Switch {
         if self.is_fifo() { 0 } else { output }
     }
 
-    /// F-56: a place in a lane is free.
-    fn has_place(&self, input: usize, output: usize, priority: usize) -> bool {
-        let taken = self.lanes[output][priority][self.lane_of(input)].len();
-        match self.config.buffering {
+    fn has_one_lane(&self) -> bool {
+        matches!(self.config.buffering, Buffering::Output { .. } | Buffering::Shared { .. })
+    }
+
+    /// F-56: a place in its lane is free for a packet.
+    fn has_place(&self, packets: &[Packet], name: Name) -> bool {
+        let Packet { input, output, priority, stage, .. } = packets[name];
+        let lane = &self.lanes[output][priority][self.lane_of(input)];
+        let room = match self.config.buffering {
             Buffering::Direct => true,
-            Buffering::Crosspoint { depth } => taken < depth.into(),
-            Buffering::Output { packets } => taken < packets.into(),
-        }
+            Buffering::Crosspoint { depth } => lane.len() < depth.into(),
+            Buffering::Output { packets } => lane.len() < packets.into(),
+            Buffering::Shared { packets } => {
+                let taken: usize = self.lanes.iter().map(|lanes| lanes[priority][0].len()).sum();
+                taken < packets.into()
+            }
+        };
+        let alike = |other: Stage| match (stage, other) {
+            (Stage::Queue { queue, .. }, Stage::Queue { queue: other, .. }) => queue == other,
+            _ => stage == other,
+        };
+        room && self.config.queue_quota.is_none_or(|quota| {
+            let taken = lane.iter().filter(|&&other| alike(packets[other].stage)).count();
+            stage == Stage::Free || taken < quota.into()
+        })
     }
 
     /// F-72, second line: only what is in the output buffer counts.
-    fn counts_buffer_only(&self) -> bool {
-        let shared = self.detector.as_ref().is_some_and(|d| d.settings.verdict == Verdict::Shared);
-        shared && matches!(self.config.buffering, Buffering::Output { .. })
+    fn counts_buffer_only(&self, output: usize) -> bool {
+        let shared = self.detector.as_ref().is_some_and(|detector| detector.is_shared(output));
+        shared && self.has_one_lane()
     }
 }
 
@@ -264,10 +284,10 @@ impl World<'_> {
                 self.join_lane(d, name);
                 self.switch(d).waiting[o] += 1;
                 self.count_wait(d, name);
-                self.count(d, i, o, true);
+                self.count_join(d, name);
                 self.try_output(d, o);
             }
-        } else if switch.queues[i][priority][queue].is_empty() && switch.has_place(i, o, priority) {
+        } else if switch.queues[i][priority][queue].is_empty() && switch.has_place(&self.packets, name) {
             self.switch(d).admitted[o][priority] = i + 1;
             let buffer = self.packets[name].buffer;
             self.release(d, i, buffer, false);
@@ -277,7 +297,7 @@ impl World<'_> {
                 self.join_lane(d, name);
                 self.switch(d).waiting[o] += 1;
                 self.count_wait(d, name);
-                self.count(d, i, o, true);
+                self.count_join(d, name);
                 self.try_output(d, o);
             }
         } else {
@@ -289,16 +309,16 @@ impl World<'_> {
     /// ever was of what waits.
     fn count_wait(&mut self, d: usize, name: Name) {
         let packet = &self.packets[name];
-        let (i, o, priority, in_lane) = (packet.input, packet.output, packet.priority, packet.in_lane);
+        let (i, o, in_lane) = (packet.input, packet.output, packet.in_lane);
         let switch = self.switch_ref(d);
         let (detects, waiting) = (switch.detector.is_some(), switch.waiting[o] as u32);
         let port = &self.devices[d].ports[i];
         let needed: i64 = self.config.devices[d].ports[i].watermarks[0].into();
         let late = if switch.is_direct() {
-            let told = port.originator.is_some() && self.is_congested(d, i, o) && self.reported(d, i, o);
+            let told = self.transmits(d, i) && self.is_congested(d, i, o) && self.reported(d, i, o);
             told && port.buffers - port.occupied < needed
         } else {
-            detects && !in_lane && !switch.has_place(i, o, priority)
+            detects && !in_lane && !switch.has_place(&self.packets, name)
         };
         let occupied = port.occupied as u32;
         let stats = &mut self.port(d, i).stats;
@@ -317,8 +337,20 @@ impl World<'_> {
         switch.queues[i][priority][queue].push_back(name);
         switch.waiting[o] += 1;
         self.count_wait(d, name);
-        let switch = self.switch_ref(d);
-        if !switch.counts_buffer_only() {
+        self.count_join(d, name);
+    }
+
+    /// F-72, F-72a: whether a packet that waits counts for the detector.
+    pub fn counts(&self, d: usize, name: Name) -> bool {
+        let (switch, packet) = (self.switch_ref(d), &self.packets[name]);
+        let left_out = switch.config.leave_out_stopped && self.is_stopped(d, name);
+        !left_out && (packet.in_lane || !switch.counts_buffer_only(packet.output))
+    }
+
+    /// A packet that has just joined a lane or an input queue counts, if it does.
+    fn count_join(&mut self, d: usize, name: Name) {
+        let (i, o) = (self.packets[name].input, self.packets[name].output);
+        if self.counts(d, name) {
             self.count(d, i, o, true);
         }
     }
@@ -434,7 +466,9 @@ impl World<'_> {
         };
         let switch = self.switch_ref(d);
         let waiting = match switch.config.buffering {
-            Buffering::Output { .. } => switch.queues.iter().flatten().flatten().flatten().copied().collect(),
+            Buffering::Output { .. } | Buffering::Shared { .. } => {
+                switch.queues.iter().flatten().flatten().flatten().copied().collect()
+            }
             _ => switch.waiting(),
         };
         waiting.into_iter().filter(|&other| of(other) == of(name)).count()
@@ -486,26 +520,32 @@ impl World<'_> {
 
     /// F-59: a place of (output, priority) is free; in a crosspoint that of input i.
     fn admit(&mut self, d: usize, o: usize, priority: usize, i: usize) {
-        let switch = self.switch_ref(d);
-        if !switch.has_place(i, o, priority) {
-            return;
+        loop {
+            let switch = self.switch_ref(d);
+            let (ports, given) = (switch.ports, switch.given[priority]);
+            let shared = matches!(switch.config.buffering, Buffering::Shared { .. });
+            let inputs = if switch.has_one_lane() { 0..ports } else { i..i + 1 };
+            let candidates = |o: usize| -> Vec<(usize, Name)> {
+                let head = |i: usize| {
+                    let head = *switch.queues[i][priority][switch.queue_of(o)].front()?;
+                    let wants = self.packets[head].output == o && switch.has_place(&self.packets, head);
+                    wants.then_some((i, head))
+                };
+                inputs.clone().filter_map(head).collect()
+            };
+            let outputs = if shared { (0..ports).map(|n| (given + n) % ports).collect() } else { vec![o] };
+            let Some(&o) = outputs.iter().find(|&&o| !candidates(o).is_empty()) else { return };
+            let heads = candidates(o);
+            let pointer = switch.admitted[o][priority];
+            let chosen = if heads.len() == 1 { heads[0].1 } else { self.pick(d, &heads, pointer) };
+            if shared {
+                self.switch(d).given[priority] = (o + 1) % ports;
+            }
+            self.admit_head(d, chosen);
+            if self.switch_ref(d).config.queue_quota.is_none() {
+                return;
+            }
         }
-        let inputs = if matches!(switch.config.buffering, Buffering::Output { .. }) {
-            0..switch.ports
-        } else {
-            i..i + 1
-        };
-        let head = |i: usize| {
-            let head = *switch.queues[i][priority][switch.queue_of(o)].front()?;
-            (self.packets[head].output == o).then_some((i, head))
-        };
-        let heads: Vec<(usize, Name)> = inputs.filter_map(head).collect();
-        if heads.is_empty() {
-            return;
-        }
-        let pointer = switch.admitted[o][priority];
-        let chosen = if heads.len() == 1 { heads[0].1 } else { self.pick(d, &heads, pointer) };
-        self.admit_head(d, chosen);
     }
 
     /// F-59: the head of an input queue takes a place.
@@ -516,16 +556,16 @@ impl World<'_> {
         let queue = switch.queue_of(o);
         switch.queues[i][priority][queue].pop_front();
         switch.admitted[o][priority] = i + 1;
-        let (fifo, buffer_only) = (switch.is_fifo(), switch.counts_buffer_only());
+        let (fifo, buffer_only) = (switch.is_fifo(), switch.counts_buffer_only(o));
         self.release(d, i, buffer, true);
         self.join_lane(d, name);
         if buffer_only {
-            self.count(d, i, o, true);
+            self.count_join(d, name);
         }
         if fifo {
             let switch = self.switch_ref(d);
             if let Some(&next) = switch.queues[i][priority][0].front()
-                && switch.has_place(i, self.packets[next].output, priority)
+                && switch.has_place(&self.packets, next)
             {
                 self.admit_head(d, next);
             }

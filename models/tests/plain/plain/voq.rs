@@ -116,6 +116,9 @@ pub struct Originator {
     /// What the last message of each group said, and losses.
     said: Vec<u8>,
     losses: Vec<(LossKind, u32)>,
+    /// F-71.
+    generation_delay: u64,
+    refresh: Option<u64>,
     /// F-80.
     refresh_due: u64,
     /// F-81: when a refresh that makes a loss good will be sent.
@@ -130,7 +133,10 @@ impl Originator {
         let groups = device.ports.len().div_ceil(6);
         let losses =
             config.symbol_losses.iter().filter(|loss| (loss.device as usize, loss.port as usize) == (d, p));
-        (voq.gen_sup && voq.gen_en && long).then(|| Originator {
+        let rules = rules_of(switch, p);
+        (voq.gen_sup && long).then(|| Originator {
+            generation_delay: rules.generation_delay.0,
+            refresh: rules.refresh.map(|period| period.0),
             groups,
             marked: vec![false; groups],
             next: 0,
@@ -138,44 +144,137 @@ impl Originator {
             said: vec![0; groups],
             losses: losses.map(|loss| (loss.kind, loss.nth)).collect(),
             refresh_event: None,
-            refresh_due: switch.refresh.map_or(u64::MAX, |period| period.0),
+            refresh_due: rules.refresh.filter(|_| voq.gen_en).map_or(u64::MAX, |period| period.0),
         })
+    }
+}
+
+/// F-80: the first instant after now of those from `due` on, a period apart.
+fn next_of(due: u64, now: u64, period: u64) -> u64 {
+    if due > now { due } else { due + ((now - due) / period + 1) * period }
+}
+
+/// F-71: what is said for a port, or else for its switch.
+fn rules_of(switch: &SwitchConfig, port: usize) -> PortRules {
+    match switch.port_rules.get(port) {
+        Some(rules) => *rules,
+        None => PortRules {
+            detector: switch.detector,
+            refresh: switch.refresh,
+            generation_delay: switch.generation_delay,
+            after_recovery: switch.after_recovery,
+        },
     }
 }
 
 /// Counts packets and judges, F-71, F-72.
 pub struct Detector {
-    pub settings: models::config::Detector,
+    /// By egress port.
+    settings: Vec<Option<models::config::Detector>>,
     /// Packets that wait, and the verdict, by (ingress, egress); with a shared verdict ingress is 0.
     counts: Vec<Vec<u32>>,
     congested: Vec<Vec<bool>>,
 }
 
 impl Detector {
-    pub fn new(settings: models::config::Detector, ports: usize) -> Detector {
-        Detector { settings, counts: vec![vec![0; ports]; ports], congested: vec![vec![false; ports]; ports] }
+    pub fn new(config: &SwitchConfig, ports: usize) -> Option<Detector> {
+        let settings: Vec<_> = (0..ports).map(|port| rules_of(config, port).detector).collect();
+        let (counts, congested) = (vec![vec![0; ports]; ports], vec![vec![false; ports]; ports]);
+        settings.iter().any(Option::is_some).then_some(Detector { settings, counts, congested })
     }
 
-    fn row(&self, ingress: usize) -> usize {
-        if self.settings.verdict == Verdict::Shared { 0 } else { ingress }
+    pub fn is_shared(&self, egress: usize) -> bool {
+        self.settings[egress].is_some_and(|settings| settings.verdict == Verdict::Shared)
+    }
+
+    fn row(&self, ingress: usize, egress: usize) -> usize {
+        if self.is_shared(egress) { 0 } else { ingress }
+    }
+
+    /// F-71: a count becomes this; whether the verdict changes.
+    fn set(&mut self, ingress: usize, egress: usize, count: u32) -> bool {
+        let Some(settings) = self.settings[egress] else { return false };
+        let row = self.row(ingress, egress);
+        let before = std::mem::replace(&mut self.counts[row][egress], count);
+        let congested = &mut self.congested[row][egress];
+        let was = *congested;
+        if count > before && count >= settings.x_on.into() {
+            *congested = true;
+        }
+        if count < before && count <= settings.x_off.into() {
+            *congested = false;
+        }
+        *congested != was
     }
 }
 
 impl World<'_> {
+    /// Of a port that transmits, F-70.
     fn originator(&mut self, d: usize, p: usize) -> Option<&mut Originator> {
-        self.port(d, p).originator.as_mut()
+        let port = self.port(d, p);
+        port.originator.as_mut().filter(|_| port.registers.gen_en)
+    }
+
+    /// Of a port that does, or could.
+    fn any_originator(&mut self, d: usize, p: usize) -> &mut Originator {
+        self.port(d, p).originator.as_mut().expect("it can send")
+    }
+
+    pub fn transmits(&self, d: usize, p: usize) -> bool {
+        let port = &self.devices[d].ports[p];
+        port.originator.is_some() && port.registers.gen_en
+    }
+
+    /// F-70a.
+    pub fn write(&mut self, n: usize) {
+        let now = self.now;
+        let VoqWrite { device, port, mask, value, .. } = self.config.voq_writes[n];
+        let (d, q) = (device as usize, port as usize);
+        let ports = self.devices[d].ports.len();
+        let told: Vec<bool> = (0..ports).map(|u| self.reported(d, u, q)).collect();
+        let port = self.port(d, q);
+        let before = port.registers;
+        let bit = |bit: u32, old: bool| if mask & bit != 0 { value & bit != 0 } else { old };
+        // Bits 8, 9 and 10; bit 0 is the most significant one (Part 12 5.1.2.2).
+        port.registers.gen_en = bit(1 << 23, before.gen_en) && before.gen_sup;
+        port.registers.part = bit(1 << 22, before.part);
+        port.registers.xoff = bit(1 << 21, before.xoff);
+        let after = port.registers;
+        let mut marked = vec![false; ports];
+        if after.gen_en != before.gen_en
+            && let Some(originator) = &mut port.originator
+        {
+            originator.marked.fill(after.gen_en);
+            originator.next = 0;
+            let due = originator.refresh.map_or(u64::MAX, |period| now + period);
+            originator.refresh_due = if after.gen_en { due } else { u64::MAX };
+            marked[q] = after.gen_en;
+            if after.gen_en && originator.refresh_event.is_some() {
+                originator.refresh_event = Some(due);
+                self.post(d, q, due, class::SYMBOL, Event::RefreshAll);
+            }
+        }
+        for u in 0..ports {
+            if after.part && self.transmits(d, u) && self.reported(d, u, q) != told[u] {
+                self.any_originator(d, u).marked[q / 6] = true;
+                marked[u] = true;
+            }
+        }
+        for u in (0..ports).filter(|&u| marked[u]) {
+            self.ask(d, u);
+        }
     }
 
     /// F-70: what is reported about port q through port u.
     pub fn reported(&self, d: usize, u: usize, q: usize) -> bool {
-        let voq = self.config.devices[d].ports[q].voq;
+        let voq = self.devices[d].ports[q].registers;
         voq.xoff || voq.part && self.is_congested(d, u, q)
     }
 
     /// The verdict on port q, as port u is told.
     pub fn is_congested(&self, d: usize, u: usize, q: usize) -> bool {
         let Model::Switch(switch) = &self.devices[d].model else { return false };
-        switch.detector.as_ref().is_some_and(|detector| detector.congested[detector.row(u)][q])
+        switch.detector.as_ref().is_some_and(|detector| detector.congested[detector.row(u, q)][q])
     }
 
     /// F-70: at 0.
@@ -197,22 +296,23 @@ impl World<'_> {
     pub fn count(&mut self, d: usize, i: usize, q: usize, up: bool) {
         let Model::Switch(switch) = &mut self.devices[d].model else { return };
         let Some(detector) = &mut switch.detector else { return };
-        let row = detector.row(i);
-        let count = &mut detector.counts[row][q];
-        *count = if up { *count + 1 } else { *count - 1 };
-        let congested = &mut detector.congested[row][q];
-        let before = *congested;
-        if up && *count >= detector.settings.x_on.into() {
-            *congested = true;
-        }
-        if !up && *count <= detector.settings.x_off.into() {
-            *congested = false;
-        }
-        let voq = self.config.devices[d].ports[q].voq;
-        if *congested == before || !voq.part || voq.xoff {
+        if detector.settings[q].is_none() {
             return;
         }
-        let shared = detector.settings.verdict == Verdict::Shared;
+        let count = detector.counts[detector.row(i, q)][q];
+        if detector.set(i, q, if up { count + 1 } else { count - 1 }) {
+            self.verdict_changes(d, i, q);
+        }
+    }
+
+    /// F-73.
+    fn verdict_changes(&mut self, d: usize, i: usize, q: usize) {
+        let voq = self.devices[d].ports[q].registers;
+        if !voq.part || voq.xoff {
+            return;
+        }
+        let Model::Switch(switch) = &self.devices[d].model else { return };
+        let shared = switch.detector.as_ref().is_some_and(|detector| detector.is_shared(q));
         let concerned: Vec<usize> = if shared { (0..self.devices[d].ports.len()).collect() } else { vec![i] };
         for &u in &concerned {
             if let Some(originator) = self.originator(d, u) {
@@ -224,10 +324,26 @@ impl World<'_> {
         }
     }
 
-    fn generation_delay(&self, d: usize) -> u64 {
-        match &self.devices[d].model {
-            Model::Switch(switch) => switch.config.generation_delay.0,
-            Model::Endpoint(_) => 0,
+    /// F-72a: what counts for egress q is counted anew.
+    fn count_anew(&mut self, d: usize, q: usize) {
+        let Model::Switch(switch) = &self.devices[d].model else { return };
+        if !switch.config.leave_out_stopped || switch.detector.is_none() {
+            return;
+        }
+        let waiting: Vec<usize> = switch.waiting().into_iter().filter(|&name| self.counts(d, name)).collect();
+        let ports = self.devices[d].ports.len();
+        let of = |i: usize| {
+            let packets = waiting.iter().map(|&name| &self.packets[name]);
+            packets.filter(|packet| packet.input == i && packet.output == q).count() as u32
+        };
+        let counts: Vec<u32> = (0..ports).map(of).collect();
+        let shared = switch.detector.as_ref().is_some_and(|detector| detector.is_shared(q));
+        let counts = if shared { vec![counts.iter().sum()] } else { counts };
+        for (i, count) in counts.into_iter().enumerate() {
+            let Model::Switch(switch) = &mut self.devices[d].model else { return };
+            if switch.detector.as_mut().is_some_and(|detector| detector.set(i, q, count)) {
+                self.verdict_changes(d, i, q);
+            }
         }
     }
 
@@ -238,7 +354,7 @@ impl World<'_> {
             return;
         }
         originator.asked = true;
-        match self.generation_delay(d) {
+        match originator.generation_delay {
             0 => self.message_due(d, u),
             delay => self.post(d, u, self.now + delay, class::SYMBOL, Event::MessageDue),
         }
@@ -264,14 +380,13 @@ impl World<'_> {
     /// F-75, F-76, F-81.
     pub fn message_leaves(&mut self, d: usize, u: usize) {
         let now = self.now;
-        let groups = self.originator(d, u).expect("it sends").groups;
-        let originator = self.originator(d, u).expect("it sends");
-        let next = originator.next;
+        let originator = self.any_originator(d, u);
+        let (groups, next) = (originator.groups, originator.next);
+        originator.asked = false;
         let mut cyclic = (0..groups).map(|step| (next + step) % groups);
-        let group = cyclic.find(|&group| originator.marked[group]).expect("a group is marked");
+        let Some(group) = cyclic.find(|&group| originator.marked[group]) else { return };
         originator.marked[group] = false;
         originator.next = (group + 1) % groups;
-        originator.asked = false;
         let ports = self.devices[d].ports.len();
         let mut bits = 0;
         for offset in 0..6 {
@@ -297,6 +412,8 @@ impl World<'_> {
         let more = originator.marked.contains(&true);
         let port = self.port(d, u);
         let (peer, arrives) = (port.peer, now + port.wire.symbol() + port.propagation);
+        let arrives = arrives + self.config.devices[peer.0].ports[peer.1].voq.obey.0;
+        let port = self.port(d, u);
         if lost {
             port.stats.voq_lost += 1;
             self.refresh_after_loss(d, u);
@@ -308,22 +425,15 @@ impl World<'_> {
         }
     }
 
-    fn refresh_period(&self, d: usize) -> Option<u64> {
-        match &self.devices[d].model {
-            Model::Switch(switch) => switch.config.refresh.map(|period| period.0),
-            Model::Endpoint(_) => None,
-        }
-    }
-
     /// F-80: a refresh that is due takes its places before the packet that is committed now.
     pub fn charge_refresh(&mut self, d: usize, u: usize) {
         let now = self.now;
-        let Some(period) = self.refresh_period(d) else { return };
         let Some(originator) = self.originator(d, u) else { return };
+        let Some(period) = originator.refresh else { return };
         if originator.refresh_due > now || originator.refresh_event == Some(now) {
             return;
         }
-        originator.refresh_due = (now / period + 1) * period;
+        originator.refresh_due = next_of(originator.refresh_due, now, period);
         for _ in 0..originator.groups {
             let Due { rides, .. } = self.port(d, u).wire.due(Function::Message, now);
             self.count_message(d, u, rides);
@@ -334,20 +444,22 @@ impl World<'_> {
     /// F-81: a lost message is made good by the next refresh.
     fn refresh_after_loss(&mut self, d: usize, u: usize) {
         let now = self.now;
-        let Some(period) = self.refresh_period(d) else { return };
         let originator = self.originator(d, u).expect("it sends");
+        let Some(period) = originator.refresh else { return };
         if originator.refresh_event.is_some() {
             return;
         }
-        let due = originator.refresh_due.max((now / period + 1) * period);
+        let due = next_of(originator.refresh_due, now, period);
         originator.refresh_event = Some(due);
         self.post(d, u, due, class::SYMBOL, Event::RefreshAll);
     }
 
     pub fn refresh_all(&mut self, d: usize, u: usize) {
         let now = self.now;
-        let Some(period) = self.refresh_period(d) else { return };
-        let originator = self.originator(d, u).expect("it sends");
+        let Some(originator) = self.originator(d, u) else { return };
+        let Some(period) = originator.refresh.filter(|_| originator.refresh_event == Some(now)) else {
+            return;
+        };
         (originator.refresh_due, originator.refresh_event) = (now + period, None);
         originator.marked.fill(true);
         originator.next = 0;
@@ -406,6 +518,7 @@ impl World<'_> {
                 port.stats.longest_stop_ps = port.stats.longest_stop_ps.max(stopped);
             }
         }
+        self.count_anew(d, p);
         if !switch {
             self.turn(d);
         } else if edges.iter().any(|&(_, stopped)| !stopped) {

@@ -23,7 +23,8 @@ pub fn port() -> PortConfig {
 }
 
 pub fn voq_port() -> PortConfig {
-    let voq = PortVoq { gen_sup: true, rx_sup: true, gen_en: true, part: true, xoff: false };
+    let voq =
+        PortVoq { gen_sup: true, rx_sup: true, gen_en: true, part: true, xoff: false, obey: Duration::ZERO };
     PortConfig { voq, ..port() }
 }
 
@@ -41,6 +42,10 @@ pub fn switch(ports: u8) -> SwitchConfig {
         detector: None,
         refresh: None,
         generation_delay: Duration(0),
+        after_recovery: true,
+        port_rules: Vec::new(),
+        leave_out_stopped: false,
+        queue_quota: None,
         staging: StagingConfig::None,
     }
 }

@@ -122,8 +122,8 @@ impl Compiler<'_> {
         let name = self.graph.nodes[device].name.clone();
         let ports = self.graph.ports(device);
         if let Kind::Switch(own) = &self.devices[device].kind {
-            let (buffering, reads) = (own.buffering, own.reads_per_input);
-            crate::effect::switch(self, &origin, buffering, reads);
+            let own = own.clone();
+            crate::effect::switch(self, &origin, &own);
         }
         if !(marks[0] > marks[1] && marks[1] > marks[2] && marks[2] > 0) {
             let message = format!("watermarks {marks:?} of \"{name}\" do not descend");

@@ -33,6 +33,7 @@ pub(crate) enum Kind {
 }
 
 /// A switch.
+#[derive(Clone)]
 pub(crate) struct Switch {
     pub input: InputQueueing,
     pub buffering: Buffering,
@@ -41,6 +42,8 @@ pub(crate) struct Switch {
     pub reads_per_input: u8,
     pub forwarding: ForwardingKind,
     pub pipeline: Duration,
+    pub queue_quota: Option<u16>,
+    pub leave_out_stopped: bool,
 }
 
 /// An endpoint.
@@ -87,6 +90,7 @@ impl Switch {
                 BufferingKind::Direct => Buffering::Direct,
                 BufferingKind::Crosspoint => Buffering::Crosspoint { depth: packets },
                 BufferingKind::Output => Buffering::Output { packets },
+                BufferingKind::Shared => Buffering::Shared { packets },
             },
             arbitration: match filled(&s.arbitration) {
                 ArbitrationKind::RoundRobin => Arbitration::RoundRobin,
@@ -102,6 +106,8 @@ impl Switch {
             reads_per_input: *filled(&s.reads_per_input),
             forwarding: *filled(&s.forwarding),
             pipeline: Duration(filled(&s.pipeline).get()),
+            queue_quota: s.queue_quota,
+            leave_out_stopped: *filled(&s.leave_out_stopped),
         }
     }
 }

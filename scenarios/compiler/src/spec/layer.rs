@@ -30,7 +30,7 @@ layer! {
     LinkSpec { medium, rate, width, symbol, length, phy_latency, flow_control, granularity, timeout, vcs }
     SwitchSpec {
         device, input, buffering, buffer_packets, arbitration, iterations, slot, reads_per_input, forwarding,
-        pipeline, input_buffers, watermarks, staging; voq
+        pipeline, input_buffers, watermarks, staging, queue_quota, leave_out_stopped; voq
     }
     EndpointSpec { device, input_buffers, watermarks, staging; voq, host, linx, session }
     HostSpec {
@@ -47,7 +47,12 @@ layer! {
         xon_timeout, record_limit, first_stream, stream_limit, header, data_offset, mtu, reuse_stream, advertises,
         frames_kept, vendor_attributes, understands, user_commands, vendor_streams, rts, mute, contact, poll, refuses, consumer
     }
-    PortVoqSpec { gen_sup, rx_sup, gen_en, part, xoff }
-    VoqSpec { enabled, staging, thresholds, verdict, refresh, generation_delay }
+    PortVoqSpec {
+        gen_sup, rx_sup, gen_en, part, xoff, thresholds, verdict, refresh, generation_delay, after_recovery,
+        obey_latency
+    }
+    VoqSpec {
+        enabled, staging, thresholds, verdict, refresh, generation_delay, after_recovery, obey_latency, writes
+    }
     RoutingSpec { method, root, tables, allow_deadlock }
 }

@@ -2,7 +2,7 @@
 
 use models::config::{Arrivals, Destinations, PacketSize, Sizes};
 use models::sim_core::{Duration, Time};
-use scenarios::{RunPlan, Warmup, load, schema, templates};
+use scenarios::{RunPlan, Warmup, check_report, load, schema, templates};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -356,6 +356,50 @@ fn suspicious_settings_are_warned_of() {
     assert_eq!(codes(&lost), ["SC073"]);
     value["overrides"] = json!([{"link": "sw:3", "links": {"width": "1x"}}]);
     assert_eq!(codes(&value), ["SC074"]);
+}
+
+/// Places above `on`: T = 113.6 ns, D = T + 3.2 + 100 + 20 + twice (30 + 5 a metre) ns,
+/// N_hr = ceil(D / T) + 1.
+///
+/// Proves: VOQ-2.5-4
+#[test]
+fn places_above_a_threshold_are_counted() {
+    let mut value =
+        scenario(json!({"name": "f", "from": "all", "to": "ep/1", "arrivals": {"poisson": {"load": 0.1}}}));
+    value["links"] = json!({"rate": "6.25 Gbaud", "width": "4x", "phy_latency": "30 ns", "length": "2 m"});
+    let tell = |value: &Value| {
+        let plan = plan(value);
+        let lines: Vec<String> = check_report(&plan).lines().map(|line| line.trim().to_owned()).collect();
+        let at = lines.iter().position(|line| line == "detectors of congestion:").expect("there are some");
+        (lines[at + 1].clone(), plan.warnings.items.iter().map(|i| i.code).collect::<Vec<_>>())
+    };
+    value["voq"] = json!({"enabled": true});
+    // 16 receive buffers, of which 4 (WM0) have to stay free, less 8; D = 316.8.
+    let (line, codes) = tell(&value);
+    assert!(line.contains("N_hr 4, ") && line.ends_with("4 places above that are needed, 4 there"), "{line}");
+    assert!(codes.is_empty(), "{codes:?}");
+    // D = 396.8
+    value["links"]["length"] = json!("10 m");
+    let (line, codes) = tell(&value);
+    assert!(line.contains("N_hr 5, ") && line.ends_with("5 places above that are needed, 4 there"), "{line}");
+    assert_eq!(codes, ["SC081"]);
+    // One place more for each of four inputs.
+    value["switch"] = json!({"input_buffers": 17});
+    assert!(tell(&value).1.is_empty());
+    // In output buffers the packets of all three other neighbours come on top.
+    value["switch"] = json!({"buffering": "output", "buffer_packets": 23});
+    value["voq"]["verdict"] = json!("shared");
+    let (line, codes) = tell(&value);
+    assert!(
+        line.ends_with("15 places above that are needed, 15 there") && codes.is_empty(),
+        "{line} {codes:?}"
+    );
+    value["switch"]["buffer_packets"] = json!(22);
+    assert_eq!(tell(&value).1, ["SC081"]);
+    // With a verdict for each ingress port, every one of them may have 8 there.
+    value["voq"]["verdict"] = json!("per_ingress");
+    let (line, _) = tell(&value);
+    assert!(line.ends_with("31 places above that are needed, 14 there"), "{line}");
 }
 
 /// `BLESS=1` writes the file.

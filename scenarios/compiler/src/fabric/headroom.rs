@@ -1,0 +1,122 @@
+//! Places that the detectors of congestion need above their threshold, and those that there are (Part 12 §2.5).
+
+use super::{switch, wires};
+use models::config::*;
+
+/// Most octets of a packet of RapidIO: what a place has to hold, and a message may have to wait for.
+const PACKET_OCTETS: u64 = 276;
+
+/// A detector of a switch, and whether it speaks up early enough.
+pub(crate) struct Headroom {
+    pub device: u32,
+    /// The egress port that it watches.
+    pub port: u8,
+    pub detector: Detector,
+    /// Neighbours that hear of it; a verdict by ingress is about one of them.
+    pub neighbours: usize,
+    /// N_hr, of the neighbour with most: packets that may still come when the detector has gone on.
+    pub each: u64,
+    /// Places needed above `on`.
+    pub needed: u64,
+    /// Places that there are.
+    pub there: u64,
+}
+
+/// Packets for one egress port that a switch can hold, as far as its detector counts them.
+pub(crate) fn most_for_one_port(own: &SwitchConfig, ports: &[PortConfig], verdict: Verdict) -> u64 {
+    let inputs = ports.iter().map(|port| u64::from(port.buffers));
+    let (inputs, sources) = match verdict {
+        Verdict::Shared => (inputs.sum(), ports.len() as u64),
+        Verdict::PerIngress => (inputs.max().unwrap_or(0), 1),
+    };
+    let behind = match own.buffering {
+        Buffering::Direct => 0,
+        Buffering::Crosspoint { depth } => u64::from(depth) * sources,
+        Buffering::Output { packets } | Buffering::Shared { packets } => u64::from(packets),
+    };
+    inputs + behind
+}
+
+/// All detectors of a fabric that can go on, and whose verdict somebody hears.
+pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
+    let wires = wires(config);
+    let mut all = Vec::new();
+    for device in 0..config.devices.len() as u32 {
+        let Some(own) = switch(config, device) else { continue };
+        let ports = &config.devices[device as usize].ports;
+        let arriving: Vec<Option<u64>> = ports
+            .iter()
+            .zip(&wires[device as usize])
+            .enumerate()
+            .map(|(u, (port, wire))| {
+                let (link, other, back) = wire.filter(|_| port.voq.gen_en)?;
+                let obeyed = config.devices[other as usize].ports[usize::from(back)].voq.obey;
+                let fixed = own.rules(u).generation_delay.0 + own.pipeline.0 + obeyed.0;
+                Some(arriving(&config.links[link as usize], fixed))
+            })
+            .collect();
+        for (port, reported) in (0u8..).zip(ports) {
+            let Some(detector) = own.rules(port.into()).detector else { continue };
+            if u64::from(detector.x_on) > most_for_one_port(own, ports, detector.verdict)
+                || !reported.voq.part
+                || wires[device as usize][usize::from(port)].is_none()
+            {
+                continue;
+            }
+            // What turns back does not count: no route leads there.
+            let others = arriving.iter().enumerate().filter(|&(u, _)| u != usize::from(port));
+            let heard: Vec<(usize, u64)> = others.filter_map(|(u, n)| Some((u, (*n)?))).collect();
+            let Some(each) = heard.iter().map(|(_, n)| *n).max() else { continue };
+            let (needed, there) = places(own, ports, detector, &heard);
+            let neighbours = heard.len();
+            all.push(Headroom { device, port, detector, neighbours, each, needed, there });
+        }
+    }
+    all
+}
+
+/// ceil(D / T) + 1 packets that one neighbour may still send, D = wait for a delimiter + symbol + twice the
+/// one-way delay + what does not go with the link: generation delay, obey latency, pipeline
+/// (docs/scenarios.md, "What to expect").
+fn arriving(link: &LinkConfig, fixed: u64) -> u64 {
+    let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
+    let symbol = u128::from(link.symbol_chars) * num;
+    let packet = u128::from(PACKET_OCTETS + u64::from(link.symbol_chars)) * num;
+    let delay = packet + symbol + u128::from(fixed + 2 * link.propagation.0) * den;
+    delay.div_ceil(packet) as u64 + 1
+}
+
+/// Places needed above `on` by the packets of these neighbours, by port and number, and places there: of the
+/// buffer in which a packet that comes too late would stand in others' way.
+fn places(
+    own: &SwitchConfig,
+    ports: &[PortConfig],
+    detector: Detector,
+    heard: &[(usize, u64)],
+) -> (u64, u64) {
+    let on = u64::from(detector.x_on);
+    let above = |places: u64| places.saturating_sub(on);
+    let worst = |places: &dyn Fn(usize) -> u64| {
+        // The neighbour that is short of most places, or has fewest to spare.
+        let of = |&(u, n): &(usize, u64)| (n, above(places(u)));
+        let pairs = heard.iter().map(of);
+        pairs.min_by_key(|&(needed, there)| i128::from(there) - i128::from(needed)).unwrap_or_default()
+    };
+    let quota = own.queue_quota.map_or(u64::MAX, u64::from);
+    match own.buffering {
+        // A receive buffer less than WM0 keeps packets of priority 0 for other outputs outside.
+        Buffering::Direct => {
+            worst(&|u| u64::from(ports[u].buffers).saturating_sub(u64::from(ports[u].watermarks[0])))
+        }
+        Buffering::Crosspoint { depth } => worst(&|_| u64::from(depth).min(quota)),
+        Buffering::Output { packets } | Buffering::Shared { packets } => {
+            let arriving: u64 = heard.iter().map(|(_, n)| n).sum();
+            let more = match detector.verdict {
+                Verdict::Shared => 0,
+                // Each of them may have as many there before it is stopped.
+                Verdict::PerIngress => on * (heard.len() as u64 - 1),
+            };
+            (arriving + more, above(u64::from(packets).min(quota)))
+        }
+    }
+}
