@@ -142,6 +142,11 @@ impl Diagnostics {
         all
     }
 
+    /// Other findings about the same file, if there are any.
+    pub(crate) fn instead(&self, items: Vec<Diagnostic>) -> Result<(), Self> {
+        if items.is_empty() { Ok(()) } else { Err(Self::new(&self.file, &self.text, items)) }
+    }
+
     /// Whether any finding stops the scenario.
     pub fn has_errors(&self) -> bool {
         self.items.iter().any(|item| item.severity == Severity::Error)
@@ -385,6 +390,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC076", "staging queues that can stop each other"),
     ("SC077", "script of which no delays give the order"),
     ("SC080", "something that a medium does not have"),
+    ("SC100", "requirement of neither flows nor links, or of both"),
+    ("SC101", "requirement that asks for nothing"),
+    ("SC102", "no such link"),
+    ("SC103", "no such metric"),
+    ("SC104", "unit that a metric does not have"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),
