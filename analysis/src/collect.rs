@@ -5,6 +5,9 @@
 //! a maximum or a count; calls may come in any order, and the collectors of the parts of one run merge in any
 //! order to the same value.
 
+pub(crate) mod congestion;
+
+use congestion::Congestion;
 use hdrhistogram::Histogram;
 use models::config::{
     AgentConfig, Destinations, DeviceModel, FabricConfig, NO_OWNER, Operation, ProtocolConfig, SourceConfig,
@@ -41,6 +44,8 @@ pub struct CollectorConfig {
     /// For each flow that protocols run the devices whose packets count as load: those that ask, if there
     /// are such, else all that take part. Answers load other links. `None`: all packets count.
     pub senders: Vec<Option<Vec<bool>>>,
+    /// What each port does over time is kept, for who shows it.
+    congestion: Option<Congestion>,
 }
 
 impl CollectorConfig {
@@ -58,7 +63,14 @@ impl CollectorConfig {
             })
         });
         let senders = senders.collect();
-        Self { flows, endpoints, length, bins: 1024, measured_from: Time(0), senders }
+        let measured_from = Time(0);
+        Self { flows, endpoints, length, bins: 1024, measured_from, senders, congestion: None }
+    }
+
+    /// What each port does over time is kept as well, as far as the fabric is not too large.
+    #[must_use]
+    pub fn watching(self, fabric: &FabricConfig) -> Self {
+        Self { congestion: Congestion::new(fabric), ..self }
     }
 
     /// The measured part begins at `at`; ignored if nothing is left then.
@@ -437,6 +449,7 @@ pub struct Collector {
     /// `[bin * ports + port]` = (input, waiting) sums over samples: one sample writes one run of memory.
     /// Empty in large fabrics.
     queues: Vec<(u32, u32)>,
+    congestion: Option<Congestion>,
 }
 
 /// The cursor is a cache and no part of the value.
@@ -456,6 +469,7 @@ impl PartialEq for Collector {
             && self.samples == other.samples
             && self.ports == other.ports
             && self.queues == other.queues
+            && self.congestion == other.congestion
     }
 }
 
@@ -513,6 +527,7 @@ impl Collector {
             samples: vec![SampleBin::default(); bins],
             ports: Vec::new(),
             queues: Vec::new(),
+            congestion: config.congestion.clone().map(|congestion| congestion.over(bins)),
         }
     }
 
@@ -659,6 +674,10 @@ impl Collector {
     /// Observations of every port, by (device, port).
     pub fn ports(&self) -> &[((u32, u8), PortSeries)] {
         &self.ports
+    }
+
+    pub(crate) fn congestion(&self) -> Option<&Congestion> {
+        self.congestion.as_ref()
     }
 
     /// Whether occupancies of single ports were kept over time: not in fabrics of thousands of ports.
@@ -845,6 +864,9 @@ impl Probe for Collector {
     fn staging_edge(&mut self, edge: &StagingEdge) {
         let bin = self.bin(edge.at);
         self.edges[bin][usize::from(!edge.stopped)] += 1;
+        if let Some(congestion) = &mut self.congestion {
+            congestion.edge(edge);
+        }
     }
 
     fn sample(&mut self, sample: &Sample) {
@@ -860,6 +882,9 @@ impl Probe for Collector {
             sample.in_flight
         );
         let bin = self.bin(sample.at);
+        if let Some(congestion) = &mut self.congestion {
+            congestion.sample(bin, sample);
+        }
         if self.ports.is_empty() {
             self.ports = sample.ports.iter().map(|port| (*port, PortSeries::default())).collect();
             assert!(self.ports.is_sorted_by(|a, b| a.0 < b.0), "sampled ports are in device and port order");

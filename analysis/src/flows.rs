@@ -4,6 +4,7 @@ pub(crate) mod messages;
 pub use messages::{FactCounts, HostSummary, JourneySummary, ProtocolSummary};
 
 use crate::books::Books;
+use crate::collect::Spread;
 use crate::estimate::Estimate;
 use crate::metric::{Kind, Row, yes};
 use crate::num::Num;
@@ -33,7 +34,7 @@ enum Get {
     Real(fn(&FlowReport) -> f64),
     /// In parts of this.
     Estimate(fn(&FlowReport) -> Option<Estimate>, f64),
-    Times(fn(&FlowReport) -> &LatencyReport),
+    Times(fn(&FlowReport) -> &LatencyReport, fn(&FlowReport) -> &Spread),
     /// Where the time went.
     Parts,
     /// For `summary.json` only.
@@ -147,14 +148,14 @@ static ROWS: &[FlowRow] = &[
         "ns",
         "latency",
         "creation at the source to last bit at the destination",
-        Get::Times(|flow| &flow.latency),
+        Get::Times(|flow| &flow.latency, |flow| &flow.spread.latency),
     ),
     row(
         "network_latency_ns",
         "ns",
         "network latency",
         "time from the first bit on the injection link",
-        Get::Times(|flow| &flow.network),
+        Get::Times(|flow| &flow.network, |flow| &flow.spread.network),
     ),
     row(
         "hol_blocked_ns",
@@ -199,6 +200,11 @@ pub struct Pick {
 }
 
 impl Pick {
+    /// Whether it is one of many times.
+    pub(crate) fn is_time(self) -> bool {
+        matches!(self.row.get, Get::Times(..))
+    }
+
     /// The value; not a number: there is none.
     pub(crate) fn value(self, flow: &FlowReport) -> f64 {
         match self.row.get {
@@ -206,7 +212,7 @@ impl Pick {
             Get::Flag(get) => yes(get(flow)),
             Get::Real(get) => get(flow),
             Get::Estimate(get, unit) => get(flow).map_or(f64::NAN, |estimate| estimate.value / unit),
-            Get::Times(get) => {
+            Get::Times(get, _) => {
                 let &LatencyReport { mean, p50, p99, p999, max } = get(flow);
                 [mean.value, p50.value, p99.value, p999.value, max][self.part] / 1e3
             }
@@ -215,6 +221,39 @@ impl Pick {
             Get::Told(_) => f64::NAN,
         }
     }
+}
+
+/// What each value of a flow is: key and words.
+pub(crate) fn notes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROWS.iter().map(|row| (row.key, row.about))
+}
+
+/// A row of times: its mean, its maximum and any of its percentiles.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct TimesRow {
+    row: &'static FlowRow,
+    get: fn(&FlowReport) -> &LatencyReport,
+    spread: fn(&FlowReport) -> &Spread,
+}
+
+impl TimesRow {
+    /// Its name, without the unit.
+    pub fn name(self) -> &'static str {
+        self.row.key.trim_end_matches("_ns")
+    }
+
+    /// What is told of them, and all of them; picoseconds.
+    pub fn of(self, flow: &FlowReport) -> (&LatencyReport, &Spread) {
+        ((self.get)(flow), (self.spread)(flow))
+    }
+}
+
+/// Rows of times.
+pub(crate) fn times() -> impl Iterator<Item = TimesRow> {
+    ROWS.iter().filter_map(|row| match row.get {
+        Get::Times(get, spread) => Some(TimesRow { row, get, spread }),
+        _ => None,
+    })
 }
 
 /// Columns of sweeps: measures, then counts, then flags, each in the order of the rows.
@@ -232,15 +271,16 @@ impl FlowRow {
     fn columns(&'static self) -> Vec<Row<Pick>> {
         let &FlowRow { key, unit, words, about, ref get } = self;
         let pick = |part| Pick { row: self, part };
-        let one = |kind| vec![Row { name: key, unit, kind, words, about, get: pick(0) }];
+        let one = |kind| vec![Row { name: key, unit, kind, words, about, quiet: false, get: pick(0) }];
         match get {
-            Get::Times(_) => {
+            Get::Times(..) => {
                 let of = |part, kind, measure: &str, words: String, which: &str| Row {
                     name: format!("{}_{measure}_{unit}", key.trim_end_matches("_ns")).leak(),
                     unit,
                     kind,
                     words: words.leak(),
                     about: format!("{about}, {which}").leak(),
+                    quiet: false,
                     get: pick(part),
                 };
                 let (p99, p999) = ("99th percentile", "99.9th percentile");
@@ -259,6 +299,7 @@ impl FlowRow {
                     kind: Kind::Real,
                     words,
                     about: format!("mean time of a packet {place}").leak(),
+                    quiet: false,
                     get: pick(part),
                 };
                 PARTS.iter().enumerate().map(of).collect()
@@ -279,7 +320,7 @@ impl FlowRow {
             Get::Estimate(get, unit) => {
                 Told::Estimate(get(flow).map(|estimate| EstimateSummary::scaled(estimate, unit)))
             }
-            Get::Times(get) => Told::Times(LatencySummary::new(get(flow))),
+            Get::Times(get, _) => Told::Times(LatencySummary::new(get(flow))),
             Get::Parts => Told::Parts(Decomposition::new(flow)),
             Get::Told(get) => get(flow),
         }

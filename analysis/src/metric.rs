@@ -29,6 +29,8 @@ pub struct Row<G> {
     pub words: &'static str,
     /// What it is.
     pub about: &'static str,
+    /// Left out of tables where no run has it.
+    pub(crate) quiet: bool,
     pub(crate) get: G,
 }
 
@@ -40,7 +42,7 @@ impl<G: Copy> Row<G> {
         about: &'static str,
         get: G,
     ) -> Self {
-        Self { name, unit, kind, words, about, get }
+        Self { name, unit, kind, words, about, quiet: false, get }
     }
 
     pub(crate) const fn real(
@@ -71,10 +73,15 @@ impl<G: Copy> Row<G> {
         Self::new(Kind::Flag, [name, ""], words, about, get)
     }
 
+    /// Left out of tables where no run has it.
+    pub(crate) const fn quiet(self) -> Self {
+        Self { quiet: true, ..self }
+    }
+
     /// This metric, got in another way.
     pub(crate) fn with<H>(&self, get: H) -> Row<H> {
-        let &Self { name, unit, kind, words, about, .. } = self;
-        Row { name, unit, kind, words, about, get }
+        let &Self { name, unit, kind, words, about, quiet, .. } = self;
+        Row { name, unit, kind, words, about, quiet, get }
     }
 }
 

@@ -200,6 +200,13 @@ impl<'a> Ports<'a> {
         })
     }
 
+    /// Share of the time in which the transmitter of a port carried packets.
+    pub fn use_of(&self, (device, port): (u32, u8)) -> f64 {
+        let at = self.linked.binary_search_by_key(&(device, port), |(device, port, _)| (*device, *port));
+        let carried = at.map_or(0, |at| self.linked[at].2.packet_ps);
+        ratio(carried.into(), self.report.active_ps().into())
+    }
+
     /// Mean number of packets held by backpressure.
     pub fn staged_mean_number(&self) -> f64 {
         ratio(self.sum(|stats| stats.staged_ps), self.report.active_ps().into())

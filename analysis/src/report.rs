@@ -9,6 +9,7 @@ use crate::laws;
 use crate::num::clock_text;
 use crate::num::{gbps, ratio};
 use crate::protocol;
+use crate::requirement::Requirement;
 use crate::run::{Role, RunData, Warmup, sources_of};
 use models::Outcome;
 use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, SourceConfig};
@@ -198,6 +199,8 @@ pub struct VariantReport {
     pub broken: Vec<String>,
     /// Name of the variant that this one is to be compared with, if the scenario says so.
     pub compare_with: Option<String>,
+    /// What the scenario requires of the run.
+    pub required: Vec<Requirement>,
 }
 
 impl VariantReport {
@@ -272,7 +275,7 @@ impl VariantReport {
         overall.falls_behind = flows.iter().any(|flow| flow.falls_behind);
         overall.set_loops(run.config.all_sources());
         let broken = laws::broken(&run);
-        Self { window, flows, overall, broken, compare_with: None, run }
+        Self { window, flows, overall, broken, compare_with: None, required: Vec::new(), run }
     }
 
     /// Flow of this name.

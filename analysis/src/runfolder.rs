@@ -107,6 +107,16 @@ impl RunFolder {
         Self { files }
     }
 
+    /// With where it comes from: the version of the program, and the scenario as it was given.
+    #[must_use]
+    pub fn from(mut self, version: &str, given: &serde_json::Value) -> Self {
+        let origin = serde_json::json!({ "riosim": version, "given": given });
+        let mut text = serde_json::to_string_pretty(&origin).expect("a JSON value prints");
+        text.push('\n');
+        self.files.push(("origin.json".into(), text.into_bytes()));
+        self
+    }
+
     /// With the figures and message sequence charts of these runs.
     #[must_use]
     pub fn drawn(mut self, caption: &Caption, reports: &[VariantReport]) -> Self {

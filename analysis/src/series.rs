@@ -1,5 +1,7 @@
 //! CSV series and `histograms.json`: long tables, one observation a row, units in the column names.
 
+mod congestion;
+
 use crate::collect::{Bin, EndpointTotals, OfferedBin, SampleBin};
 use crate::csv::{Cell, Column, Get, csv, whole};
 use crate::num::{gbps, ratio};
@@ -33,8 +35,9 @@ pub fn all(reports: &[VariantReport]) -> Vec<Series> {
         ("endpoints.csv", endpoints_csv(reports)),
     ];
     let conduits = conduits_csv(reports).map(|text| ("conduits.csv", text));
+    let congestion = congestion::json(reports).map(|text| ("congestion.json", text));
     let protocols = PROTOCOLS.iter().filter_map(|protocol| protocol.series(&runs));
-    let files = always.into_iter().chain(conduits).chain(protocols);
+    let files = always.into_iter().chain(conduits).chain(congestion).chain(protocols);
     files.map(|(name, text)| Series { name, text }).collect()
 }
 

@@ -8,6 +8,7 @@ use crate::flows::{FlowSummary, HostSummary};
 use crate::num::{Num, ratio};
 use crate::ports::Ports;
 use crate::report::VariantReport;
+use crate::require::JudgedSummary;
 use crate::{links, protocol};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -57,6 +58,9 @@ pub struct VariantSummary {
     pub duration_us: Num,
     /// What was measured.
     pub measured: MeasuredSummary,
+    /// What the scenario requires, if it does, judged one by one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub require: Vec<JudgedSummary>,
     /// All flows together.
     pub overall: FlowSummary,
     /// Each flow.
@@ -180,6 +184,7 @@ impl VariantSummary {
                 warmup_rule: window.rule,
                 steady: window.steady,
             },
+            require: JudgedSummary::all(report),
             overall: FlowSummary::new(&report.overall),
             flows: report.flows.iter().map(FlowSummary::new).collect(),
             hosts: HostSummary::all(report),

@@ -103,7 +103,7 @@ impl Rule {
         let index = METRICS.iter().position(|metric| metric.name == stop.metric);
         let value = |run: &&Run| {
             let row = run.rows.iter().find(|row| row.scope == stop.scope)?;
-            row.values[index?]
+            row.value(index?)
         };
         let values: Vec<f64> = runs.iter().map(value).map(|value| value.unwrap_or(f64::NAN)).collect();
         for k in self.min..=self.max.min(known) {
@@ -152,7 +152,7 @@ impl Data {
     pub fn values(&self, point: u32, scope: &str, metric: usize) -> Vec<(u32, f64)> {
         let value = |(replication, run): (u32, &Run)| {
             let row = run.rows.iter().find(|row| row.scope == scope)?;
-            Some((replication, row.values[metric]?))
+            Some((replication, row.value(metric)?))
         };
         self.of(point).filter_map(value).collect()
     }

@@ -7,6 +7,7 @@ use crate::flows::messages;
 use crate::num::{change_text, count_text, counted_text, ratio, three_digits, time_text};
 use crate::ports::Ports;
 use crate::report::{FlowReport, VariantReport, retry_share_of_all};
+use crate::require;
 use crate::run::Role;
 use crate::summary::VariantSummary;
 use crate::{links, protocol};
@@ -123,6 +124,9 @@ pub fn variant(report: &VariantReport) -> String {
     };
     say(format_args!("{}", table(&BOOKS, flows())));
     say(format_args!("{}", table(&TIMES, flows())));
+    for judged in require::judge(report) {
+        say(format_args!("  {}", judged.line()));
+    }
     if let Some(line) = links::line(report) {
         say(format_args!("  {line}"));
     }

@@ -16,7 +16,8 @@ use sweep::{CompareArgs, SweepArgs};
     name = "riosim",
     version,
     after_help = "riosim x.json is short for riosim run x.json.\n\nExit status: 0 all is well, 1 an \
-                  invariant broke, 2 bad input, 3 a stall ended the run, 130 interrupted."
+                  invariant broke, 2 bad input, 3 a stall ended the run, 4 a requirement of the \
+                  scenario fails, 130 interrupted."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -52,6 +53,10 @@ pub(crate) fn with_verb(words: impl Iterator<Item = OsString>) -> Vec<OsString> 
 pub(crate) enum Verb {
     /// Run a scenario and write its results
     Run(RunArgs),
+    /// Write one HTML file about result folders, to be mailed and opened anywhere
+    Report(ReportArgs),
+    /// Say what binds a flow of a run, or fills a link
+    Why(WhyArgs),
     /// Print what happens in a run, event by event, or the life of one packet
     Trace(TraceArgs),
     /// Check a scenario and say what it comes to, without running it
@@ -88,6 +93,34 @@ pub(crate) enum Verb {
         /// Format: lp-serial, packet, riocm, smp, st or voq
         format: String,
     },
+}
+
+/// Flags of `report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Result folders of runs and of sweeps
+    #[arg(value_name = "RESULTS", required = true)]
+    pub results: Vec<PathBuf>,
+    /// File to write
+    #[arg(long, short, value_name = "FILE", default_value = "review.html")]
+    pub output: PathBuf,
+}
+
+/// Flags of `why`.
+#[derive(Debug, Args)]
+pub(crate) struct WhyArgs {
+    /// Result folder of a run
+    #[arg(value_name = "RESULTS")]
+    pub results: PathBuf,
+    /// Flows that match a pattern: why they take so long
+    #[arg(long, value_name = "PATTERN", required_unless_present = "link")]
+    pub flow: Vec<String>,
+    /// Links that match a pattern: who is on them
+    #[arg(long, value_name = "PATTERN")]
+    pub link: Vec<String>,
+    /// Variant (default: all)
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
 }
 
 /// What `explore` explores.

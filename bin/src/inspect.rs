@@ -3,6 +3,7 @@
 use crate::cli::{CheckArgs, InitArgs, Listing, ScenarioArgs};
 use crate::codec;
 use crate::console::{colours, complain, print};
+use crate::require;
 use crate::status::Failure;
 use scenarios::{Diagnostics, RunPlan};
 use serde_json::Value;
@@ -21,7 +22,8 @@ pub(crate) fn load_file(path: &Path) -> Result<RunPlan, Failure> {
 
 fn compile(path: &Path, overrides: &[(String, Value)]) -> Result<RunPlan, Failure> {
     let (text, name) = read(path)?;
-    scenarios::load(&text, &name, overrides).map_err(|errors| Failure::BadInput(rendered(&errors)))
+    let plan = scenarios::load(&text, &name, overrides).and_then(require::checked);
+    plan.map_err(|errors| Failure::BadInput(rendered(&errors)))
 }
 
 fn warned(plan: RunPlan) -> RunPlan {

@@ -1,6 +1,7 @@
 //! The `riosim` command.
 //!
-//! Exit status: 0 all is well, 1 an invariant broke, 2 bad input, 3 a stall ended the run, 130 interrupted.
+//! Exit status: 0 all is well, 1 an invariant broke, 2 bad input, 3 a stall ended the run, 4 a requirement
+//! of the scenario fails, 130 interrupted.
 
 mod cli;
 mod codec;
@@ -9,6 +10,8 @@ mod explore;
 mod goal;
 mod inspect;
 mod progress;
+mod report;
+mod require;
 mod run;
 mod simulate;
 mod status;
@@ -24,6 +27,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse_from(with_verb(std::env::args_os()));
     let result = match cli.verb {
         Verb::Run(args) => run::run(&args),
+        Verb::Report(args) => report::report(&args),
+        Verb::Why(args) => report::why(&args),
         Verb::Trace(args) => trace::trace(&args),
         Verb::Check(args) => inspect::check(&args),
         Verb::Init(args) => inspect::init(&args),

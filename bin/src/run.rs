@@ -3,6 +3,7 @@
 use crate::cli::RunArgs;
 use crate::console::print;
 use crate::inspect::load;
+use crate::require;
 use crate::simulate::{self, Finished};
 use crate::status::Failure;
 use analysis::figures::Caption;
@@ -27,7 +28,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     // a long run should not end with nowhere to put what it found
     runfolder::check_target(&target).map_err(cannot)?;
     let jobs = jobs(args, &plan);
-    let finished = simulate::all(&plan, args.options(), jobs, args.quiet || args.json, &interrupted)?;
+    let finished =
+        simulate::all(&plan, args.options(), jobs, !args.no_figures, args.quiet || args.json, &interrupted)?;
     let stalled = finished.iter().find(|one| one.stalled).map(|one| one.data.name.clone());
     let mut walls = Vec::new();
     let reports: Vec<VariantReport> = finished
@@ -35,10 +37,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         .map(|Finished { data, wall_s, .. }| {
             walls.push(wall_s);
             let variant = plan.variants.iter().find(|variant| variant.name == data.name);
-            let compare_with = variant.and_then(|variant| variant.compare_with.clone());
-            VariantReport { compare_with, ..VariantReport::new(data) }
+            let variant = variant.expect("what was simulated is a variant of the plan");
+            let compare_with = variant.compare_with.clone();
+            require::required(VariantReport { compare_with, ..VariantReport::new(data) }, variant)
         })
-        .collect();
+        .collect::<Result<_, Failure>>()?;
 
     let perf = Perf {
         wall_s: Num(started.elapsed().as_secs_f64()),
@@ -48,6 +51,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     let caption = Caption::new(&plan.title, &reports);
     let folder = RunFolder::new(&plan.name, &plan.resolved, &reports, &perf);
+    let folder = folder.from(env!("CARGO_PKG_VERSION"), &plan.given);
     let folder = if args.no_figures { folder } else { folder.drawn(&caption, &reports) };
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
@@ -62,7 +66,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     verdict(&reports, stalled)
 }
 
-/// A broken law outweighs a stall: what the simulator says about the stall may be wrong as well.
+/// A broken law outweighs a stall: what the simulator says about the stall may be wrong as well. A stall
+/// outweighs a requirement that does not hold: the run was not whole.
 fn verdict(reports: &[VariantReport], stalled: Option<String>) -> Result<(), Failure> {
     for report in reports {
         if let Some(law) = report.broken.first() {
@@ -76,7 +81,7 @@ fn verdict(reports: &[VariantReport], stalled: Option<String>) -> Result<(), Fai
             let walk = stall.map(|stall| stall.walk.join("\n  ")).unwrap_or_default();
             Err(Failure::Stalled(format!("variant {name:?} was stopped\n  {walk}")))
         }
-        None => Ok(()),
+        None => require::verdict(reports),
     }
 }
 

@@ -26,18 +26,20 @@ pub(crate) struct Finished {
     pub wall_s: f64,
 }
 
-/// Simulates all variants; the results are in the order of the scenario.
+/// Simulates all variants; the results are in the order of the scenario. `watched`: what each port does over
+/// time is kept.
 pub(crate) fn all(
     plan: &RunPlan,
     options: RunOptions,
     jobs: usize,
+    watched: bool,
     quiet: bool,
     interrupted: &AtomicBool,
 ) -> Result<Vec<Finished>, Failure> {
     let bars = Bars::new(quiet, plan.variants.iter().map(|variant| variant.name.as_str()));
     let simulate = |variant: &Variant| {
         let bar = bars.bar(&variant.name, variant.until.0);
-        let result = guarded(variant, options, &|now, events| bar.show(now, events), interrupted);
+        let result = guarded(variant, options, watched, &|now, events| bar.show(now, events), interrupted);
         bar.clear();
         result
     };
@@ -54,10 +56,11 @@ pub(crate) fn all(
 pub(crate) fn guarded(
     variant: &Variant,
     options: RunOptions,
+    watched: bool,
     show: &dyn Fn(u64, u64),
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
-    let result = catch_unwind(AssertUnwindSafe(|| one(variant, options, show, interrupted)));
+    let result = catch_unwind(AssertUnwindSafe(|| one(variant, options, watched, show, interrupted)));
     result.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -69,13 +72,14 @@ pub(crate) fn guarded(
 fn one(
     variant: &Variant,
     options: RunOptions,
+    watched: bool,
     show: &dyn Fn(u64, u64),
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
     let started = Instant::now();
-    let collector = Collector::new(
-        &CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given()),
-    );
+    let config = CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given());
+    let config = if watched { config.watching(&variant.config) } else { config };
+    let collector = Collector::new(&config);
     let mut simulation = Observed::new(Arc::clone(&variant.config), options, collector);
     let end = loop {
         if interrupted.load(Ordering::Relaxed) {
@@ -118,7 +122,7 @@ mod tests {
         let broken = &mut plan.variants[0];
         Arc::make_mut(&mut broken.config).links[0].a = (9_999, 0);
         let never = AtomicBool::new(false);
-        let result = all(&plan, RunOptions::default(), 1, true, &never);
+        let result = all(&plan, RunOptions::default(), 1, false, true, &never);
         let Err(Failure::Invariant(text)) = result else { panic!("the models ran nonsense") };
         assert!(text.contains(&plan.variants[0].name), "{text}");
     }
@@ -128,6 +132,6 @@ mod tests {
         let plan =
             scenarios::load(scenarios::templates()[0].text, "template", &[]).expect("templates are valid");
         let now = AtomicBool::new(true);
-        assert!(matches!(all(&plan, RunOptions::default(), 1, true, &now), Err(Failure::Interrupted)));
+        assert!(matches!(all(&plan, RunOptions::default(), 1, false, true, &now), Err(Failure::Interrupted)));
     }
 }

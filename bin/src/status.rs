@@ -12,6 +12,8 @@ pub(crate) enum Failure {
     BadInput(String),
     /// The watchdog ended a run, as the scenario asked for.
     Stalled(String),
+    /// These requirements of the scenario do not hold.
+    Required(Vec<String>),
     /// The user interrupted.
     Interrupted,
     /// The user interrupted what can go on later.
@@ -30,6 +32,7 @@ impl Failure {
             Failure::Invariant(_) => 1,
             Failure::BadInput(_) => 2,
             Failure::Stalled(_) => 3,
+            Failure::Required(_) => 4,
             Failure::Interrupted | Failure::Paused(_) => 130,
         }
     }
@@ -40,6 +43,7 @@ impl Failure {
             Failure::BadInput(text) => complain(text),
             Failure::Invariant(text) => complain(&format!("riosim: an invariant broke: {text}")),
             Failure::Stalled(text) => complain(&format!("riosim: stalled: {text}")),
+            Failure::Required(lines) => complain(&format!("riosim: {}", lines.join("\nriosim: "))),
             Failure::Interrupted => complain("riosim: interrupted, nothing was written"),
             Failure::Paused(text) => complain(&format!("riosim: interrupted: {text}")),
         }
@@ -62,10 +66,11 @@ mod tests {
             Failure::Invariant(String::new()),
             Failure::bad_input(""),
             Failure::Stalled(String::new()),
+            Failure::Required(Vec::new()),
             Failure::Interrupted,
             Failure::Paused(String::new()),
         ]
         .map(|failure| failure.code());
-        assert_eq!(codes, [1, 2, 3, 130, 130]);
+        assert_eq!(codes, [1, 2, 3, 4, 130, 130]);
     }
 }

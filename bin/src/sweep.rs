@@ -8,16 +8,18 @@
 mod compare;
 mod dry;
 mod engine;
-mod folder;
+pub(crate) mod folder;
 mod log;
 mod memory;
 mod merge;
 mod plot;
 mod reference;
+mod review;
 mod slurm;
 mod status;
 
 pub(crate) use compare::compare;
+pub(crate) use review::review;
 
 use crate::cli::sweep::{Engine, MergeArgs, RunArgs, Shard, SweepArgs, SweepVerb};
 use crate::console::{colours, complain, print};
@@ -54,6 +56,7 @@ fn load(path: &Path) -> Result<SweepPlan, Failure> {
     let metrics: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
     let plan = scenarios::sweep::load(&text, &name, &metrics)
         .map_err(|errors| Failure::BadInput(rendered(&errors)))?;
+    crate::require::check_sweep(&plan)?;
     if !plan.warnings.items.is_empty() {
         complain(&rendered(&plan.warnings));
     }

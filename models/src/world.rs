@@ -311,6 +311,8 @@ impl<P: Probe> Fabric<P> {
         }
         sample.output_waiting.clear();
         sample.output_waiting.extend(self.links.ports.iter().map(|p| p.tx.waiting));
+        sample.carried_ps.clear();
+        sample.carried_ps.extend(self.links.ports.iter().map(|p| p.tx.packet_ps));
         sample.injected = self.links.observe.ledger.injected;
         sample.replicated = self.links.observe.ledger.replicated;
         sample.delivered = self.links.observe.ledger.delivered;

@@ -160,6 +160,7 @@ const RULES: &[Rule] = &[
         exceptions: &[
             ("bin/src/cli.rs", "the value of --set, which goes to scenarios as it is"),
             ("bin/src/codec/json.rs", "what encode reads"),
+            ("bin/src/report.rs", "files of result folders, which runs write themselves"),
             ("bin/src/sweep/folder.rs", "sweep.json, which sweeps write themselves"),
             ("bin/src/sweep/log.rs", "lines of logs, which sweeps write themselves"),
             ("bin/src/sweep/slurm.rs", "numbers of Slurm jobs, which sweeps write themselves"),

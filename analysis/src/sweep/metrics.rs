@@ -8,6 +8,7 @@ use crate::num::Num;
 use crate::ports::Ports;
 use crate::protocol::{self, PROTOCOLS};
 use crate::report::VariantReport;
+use crate::require::{self, Verdict};
 use crate::summary::HolSummary;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -24,6 +25,8 @@ pub enum Get {
     Protocol(protocol::Get),
     /// Of the fabric: for `overall` only.
     Run(fn(&VariantReport) -> f64),
+    /// Requirements of a flow, or of all flows and links, that ended so.
+    Required(Verdict),
 }
 
 impl Metric {
@@ -44,6 +47,7 @@ impl Metric {
         let value = match self.get {
             Get::Flow(pick) => pick.value(flow.map_or(&report.overall, |flow| &report.flows[flow])),
             Get::Protocol(get) => get(&report.run, flow),
+            Get::Required(verdict) => require::count(report, flow, verdict),
             Get::Run(get) => flow.is_none().then(|| get(report))?,
         };
         value.is_finite().then(|| Num(value).rounded())
@@ -58,7 +62,8 @@ pub static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
     let protocols = PROTOCOLS.iter().rev().flat_map(|protocol| protocol.columns());
     let protocols = protocols.map(|row| row.with(Get::Protocol(row.get)));
     let fabric = RUN_ROWS.iter().map(|row| row.with(Get::Run(row.get)));
-    flows.chain(protocols).chain(fabric).collect()
+    let required = REQUIRED.iter().map(|row| row.with(Get::Required(row.get)));
+    flows.chain(protocols).chain(fabric).chain(required).collect()
 });
 
 /// A column of a run.
@@ -121,6 +126,31 @@ const RUN_ROWS: &[RunRow] = &[
     }),
 ];
 
+/// How the requirements of a scenario ended, if it has any.
+const REQUIRED: &[Row<Verdict>] = &[
+    Row::count(
+        "required_pass",
+        "requirements that hold",
+        "requirements of the scenario that hold",
+        Verdict::Pass,
+    )
+    .quiet(),
+    Row::count(
+        "required_fail",
+        "requirements that fail",
+        "requirements of the scenario that do not hold",
+        Verdict::Fail,
+    )
+    .quiet(),
+    Row::count(
+        "required_unknown",
+        "requirements without enough samples",
+        "requirements of the scenario for which too little was measured",
+        Verdict::NotEnough,
+    )
+    .quiet(),
+];
+
 /// Position of a metric.
 pub fn metric(name: &str) -> Option<usize> {
     METRICS.iter().position(|metric| metric.name == name)
@@ -134,6 +164,13 @@ pub struct ScopeRow {
     pub scope: String,
     /// Values.
     pub values: Vec<Option<f64>>,
+}
+
+impl ScopeRow {
+    /// The value of a metric; one that an earlier version did not know has none.
+    pub fn value(&self, metric: usize) -> Option<f64> {
+        self.values.get(metric).copied().flatten()
+    }
 }
 
 /// Everything that a sweep keeps of a run.

@@ -1,6 +1,6 @@
 //! Tidy tables: a row for each (point, replication, scope), or for each (point, scope).
 
-use super::metrics::{Kind, METRICS};
+use super::metrics::{Kind, METRICS, Metric};
 use super::{Data, Frame, Mean};
 use crate::num::Num;
 use serde::Serialize;
@@ -140,6 +140,15 @@ fn whole(values: impl Iterator<Item = i64>) -> Cells {
     Cells::Whole(values.map(Some).collect())
 }
 
+/// Metrics with a column: those of all sweeps, and others if any run has one.
+fn shown(data: &Data) -> impl Iterator<Item = (usize, &'static Metric)> {
+    let told = |index: usize| {
+        let mut rows = data.runs.values().flat_map(|run| &run.rows);
+        rows.any(|row| row.value(index).is_some())
+    };
+    METRICS.iter().enumerate().filter(move |(index, metric)| !metric.quiet || told(*index))
+}
+
 /// `results`: a row for each (point, replication, scope), sorted by point, replication, and scope as the
 /// scenario lists them.
 pub fn results(frame: &Frame, data: &Data) -> Table {
@@ -155,8 +164,8 @@ pub fn results(frame: &Frame, data: &Data) -> Table {
     axes(&mut table, frame, &points);
     let scopes = rows().map(|row| Some(row.2.1.scope.clone())).collect();
     table.push("scope", "", "overall (all flows together), or a flow", Cells::Text(scopes));
-    for (index, metric) in METRICS.iter().enumerate() {
-        let values = rows().map(|row| row.2.1.values.get(index).copied().flatten());
+    for (index, metric) in shown(data) {
+        let values = rows().map(|row| row.2.1.value(index));
         let cells = match metric.kind {
             Kind::Real | Kind::Most => Cells::Real(values.collect()),
             Kind::Count => Cells::Whole(values.map(|value| value.map(|n| n as i64)).collect()),
@@ -191,7 +200,7 @@ pub fn estimates(frame: &Frame, data: &Data) -> Table {
     table.push("scope", "", "overall (all flows together), or a flow", Cells::Text(scopes));
     let runs = keys.iter().map(|key| data.of(key.0).count() as i64);
     table.push("runs", "", "replications that count", whole(runs));
-    for (index, metric) in METRICS.iter().enumerate() {
+    for (index, metric) in shown(data) {
         let means: Vec<Option<Mean>> = keys
             .iter()
             .map(|(point, scope)| {

@@ -8,6 +8,7 @@ mod figures;
 mod linx_races;
 mod replay;
 mod report;
+mod require;
 mod rows;
 mod runfolder;
 mod synthetic;

@@ -11,7 +11,7 @@ use models::stats::FlowStats;
 use std::sync::Arc;
 
 /// A run of the given deliveries, all of them created as well.
-fn run_of(deliveries: &[models::probe::Delivery], warmup: Warmup, end: u64) -> RunData {
+pub fn run_of(deliveries: &[models::probe::Delivery], warmup: Warmup, end: u64) -> RunData {
     let config = Arc::new(fabric(1));
     let mut collector = Collector::new(&CollectorConfig::new(&config, LENGTH));
     for delivery in deliveries {

@@ -1,6 +1,8 @@
 //! Every metric has one row, and every row gets what its name says.
 
 use super::synthetic::{WITH, run};
+use analysis::require::requirement;
+use analysis::requirement::{Amount, Limit, Relation, Subjects};
 use analysis::sweep::{METRICS, OVERALL, ScopeRow, measure, metric};
 use analysis::{RunData, VariantReport, series};
 use models::config::DeviceModel;
@@ -40,9 +42,13 @@ fn value(rows: &[ScopeRow], scope: &str, name: &str) -> Option<f64> {
 /// A row without a getter, or with one that gets nothing, fails; so does a name that two rows have.
 #[test]
 fn every_column_of_a_sweep_has_one_row_that_gets_something() {
-    let rows = measure(&VariantReport::new(told()));
+    let mut report = VariantReport::new(told());
+    let limit = Limit::new("> 0".into(), Relation::Above, Amount::Number(0, 1));
+    let flows = Subjects::Flows(vec![0]);
+    report.required.push(requirement(flows, "dropped_packets", limit).expect("a metric"));
+    let rows = measure(&report);
     let names: BTreeSet<&str> = METRICS.iter().map(|metric| metric.name).collect();
-    assert_eq!((names.len(), METRICS.len()), (60, 60));
+    assert_eq!((names.len(), METRICS.len()), (63, 63));
     for (index, metric) in METRICS.iter().enumerate() {
         assert!(rows[0].values[index].is_some(), "{}", metric.name);
     }

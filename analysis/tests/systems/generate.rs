@@ -147,6 +147,7 @@ fn draw(d: &mut Draw, index: u64) -> Value {
     }
     let flows = traffic::flows(d, &world);
     declare(d, &flows, &mut spec);
+    require(d, &flows, &mut spec);
     spec.insert("traffic".into(), flows.into());
     if d.chance(5) {
         spec.insert("parameters".into(), json!({"seed": "/seed", "both": ["/seed", "/run/until"]}));
@@ -167,6 +168,19 @@ fn declare(d: &mut Draw, flows: &[Value], spec: &mut Fields) {
         declare.insert("hot".into(), json!([names[1]]));
     }
     spec.insert("declare".into(), declare.into());
+}
+
+/// What results must show: whether they do decides nothing.
+fn require(d: &mut Draw, flows: &[Value], spec: &mut Fields) {
+    if !d.chance(10) {
+        return;
+    }
+    let mut flow = Fields::new();
+    flow.insert("flow".into(), json!([flows[0]["name"], "*"]));
+    let metrics = [("p99.9", "< 2 us"), ("mean", "> 1 ns"), ("delivered", "100 %"), ("goodput", ">= 1 Gb/s")];
+    let (metric, limit) = metrics[d.below(metrics.len())];
+    flow.insert(metric.into(), limit.into());
+    spec.insert("require".into(), json!([flow, {"link": "all", "use": "<= 100 %"}]));
 }
 
 fn run(d: &mut Draw, world: &World) -> Value {

@@ -256,13 +256,13 @@ impl Round<'_> {
             format!("point {index} ({}), replication {replication}: {text}", self.plan.label(point))
         };
         let finished =
-            simulate::guarded(&variant, RunOptions::default(), &|_, _| {}, self.settings.interrupted);
+            simulate::guarded(&variant, RunOptions::default(), false, &|_, _| {}, self.settings.interrupted);
         let finished = finished.map_err(|failure| match failure {
             Failure::Invariant(text) => Failure::Invariant(at(text)),
             other => other,
         })?;
         let stopped = finished.stalled;
-        let report = VariantReport::new(finished.data);
+        let report = crate::require::required(VariantReport::new(finished.data), &variant)?;
         if let Some(law) = report.broken.first() {
             return Err(Failure::Invariant(at(law.clone())));
         }

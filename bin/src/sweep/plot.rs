@@ -106,6 +106,27 @@ pub(crate) fn draw(
     figure(folder, manifest, data, (&wanted.metric, scope), wishes, Vec::new()).map(drop)
 }
 
+/// A figure that the sweep file asks for, as text: what it shows, and its SVG.
+pub(super) fn shown(
+    manifest: &Manifest,
+    data: &Data,
+    wanted: &PlotSpec,
+) -> Result<(String, String), Failure> {
+    let wishes = Wishes {
+        x: wanted.x.as_deref(),
+        y: wanted.y.as_deref(),
+        panels: wanted.panels.as_deref(),
+        heat: wanted.heat,
+        log: wanted.log,
+    };
+    let scope = wanted.scope.as_deref().unwrap_or(OVERALL);
+    scope_of(data, scope)?;
+    let request = Request::new(&manifest.frame, metric_of(&wanted.metric)?, scope, wishes, Vec::new());
+    let request = request.map_err(Failure::bad_input)?;
+    let about = METRICS[request.metric].about;
+    Ok((format!("{}, {scope}: {about}", wanted.metric), drawing(&manifest.frame, data, &request).svg))
+}
+
 /// `riosim sweep plot`
 pub(crate) fn plot(args: &PlotArgs) -> Result<(), Failure> {
     let folder = Folder::at(&args.folder);

@@ -481,6 +481,9 @@ pub struct Sample {
     pub input_occupancy: Vec<u32>,
     /// Packets of this device that wait for the port's transmitter (endpoints: the injection queue).
     pub output_waiting: Vec<u32>,
+    /// Time that the transmitter of the port has carried packets, picoseconds; the one that it carries now
+    /// counts as a whole.
+    pub carried_ps: Vec<u64>,
     /// Packets created so far.
     pub injected: u64,
     /// Additional copies made by multicast so far.

@@ -5,6 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::fabric;
 use crate::presets;
 use crate::quantities::Quantities;
+use crate::source;
 use crate::spec::*;
 use crate::topology::good_name;
 use crate::units;
@@ -48,6 +49,11 @@ pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
         }
     }
     q.voq(spec.voq.as_ref());
+    for (i, require) in spec.require.iter().flatten().enumerate() {
+        for (metric, limit) in &require.metrics {
+            q.value(&format!("/require/{i}/{}", source::escape(metric)), Some(limit));
+        }
+    }
     for (i, flow) in spec.traffic.iter().enumerate() {
         q.flow(&format!("/traffic/{i}"), flow);
     }

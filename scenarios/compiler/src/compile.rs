@@ -234,6 +234,7 @@ impl Compiler<'_> {
             Some(names) => declared(Some(names), "hot"),
             None => demand.hot.clone(),
         };
+        let require = self.requirements(&labels);
         Some(Variant {
             name: name.to_owned(),
             config: Arc::new(config),
@@ -244,6 +245,7 @@ impl Compiler<'_> {
             hot,
             compare_with: None,
             offered: demand.offered,
+            require,
         })
     }
 

@@ -142,6 +142,11 @@ impl Diagnostics {
         all
     }
 
+    /// Other findings about the same file, if there are any.
+    pub(crate) fn instead(&self, items: Vec<Diagnostic>) -> Result<(), Self> {
+        if items.is_empty() { Ok(()) } else { Err(Self::new(&self.file, &self.text, items)) }
+    }
+
     /// Whether any finding stops the scenario.
     pub fn has_errors(&self) -> bool {
         self.items.iter().any(|item| item.severity == Severity::Error)
@@ -392,6 +397,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC087", "setting of LINX that makes no sense"),
     ("SC090", "census with no instants or too many"),
     ("SC091", "session that does not go with its protocol"),
+    ("SC100", "requirement of neither flows nor links, or of both"),
+    ("SC101", "requirement that asks for nothing"),
+    ("SC102", "no such link"),
+    ("SC103", "no such metric"),
+    ("SC104", "unit that a metric does not have"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

@@ -36,6 +36,7 @@ mod pointer;
 pub mod presets;
 mod quantities;
 mod report;
+mod require;
 mod resolve;
 mod resolved;
 pub mod routing;
@@ -55,11 +56,13 @@ mod voq;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use fabric::check_next_hops;
-pub use plan::{Labels, Offered, RunPlan, Variant, Warmup};
+pub use plan::{Labels, Offered, Requirement, RunPlan, Subjects, Variant, Warmup};
 pub use report::{check_report, list_devices, list_topologies};
+pub use require::{KnowMetric, Wrong};
 pub use studies::{STUDIES, Study};
 pub use tables::next_hops;
 pub use templates::{Template, templates};
+pub use units::{Amount, Comparison, Relation};
 
 use crate::source::ReadFile;
 use crate::spec::{Spec, VariantSpec};
@@ -151,6 +154,7 @@ fn stages(
         description: spec.description.as_ref().map(spec::Words::joined).unwrap_or_default(),
         variants: runs.into_iter().map(|(_, run)| run).collect::<Option<Vec<Variant>>>()?,
         resolved,
+        given: value,
         warnings: Diagnostics::new("", "", Vec::new()),
     })
 }
@@ -225,8 +229,11 @@ fn compile_variants(
         if let Some((spec, paths)) = variant_spec(value, variant, &at, &mut found) {
             let mut later = Vec::new();
             let full = expand::expand(&spec, read, &mut later);
-            let run =
+            let mut run =
                 if later.is_empty() { compile::compile(&variant.name, &full, &mut later) } else { None };
+            for requirement in run.iter_mut().flat_map(|run| &mut run.require) {
+                requirement.at = moved(&requirement.at, &paths);
+            }
             found.extend(later.into_iter().map(|item| blame(item, &paths)));
             runs.push((full, run));
         }
@@ -293,6 +300,22 @@ fn variant_spec(
             }));
             None
         }
+    }
+}
+
+/// The place at which the value of a place of the file was set.
+fn moved(at: &str, paths: &[(String, String)]) -> String {
+    blame(Diagnostic::error("SC103", at, ""), paths).pointer
+}
+
+impl RunPlan {
+    /// Whether results can tell the metrics of all requirements.
+    ///
+    /// # Errors
+    /// Which they cannot, and where they stand.
+    pub fn check_requirements(&self, known: KnowMetric<'_>) -> Result<(), Diagnostics> {
+        let all = self.variants.iter().flat_map(|variant| &variant.require);
+        self.warnings.instead(require::unknown(all, known))
     }
 }
 

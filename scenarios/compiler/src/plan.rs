@@ -1,6 +1,7 @@
 //! What a scenario becomes: runs that are ready to start, and what the reports need to know about them.
 
 use crate::diagnostic::Diagnostics;
+use crate::units::Comparison;
 use models::config::FabricConfig;
 use models::sim_core::Time;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub struct RunPlan {
     pub variants: Vec<Variant>,
     /// The scenario with every default written out; loading it gives the same plan.
     pub resolved: String,
+    /// The scenario as it was given, with what the command line sets in it.
+    pub given: serde_json::Value,
     /// Warnings.
     pub warnings: Diagnostics,
 }
@@ -43,6 +46,32 @@ pub struct Variant {
     pub compare_with: Option<String>,
     /// Offered load of every flow of the file.
     pub offered: Vec<Offered>,
+    /// What results must show.
+    pub require: Vec<Requirement>,
+}
+
+/// What one metric of some flows or links must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// Place of the metric in the file.
+    pub at: String,
+    /// The patterns of the file.
+    pub patterns: String,
+    /// What they match.
+    pub subjects: Subjects,
+    /// Name of the metric.
+    pub metric: String,
+    /// What it has to be.
+    pub wanted: Comparison,
+}
+
+/// Of whom something is required, by index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subjects {
+    /// Each of these flows.
+    Flows(Vec<u16>),
+    /// Each of these links.
+    Links(Vec<u32>),
 }
 
 /// What to cut off at the beginning of a run.

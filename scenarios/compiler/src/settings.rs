@@ -2,10 +2,12 @@
 //! link, and the methods of routing. [`crate::spec`] shows all of it as its own.
 
 mod channels;
+mod limit;
 mod link;
 mod quantity;
 
 pub use channels::*;
+pub use limit::*;
 pub use link::*;
 pub use quantity::*;
 

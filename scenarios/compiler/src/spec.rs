@@ -4,12 +4,14 @@
 mod echo;
 mod layer;
 mod linx;
+mod require;
 mod session;
 mod transfer;
 
 pub use echo::*;
 pub use layer::Layer;
 pub use linx::*;
+pub use require::*;
 pub use session::*;
 pub use transfer::*;
 
@@ -83,6 +85,9 @@ pub struct Spec {
     /// What the reports compare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declare: Option<DeclareSpec>,
+    /// What results must show. A run that does not ends with exit status 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub require: Option<Vec<RequireSpec>>,
     /// Names for values that sweeps vary: name -> JSON pointer, or several that take the same value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<BTreeMap<String, Places>>,

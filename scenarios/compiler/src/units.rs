@@ -1,5 +1,9 @@
 //! Quantities with units, read exactly: no floating point between the text and the integers.
 
+mod limit;
+
+pub use limit::{Amount, Comparison, Relation};
+
 use std::fmt;
 
 /// A non-negative rational number in lowest terms.

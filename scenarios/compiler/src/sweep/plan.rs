@@ -3,7 +3,8 @@
 use super::axes::{Axis, Group, Level, Reader, Setting, VARIANT_AXIS};
 use super::spec::{PlotSpec, ReplicationSpec, Source, SweepSpec, Width};
 use crate::diagnostic::{Diagnostic, Diagnostics, closest};
-use crate::plan::Variant;
+use crate::plan::{Requirement, Variant};
+use crate::require::KnowMetric;
 use crate::spec::{Places, Spec};
 use crate::topology::good_name;
 use crate::{blame, compile, expand, load_with, parse, pointer, source, structure};
@@ -80,6 +81,8 @@ pub struct SweepPlan {
     pub hash: String,
     /// Warnings about the scenario.
     pub warnings: Diagnostics,
+    /// What results of the scenario, and of each of its variants, must show.
+    pub require: Vec<Requirement>,
     base: Value,
     sweep_file: String,
     sweep_text: String,
@@ -191,6 +194,7 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
         replications,
         plots: spec.plots.unwrap_or_default(),
         flows,
+        require: run.variants.iter().flat_map(|variant| variant.require.clone()).collect(),
         warnings: run.warnings,
         base,
         sweep_file: file_name.to_owned(),
@@ -424,6 +428,14 @@ fn named_files(word: &str, value: &Value, out: &mut BTreeSet<String>) {
 }
 
 impl SweepPlan {
+    /// Whether results can tell the metrics of all requirements of the scenario.
+    ///
+    /// # Errors
+    /// Which they cannot, and where they stand.
+    pub fn check_requirements(&self, known: KnowMetric<'_>) -> Result<(), Diagnostics> {
+        self.warnings.instead(crate::require::unknown(self.require.iter(), known))
+    }
+
     /// The level of each axis at a point.
     pub fn levels<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = (&'a Axis, &'a Level)> {
         self.axes.iter().zip(&point.levels).map(|(axis, level)| (axis, &axis.levels[*level as usize]))

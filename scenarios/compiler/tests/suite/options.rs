@@ -134,8 +134,14 @@ fn seen_with(base: &Value, sets: &[&Value], options: RunOptions) -> Result<Seen,
         seen.chart += &eyes.chart;
         let flows: Vec<_> = variant.config.flows.iter().map(|flow| &flow.name).collect();
         seen.words += &format!(
-            "{} {:?} {:?} {:?} {:?} {flows:?} {:?}",
-            variant.name, variant.compare_with, variant.warmup, variant.victims, variant.hot, variant.labels
+            "{} {:?} {:?} {:?} {:?} {flows:?} {:?} {:?}",
+            variant.name,
+            variant.compare_with,
+            variant.warmup,
+            variant.victims,
+            variant.hot,
+            variant.labels,
+            variant.require
         );
     }
     Ok(seen)

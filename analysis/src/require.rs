@@ -1,0 +1,377 @@
+//! What results must show: the requirements of a scenario, judged for a run.
+//!
+//! A metric of a flow is a row of [`flows`], a column of a protocol, or any percentile of a row of times;
+//! of a
+//! link it is a row of ports. So what is required is what is shown, and nothing is measured twice.
+
+use crate::collect::Spread;
+use crate::estimate::quantile_samples;
+use crate::flows::{self, Pick, TimesRow};
+use crate::metric::{Kind, Row};
+use crate::num::{Num, count_text, three_digits, time_text};
+use crate::ports::Ports;
+use crate::protocol::{self, PROTOCOLS};
+use crate::report::{FlowReport, LatencyReport, VariantReport};
+use crate::requirement::{Dimension, Limit, Requirement, Subjects};
+use serde::Serialize;
+use std::sync::LazyLock;
+
+/// What is wrong with the metric of a requirement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// There is none of this name; there are these.
+    Metric(Vec<String>),
+    /// It is measured in other units: these.
+    Unit(&'static str),
+}
+
+/// How a metric is got.
+#[derive(Copy, Clone, Debug)]
+struct Measure {
+    get: Get,
+    /// More than one where a share is also written as a number.
+    dimensions: &'static [Dimension],
+}
+
+#[derive(Copy, Clone, Debug)]
+enum Get {
+    Times(Level, At),
+    Column(Pick, f64),
+    Protocol(protocol::Get, f64),
+    Delivered,
+    Use,
+}
+
+/// Whose times.
+#[derive(Copy, Clone, Debug)]
+enum Level {
+    /// What the fabric carries for the users of the flow: round trips, messages, or else packets.
+    Whole,
+    Row(TimesRow),
+    Messages,
+    RoundTrips,
+}
+
+/// Which of many times.
+#[derive(Copy, Clone, Debug)]
+enum At {
+    Mean,
+    Max,
+    Quantile(f64),
+}
+
+/// How a requirement ended.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds.
+    Pass,
+    /// It does not.
+    Fail,
+    /// Too little was measured to tell.
+    NotEnough,
+}
+
+impl Verdict {
+    /// As reports write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Pass => "PASS",
+            Verdict::Fail => "FAIL",
+            Verdict::NotEnough => "NOT ENOUGH SAMPLES",
+        }
+    }
+}
+
+/// A requirement of one flow or one link, judged.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// `flow` or `link`.
+    pub of: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Index of the flow.
+    pub flow: Option<usize>,
+    /// Name of the metric.
+    pub metric: String,
+    /// What it has to be, as the scenario writes it.
+    pub wanted: String,
+    /// What it has to be, as a number.
+    pub limit: f64,
+    /// What it is: picoseconds, Gb/s, parts of one, or a number; not a number if that is not known.
+    pub measured: f64,
+    /// In which of these.
+    pub dimension: Dimension,
+    /// How many were measured, and of how many the metric is told, where it is one of many values.
+    pub samples: Option<(u64, u64)>,
+    /// How it ended.
+    pub verdict: Verdict,
+}
+
+const TIME: &[Dimension] = &[Dimension::Time];
+const RATE: &[Dimension] = &[Dimension::Rate];
+const NUMBER: &[Dimension] = &[Dimension::Number];
+const PART: &[Dimension] = &[Dimension::Share, Dimension::Number];
+
+/// Columns of flows and of protocols, by their names without units. Columns of times are left out: any
+/// percentile of their rows can be named.
+static COLUMNS: LazyLock<Vec<(&str, Measure)>> = LazyLock::new(|| {
+    let flows = flows::columns().into_iter().filter(|row| !row.get.is_time());
+    let flows = flows.map(|row| named(&row, |scale| Get::Column(row.get, scale)));
+    let protocols = PROTOCOLS.iter().flat_map(|protocol| protocol.columns());
+    flows.chain(protocols.map(|row| named(row, |scale| Get::Protocol(row.get, scale)))).collect()
+});
+
+/// A row by its name without the unit, and in the unit of its dimension.
+fn named<G: Copy>(row: &Row<G>, get: impl Fn(f64) -> Get) -> (&'static str, Measure) {
+    let (suffix, dimensions, scale) = match (row.unit, row.kind) {
+        ("ns", _) => ("_ns", TIME, 1e3),
+        ("us", _) => ("_us", TIME, 1e6),
+        ("Gb/s", _) => ("_gbps", RATE, 1.0),
+        ("", Kind::Real) => ("", PART, 1.0),
+        _ => ("", NUMBER, 1.0),
+    };
+    (row.name.strip_suffix(suffix).unwrap_or(row.name), Measure { get: get(scale), dimensions })
+}
+
+fn measure(name: &str, of_links: bool) -> Option<Measure> {
+    if of_links {
+        return (name == "use").then_some(Measure { get: Get::Use, dimensions: PART });
+    }
+    if name == "delivered" {
+        return Some(Measure { get: Get::Delivered, dimensions: PART });
+    }
+    if let Some((_, measure)) = COLUMNS.iter().find(|(column, _)| *column == name) {
+        return Some(*measure);
+    }
+    let rows = flows::times().map(|row| (row.name(), Level::Row(row)));
+    let levels = rows.chain([("message", Level::Messages), ("round_trip", Level::RoundTrips)]);
+    let mut all =
+        levels.filter_map(|(level, times)| Some((times, name.strip_prefix(level)?.strip_prefix('_')?)));
+    let (level, at) = all.next().unwrap_or((Level::Whole, name));
+    Some(Measure { get: Get::Times(level, instant(at)?), dimensions: TIME })
+}
+
+/// `mean`, `max`, `p99.9`.
+fn instant(text: &str) -> Option<At> {
+    Some(match text {
+        "mean" => At::Mean,
+        "max" => At::Max,
+        _ => {
+            let digits = text.strip_prefix('p')?;
+            let plain = digits.starts_with(|c: char| c.is_ascii_digit())
+                && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+            let percent: f64 = digits.parse().ok().filter(|_| plain)?;
+            (percent > 0.0 && percent < 100.0).then_some(At::Quantile(percent / 100.0))?
+        }
+    })
+}
+
+/// Names of all metrics, as an error lists them.
+fn names(of_links: bool) -> Vec<String> {
+    if of_links {
+        return vec!["use".into()];
+    }
+    let times = ["p99 (or any other percentile)", "mean", "max"].map(String::from);
+    let levels = flows::times().map(|row| row.name()).chain(["message", "round_trip"]);
+    let levels = levels.map(|level| format!("{level}_p99 (and so on)"));
+    let columns = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
+    times.into_iter().chain(levels).chain(["delivered".to_owned()]).chain(columns).collect()
+}
+
+/// A requirement as the scenario says it.
+///
+/// # Errors
+/// There is no such metric, or it is measured in other units.
+pub fn requirement(subjects: Subjects, metric: &str, limit: Limit) -> Result<Requirement, Wrong> {
+    let of_links = matches!(subjects, Subjects::Links(_));
+    let measure = measure(metric, of_links).ok_or_else(|| Wrong::Metric(names(of_links)))?;
+    if !measure.dimensions.contains(&limit.dimension) {
+        return Err(Wrong::Unit(match measure.dimensions[0] {
+            Dimension::Time => "a time, for example \"< 2 us\"",
+            Dimension::Rate => "a rate, for example \"> 5 Gb/s\"",
+            Dimension::Share => "a percentage or a part of one, for example \"< 80 %\" or \"< 0.8\"",
+            Dimension::Number => "a number, for example \"= 0\"",
+        }));
+    }
+    Ok(Requirement { subjects, metric: metric.into(), limit })
+}
+
+/// What becomes of it in a run, one by one.
+fn judge_one(required: &Requirement, report: &VariantReport) -> Vec<Judged> {
+    let of_links = matches!(required.subjects, Subjects::Links(_));
+    let measure = measure(&required.metric, of_links).expect("a metric that `requirement` has let pass");
+    let judged = |of, name: &str, flow, (measured, samples): (f64, Option<(u64, u64)>)| {
+        let enough = samples.is_none_or(|(known, needed)| known >= needed) && measured.is_finite();
+        let verdict = match enough {
+            false => Verdict::NotEnough,
+            true if required.limit.relation.holds(measured, required.limit.value) => Verdict::Pass,
+            true => Verdict::Fail,
+        };
+        Judged {
+            of,
+            name: name.into(),
+            flow,
+            metric: required.metric.clone(),
+            wanted: required.limit.text.clone(),
+            limit: required.limit.value,
+            measured: if enough { measured } else { f64::NAN },
+            dimension: measure.dimensions[0],
+            samples,
+            verdict,
+        }
+    };
+    match &required.subjects {
+        Subjects::Flows(flows) => {
+            let flows = flows.iter().map(|flow| usize::from(*flow));
+            let value = |flow: usize| measure.of_flow(report, flow);
+            flows.map(|flow| judged("flow", &report.flows[flow].name, Some(flow), value(flow))).collect()
+        }
+        Subjects::Links(links) => {
+            let ports = Ports::new(report);
+            let value = |link: u32| {
+                let link = &report.run.config.links[link as usize];
+                (f64::max(ports.use_of(link.a), ports.use_of(link.b)), None)
+            };
+            links.iter().map(|(link, name)| judged("link", name, None, value(*link))).collect()
+        }
+    }
+}
+
+impl Measure {
+    /// The value for a flow, and how many were measured of how many it takes.
+    fn of_flow(&self, report: &VariantReport, index: usize) -> (f64, Option<(u64, u64)>) {
+        let flow = &report.flows[index];
+        match self.get {
+            Get::Times(level, at) => level.of(flow).map_or((f64::NAN, Some((0, at.needed()))), |found| {
+                let (times, spread) = found;
+                let known = spread.histogram.len();
+                let value = match at {
+                    At::Mean => times.mean.value,
+                    At::Max => times.max,
+                    At::Quantile(q) => spread.quantile(q).map_or(f64::NAN, |ps| ps as f64),
+                };
+                (value, Some((known, at.needed())))
+            }),
+            Get::Column(pick, scale) => (pick.value(flow) * scale, None),
+            Get::Protocol(get, scale) => (get(&report.run, Some(index)) * scale, None),
+            Get::Delivered => delivered(report, flow),
+            Get::Use => unreachable!("use is a metric of links"),
+        }
+    }
+}
+
+impl At {
+    /// Of how many values it is told, the same rule as everywhere.
+    fn needed(self) -> u64 {
+        match self {
+            At::Mean | At::Max => 1,
+            At::Quantile(q) => quantile_samples(f64::max(q, 1.0 - q)),
+        }
+    }
+}
+
+impl Level {
+    fn of(self, flow: &FlowReport) -> Option<(&LatencyReport, &Spread)> {
+        let whole = |flow| (&FlowReport::whole(flow).latency, &FlowReport::whole(flow).spread.latency);
+        match self {
+            Level::Whole => Some(whole(flow)),
+            Level::Row(row) => Some(row.of(flow)),
+            Level::Messages => flow.messages.as_deref().map(|one| (&one.latency, &one.spread.latency)),
+            Level::RoundTrips => flow.round_trips.as_deref().map(|one| (&one.latency, &one.spread.latency)),
+        }
+    }
+}
+
+/// What arrived of what was asked for in the whole run. What is still under way counts as missing if the flow
+/// falls behind, if it has a task to end, or if somebody stands still.
+fn delivered(report: &VariantReport, flow: &FlowReport) -> (f64, Option<(u64, u64)>) {
+    let books = &flow.books;
+    let overdue = flow.falls_behind || books.task || !report.run.outcome.stalls.is_empty();
+    let due = if overdue { books.asked } else { books.asked - books.under_way };
+    let share = if due == 0 { f64::NAN } else { books.arrived as f64 / due as f64 };
+    (share, Some((due, 1)))
+}
+
+/// All requirements of a run, one by one.
+pub fn judge(report: &VariantReport) -> Vec<Judged> {
+    report.required.iter().flat_map(|required| judge_one(required, report)).collect()
+}
+
+/// How many requirements of a flow, or of all flows and links, ended so; not a number: there are none.
+pub(crate) fn count(report: &VariantReport, flow: Option<usize>, verdict: Verdict) -> f64 {
+    let own = |judged: &Judged| flow.is_none() || judged.flow == flow;
+    let own: Vec<Judged> = judge(report).into_iter().filter(own).collect();
+    let hits = own.iter().filter(|judged| judged.verdict == verdict).count();
+    if own.is_empty() { f64::NAN } else { hits as f64 }
+}
+
+impl Judged {
+    /// What was measured, for people.
+    pub fn measured_text(&self) -> String {
+        match (self.verdict, self.dimension) {
+            (Verdict::NotEnough, _) => "-".into(),
+            (_, Dimension::Time) => time_text(self.measured),
+            (_, Dimension::Rate) => format!("{} Gb/s", three_digits(self.measured)),
+            (_, Dimension::Share) => format!("{} %", Num(100.0 * self.measured)),
+            (_, Dimension::Number) => Num(self.measured).to_string(),
+        }
+    }
+
+    /// One line for a terminal.
+    pub fn line(&self) -> String {
+        let Self { of, name, metric, wanted, verdict, .. } = self;
+        let found = match (verdict, self.samples) {
+            (Verdict::NotEnough, Some((known, needed))) => {
+                format!("{} of {} samples", count_text(known), count_text(needed))
+            }
+            (Verdict::NotEnough, None) => "nothing was measured".into(),
+            _ => self.measured_text(),
+        };
+        format!("{}: {of} {name}, {metric} {wanted}: {found}", verdict.name())
+    }
+}
+
+/// A requirement in `summary.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct JudgedSummary {
+    of: &'static str,
+    name: String,
+    metric: String,
+    wanted: String,
+    limit: Num,
+    measured: Num,
+    unit: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples_needed: Option<u64>,
+    verdict: &'static str,
+}
+
+impl JudgedSummary {
+    /// Of a run, one by one.
+    pub fn all(report: &VariantReport) -> Vec<Self> {
+        judge(report).into_iter().map(Self::new).collect()
+    }
+
+    fn new(judged: Judged) -> Self {
+        let (unit, scale) = match judged.dimension {
+            Dimension::Time => ("ns", 1e3),
+            Dimension::Rate => ("Gb/s", 1.0),
+            Dimension::Share => ("share", 1.0),
+            Dimension::Number => ("", 1.0),
+        };
+        Self {
+            of: judged.of,
+            name: judged.name,
+            metric: judged.metric,
+            wanted: judged.wanted,
+            limit: Num(judged.limit / scale),
+            measured: Num(judged.measured / scale),
+            unit,
+            samples: judged.samples.map(|samples| samples.0),
+            samples_needed: judged.samples.map(|samples| samples.1),
+            verdict: judged.verdict.name(),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! A design review as one file: HTML that needs nothing else and asks no network.
+//!
+//! It is made of result folders, not of runs: what it shows is what they hold. The caller reads them, and
+//! compiles the scenario that they name once more for the fabric and its routes ([`Run`]).
+//!
+//! - `html` writes markup and is the only place where a text becomes part of it;
+//! - `layout` says where devices stand, `fabric` draws them, `budget` reckons what links have to carry;
+//! - `tables`, `charts` and `assumptions` are the parts of a page.
+
+mod assumptions;
+pub(crate) mod budget;
+mod charts;
+mod fabric;
+mod files;
+mod html;
+mod layout;
+mod tables;
+mod why;
+
+pub use why::{Question, why};
+
+use crate::require::Verdict;
+use html::Html;
+use models::config::FabricConfig;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Largest page, octets: what can be mailed.
+pub const SIZE_MAX: usize = 5_000_000;
+const STYLE: &str = include_str!("review/style.css");
+const SCRIPT: &str = include_str!("review/script.js");
+
+/// A result folder of a run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// One line for the head.
+    pub title: String,
+    /// What the scenario asks.
+    pub description: String,
+    /// Hash of the resolved scenario.
+    pub hash: String,
+    /// Version of the program that ran it, if the folder says so.
+    pub version: Option<String>,
+    /// `summary.json`
+    pub summary: Value,
+    /// `histograms.json`
+    pub histograms: Value,
+    /// `resolved.json`
+    pub resolved: Value,
+    /// The scenario as it was given, if the folder has it.
+    pub given: Option<Value>,
+    /// Settings that a preset fixes: pointers into the resolved scenario.
+    pub vendor: BTreeSet<String>,
+    /// `series/congestion.json`, if the folder has it.
+    pub congestion: Option<Value>,
+    /// `series/flows.csv`
+    pub flows: String,
+    /// `series/fabric.csv`
+    pub fabric: String,
+    /// `series/links.csv`
+    pub links: String,
+    /// What the compiler warns of.
+    pub warnings: Vec<String>,
+    /// The variants, in the order of the summary.
+    pub variants: Vec<Variant>,
+}
+
+/// What was simulated.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Name.
+    pub name: String,
+    /// The fabric.
+    pub config: Arc<FabricConfig>,
+    /// Names of links.
+    pub links: Vec<String>,
+    /// Of flows of the file with a load: share of the time that each source keeps its injection link busy,
+    /// as a
+    /// fraction.
+    pub loads: BTreeMap<u16, (u64, u64)>,
+}
+
+/// A result folder of a sweep.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// One line for the head.
+    pub title: String,
+    /// Version, scenario, seed: name and value.
+    pub facts: Vec<(String, String)>,
+    /// Figures: what each shows, and its SVG.
+    pub figures: Vec<(String, String)>,
+    /// `estimates.csv`
+    pub estimates: String,
+}
+
+/// The page about these results.
+pub fn page(runs: &[Run], sweeps: &[Sweep], version: &str) -> String {
+    // What takes most room is left out first, if a page would be too large to mail.
+    let whole = written(runs, sweeps, version, true);
+    if whole.len() <= SIZE_MAX { whole } else { written(runs, sweeps, version, false) }
+}
+
+fn written(runs: &[Run], sweeps: &[Sweep], version: &str, moving: bool) -> String {
+    let titles: Vec<&str> = runs
+        .iter()
+        .map(|run| run.title.as_str())
+        .chain(sweeps.iter().map(|sweep| sweep.title.as_str()))
+        .collect();
+    let title = match titles[..] {
+        [only] => only.to_owned(),
+        _ => format!("Design review of {} results", titles.len()),
+    };
+    let mut html = Html::default();
+    html.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    html.raw(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n",
+    );
+    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    html.element("title", &[], &title).raw("\n<style>").raw(STYLE).raw("</style>\n</head>\n<body>\n");
+    html.raw("<header class=\"top\">");
+    html.element("h1", &[], &title);
+    html.open("p", &[("class", "soft")])
+        .text(&format!(
+            "Written by riosim {version} from result folders; nothing in this file asks a network. "
+        ))
+        .raw("<button id=\"theme\" type=\"button\">Light or dark</button>")
+        .close("p");
+    html.raw("<nav aria-label=\"Contents\"><ul>");
+    for (number, title) in titles.iter().enumerate().filter(|_| titles.len() > 1) {
+        html.raw("<li>").element("a", &[("href", &format!("#s{number}"))], title).raw("</li>");
+    }
+    if titles.len() == 1 && !runs.is_empty() {
+        for (id, name) in PARTS {
+            html.raw("<li>").element("a", &[("href", &format!("#s0-{id}"))], name).raw("</li>");
+        }
+    }
+    html.raw("</ul></nav></header>\n<main>\n");
+    let mut data = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        data.push(part(&mut html, number, run, titles.len() > 1, moving));
+    }
+    for (number, sweep) in sweeps.iter().enumerate() {
+        tables::sweep(&mut html, runs.len() + number, sweep, titles.len() > 1);
+    }
+    html.raw(
+        "</main>\n<footer><p class=\"soft\">Numbers are those of the files in the result \
+         folders; bars, lines and colours show them.</p></footer>\n",
+    );
+    html.data("data", &Value::Array(data));
+    html.raw("<script>").raw(SCRIPT).raw("</script>\n</body>\n</html>\n");
+    html.into_text()
+}
+
+/// Parts of a run: the end of their id, and what they are called.
+const PARTS: [(&str, &str); 10] = [
+    ("cover", "Verdicts"),
+    ("losses", "What did not arrive"),
+    ("flows", "Flows"),
+    ("fabric", "Fabric"),
+    ("budget", "Link budget"),
+    ("latency", "Latency"),
+    ("causes", "Where the time goes"),
+    ("time", "Over time"),
+    ("protocols", "Protocols"),
+    ("assumptions", "Assumptions"),
+];
+
+/// One run; gives back what the script needs of it.
+fn part(html: &mut Html, number: usize, run: &Run, several: bool, moving: bool) -> Value {
+    html.open("section", &[("id", &format!("s{number}"))]);
+    if several {
+        html.element("h2", &[], &run.title);
+    }
+    let drawing = fabric::Drawing::new(run);
+    for (id, name) in PARTS {
+        html.element("h2", &[("id", &format!("s{number}-{id}"))], name).raw("\n");
+        match id {
+            "cover" => tables::cover(html, number, run),
+            "losses" => tables::losses(html, number, run),
+            "flows" => tables::flows(html, number, run),
+            "fabric" => drawing.show(html, number, run, moving),
+            "budget" => drawing.budget(html, number, run),
+            "latency" => tables::latency(html, run),
+            "causes" => tables::causes(html, number, run),
+            "time" => tables::over_time(html, run),
+            "protocols" => tables::protocols(html, number, run),
+            _ => assumptions::show(html, number, run),
+        }
+    }
+    html.close("section").raw("\n");
+    drawing.data(run, moving)
+}
+
+/// How a verdict looks.
+fn verdict_class(verdict: &str) -> &'static str {
+    match verdict {
+        v if v == Verdict::Pass.name() => "v PASS",
+        v if v == Verdict::Fail.name() => "v FAIL",
+        _ => "v OPEN",
+    }
+}

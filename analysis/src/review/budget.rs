@@ -1,0 +1,119 @@
+//! Link budget: what each direction of each link has to carry, by routes and offered loads alone.
+
+use models::config::{Destinations, DeviceModel, Egress, FabricConfig, SourceConfig};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A port: device and number. It stands for the direction of its link that it transmits.
+pub(crate) type Port = (u32, u8);
+
+/// Pairs of a source and a destination beyond which nothing is reckoned.
+const PAIRS_MAX: usize = 4_000_000;
+
+/// What links have to carry.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Budget {
+    /// Of each flow, the ports that its packets pass: share of time that the transmitter is expected to be
+    /// busy with them. Not a number where the flow has no load of its own.
+    pub flows: Vec<BTreeMap<Port, f64>>,
+    /// There are too many pairs to follow.
+    pub too_large: bool,
+}
+
+impl Budget {
+    /// What a port is expected to carry, share of time; and whether flows pass it of which that is not known.
+    pub fn of(&self, port: Port) -> (f64, bool) {
+        let parts = self.flows.iter().filter_map(|flow| flow.get(&port));
+        parts.fold(
+            (0.0, false),
+            |(sum, open), part| {
+                if part.is_nan() { (sum, true) } else { (sum + part, open) }
+            },
+        )
+    }
+
+    /// `loads`: of each flow of the file, share of the time that each source keeps its injection link busy.
+    pub fn new(config: &FabricConfig, loads: &BTreeMap<u16, (u64, u64)>) -> Self {
+        let mut budget = Self { flows: vec![BTreeMap::new(); config.flows.len()], too_large: false };
+        let pairs: usize = config.all_sources().map(|source| destinations(source).len()).sum();
+        if pairs > PAIRS_MAX {
+            return Self { too_large: true, ..budget };
+        }
+        let ways = Ways::new(config);
+        let run: BTreeSet<u16> =
+            config.agents.iter().flat_map(|agent| agent.parts.iter().map(|part| part.flow)).collect();
+        for source in config.all_sources().filter(|source| source.limit > 0) {
+            // what protocols answer and repeat is not known before
+            let load = loads.get(&source.flow).copied().filter(|_| !run.contains(&source.flow));
+            let load = load.map_or(f64::NAN, |(num, den)| num as f64 / den as f64);
+            for (flow, id, share) in destinations(source) {
+                ways.follow(source.endpoint, id, &mut |port, scale| {
+                    *budget.flows[usize::from(flow)].entry(port).or_insert(0.0) += load * share * scale;
+                });
+            }
+        }
+        budget
+    }
+}
+
+/// Where a source sends: flow, destination id, share of its packets.
+fn destinations(source: &SourceConfig) -> Vec<(u16, u32, f64)> {
+    let even = |flow: u16, ids: &[u32], except: Option<u32>, share: f64| -> Vec<(u16, u32, f64)> {
+        let count = ids.len() - usize::from(except.is_some());
+        let own =
+            |(at, id): (usize, &u32)| (except != Some(at as u32)).then(|| (flow, *id, share / count as f64));
+        ids.iter().enumerate().filter_map(own).collect()
+    };
+    match &source.destinations {
+        Destinations::Fixed(id) => vec![(source.flow, *id, 1.0)],
+        Destinations::Cycle(ids) => even(source.flow, ids, None, 1.0),
+        Destinations::Uniform { ids, except } => even(source.flow, ids, *except, 1.0),
+        Destinations::Hotspot { hot, hot_except, hot_flow, numerator, denominator, cold, cold_except } => {
+            let share = *numerator as f64 / *denominator as f64;
+            let mut all = even(*hot_flow, hot, *hot_except, share);
+            all.extend(even(source.flow, cold, *cold_except, 1.0 - share));
+            all
+        }
+        Destinations::Replay => Vec::new(),
+    }
+}
+
+/// Who is at the other end of each port, and how long a character takes there.
+struct Ways<'a> {
+    config: &'a FabricConfig,
+    peers: BTreeMap<Port, (Port, f64)>,
+}
+
+impl<'a> Ways<'a> {
+    fn new(config: &'a FabricConfig) -> Self {
+        let mut peers = BTreeMap::new();
+        for link in &config.links {
+            let character = link.char_ps.0 as f64 / link.char_ps.1 as f64;
+            peers.insert(link.a, (link.b, character));
+            peers.insert(link.b, (link.a, character));
+        }
+        Self { config, peers }
+    }
+
+    /// Tells every port that a packet from `endpoint` to `id` leaves, with the time that it takes there as a
+    /// share of that on its injection link.
+    fn follow(&self, endpoint: u32, id: u32, tell: &mut dyn FnMut(Port, f64)) {
+        let Some((_, injection)) = self.peers.get(&(endpoint, 0)) else { return };
+        let mut seen = BTreeSet::new();
+        let mut heads: Vec<Port> = vec![(endpoint, 0)];
+        while let Some(port) = heads.pop() {
+            let Some((peer, character)) = self.peers.get(&port).filter(|_| seen.insert(port)) else {
+                continue;
+            };
+            tell(port, character / injection);
+            let DeviceModel::Switch(switch) = &self.config.devices[peer.0 as usize].model else { continue };
+            match switch.routes.entries.get(id as usize).map(|route| route.egress) {
+                Some(Egress::Port(next)) => heads.push((peer.0, next)),
+                Some(Egress::Multicast(mask)) => {
+                    let mask = switch.routes.masks[usize::from(mask)] & !(1 << peer.1);
+                    heads.extend((0..64u8).filter(|port| mask >> port & 1 == 1).map(|port| (peer.0, port)));
+                }
+                Some(Egress::Drop) | None => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Charts of a page: SVG whose colours come from the style of the page, so that they follow light and dark.
+
+use super::html::escaped;
+use crate::num::{three_digits, time_text};
+use std::fmt::Write;
+
+/// Colours of series in the style of the page; further series repeat them with another dash.
+pub(super) const COLOURS: usize = 8;
+
+/// A line.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Series {
+    pub name: String,
+    pub points: Vec<(f64, f64)>,
+}
+
+/// What a chart is made of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chart {
+    pub title: String,
+    pub x: &'static str,
+    pub y: &'static str,
+    /// Logarithmic axes; x are picoseconds then.
+    pub log: bool,
+    pub series: Vec<Series>,
+    /// Vertical lines: deadlines.
+    pub marks: Vec<(String, f64)>,
+}
+
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 300.0;
+const LEFT: f64 = 64.0;
+const BOTTOM: f64 = 46.0;
+const TOP: f64 = 14.0;
+const RIGHT: f64 = 14.0;
+
+struct Scale {
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+    log: bool,
+}
+
+impl Scale {
+    fn at(&self, value: f64) -> f64 {
+        let part = if self.log {
+            libm::log10(value / self.low) / libm::log10(self.high / self.low)
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        self.from + part * (self.to - self.from)
+    }
+
+    fn ticks(&self) -> Vec<f64> {
+        if self.log {
+            let first = libm::round(libm::log10(self.low)) as i32;
+            let last = libm::round(libm::log10(self.high)) as i32;
+            return (first..=last).map(|power| libm::pow(10.0, f64::from(power))).collect();
+        }
+        let rough = (self.high - self.low) / 5.0;
+        let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
+        let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|step| *step >= rough);
+        let step = step.unwrap_or(rough);
+        (0..=6).map(|n| self.low + f64::from(n) * step).filter(|tick| *tick <= self.high * 1.0001).collect()
+    }
+}
+
+fn decade(value: f64, up: bool) -> f64 {
+    let power = libm::log10(value);
+    libm::pow(10.0, if up { libm::ceil(power) } else { libm::floor(power) })
+}
+
+impl Chart {
+    fn scales(&self) -> Option<(Scale, Scale)> {
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let valid = |value: &f64| value.is_finite() && (!self.log || *value > 0.0);
+        let marks = self.marks.iter().map(|mark| mark.1);
+        let xs: Vec<f64> = points().map(|point| point.0).chain(marks).filter(valid).collect();
+        let ys: Vec<f64> = points().map(|point| point.1).filter(valid).collect();
+        let most = |all: &[f64]| all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
+        if points().next().is_none() || xs.is_empty() || ys.is_empty() {
+            return None;
+        }
+        let (x, y) = if self.log {
+            let (low, high) = (decade(least(&xs), false), decade(most(&xs), true));
+            let y = (decade(least(&ys), false), 1.0);
+            ((low, if high > low { high } else { low * 10.0 }), (if y.0 < 1.0 { y.0 } else { 0.1 }, 1.0))
+        } else {
+            let high = most(&ys);
+            ((0.0, most(&xs)), (0.0, if high > 0.0 { high * 1.05 } else { 1.0 }))
+        };
+        let x = Scale { low: x.0, high: x.1, from: LEFT, to: WIDTH - RIGHT, log: self.log };
+        let y = Scale { low: y.0, high: y.1, from: HEIGHT - BOTTOM, to: TOP, log: self.log };
+        (x.high > x.low).then_some((x, y))
+    }
+
+    /// The chart, with its legend as text below; `None` if there is nothing to draw.
+    pub fn svg(&self) -> Option<String> {
+        let (x, y) = self.scales()?;
+        let mut out = format!(
+            "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
+            escaped(&self.title)
+        );
+        for tick in x.ticks() {
+            let at = x.at(tick);
+            let text = if self.log { time_text(tick) } else { three_digits(tick) };
+            let _ = write!(out, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{:.1}\"/>", HEIGHT - BOTTOM);
+            let _ = write!(
+                out,
+                "<text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                HEIGHT - BOTTOM + 16.0,
+                escaped(&text)
+            );
+        }
+        for tick in y.ticks() {
+            let at = y.at(tick);
+            let text = if self.log { share_text(tick) } else { three_digits(tick) };
+            let _ = write!(out, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{:.1}\"/>", WIDTH - RIGHT);
+            let _ = write!(
+                out,
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                LEFT - 6.0,
+                at + 4.0,
+                escaped(&text)
+            );
+        }
+        let _ = write!(
+            out,
+            "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            (LEFT + WIDTH - RIGHT) / 2.0,
+            HEIGHT - 8.0,
+            escaped(self.x)
+        );
+        let _ = write!(
+            out,
+            "<text class=\"axis\" transform=\"translate(14 {:.1}) rotate(-90)\" \
+                 text-anchor=\"middle\">{}</text>",
+            (TOP + HEIGHT - BOTTOM) / 2.0,
+            escaped(self.y)
+        );
+        for (place, (name, at)) in self.marks.iter().enumerate() {
+            let at = x.at(*at);
+            let _ = write!(
+                out,
+                "<path class=\"mark\" d=\"M{at:.1} {TOP}V{:.1}\"><title>{}</title></path>",
+                HEIGHT - BOTTOM,
+                escaped(name)
+            );
+            let left = at > WIDTH * 0.7;
+            let (dx, anchor) = if left { (-4.0, "end") } else { (4.0, "start") };
+            let _ = write!(
+                out,
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+                at + dx,
+                TOP + 12.0 + 14.0 * (place % 4) as f64,
+                escaped(name)
+            );
+        }
+        for (index, series) in self.series.iter().enumerate() {
+            let mut path = String::new();
+            let mut before: Option<(f64, f64)> = None;
+            let drawn = series
+                .points
+                .iter()
+                .filter(|(px, py)| px.is_finite() && py.is_finite() && (!self.log || *py > 0.0 && *px > 0.0));
+            for &(px, py) in drawn {
+                let at = (x.at(px), y.at(py));
+                match before {
+                    None => {
+                        let _ = write!(path, "M{:.1} {:.1}", at.0, at.1);
+                    }
+                    // of a distribution each step is one
+                    Some(_) if self.log => {
+                        let _ = write!(path, "H{:.1}V{:.1}", at.0, at.1);
+                    }
+                    Some(_) => {
+                        let _ = write!(path, "L{:.1} {:.1}", at.0, at.1);
+                    }
+                }
+                before = Some(at);
+            }
+            if self.log && before.is_some() {
+                // nobody takes longer than the last
+                let _ = write!(path, "V{:.1}", HEIGHT - BOTTOM);
+            }
+            let _ = write!(
+                out,
+                "<path class=\"line c{} d{}\" d=\"{path}\"><title>{}</title></path>",
+                index % COLOURS,
+                index / COLOURS % 4,
+                escaped(&series.name)
+            );
+        }
+        out.push_str("</svg><ul class=\"legend\">");
+        for (index, series) in self.series.iter().enumerate() {
+            let _ = write!(
+                out,
+                "<li><svg class=\"key\" viewBox=\"0 0 24 8\" aria-hidden=\"true\"><path \
+                     class=\"line c{} d{}\" d=\"M0 4H24\"/></svg>{}</li>",
+                index % COLOURS,
+                index / COLOURS % 4,
+                escaped(&series.name)
+            );
+        }
+        out.push_str("</ul>");
+        Some(out)
+    }
+}
+
+/// A share on a logarithmic axis: `10 %`, `0.1 %`.
+fn share_text(share: f64) -> String {
+    let percent = 100.0 * share;
+    let decimals = (-libm::floor(libm::log10(percent))).clamp(0.0, 12.0) as usize;
+    format!("{percent:.decimals$} %")
+}
+
+/// Bars that each add up to a whole: name of the bar, its total in picoseconds, and its parts by class.
+pub(super) fn bars(title: &str, parts: &[&str], rows: &[(String, f64, Vec<f64>)]) -> String {
+    let height = 26.0 * rows.len() as f64 + 30.0;
+    let most = rows.iter().map(|row| row.1).fold(0.0, f64::max);
+    let (left, width) = (210.0, 430.0);
+    let mut out = format!(
+        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">",
+        escaped(title)
+    );
+    for (number, (name, total, shares)) in rows.iter().enumerate() {
+        let y = 26.0 * number as f64 + 8.0;
+        let shown: String = if name.chars().count() > 30 {
+            name.chars().take(29).chain(['…']).collect()
+        } else {
+            name.clone()
+        };
+        let _ = write!(
+            out,
+            "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            left - 6.0,
+            y + 14.0,
+            escaped(&shown)
+        );
+        let mut x = left;
+        let whole = if most > 0.0 { total / most * width } else { 0.0 };
+        for (index, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+            let w = share * whole;
+            let _ = write!(
+                out,
+                "<rect class=\"fill c{} d{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.2}\" \
+                     height=\"18\"><title>{}: {} {:.1} %</title></rect>",
+                index % COLOURS,
+                index / COLOURS % 4,
+                escaped(name),
+                escaped(parts[index]),
+                100.0 * share
+            );
+            x += w;
+        }
+        let _ = write!(
+            out,
+            "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            x + 5.0,
+            y + 14.0,
+            escaped(&time_text(*total))
+        );
+    }
+    out.push_str("</svg><ul class=\"legend\">");
+    let used = |index: usize| rows.iter().any(|row| row.2[index] > 0.0);
+    for (index, part) in parts.iter().enumerate().filter(|(index, _)| used(*index)) {
+        let _ = write!(
+            out,
+            "<li><svg class=\"key\" viewBox=\"0 0 24 8\" aria-hidden=\"true\"><rect class=\"fill \
+                 c{} d{}\" width=\"24\" height=\"8\"/></svg>{}</li>",
+            index % COLOURS,
+            index / COLOURS % 4,
+            escaped(part)
+        );
+    }
+    out.push_str("</ul>");
+    out
+}

@@ -1,0 +1,425 @@
+//! The fabric as a drawing, coloured by what its links do, and the budget of its links.
+
+use super::budget::{Budget, Port};
+use super::files::{Counts, list, word};
+use super::html::{Html, escaped};
+use super::layout::{Layout, Line};
+use super::tables::{self, Cell};
+use super::{Run, Variant};
+use crate::num::{Num, count_text, three_digits};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Places of the ways of flows in the data of the page, over all flows of a variant.
+const WAYS_MAX: usize = 30_000;
+/// Shares from which on a colour is used, and what the legend says.
+const STEPS: [(f64, &str); 9] = [
+    (0.0, "below 1 %"),
+    (0.01, "1 %"),
+    (0.1, "10 %"),
+    (0.25, "25 %"),
+    (0.4, "40 %"),
+    (0.55, "55 %"),
+    (0.7, "70 %"),
+    (0.8, "80 %"),
+    (0.9, "90 %"),
+];
+
+/// What is drawn of a run, and reckoned for it.
+pub(super) struct Drawing<'a> {
+    run: &'a Run,
+    layout: Layout,
+    /// Ports with a link, in the order of devices and ports.
+    ports: Vec<Port>,
+    names: Vec<String>,
+    counts: Counts,
+    budgets: Vec<Budget>,
+}
+
+fn step(share: f64) -> usize {
+    STEPS.iter().rposition(|(from, _)| share >= *from).unwrap_or(0)
+}
+
+fn percent(share: f64) -> String {
+    if share.is_finite() { format!("{:.1} %", 100.0 * share) } else { "-".into() }
+}
+
+impl<'a> Drawing<'a> {
+    pub fn new(run: &'a Run) -> Self {
+        let config = &run.variants[0].config;
+        let mut ports: Vec<Port> = config.links.iter().flat_map(|link| [link.a, link.b]).collect();
+        ports.sort_unstable();
+        let name = |port: &Port| format!("{}:{}", config.devices[port.0 as usize].path, port.1);
+        let budget = |variant: &Variant| Budget::new(&variant.config, &variant.loads);
+        Self {
+            run,
+            layout: Layout::new(config),
+            names: ports.iter().map(name).collect(),
+            ports,
+            counts: Counts::new(&run.links),
+            budgets: run.variants.iter().map(budget).collect(),
+        }
+    }
+
+    fn port(&self, port: Port) -> usize {
+        self.ports.binary_search(&port).expect("a port with a link")
+    }
+
+    /// The two directions of each link of a line.
+    fn ends(&self, line: &Line) -> Vec<[usize; 2]> {
+        let links = &self.run.variants[0].config.links;
+        let both = |link: &u32| {
+            let link = &links[*link as usize];
+            [self.port(link.a), self.port(link.b)]
+        };
+        line.links.iter().map(both).collect()
+    }
+
+    fn label(&self, line: &Line) -> String {
+        match line.links[..] {
+            [one] => self.run.variants[0].links[one as usize].clone(),
+            _ => {
+                let name = |node: usize| &self.layout.nodes[node].name;
+                format!("{} links, {} - {}", line.links.len(), name(line.from), name(line.to))
+            }
+        }
+    }
+
+    /// Largest use of a line in a variant.
+    fn carried(&self, variant: &str, line: &Line) -> f64 {
+        let ends = self.ends(line).into_iter().flatten();
+        ends.map(|port| self.counts.carried(variant, &self.names[port])).fold(0.0, f64::max)
+    }
+
+    fn title(&self, variant: &str, line: &Line) -> String {
+        let ends = self.ends(line);
+        let text = |port: usize| {
+            let name = &self.names[port];
+            format!("from {name} {}", percent(self.counts.carried(variant, name)))
+        };
+        match ends[..] {
+            [[a, b]] => format!("{}: {}, {}", self.label(line), text(a), text(b)),
+            _ => format!("{}: busiest direction {}", self.label(line), percent(self.carried(variant, line))),
+        }
+    }
+
+    fn svg(&self, section: usize) -> String {
+        let Layout { nodes, lines, width, height, .. } = &self.layout;
+        let variant = self.run.variants[0].name.as_str();
+        let mut out = format!(
+            "<svg class=\"fabric\" id=\"fabric{section}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+                 role=\"group\" \
+             aria-label=\"The fabric: {} devices and {} links\">",
+            self.run.variants[0].config.devices.len(),
+            self.run.variants[0].config.links.len()
+        );
+        for (index, line) in lines.iter().enumerate() {
+            let (a, b) = (&nodes[line.from], &nodes[line.to]);
+            let path = if line.bend == 0.0 {
+                format!("M{:.1} {:.1}L{:.1} {:.1}", a.x, a.y, b.x, b.y)
+            } else {
+                let (dx, dy) = (b.x - a.x, b.y - a.y);
+                let length = libm::sqrt(dx * dx + dy * dy).max(1.0);
+                let (x, y) = (
+                    (a.x + b.x) / 2.0 + dy / length * line.bend * 2.0,
+                    (a.y + b.y) / 2.0 - dx / length * line.bend * 2.0,
+                );
+                format!("M{:.1} {:.1}Q{x:.1} {y:.1} {:.1} {:.1}", a.x, a.y, b.x, b.y)
+            };
+            let _ = write!(
+                out,
+                "<path class=\"ln u{}\" data-l=\"{index}\" d=\"{path}\"><title>{}</title></path>",
+                step(self.carried(variant, line)),
+                escaped(&self.title(variant, line))
+            );
+        }
+        for (index, node) in nodes.iter().enumerate() {
+            let (x, y) = (node.x, node.y);
+            let _ = write!(out, "<g class=\"dev\" data-d=\"{index}\"><title>{}</title>", escaped(&node.name));
+            if node.is_switch {
+                let _ = write!(
+                    out,
+                    "<rect class=\"dv\" x=\"{:.1}\" y=\"{:.1}\" width=\"24\" height=\"18\" rx=\"3\"/>",
+                    x - 12.0,
+                    y - 9.0
+                );
+            } else {
+                let _ = write!(out, "<circle class=\"dv\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"/>");
+            }
+            let short = node.name.rsplit('/').next().unwrap_or(&node.name);
+            // names of many endpoints would run into each other
+            if node.devices.len() == 1 && short.chars().count() <= 6 && (node.is_switch || nodes.len() <= 160)
+            {
+                let below = if node.is_switch { 4.0 } else { 17.0 };
+                let _ = write!(out, "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>", y + below, escaped(short));
+            }
+            out.push_str("</g>");
+        }
+        out.push_str("</svg>");
+        out
+    }
+
+    pub fn show(&self, html: &mut Html, section: usize, run: &Run, moving: bool) {
+        let grouped = if self.layout.grouped {
+            " Devices are drawn in groups, because there are more than can be seen; a line stands \
+                 for all links between two groups."
+        } else {
+            ""
+        };
+        html.element(
+            "p",
+            &[],
+            &format!(
+                "Endpoints are circles, switches are boxes. A link has the \
+             colour of its busier direction. The tab key and the mouse give the numbers of a \
+             link.{grouped}"
+            ),
+        );
+        html.open("div", &[("class", "tools"), ("data-run", &section.to_string())]);
+        html.raw("<label>Variant <select data-is=\"variant\">");
+        for (index, variant) in run.variants.iter().enumerate() {
+            html.element("option", &[("value", &index.to_string())], &variant.name);
+        }
+        html.raw(
+            "</select></label><label>Colour <select data-is=\"measure\"><option \
+             value=\"use\">use</option><option value=\"blocked\">blocked time</option><option \
+             value=\"expected\">expected load</option>",
+        );
+        for (index, variant) in run.variants.iter().enumerate().filter(|_| run.variants.len() > 1) {
+            html.element(
+                "option",
+                &[("value", &format!("less{index}"))],
+                &format!("use, less that of {}", variant.name),
+            );
+        }
+        html.raw(
+            "</select></label><label>Flow <select data-is=\"flow\"><option \
+             value=\"\">all</option></select></label>",
+        );
+        let kept = moving && self.moves();
+        if kept {
+            html.raw(
+                "<label>Time <input type=\"range\" data-is=\"time\" min=\"-1\" value=\"-1\" \
+                 aria-label=\"Time\"></label><button type=\"button\" data-is=\"play\">Play</button>",
+            );
+        }
+        html.raw("</div>");
+        if !kept {
+            let why = match (&run.congestion, moving) {
+                (Some(_), false) => {
+                    "The bytes of congestion over time would make the page larger than 5 MB: it is left out."
+                }
+                _ => {
+                    "The folder does not have congestion over time: runs without figures do not \
+                         keep it, and neither do fabrics of more than 4 096 ports."
+                }
+            };
+            html.element("p", &[("class", "soft")], why);
+        }
+        html.drawing(&self.svg(section));
+        html.raw("<ul class=\"scale\" aria-label=\"Colours\">");
+        for (index, (_, words)) in STEPS.iter().enumerate() {
+            html.raw("<li>").open("i", &[("class", &format!("u{index}"))]).close("i");
+            html.text(&if index == 0 { (*words).to_owned() } else { format!("from {words}") }).raw("</li>");
+        }
+        html.raw("</ul>");
+        html.open(
+            "div",
+            &[
+                ("class", "told"),
+                ("id", &format!("told{section}")),
+                ("role", "status"),
+                ("aria-live", "polite"),
+            ],
+        );
+        html.raw("</div>");
+    }
+
+    fn moves(&self) -> bool {
+        let all = self.run.congestion.as_ref().map(|kept| &kept["variants"]);
+        all.is_some_and(|all| {
+            self.run.variants.iter().any(|variant| self.frames(&all[variant.name.as_str()]))
+        })
+    }
+
+    /// Whether what a file kept is of these ports.
+    fn frames(&self, kept: &Value) -> bool {
+        let ports = list(kept, "ports");
+        ports.len() == self.names.len() && ports.iter().zip(&self.names).all(|(a, b)| a == b.as_str())
+    }
+
+    /// What each direction has to carry beside what it carries.
+    pub fn budget(&self, html: &mut Html, section: usize, run: &Run) {
+        html.element(
+            "p",
+            &[],
+            "Expected is the load that routes and offered loads make of each \
+             direction of a link: each flow's share of its sources' injection link time, by the \
+             routes of the tables. Measured is the share of the whole run in which its transmitter \
+             carried packets, warm-up included. What closed loops, traces and protocols send is not \
+             known before the run; where such flows pass, the expected load is that of the others \
+             (at least).",
+        );
+        if self.budgets.iter().any(|budget| budget.too_large) {
+            html.element(
+                "p",
+                &[],
+                "There are too many pairs of sources and destinations to follow: \
+                 expected loads are left out.",
+            );
+        }
+        let mut rows: Vec<(f64, Vec<Cell>)> = Vec::new();
+        for (variant, budget) in run.variants.iter().zip(&self.budgets) {
+            for (index, port) in self.ports.iter().enumerate() {
+                let measured = self.counts.carried(&variant.name, &self.names[index]);
+                let (expected, open) = budget.of(*port);
+                let known = if budget.too_large { f64::NAN } else { expected };
+                let share = |share: f64| Cell::real(share, percent);
+                let passing = self.passing(variant, budget, *port);
+                let cells = vec![
+                    Cell::text(&variant.name),
+                    Cell::text(&self.names[index]),
+                    share(known),
+                    Cell::text(if open { "at least" } else { "all" }),
+                    share(measured),
+                    Cell::real(known * self.gbps(variant, *port), |gbps| {
+                        format!("{} Gb/s", three_digits(gbps))
+                    }),
+                    Cell::text(&passing),
+                ];
+                rows.push((measured.max(expected), cells));
+            }
+        }
+        // the fullest first: of equals in the order of the fabric
+        rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let rows: Vec<Vec<Cell>> = rows.into_iter().map(|row| row.1).collect();
+        let head = [
+            "variant",
+            "from port",
+            "expected",
+            "that is",
+            "measured",
+            "expected rate",
+            "flows, by their share",
+        ];
+        tables::table(html, &format!("budget{section}"), "Load of each direction of each link", &head, &rows);
+    }
+
+    /// Rate of the link of a port, with all that is between packets.
+    fn gbps(&self, variant: &Variant, port: Port) -> f64 {
+        let link = variant.config.links.iter().find(|link| link.a == port || link.b == port);
+        link.map_or(f64::NAN, |link| 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64)
+    }
+
+    fn passing(&self, variant: &Variant, budget: &Budget, port: Port) -> String {
+        let mut flows: Vec<(f64, &str)> = budget
+            .flows
+            .iter()
+            .zip(&variant.config.flows)
+            .filter_map(|(parts, flow)| Some((*parts.get(&port)?, flow.name.as_str())))
+            .collect();
+        flows.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let more = flows.len().saturating_sub(3);
+        let text = |(load, name): &(f64, &str)| {
+            if load.is_nan() { (*name).to_owned() } else { format!("{name} {}", percent(*load)) }
+        };
+        let mut all: Vec<String> = flows.iter().take(3).map(text).collect();
+        if more > 0 {
+            all.push(format!("and {} more", count_text(more as u64)));
+        }
+        all.join(", ")
+    }
+
+    /// What the script needs.
+    pub fn data(&self, run: &Run, moving: bool) -> Value {
+        let short = |value: f64| -> Value {
+            // four digits are more than a colour or a hint needs
+            format!("{value:.4}")
+                .parse::<f64>()
+                .ok()
+                .filter(|n| n.is_finite())
+                .map_or(Value::Null, |n| json!(n))
+        };
+        let lines: Vec<Value> = self
+            .layout
+            .lines
+            .iter()
+            .map(|line| json!([self.label(line), self.ends(line).concat()]))
+            .collect();
+        let of_node = self.layout.nodes.iter().map(|node| {
+            let own = self.ports.iter().enumerate().filter(|(_, port)| node.devices.contains(&port.0));
+            own.map(|(index, _)| index).collect::<Vec<usize>>()
+        });
+        let nodes: Vec<Value> =
+            self.layout.nodes.iter().zip(of_node).map(|(node, ports)| json!([node.name, ports])).collect();
+        let variants: Vec<Value> = run
+            .variants
+            .iter()
+            .zip(&self.budgets)
+            .map(|(variant, budget)| {
+                let of = |get: &dyn Fn(usize) -> f64| -> Vec<Value> {
+                    (0..self.ports.len()).map(|port| short(get(port))).collect()
+                };
+                let expected = |port: usize| match budget.too_large {
+                    true => f64::NAN,
+                    false => budget.of(self.ports[port]).0,
+                };
+                let kept = run.congestion.as_ref().map(|all| &all["variants"][variant.name.as_str()]);
+                let kept = kept.filter(|kept| moving && self.frames(kept));
+                let frames = kept.map(|kept| {
+                    json!({"t": kept["frame_us"], "use": kept["link_use"], "wait": kept["waiting"],
+                           "held": kept["held"], "stop": kept["stopped"]})
+                });
+                json!({
+                    "name": variant.name,
+                    "use": of(&|port| self.counts.carried(&variant.name, &self.names[port])),
+                    "blocked": of(&|port| self.counts.blocked(&variant.name, &self.names[port]) / 1e6),
+                    "expected": of(&expected),
+                    "flows": self.ways(run, variant, budget),
+                    "frames": frames,
+                })
+            })
+            .collect();
+        json!({ "ports": self.names, "lines": lines, "nodes": nodes, "variants": variants })
+    }
+
+    /// Each flow: its name, the ports that it passes with what it brings to them, and where its time goes.
+    fn ways(&self, run: &Run, variant: &Variant, budget: &Budget) -> Vec<Value> {
+        let told = list(&run.summary, "variants").iter().find(|told| word(told, "name") == variant.name);
+        let flows: BTreeMap<&str, &Value> = told
+            .map_or(&[][..], |told| list(told, "flows"))
+            .iter()
+            .map(|flow| (word(flow, "name"), flow))
+            .collect();
+        let places: usize = budget.flows.iter().map(BTreeMap::len).sum();
+        let flow = |(parts, flow): (&BTreeMap<Port, f64>, &models::config::FlowConfig)| {
+            let way: Vec<Value> = if places <= WAYS_MAX {
+                parts.iter().map(|(port, load)| json!([self.port(*port), Num(*load)])).collect()
+            } else {
+                Vec::new()
+            };
+            let text = flows.get(flow.name.as_str()).map_or(String::new(), |told| spent(told));
+            json!([flow.name, way, text])
+        };
+        budget.flows.iter().zip(&variant.config.flows).map(flow).collect()
+    }
+}
+
+/// Where the mean time of a flow goes, largest first.
+fn spent(flow: &Value) -> String {
+    let (level, parts, mean) = tables::whole(flow);
+    if !mean.is_finite() {
+        return "nothing was delivered in the measured part".into();
+    }
+    let shares = parts.as_object().into_iter().flatten();
+    let mut shares: Vec<(&str, f64)> =
+        shares.map(|(cause, part)| (cause.as_str(), part["share"].as_f64().unwrap_or(0.0))).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let text: Vec<String> = shares
+        .iter()
+        .filter(|(_, share)| *share >= 0.0005)
+        .map(|(cause, share)| format!("{cause} {}", percent(*share)))
+        .collect();
+    format!("mean time of {level} {}: {}", crate::num::time_text(mean * 1e3), text.join(", "))
+}

@@ -1,0 +1,129 @@
+//! Reading what result folders hold.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A CSV file (RFC 4180): its titles, and its lines.
+pub(super) struct Csv {
+    titles: Vec<String>,
+    lines: Vec<Vec<String>>,
+}
+
+impl Csv {
+    pub fn new(text: &str) -> Self {
+        let mut lines = records(text).into_iter();
+        Self { titles: lines.next().unwrap_or_default(), lines: lines.collect() }
+    }
+
+    pub fn titles(&self) -> &[String] {
+        &self.titles
+    }
+
+    /// Lines by their titles.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.lines.iter().map(|line| Row { titles: &self.titles, line })
+    }
+
+    pub fn cells(&self) -> &[Vec<String>] {
+        &self.lines
+    }
+}
+
+/// A line of a file.
+pub(super) struct Row<'a> {
+    titles: &'a [String],
+    line: &'a [String],
+}
+
+impl<'a> Row<'a> {
+    /// The cell of a title; a title that is not there has empty cells.
+    pub fn get(&self, title: &str) -> &'a str {
+        let at = self.titles.iter().position(|known| known == title);
+        at.and_then(|at| self.line.get(at)).map_or("", String::as_str)
+    }
+}
+
+fn records(text: &str) -> Vec<Vec<String>> {
+    let (mut all, mut line, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                cell.push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => line.push(std::mem::take(&mut cell)),
+            '\n' if !quoted => {
+                line.push(std::mem::take(&mut cell));
+                all.push(std::mem::take(&mut line));
+            }
+            c => cell.push(c),
+        }
+    }
+    all
+}
+
+/// A number of a file; not a number where there is none.
+pub(super) fn number(text: &str) -> f64 {
+    text.parse().unwrap_or(f64::NAN)
+}
+
+/// A list in JSON; what is none is empty.
+pub(super) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A text in JSON.
+pub(super) fn word<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or("")
+}
+
+/// A number in JSON; not a number where there is none.
+pub(super) fn real(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::NAN)
+}
+
+/// What ports counted, as `links.csv` has it: by variant, then by port.
+pub(super) struct Counts(BTreeMap<(String, String), [f64; 3]>);
+
+impl Counts {
+    pub fn new(links: &str) -> Self {
+        let csv = Csv::new(links);
+        let counts = |row: Row<'_>| {
+            let values = ["packet_share", "hol_ps", "staged_ps"].map(|title| number(row.get(title)));
+            ((row.get("variant").to_owned(), row.get("port").to_owned()), values)
+        };
+        Self(csv.rows().map(counts).collect())
+    }
+
+    fn of(&self, variant: &str, port: &str) -> [f64; 3] {
+        self.0.get(&(variant.to_owned(), port.to_owned())).copied().unwrap_or([f64::NAN; 3])
+    }
+
+    /// Share of time in which the transmitter carried packets.
+    pub fn carried(&self, variant: &str, port: &str) -> f64 {
+        self.of(variant, port)[0]
+    }
+
+    /// Packet-picoseconds blocked at the head of a line in its receive buffers, and held by backpressure at
+    /// its transmitter.
+    pub fn blocked(&self, variant: &str, port: &str) -> f64 {
+        let [_, hol, staged] = self.of(variant, port);
+        hol + staged
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_fields_are_read() {
+        let csv = Csv::new("variant,port,x\na,\"b,\"\"c\"\"\n<\",1\n");
+        let row = csv.rows().next().unwrap();
+        let cells = ["variant", "port", "x", "y"].map(|title| row.get(title));
+        assert_eq!(cells, ["a", "b,\"c\"\n<", "1", ""]);
+        assert_eq!(csv.cells().len(), 1);
+    }
+}

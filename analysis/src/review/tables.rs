@@ -1,0 +1,581 @@
+//! Tables and charts of a page.
+
+use super::charts::{self, Chart, Series};
+use super::files::{Csv, list, number, real, word};
+use super::html::Html;
+use super::{Run, Sweep, verdict_class};
+use crate::flows;
+use crate::num::{count_text, three_digits, time_text};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Rows in a table of many.
+const ROWS: usize = 500;
+/// Lines in a chart.
+const LINES: usize = 16;
+/// Points of a line.
+const POINTS: usize = 160;
+
+/// A cell: what is read, and what it is sorted by if that is a number.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    text: String,
+    value: Option<String>,
+    class: &'static str,
+}
+
+impl Cell {
+    pub fn text(text: &str) -> Self {
+        Self { text: text.into(), value: None, class: "" }
+    }
+
+    /// A number of a file, as it is there, and how people read it.
+    pub fn number(value: &Value, shown: impl Fn(f64) -> String) -> Self {
+        match value.as_f64() {
+            Some(number) => Self { text: shown(number), value: Some(value.to_string()), class: "n" },
+            None => Self { text: "-".into(), value: None, class: "n" },
+        }
+    }
+
+    /// A number that was reckoned.
+    pub fn real(number: f64, shown: impl Fn(f64) -> String) -> Self {
+        Self::number(&serde_json::json!(crate::num::Num(number)), shown)
+    }
+
+    fn verdict(verdict: &str) -> Self {
+        Self { text: verdict.into(), value: None, class: verdict_class(verdict) }
+    }
+}
+
+/// A table that sorts by its columns and can be filtered.
+pub(super) fn table(html: &mut Html, id: &str, caption: &str, head: &[&str], rows: &[Vec<Cell>]) {
+    if rows.len() > 8 {
+        html.raw("<p class=\"filter\"><label>Filter ");
+        html.open(
+            "input",
+            &[("type", "search"), ("data-filter", id), ("aria-label", &format!("Filter {caption}"))],
+        );
+        html.raw("</label></p>");
+    }
+    html.open("div", &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", caption)]);
+    html.open("table", &[("id", id), ("class", "sorts")]).element("caption", &[], caption).raw("<thead><tr>");
+    for (column, title) in head.iter().enumerate() {
+        let is_number = rows.iter().any(|row| row.get(column).is_some_and(|cell| cell.class == "n"));
+        html.open("th", &[("scope", "col"), ("class", if is_number { "n" } else { "" })]);
+        html.text(title).close("th");
+    }
+    html.raw("</tr></thead><tbody>\n");
+    for row in rows.iter().take(ROWS) {
+        html.raw("<tr>");
+        for cell in row {
+            let mut attributes = Vec::new();
+            if !cell.class.is_empty() {
+                attributes.push(("class", cell.class));
+            }
+            if let Some(value) = &cell.value {
+                attributes.push(("data-v", value.as_str()));
+            }
+            html.element("td", &attributes, &cell.text);
+        }
+        html.raw("</tr>\n");
+    }
+    html.raw("</tbody></table></div>");
+    if rows.len() > ROWS {
+        let more = count_text((rows.len() - ROWS) as u64);
+        html.element(
+            "p",
+            &[("class", "soft")],
+            &format!("{more} more are in the files of the result folder."),
+        );
+    }
+}
+
+fn variants(run: &Run) -> &[Value] {
+    list(&run.summary, "variants")
+}
+
+/// A measured value of a requirement.
+fn measured(one: &Value) -> Cell {
+    let unit = word(one, "unit");
+    Cell::number(&one["measured"], |value| match unit {
+        "ns" => time_text(value * 1e3),
+        "share" => format!("{} %", crate::num::Num(100.0 * value)),
+        "" => crate::num::Num(value).to_string(),
+        unit => format!("{} {unit}", three_digits(value)),
+    })
+}
+
+/// Question, verdicts, and how to get the same again.
+pub(super) fn cover(html: &mut Html, section: usize, run: &Run) {
+    if !run.description.is_empty() {
+        html.element("p", &[], &run.description);
+    }
+    let judged: Vec<(&str, &Value)> = variants(run)
+        .iter()
+        .flat_map(|variant| list(variant, "require").iter().map(|one| (word(variant, "name"), one)))
+        .collect();
+    if judged.is_empty() {
+        html.element("p", &[], "The scenario requires nothing: there is no verdict.");
+    } else {
+        let head = ["verdict", "variant", "of", "metric", "required", "measured", "samples", "needed"];
+        let row = |(variant, one): &(&str, &Value)| {
+            let count = |value: &Value| Cell::number(value, |n| count_text(n as u64));
+            vec![
+                Cell::verdict(word(one, "verdict")),
+                Cell::text(variant),
+                Cell::text(&format!("{} {}", word(one, "of"), word(one, "name"))),
+                Cell::text(word(one, "metric")),
+                Cell::text(word(one, "wanted")),
+                measured(one),
+                count(&one["samples"]),
+                count(&one["samples_needed"]),
+            ]
+        };
+        let rows: Vec<Vec<Cell>> = judged.iter().map(row).collect();
+        table(html, &format!("verdicts{section}"), "Requirements", &head, &rows);
+    }
+    let version = run.version.as_deref().unwrap_or("not told by the folder");
+    html.raw("<dl>");
+    let mut fact = |name: &str, value: &str| {
+        html.element("dt", &[("class", "soft")], name).raw("<dd>").element("code", &[], value).raw("</dd>");
+    };
+    fact("scenario", word(&run.summary, "scenario"));
+    fact("version", version);
+    fact("hash of the resolved scenario", &run.hash);
+    for variant in variants(run) {
+        let prints = &variant["fingerprints"];
+        let text = format!(
+            "seed {}, {} us simulated, outcome {}, trajectory {}",
+            variant["seed"],
+            variant["duration_us"],
+            word(prints, "outcome"),
+            word(prints, "trajectory")
+        );
+        fact(&format!("variant {}", word(variant, "name")), &text);
+    }
+    fact("the same again", "riosim run resolved.json --out again");
+    html.raw("</dl>");
+}
+
+/// What never arrived, before anything is said of what did.
+pub(super) fn losses(html: &mut Html, section: usize, run: &Run) {
+    let mut rows = Vec::new();
+    for variant in variants(run) {
+        for flow in list(variant, "flows") {
+            let books = &flow["books"];
+            let count = |value: &Value| Cell::number(value, |n| count_text(n as u64));
+            if books["asked"] == books["arrived"] && flow["dropped_packets"] == 0 {
+                continue;
+            }
+            rows.push(vec![
+                Cell::text(word(variant, "name")),
+                Cell::text(word(flow, "name")),
+                Cell::text(word(books, "unit")),
+                count(&books["asked"]),
+                count(&books["arrived"]),
+                count(&books["never"]),
+                count(&books["under_way"]),
+                Cell::number(&books["oldest_us"], |us| time_text(us * 1e6)),
+                count(&flow["dropped_packets"]),
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        html.element("p", &[], "Everything that was asked for arrived.");
+        return;
+    }
+    let head = [
+        "variant",
+        "flow",
+        "counted in",
+        "asked",
+        "arrived",
+        "never",
+        "under way",
+        "oldest",
+        "packets dropped",
+    ];
+    table(html, &format!("losses{section}"), "What did not arrive, in the whole run", &head, &rows);
+}
+
+/// Every flow of every variant; buttons show its way.
+pub(super) fn flows(html: &mut Html, section: usize, run: &Run) {
+    let of = |flow: &Value, key: &str, part: &str| {
+        Cell::number(&flow[key][part]["value"], |ns| time_text(ns * 1e3))
+    };
+    let share = |value: &Value| Cell::number(value, |share| format!("{:.1} %", 100.0 * share));
+    let row = |variant: &Value, flow: &Value| {
+        let latency = &flow["latency_ns"];
+        let hol = Cell::number(&flow["hol_blocked_ns"]["value"], |ns| time_text(ns * 1e3));
+        vec![
+            Cell::text(word(variant, "name")),
+            Cell::text(word(flow, "name")),
+            Cell::text(word(flow, "role")),
+            share(&flow["offered_load"]),
+            share(&flow["accepted_load"]["value"]),
+            Cell::number(&flow["goodput_gbps"]["value"], |gbps| format!("{} Gb/s", three_digits(gbps))),
+            Cell::number(&flow["delivered_packets"], |n| count_text(n as u64)),
+            of(flow, "latency_ns", "mean"),
+            of(flow, "latency_ns", "p50"),
+            of(flow, "latency_ns", "p99"),
+            of(flow, "latency_ns", "p99.9"),
+            Cell::number(&latency["max"], |ns| time_text(ns * 1e3)),
+            of(flow, "network_latency_ns", "mean"),
+            hol,
+        ]
+    };
+    let mut rows = Vec::new();
+    for variant in variants(run) {
+        rows.extend(list(variant, "flows").iter().map(|flow| row(variant, flow)));
+        rows.push(row(variant, &variant["overall"]));
+    }
+    let head = [
+        "variant",
+        "flow",
+        "role",
+        "offered",
+        "accepted",
+        "goodput",
+        "packets",
+        "mean",
+        "median",
+        "p99",
+        "p99.9",
+        "max",
+        "network mean",
+        "HOL blocked",
+    ];
+    table(html, &format!("flows{section}"), "Flows in the measured part; times of packets", &head, &rows);
+    html.raw("<details><summary>What the columns mean</summary><dl>");
+    for (key, about) in flows::notes() {
+        html.element("dt", &[], key).element("dd", &[], about);
+    }
+    html.raw("</dl></details>");
+}
+
+/// Deadlines of the scenario for times: words and picoseconds.
+fn deadlines(run: &Run) -> Vec<(String, f64)> {
+    let mut found: BTreeMap<String, f64> = BTreeMap::new();
+    let all = variants(run).iter().flat_map(|variant| list(variant, "require"));
+    for one in all.filter(|one| word(one, "unit") == "ns" && word(one, "of") == "flow") {
+        let name = format!("{} {} {}", word(one, "name"), word(one, "metric"), word(one, "wanted"));
+        found.insert(name, real(&one["limit"]) * 1e3);
+    }
+    found.into_iter().take(8).collect()
+}
+
+/// Who took longer than that: a complementary distribution, from pairs of a time and a count.
+fn beyond(pairs: &Value) -> Vec<(f64, f64)> {
+    let pairs: Vec<(f64, f64)> =
+        pairs.as_array().into_iter().flatten().map(|pair| (real(&pair[0]), real(&pair[1]))).collect();
+    let total: f64 = pairs.iter().map(|pair| pair.1).sum();
+    let mut left = total;
+    let mut points = Vec::new();
+    for (at, count) in &pairs {
+        points.push((*at, left / total));
+        left -= count;
+    }
+    thin(points)
+}
+
+/// As many points as can be seen, the last always.
+fn thin(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    if points.len() <= POINTS {
+        return points;
+    }
+    let last = points.len() - 1;
+    // the far end is what is looked at: half of the points for the last tenth
+    let near = last - last / 10;
+    let step = |from: usize, to: usize, count: usize| (0..count).map(move |n| from + (to - from) * n / count);
+    step(0, near, POINTS / 2).chain(step(near, last, POINTS / 2)).chain([last]).map(|at| points[at]).collect()
+}
+
+fn figure(html: &mut Html, chart: &Chart, left_out: usize, empty: &str) {
+    html.raw("<figure>").element("figcaption", &[], &chart.title);
+    match chart.svg() {
+        Some(svg) => {
+            html.drawing(&svg);
+        }
+        None => {
+            html.element("p", &[("class", "soft")], empty);
+        }
+    }
+    if left_out > 0 {
+        let text = format!("{left_out} more lines are not drawn; the files of the result folder have them.");
+        html.element("p", &[("class", "soft")], &text);
+    }
+    html.raw("</figure>\n");
+}
+
+/// Whose run a figure is of.
+fn stamp(run: &Run) -> String {
+    let seed = variants(run).first().map_or(Value::Null, |variant| variant["seed"].clone());
+    let version = run.version.as_deref().map(|version| format!(", riosim {version}")).unwrap_or_default();
+    format!("{}, seed {seed}{version}", word(&run.summary, "scenario"))
+}
+
+/// Distributions of all flows, on logarithmic axes.
+pub(super) fn latency(html: &mut Html, run: &Run) {
+    let mut all = Vec::new();
+    for variant in variants(run) {
+        let name = word(variant, "name");
+        let of = &run.histograms["variants"][name];
+        for flow in list(variant, "flows") {
+            let flow = word(flow, "name");
+            let points = beyond(&of[flow]["latency"]);
+            if !points.is_empty() {
+                all.push(Series { name: format!("{flow}, {name}"), points });
+            }
+        }
+    }
+    let left_out = all.len().saturating_sub(LINES);
+    all.truncate(LINES);
+    let chart = Chart {
+        title: format!(
+            "Share of packets that take longer, by flow and variant, with what is required ({})",
+            stamp(run)
+        ),
+        x: "latency, creation to last bit at the destination",
+        y: "share that takes longer",
+        log: true,
+        series: all,
+        marks: deadlines(run),
+    };
+    figure(html, &chart, left_out, "No packet was delivered in the measured part.");
+}
+
+/// Shares of causes, flow by flow.
+pub(super) fn causes(html: &mut Html, section: usize, run: &Run) {
+    let first = variants(run).iter().flat_map(|variant| list(variant, "flows")).next();
+    let names: Vec<&str> = first
+        .and_then(|flow| flow["decomposition"].as_object())
+        .into_iter()
+        .flatten()
+        .map(|(k, _)| k.as_str())
+        .collect();
+    let mut rows = Vec::new();
+    let mut cells = Vec::new();
+    for variant in variants(run) {
+        for flow in list(variant, "flows") {
+            let name = format!("{}, {}", word(flow, "name"), word(variant, "name"));
+            let (level, parts, mean) = whole(flow);
+            let shares: Vec<f64> = names.iter().map(|cause| real(&parts[*cause]["share"])).collect();
+            if !mean.is_finite() {
+                continue;
+            }
+            let mut row =
+                vec![Cell::text(word(variant, "name")), Cell::text(word(flow, "name")), Cell::text(level)];
+            row.push(Cell::real(mean, |ns| time_text(ns * 1e3)));
+            row.extend(names.iter().map(|cause| {
+                Cell::number(&parts[*cause]["share"], |share| format!("{:.1} %", 100.0 * share))
+            }));
+            cells.push(row);
+            rows.push((name, mean * 1e3, shares));
+        }
+    }
+    if rows.is_empty() {
+        html.element("p", &[("class", "soft")], "Nothing was delivered in the measured part.");
+        return;
+    }
+    let left_out = rows.len().saturating_sub(LINES);
+    rows.truncate(LINES);
+    html.raw("<figure>");
+    html.element(
+        "figcaption",
+        &[],
+        &format!("Mean time, cause by cause; every picosecond has one ({})", stamp(run)),
+    );
+    html.drawing(&charts::bars("Where the time goes", &names, &rows)).raw("</figure>");
+    if left_out > 0 {
+        html.element("p", &[("class", "soft")], &format!("{left_out} more flows are in the table."));
+    }
+    let head: Vec<&str> =
+        ["variant", "flow", "times of", "mean"].into_iter().chain(names.iter().copied()).collect();
+    table(html, &format!("causes{section}"), "Shares of the mean time", &head, &cells);
+}
+
+/// What users of a flow wait for: round trips, messages, else packets. Its parts and its mean, nanoseconds.
+pub(super) fn whole(flow: &Value) -> (&'static str, &Value, f64) {
+    for (key, level) in [("round_trips", "round trips"), ("messages", "messages")] {
+        let journeys = &flow["protocol"][key];
+        if journeys.is_object() {
+            return (level, &journeys["decomposition"], real(&journeys["latency_ns"]["mean"]["value"]));
+        }
+    }
+    ("packets", &flow["decomposition"], real(&flow["latency_ns"]["mean"]["value"]))
+}
+
+/// Throughput and queues.
+pub(super) fn over_time(html: &mut Html, run: &Run) {
+    let mut flows: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut order: Vec<String> = Vec::new();
+    for row in Csv::new(&run.flows).rows() {
+        let name = format!("{}, {}", row.get("flow"), row.get("variant"));
+        if !flows.contains_key(&name) {
+            order.push(name.clone());
+        }
+        flows.entry(name).or_default().push((number(row.get("time_us")), number(row.get("delivered_gbps"))));
+    }
+    let series: Vec<Series> = order
+        .into_iter()
+        .filter_map(|name| Some(Series { points: mean_of(flows.remove(&name)?), name }))
+        .collect();
+    let left_out = series.len().saturating_sub(LINES);
+    let title = format!("Payload of all packets delivered, by flow and variant ({})", stamp(run));
+    let series = series.into_iter().take(LINES).collect();
+    let chart = Chart { title, x: "time, µs", y: "Gb/s", series, ..Chart::default() };
+    figure(html, &chart, left_out, "There is no series of throughput in the folder.");
+    let mut queues: Vec<Series> = Vec::new();
+    for row in Csv::new(&run.fabric).rows() {
+        for (column, words) in
+            [("source_waiting_packets", "at sources"), ("switch_waiting_packets", "in switches")]
+        {
+            let name = format!("{words}, {}", row.get("variant"));
+            let point = (number(row.get("time_us")), number(row.get(column)));
+            match queues.iter_mut().find(|series| series.name == name) {
+                Some(series) => series.points.push(point),
+                None => queues.push(Series { name, points: vec![point] }),
+            }
+        }
+    }
+    queues.iter_mut().for_each(|series| series.points = mean_of(std::mem::take(&mut series.points)));
+    let left_out = queues.len().saturating_sub(LINES);
+    queues.truncate(LINES);
+    let title = format!("Packets that wait, mean of samples ({})", stamp(run));
+    let chart = Chart { title, x: "time, µs", y: "packets", series: queues, ..Chart::default() };
+    figure(html, &chart, left_out, "The run took no samples of queues.");
+}
+
+/// Means of equal parts of a series.
+fn mean_of(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let points: Vec<(f64, f64)> = points.into_iter().filter(|point| point.1.is_finite()).collect();
+    let size = points.len().div_ceil(POINTS).max(1);
+    let mean =
+        |part: &[(f64, f64)]| (part[0].0, part.iter().map(|point| point.1).sum::<f64>() / part.len() as f64);
+    points.chunks(size).map(mean).collect()
+}
+
+/// Parts of `summary.json` that are no protocol.
+const COMMON: [&str; 15] = [
+    "name",
+    "seed",
+    "duration_us",
+    "measured",
+    "require",
+    "overall",
+    "flows",
+    "hosts",
+    "fabric",
+    "links",
+    "hol_blocking",
+    "conservation",
+    "enumeration",
+    "stalls",
+    "fingerprints",
+];
+
+/// What protocols say of their flows: a row for each number, a column for each variant.
+pub(super) fn protocols(html: &mut Html, section: usize, run: &Run) {
+    let names: Vec<&str> = variants(run).iter().map(|variant| word(variant, "name")).collect();
+    let mut rows: Vec<(String, Vec<Option<Value>>)> = Vec::new();
+    for (column, variant) in variants(run).iter().enumerate() {
+        let mut put = |name: String, value: &Value| match rows.iter_mut().find(|row| row.0 == name) {
+            Some(row) => row.1[column] = Some(value.clone()),
+            None => {
+                let mut cells = vec![None; names.len()];
+                cells[column] = Some(value.clone());
+                rows.push((name, cells));
+            }
+        };
+        for (key, value) in variant.as_object().into_iter().flatten() {
+            if !COMMON.contains(&key.as_str()) {
+                flat(value, key, &mut put);
+            }
+        }
+        for flow in list(variant, "flows").iter().filter(|flow| flow["protocol"].is_object()) {
+            flat(&flow["protocol"], &format!("messages {}", word(flow, "name")), &mut put);
+        }
+        flat(&variant["links"]["total"], "links", &mut put);
+    }
+    if rows.is_empty() {
+        html.element("p", &[], "No protocol runs over the fabric, and no link can err.");
+        return;
+    }
+    let head: Vec<&str> = std::iter::once("what").chain(names).collect();
+    let cell = |value: &Option<Value>| match value {
+        None | Some(Value::Null) => Cell::text("-"),
+        Some(value @ Value::Number(_)) => Cell::number(value, |_| value.to_string()),
+        Some(Value::String(text)) => Cell::text(text),
+        Some(other) => Cell::text(&other.to_string()),
+    };
+    let line = |(name, cells): &(String, Vec<Option<Value>>)| {
+        std::iter::once(Cell::text(name)).chain(cells.iter().map(cell)).collect()
+    };
+    let table_rows: Vec<Vec<Cell>> = rows.iter().map(line).collect();
+    table(
+        html,
+        &format!("protocols{section}"),
+        "Protocols and links, as summary.json has them",
+        &head,
+        &table_rows,
+    );
+}
+
+/// Numbers, words and flags of a part of a summary, with the way to each.
+fn flat(value: &Value, at: &str, put: &mut dyn FnMut(String, &Value)) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map.iter().filter(|(key, _)| *key != "flow" && *key != "decomposition") {
+                flat(inner, &format!("{at} {}", key.replace('_', " ")), put);
+            }
+        }
+        Value::Array(items) => {
+            for (index, inner) in items.iter().enumerate().take(16) {
+                let name = inner["flow"].as_str().or(inner["name"].as_str());
+                let place = name.map_or_else(|| index.to_string(), str::to_owned);
+                flat(inner, &format!("{at} {place}"), put);
+            }
+        }
+        Value::Null => {}
+        _ => put(at.to_owned(), value),
+    }
+}
+
+/// A sweep: its figures, and its estimates.
+pub(super) fn sweep(html: &mut Html, section: usize, sweep: &Sweep, several: bool) {
+    html.open("section", &[("id", &format!("s{section}"))]);
+    if several {
+        html.element("h2", &[], &sweep.title);
+    }
+    html.element("h2", &[], "Sweep").raw("<dl>");
+    for (name, value) in &sweep.facts {
+        html.element("dt", &[("class", "soft")], name).raw("<dd>").element("code", &[], value).raw("</dd>");
+    }
+    html.raw("</dl>");
+    html.element(
+        "p",
+        &[],
+        "Bands and the columns that end in ci95 are 95 % intervals of means over replications.",
+    );
+    for (about, svg) in &sweep.figures {
+        html.raw("<figure>")
+            .element("figcaption", &[], about)
+            .raw("<div class=\"plot\">")
+            .drawing(svg)
+            .raw("</div></figure>");
+    }
+    let csv = Csv::new(&sweep.estimates);
+    // a column in which nothing stands says nothing
+    let used: Vec<usize> = (0..csv.titles().len())
+        .filter(|column| csv.cells().iter().any(|row| row.get(*column).is_some_and(|cell| !cell.is_empty())))
+        .collect();
+    let head: Vec<&str> = used.iter().map(|column| csv.titles()[*column].as_str()).collect();
+    let cell = |text: &str| match text.parse::<serde_json::Number>() {
+        Ok(value) => Cell::number(&Value::Number(value), |_| text.to_owned()),
+        _ => Cell::text(text),
+    };
+    let rows: Vec<Vec<Cell>> =
+        csv.cells().iter().map(|row| used.iter().map(|column| cell(&row[*column])).collect()).collect();
+    table(html, &format!("estimates{section}"), "Estimates at each point", &head, &rows);
+    html.close("section");
+}

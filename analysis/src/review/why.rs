@@ -1,0 +1,170 @@
+//! Why a flow takes as long as it does, and why a link is as full as it is, in words.
+
+use super::budget::{Budget, Port};
+use super::files::{Counts, list, real, word};
+use super::tables::whole;
+use super::{Run, Variant};
+use crate::num::{count_text, time_text};
+use models::probe::Cause;
+use serde_json::Value;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Why this flow takes so long, by name.
+    Flow(String),
+    /// Why this link is so full, by index.
+    Link(usize),
+}
+
+/// What binds a flow that waits for this, in words.
+fn binding(cause: Cause) -> &'static str {
+    match cause {
+        Cause::SourceQueue => "the source: it creates faster than its injection link takes",
+        Cause::Serialization => "the wire: octets take their time on each link",
+        Cause::Propagation => "the wire: signals take their time along it",
+        Cause::Pipeline => "the pipelines of switches",
+        Cause::InputContention => "inputs of switches: one read at a time",
+        Cause::OutputContention => "outputs of switches: others go first there",
+        Cause::HeadOfLine => "head of line: packets for other outputs stand in front",
+        Cause::Staged => "staging: VoQ backpressure of a congested port further on holds it",
+        Cause::NoBuffer => "credits: the neighbour has no free buffer",
+        Cause::Recovery => "links that repeat and recover",
+        Cause::NoAckId => "ackIDs: too many packets are not acknowledged yet",
+        Cause::Host => "hosts: their service times and queues",
+        Cause::Protocol => "the protocol: its window, its timers, its repetitions",
+    }
+}
+
+/// The answer for one variant.
+pub fn why(run: &Run, variant: &Variant, question: &Question) -> String {
+    let told = list(&run.summary, "variants").iter().find(|told| word(told, "name") == variant.name);
+    let told = told.unwrap_or(&Value::Null);
+    let budget = Budget::new(&variant.config, &variant.loads);
+    let counts = Counts::new(&run.links);
+    let mut out = format!("{}: ", variant.name);
+    match question {
+        Question::Flow(name) => {
+            let flow = list(told, "flows").iter().find(|flow| word(flow, "name") == name);
+            out += &of_flow(name, flow.unwrap_or(&Value::Null));
+            out += &fullest(variant, name, &budget, &counts);
+        }
+        Question::Link(link) => out += &of_link(variant, *link, &budget, &counts),
+    }
+    out
+}
+
+fn of_flow(name: &str, flow: &Value) -> String {
+    let (level, parts, mean) = whole(flow);
+    let books = &flow["books"];
+    let count = |key: &str| books[key].as_u64().unwrap_or(0);
+    let mut out = format!("flow {name}");
+    if count("never") > 0 {
+        let text = [count("never"), count("asked")].map(count_text);
+        out += &format!(", of which {} of {} never arrived", text[0], text[1]);
+    }
+    if !mean.is_finite() {
+        return out + ": nothing was delivered in the measured part, so no time can be divided\n";
+    }
+    let share = |cause: Cause| real(&parts[cause.name()]["share"]);
+    let mut causes: Vec<(Cause, f64)> = Cause::ALL.into_iter().map(|cause| (cause, share(cause))).collect();
+    // of equals the first, as causes are listed
+    causes.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let physics = |cause: Cause| matches!(cause, Cause::Serialization | Cause::Propagation | Cause::Pipeline);
+    let waits: f64 = causes.iter().filter(|(cause, _)| !physics(*cause)).map(|(_, share)| share).sum();
+    let (worst, most) = *causes
+        .iter()
+        .find(|(cause, _)| waits < 0.05 || !physics(*cause))
+        .expect("there are causes of both kinds");
+    out += &format!(
+        ": {level} take {} on average, {:.1} % of it waiting; what binds is {} ({}, {:.1} %, {})\n",
+        time_text(mean * 1e3),
+        100.0 * waits,
+        binding(worst),
+        worst.name(),
+        100.0 * most,
+        time_text(mean * 1e3 * most)
+    );
+    for (cause, share) in causes.iter().filter(|(_, share)| *share >= 0.0005) {
+        out +=
+            &format!("  {:<34} {:>5.1} %  {}\n", cause.name(), 100.0 * share, time_text(mean * 1e3 * share));
+    }
+    out
+}
+
+/// Where the flow meets others, the fullest first.
+fn fullest(variant: &Variant, name: &str, budget: &Budget, counts: &Counts) -> String {
+    let Some(index) = variant.config.flows.iter().position(|flow| flow.name == name) else {
+        return String::new();
+    };
+    let mut ports: Vec<(f64, Port)> = budget.flows[index]
+        .keys()
+        .map(|port| (counts.carried(&variant.name, &port_name(variant, *port)), *port))
+        .collect();
+    ports.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut out = String::new();
+    if ports.is_empty() {
+        return "  its ways are not known before the run\n".into();
+    }
+    out += "  the fullest links on its ways, and who is on them by routes and offered loads:\n";
+    for (carried, port) in ports.iter().take(3) {
+        out += &format!(
+            "    from {}: busy {:.1} % of the run; {}\n",
+            port_name(variant, *port),
+            100.0 * carried,
+            users(variant, budget, *port)
+        );
+    }
+    out
+}
+
+fn port_name(variant: &Variant, port: Port) -> String {
+    format!("{}:{}", variant.config.devices[port.0 as usize].path, port.1)
+}
+
+/// Flows on a direction of a link, by their expected share of its time.
+fn users(variant: &Variant, budget: &Budget, port: Port) -> String {
+    let flows = budget.flows.iter().zip(&variant.config.flows);
+    let mut all: Vec<(f64, &str)> =
+        flows.filter_map(|(parts, flow)| Some((*parts.get(&port)?, flow.name.as_str()))).collect();
+    // those of which nothing is known come last
+    let known = |load: f64| if load.is_nan() { -1.0 } else { load };
+    all.sort_by(|a, b| known(b.0).total_cmp(&known(a.0)));
+    let text = |(load, name): &(f64, &str)| match load.is_nan() {
+        true => format!("{name} (load not known before the run)"),
+        false => format!("{name} {:.1} %", 100.0 * load),
+    };
+    let mut shown: Vec<String> = all.iter().take(5).map(text).collect();
+    if all.len() > 5 {
+        shown.push(format!("{} more", count_text(all.len() as u64 - 5)));
+    }
+    if shown.is_empty() { "no flow has its way here".into() } else { shown.join(", ") }
+}
+
+fn of_link(variant: &Variant, index: usize, budget: &Budget, counts: &Counts) -> String {
+    let link = &variant.config.links[index];
+    let mut out = format!("link {}\n", variant.links[index]);
+    for (port, peer) in [(link.a, link.b), (link.b, link.a)] {
+        let (name, other) = (port_name(variant, port), port_name(variant, peer));
+        let (expected, open) = budget.of(port);
+        let carried = counts.carried(&variant.name, &name);
+        let least = if open { "at least " } else { "" };
+        let word = match () {
+            () if budget.too_large => "expected load not reckoned".to_owned(),
+            () => format!("expected {least}{:.1} %", 100.0 * expected),
+        };
+        out += &format!(
+            "  from {name}: busy {:.1} % of the run, {word}; {}\n",
+            100.0 * carried,
+            users(variant, budget, port)
+        );
+        let blocked = counts.blocked(&variant.name, &other);
+        if blocked > 0.0 {
+            out += &format!(
+                "    at {other}: {} of packet time blocked at the head of a line or held by backpressure\n",
+                time_text(blocked)
+            );
+        }
+    }
+    out
+}

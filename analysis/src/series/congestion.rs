@@ -1,0 +1,145 @@
+//! `series/congestion.json`: what each port does over time, as bytes.
+
+use crate::collect::Collector;
+use crate::collect::congestion::Frame;
+use crate::num::Num;
+use crate::report::VariantReport;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Congestion of one variant, as its file has it.
+#[derive(Debug, Serialize)]
+struct Told {
+    /// Where each frame ends: its last sample.
+    frame_us: Vec<Num>,
+    /// Device and number of each port.
+    ports: Vec<String>,
+    /// Share of the time since the last frame in which the transmitter carried packets, in 255ths.
+    link_use: String,
+    /// Mean packets waiting for the transmitter, rounded up, at most 255.
+    waiting: String,
+    /// Mean packets in the receive buffers, likewise.
+    held: String,
+    /// Mean staging queues stopped, likewise.
+    stopped: String,
+}
+
+/// The file `congestion.json`, if any of these runs kept it.
+///
+/// Each of the four texts has a byte for each frame and port, frame by frame: a run of zeros is a zero and
+/// the
+/// length of the run, up to 255; then base64 (RFC 4648).
+pub(crate) fn json(reports: &[VariantReport]) -> Option<String> {
+    let told = |report: &VariantReport| {
+        let told = Told::new(&report.run.collector, report)?;
+        Some((report.run.name.clone(), told))
+    };
+    let variants: BTreeMap<String, Told> = reports.iter().filter_map(told).collect();
+    if variants.is_empty() {
+        return None;
+    }
+    let mut text = serde_json::json!({ "format": 1, "variants": variants }).to_string();
+    text.push('\n');
+    Some(text)
+}
+
+impl Told {
+    fn new(collector: &Collector, report: &VariantReport) -> Option<Self> {
+        let congestion = collector.congestion()?;
+        let frames: Vec<&Frame> = congestion.frames().collect();
+        if frames.is_empty() {
+            return None;
+        }
+        let mut linked: Vec<(u32, u8)> =
+            report.run.config.links.iter().flat_map(|link| [link.a, link.b]).collect();
+        linked.sort_unstable();
+        let bytes = |of: &dyn Fn(usize, usize) -> u8| -> String {
+            let all: Vec<u8> = (0..frames.len())
+                .flat_map(|frame| linked.iter().map(move |port| (frame, congestion.place(*port))))
+                .map(|(frame, port)| of(frame, port))
+                .collect();
+            base64(&short(&all))
+        };
+        let mean = |of: fn(&Frame) -> &Vec<u32>| {
+            bytes(&|frame, port| of(frames[frame])[port].div_ceil(frames[frame].samples).min(255) as u8)
+        };
+        let link_use = bytes(&|frame, port| {
+            let before = frame.checked_sub(1).map(|before| (frames[before].at, frames[before].carried[port]));
+            let (from, carried) = before.unwrap_or((0, 0));
+            let time = frames[frame].at - from;
+            // what a retry cut short is given back
+            let carried = frames[frame].carried[port].saturating_sub(carried);
+            let share = (u128::from(carried) * 255).div_ceil(u128::from(time.max(1)));
+            share.min(255) as u8
+        });
+        Some(Self {
+            frame_us: frames.iter().map(|frame| Num(frame.at as f64 / 1e6)).collect(),
+            ports: linked.iter().map(|(device, port)| report.port_name(*device, *port)).collect(),
+            link_use,
+            waiting: mean(|frame| &frame.waiting),
+            held: mean(|frame| &frame.input),
+            stopped: mean(|frame| &frame.stopped),
+        })
+    }
+}
+
+/// Runs of zeros in two bytes.
+fn short(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = bytes;
+    while let Some((&first, more)) = rest.split_first() {
+        out.push(first);
+        rest = more;
+        if first == 0 {
+            let zeros = rest.iter().take(254).take_while(|byte| **byte == 0).count();
+            out.push(zeros as u8 + 1);
+            rest = &rest[zeros..];
+        }
+    }
+    out
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let at = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+        let word = at(0) << 16 | at(1) << 8 | at(2);
+        for place in 0..4 {
+            let digit = DIGITS[(word >> (18 - 6 * place)) as usize & 63];
+            out.push(if place <= three.len() { digit as char } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The vectors of RFC 4648, section 10.
+    #[test]
+    fn base64_is_that_of_the_rfc() {
+        for (text, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(text.as_bytes()), coded);
+        }
+        assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");
+    }
+
+    #[test]
+    fn runs_of_zeros_are_short() {
+        assert_eq!(short(&[7, 0, 0, 0, 9]), [7, 0, 3, 9]);
+        assert_eq!(short(&[0; 300]), [0, 255, 0, 45]);
+        assert_eq!(short(&[0]), [0, 1]);
+        assert!(short(&[]).is_empty());
+    }
+}

@@ -1,0 +1,178 @@
+//! Requirements: each verdict by hand.
+
+use crate::report::run_of;
+use crate::synthetic::{LENGTH, WITH, plain, run};
+use analysis::require::{Verdict, Wrong, judge, requirement};
+use analysis::requirement::{Dimension, Limit, Relation, Requirement, Subjects};
+use analysis::sweep::{measure, metric};
+use analysis::{Summary, VariantReport, Warmup, table};
+
+fn require(
+    subjects: Subjects,
+    metric: &str,
+    relation: Relation,
+    value: f64,
+    dimension: Dimension,
+) -> Result<Requirement, Wrong> {
+    requirement(subjects, metric, Limit { text: format!("{value}"), relation, value, dimension })
+}
+
+/// What becomes of a requirement of the first flow.
+fn verdict(report: &VariantReport, metric: &str, relation: Relation, value: f64, of: Dimension) -> Verdict {
+    let one = require(Subjects::Flows(vec![0]), metric, relation, value, of).expect("a metric");
+    let report = VariantReport { required: vec![one], ..report.clone() };
+    judge(&report)[0].verdict
+}
+
+/// n packets of 1 ns, 2 ns, ... n ns.
+fn ladder(n: u64) -> VariantReport {
+    let packets: Vec<_> = (1..=n).map(|i| plain(1_000_000 * i, 1_000 * i, 0)).collect();
+    VariantReport::new(run_of(&packets, Warmup::Fixed(0), LENGTH.0))
+}
+
+/// q^n <= 0.025 takes 368 packets for p99: not one less tells it. A mean takes one, a maximum likewise.
+#[test]
+fn a_percentile_needs_values_beyond_it() {
+    use Dimension::Time;
+    for (packets, wanted) in [(367, Verdict::NotEnough), (368, Verdict::Pass)] {
+        let report = ladder(packets);
+        assert_eq!(verdict(&report, "p99", Relation::Below, 1e6, Time), wanted, "{packets}");
+        assert_eq!(verdict(&report, "latency_p99", Relation::Below, 1e6, Time), wanted);
+        // by symmetry as many below a percentile of 1
+        assert_eq!(verdict(&report, "p1", Relation::Below, 1e6, Time), wanted);
+        assert_eq!(verdict(&report, "p99.9", Relation::Below, 1e6, Time), Verdict::NotEnough);
+        // the largest of n packets is n ns
+        let most = packets as f64 * 1e3;
+        assert_eq!(verdict(&report, "max", Relation::AtMost, most, Time), Verdict::Pass);
+        assert_eq!(verdict(&report, "max", Relation::Below, most, Time), Verdict::Fail);
+        // their mean is (n + 1) / 2 ns
+        assert_eq!(verdict(&report, "mean", Relation::Equal, (most + 1e3) / 2.0, Time), Verdict::Pass);
+        assert_eq!(verdict(&report, "message_mean", Relation::Below, 1e9, Time), Verdict::NotEnough);
+    }
+    // half of 400 packets take 200 ns or less; the histogram has steps of 64 ps there
+    let report = ladder(400);
+    assert_eq!(verdict(&report, "p50", Relation::AtLeast, 200e3, Time), Verdict::Pass);
+    assert_eq!(verdict(&report, "p50", Relation::AtMost, 200.2e3, Time), Verdict::Pass);
+}
+
+#[test]
+fn each_relation_is_what_its_sign_says() {
+    use Relation::{Above, AtLeast, AtMost, Below, Equal};
+    let report = ladder(10);
+    for (relation, verdicts) in [
+        (Below, [false, false, true]),
+        (AtMost, [false, true, true]),
+        (Equal, [false, true, false]),
+        (AtLeast, [true, true, false]),
+        (Above, [true, false, false]),
+    ] {
+        let found = [9e3, 10e3, 11e3].map(|limit| verdict(&report, "max", relation, limit, Dimension::Time));
+        let wanted = verdicts.map(|holds| if holds { Verdict::Pass } else { Verdict::Fail });
+        assert_eq!(found, wanted, "{relation:?}");
+    }
+}
+
+/// Packets under way at the end are no loss; a drop is one.
+#[test]
+fn delivered_is_what_arrived_of_what_was_due() {
+    let mut data =
+        run_of(&[plain(1_000_000, 1_000, 0), plain(2_000_000, 1_000, 0)], Warmup::Fixed(0), LENGTH.0);
+    data.outcome.left = vec![models::stats::FlowLeft { packets: 2, ..Default::default() }; 2];
+    let share = |data: &analysis::RunData, relation, value| {
+        verdict(&VariantReport::new(data.clone()), "delivered", relation, value, Dimension::Share)
+    };
+    assert_eq!(share(&data, Relation::Equal, 1.0), Verdict::Pass);
+    data.outcome.left.clear();
+    data.collector = {
+        let mut collector = data.collector.clone();
+        models::probe::Probe::dropped(
+            &mut collector,
+            &models::probe::Dropped {
+                at: models::sim_core::Time(3_000_000),
+                flow: 0,
+                device: 0,
+                reason: models::probe::DropReason::NoRoom,
+            },
+        );
+        collector
+    };
+    assert_eq!(share(&data, Relation::Equal, 1.0), Verdict::Fail);
+    assert_eq!(share(&data, Relation::Below, 0.67), Verdict::Pass);
+}
+
+/// What is required is what is shown: summary, terminal and sweep say the same.
+#[test]
+fn verdicts_are_told_everywhere() {
+    let mut report = VariantReport::new(run(WITH));
+    assert!(!Summary::new("s", std::slice::from_ref(&report)).to_json().contains("\"require\""));
+    let column = |name: &str| metric(name).expect("a metric");
+    assert_eq!(measure(&report)[0].value(column("required_fail")), None);
+    let flows = || Subjects::Flows(vec![0, 1]);
+    let link = Subjects::Links(vec![(0, "sw:0-ep/0".into())]);
+    report.required = vec![
+        require(flows(), "goodput", Relation::Above, 0.0, Dimension::Rate).unwrap(),
+        require(flows(), "max", Relation::Below, 1.0, Dimension::Time).unwrap(),
+        require(link, "use", Relation::AtMost, 1.0, Dimension::Share).unwrap(),
+    ];
+    let summary: serde_json::Value =
+        serde_json::from_str(&Summary::new("s", std::slice::from_ref(&report)).to_json()).unwrap();
+    let told = summary["variants"][0]["require"].as_array().unwrap();
+    let verdicts: Vec<&str> = told.iter().map(|one| one["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["PASS", "PASS", "FAIL", "FAIL", "PASS"]);
+    let flow = &summary["variants"][0]["flows"][0];
+    assert_eq!(told[0]["measured"], flow["goodput_gbps"]["value"]);
+    assert_eq!(told[2]["measured"], flow["latency_ns"]["max"]);
+    let text = table::variant(&report);
+    assert_eq!(text.matches("FAIL: flow ").count(), 2, "{text}");
+    let rows = measure(&report);
+    let value = |row: usize, name: &str| rows[row].value(column(name));
+    assert_eq!((value(0, "required_pass"), value(0, "required_fail")), (Some(3.0), Some(2.0)));
+    assert_eq!((value(1, "required_pass"), value(1, "required_fail")), (Some(1.0), Some(1.0)));
+    assert_eq!(value(0, "required_unknown"), Some(0.0));
+}
+
+/// The busier direction of a link counts: ports 0 of ep/0 and of the switch carried 1 ms and 1.3 ms of 2 ms.
+#[test]
+fn links_are_judged_by_their_busier_direction() {
+    let mut report = VariantReport::new(run(WITH));
+    let link = report.run.config.links[0].clone();
+    let carried =
+        |end| report.run.outcome.ports.iter().find(|port| (port.0, port.1) == end).unwrap().2.packet_ps;
+    let most = carried(link.a).max(carried(link.b)) as f64 / report.active_ps() as f64;
+    assert!(carried(link.a) != carried(link.b));
+    let links = Subjects::Links(vec![(0, "one".into())]);
+    report.required = vec![require(links, "use", Relation::Equal, most, Dimension::Share).unwrap()];
+    let judged = judge(&report);
+    assert_eq!((judged[0].verdict, judged[0].measured), (Verdict::Pass, most));
+}
+
+#[test]
+fn metrics_and_units_that_are_not_there_are_refused() {
+    use Dimension::{Number, Rate, Share, Time};
+    let flows = || Subjects::Flows(vec![0]);
+    let links = || Subjects::Links(vec![(0, "l".into())]);
+    let wrong = |subjects, name, dimension| require(subjects, name, Relation::Below, 1.0, dimension).err();
+    for name in ["p", "p0", "p100", "p+9", "latency", "use", "pfail", "hol_p99", "goodput_gbps"] {
+        let Some(Wrong::Metric(names)) = wrong(flows(), name, Time) else { panic!("{name} is no metric") };
+        assert!(names.iter().any(|known| known == "goodput"), "{names:?}");
+    }
+    assert_eq!(wrong(links(), "p99", Time), Some(Wrong::Metric(vec!["use".into()])));
+    for (name, dimension) in
+        [("p99", Share), ("goodput", Time), ("delivered", Rate), ("dropped_packets", Share)]
+    {
+        assert!(matches!(wrong(flows(), name, dimension), Some(Wrong::Unit(_))), "{name}");
+    }
+    for (name, dimension) in [
+        ("p99.99", Time),
+        ("network_latency_p75", Time),
+        ("round_trip_max", Time),
+        ("part_hol_blocking", Time),
+        ("accepted_load", Share),
+        ("accepted_load", Number),
+        ("false_timeouts", Number),
+        ("detection_mean", Time),
+        ("dropped_packets", Number),
+    ] {
+        assert_eq!(wrong(flows(), name, dimension), None, "{name}");
+    }
+}

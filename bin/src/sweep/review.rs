@@ -1,0 +1,36 @@
+//! A sweep as a part of a report.
+
+use super::folder::{Earlier, FILES, Folder};
+use super::plot;
+use crate::status::Failure;
+use analysis::review::Sweep;
+use analysis::sweep::table::estimates;
+use std::path::Path;
+
+/// What a report shows of the folder of a sweep.
+pub(crate) fn review(path: &Path) -> Result<Sweep, Failure> {
+    let folder = Folder::at(path);
+    let manifest = folder.manifest()?;
+    let (data, missing) = folder.finished(&manifest, Earlier::Accept)?.data(&manifest);
+    let figures = manifest.plots.iter().map(|wanted| plot::shown(&manifest, &data, wanted));
+    let header = &manifest.made_from;
+    let points = manifest.frame.points.len();
+    let mut facts = vec![
+        ("sweep".to_owned(), manifest.frame.name.clone()),
+        ("version".to_owned(), header.riosim.clone()),
+        ("hash of the scenario".to_owned(), header.scenario.clone()),
+        ("fingerprint of the program".to_owned(), header.reference.clone()),
+        ("seed".to_owned(), header.seed.to_string()),
+        ("points".to_owned(), format!("{points}, {} of them not finished", missing.len())),
+        ("runs that count".to_owned(), data.runs.len().to_string()),
+    ];
+    if !missing.is_empty() {
+        facts.push(("not whole".to_owned(), format!("{} is of what is finished", FILES[2])));
+    }
+    Ok(Sweep {
+        title: manifest.frame.title.clone(),
+        facts,
+        figures: figures.collect::<Result<_, Failure>>()?,
+        estimates: estimates(&manifest.frame, &data).to_csv(),
+    })
+}

@@ -1,0 +1,368 @@
+//! `riosim report`: one file that needs nothing else, and whose numbers are those of the summary.
+
+use crate::{Home, scenario};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// A page about the small system.
+fn page(home: &Home) -> String {
+    let mut value = scenario();
+    value["title"] = json!("Is it <script>alert('small')</script> & \"safe\"?");
+    value["require"] = json!([
+        {"flow": "control", "p99": "< 1 s", "p99.9": "< 1 s"},
+        {"link": "sw:2", "use": "< 80 %"}
+    ]);
+    home.write("x.json", &value);
+    home.ends(&["x.json", "--out", "there", "--quiet"], 4);
+    home.ends(&["report", "there", "-o", "page.html"], 0);
+    home.read("page.html")
+}
+
+/// The data for the script.
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").expect("data");
+    serde_json::from_str(rest.split_once("</script>").expect("an end").0).expect("JSON")
+}
+
+/// The cells of a table, row by row: what is read, and the number behind it.
+fn cells(page: &str, id: &str) -> Vec<Vec<(String, Option<String>)>> {
+    let (_, rest) =
+        page.split_once(&format!("<table id=\"{id}\"")).unwrap_or_else(|| panic!("no table {id}"));
+    let body = rest.split_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0;
+    let cell = |text: &str| {
+        let (attributes, shown) = text.split_once('>').unwrap();
+        let value =
+            attributes.split_once("data-v=\"").map(|(_, rest)| rest.split('"').next().unwrap().to_owned());
+        (shown.split("</td>").next().unwrap().to_owned(), value)
+    };
+    let row = |text: &str| text.split("<td").skip(1).map(cell).collect();
+    body.split("<tr>").skip(1).map(row).collect()
+}
+
+#[test]
+fn a_page_is_whole_small_and_asks_nobody() {
+    let home = Home::new();
+    let page = page(&home);
+    assert!(page.len() < 200_000, "{} octets", page.len());
+    assert!(page.contains("default-src 'none'") && page.starts_with("<!DOCTYPE html>"));
+    for word in
+        ["http:", "https:", "src=", "url(", "@import", "fetch(", "XMLHttpRequest", "<link", "<iframe", "<img"]
+    {
+        assert!(!page.contains(word), "{word}");
+    }
+    let scripts: Vec<&str> =
+        page.split("<script").skip(1).map(|part| part.split("</script>").next().unwrap()).collect();
+    assert_eq!(scripts.len(), 2, "data and the script of the page, and none of the scenario's");
+    assert!(scripts[1].len() < 30_000, "the script has {} octets", scripts[1].len());
+    assert!(
+        page.contains("Is it &lt;script&gt;alert(&#39;small&#39;)&lt;/script&gt; &amp; &quot;safe&quot;?")
+    );
+    // ids are unique, and what refers to one finds it
+    let ids: Vec<&str> = page.split(" id=\"").skip(1).map(|part| part.split('"').next().unwrap()).collect();
+    let known: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(known.len(), ids.len());
+    for part in page.split("href=\"#").skip(1).chain(page.split("data-filter=\"").skip(1)) {
+        let wanted = part.split('"').next().unwrap();
+        assert!(known.contains(wanted), "{wanted}");
+    }
+}
+
+#[test]
+fn the_same_results_give_the_same_bytes() {
+    let home = Home::new();
+    let first = page(&home);
+    home.ends(&["report", "there", "-o", "again.html"], 0);
+    assert_eq!(first, home.read("again.html"));
+    home.ends(&["there/resolved.json", "--out", "resolved", "--quiet"], 4);
+    home.ends(&["report", "there", "resolved", "-o", "both.html"], 0);
+    assert_eq!(home.read("both.html").matches("class=\"fabric\"").count(), 2);
+}
+
+/// Verdicts, flows, and the busiest link are those of the summary.
+#[test]
+fn numbers_are_those_of_the_summary() {
+    let home = Home::new();
+    let page = page(&home);
+    let summary = home.json("there/summary.json");
+    let variants = summary["variants"].as_array().unwrap();
+    let number = |cell: &(String, Option<String>)| {
+        cell.1.as_ref().map(|text| serde_json::from_str::<Value>(text).unwrap())
+    };
+    let told: Vec<&Value> =
+        variants.iter().flat_map(|variant| variant["require"].as_array().unwrap()).collect();
+    let verdicts = cells(&page, "verdicts0");
+    assert_eq!((verdicts.len(), told.len()), (6, 6));
+    for (row, one) in verdicts.iter().zip(&told) {
+        assert_eq!(row[0].0, one["verdict"].as_str().unwrap());
+        assert_eq!(number(&row[5]), Some(one["measured"].clone()).filter(|value| !value.is_null()));
+    }
+    let words: BTreeSet<&str> = verdicts.iter().map(|row| row[0].0.as_str()).collect();
+    assert_eq!(words, BTreeSet::from(["PASS", "FAIL", "NOT ENOUGH SAMPLES"]));
+    let rows = cells(&page, "flows0");
+    let flows: Vec<&Value> = variants
+        .iter()
+        .flat_map(|variant| variant["flows"].as_array().unwrap().iter().chain([&variant["overall"]]))
+        .collect();
+    assert_eq!(rows.len(), flows.len());
+    for (row, flow) in rows.iter().zip(flows) {
+        for (column, pointer) in [
+            (3, "/offered_load"),
+            (4, "/accepted_load/value"),
+            (5, "/goodput_gbps/value"),
+            (6, "/delivered_packets"),
+            (7, "/latency_ns/mean/value"),
+            (8, "/latency_ns/p50/value"),
+            (9, "/latency_ns/p99/value"),
+            (10, "/latency_ns/p99.9/value"),
+            (11, "/latency_ns/max"),
+            (12, "/network_latency_ns/mean/value"),
+            (13, "/hol_blocked_ns/value"),
+        ] {
+            let wanted = flow.pointer(pointer).unwrap();
+            assert_eq!(
+                number(&row[column]),
+                Some(wanted.clone()).filter(|value| !value.is_null()),
+                "{pointer}"
+            );
+        }
+    }
+    let busiest = variants[1]["fabric"]["link_use_max_port"].as_str().unwrap();
+    let budget = cells(&page, "budget0");
+    let row = budget.iter().find(|row| row[0].0 == "full" && row[1].0 == busiest).unwrap();
+    assert_eq!(number(&row[4]), Some(variants[1]["fabric"]["link_use_max"].clone()));
+}
+
+/// By hand: ep/0 and ep/1 send 0.3 each (0.6 in the second variant) over links of one speed to ep/2, so the
+/// switch has to carry 0.6 (0.9) there, and nothing goes back.
+#[test]
+fn links_are_expected_to_carry_what_is_routed_over_them() {
+    let home = Home::new();
+    let page = page(&home);
+    let budget = cells(&page, "budget0");
+    let expected = |variant: &str, port: &str| -> f64 {
+        let row = budget.iter().find(|row| row[0].0 == variant && row[1].0 == port);
+        row.unwrap_or_else(|| panic!("{variant} {port}"))[2].1.as_ref().unwrap().parse().unwrap()
+    };
+    for (variant, bulk) in [("half", 0.3), ("full", 0.6)] {
+        for (port, load) in
+            [("ep/0:0", 0.3), ("ep/1:0", bulk), ("sw:2", 0.3 + bulk), ("ep/2:0", 0.0), ("sw:3", 0.0)]
+        {
+            assert!((expected(variant, port) - load).abs() < 1e-9, "{variant} {port}");
+        }
+    }
+    // 4 lanes of 6.25 Gbaud carry 20 Gb/s by 8b/10b
+    let row = budget.iter().find(|row| row[0].0 == "full" && row[1].0 == "sw:2").unwrap();
+    assert_eq!(row[5].1.as_deref().unwrap().parse::<f64>().unwrap(), 18.0);
+    assert_eq!(row[6].0, "bulk 60.0 %, control 30.0 %");
+}
+
+/// Each device and each link of a fabric is drawn once.
+#[test]
+fn the_drawing_has_everything_once() {
+    let home = Home::new();
+    for (topology, devices, links) in [
+        (json!({"fat_tree": {"ports": 4, "endpoints": 8}}), 8 + 6, 8 + 8),
+        (json!({"torus": {"size": [3, 3]}}), 18, 9 + 18),
+        (
+            json!({"dragonfly": {"groups": 3, "switches_per_group": 2, "endpoints_per_switch": 1}}),
+            12,
+            6 + 3 + 3,
+        ),
+    ] {
+        home.write(
+            "t.json",
+            &json!({
+                "name": "t", "topology": topology,
+                    "run": {"until": "5 us", "warmup": "0 ps", "stall_after": "off"},
+                "routing": {"allow_deadlock": true},
+                "traffic": [{"name": "any", "from": "all", "to": {"uniform": {}},
+                                 "arrivals": {"poisson": {"load": 0.1}}}]
+            }),
+        );
+        home.ends(&["t.json", "--out", "t", "--quiet"], 0);
+        home.ends(&["report", "t", "-o", "t.html"], 0);
+        let page = home.read("t.html");
+        let data = data(&page);
+        let names = |key: &str| -> Vec<String> {
+            let all = data[0][key].as_array().unwrap().iter();
+            all.map(|one| one[0].as_str().unwrap().to_owned()).collect()
+        };
+        let resolved = scenarios::load(&home.read("t/resolved.json"), "t", &[]).unwrap();
+        let labels = &resolved.variants[0].labels;
+        let sorted = |mut list: Vec<String>| {
+            list.sort();
+            list
+        };
+        assert_eq!((labels.devices.len(), labels.links.len()), (devices, links), "{topology}");
+        assert_eq!(sorted(names("nodes")), sorted(labels.devices.clone()));
+        assert_eq!(sorted(names("lines")), sorted(labels.links.clone()));
+        assert_eq!(page.matches("class=\"ln u").count(), links);
+        assert_eq!(page.matches("class=\"dev\"").count(), devices);
+    }
+}
+
+/// Bytes of congestion: each port as busy over the frames as its counter says, within a byte.
+#[test]
+fn frames_add_up_to_what_links_carried() {
+    let home = Home::new();
+    let page = page(&home);
+    let data = data(&page);
+    for variant in data[0]["variants"].as_array().unwrap() {
+        let frames = &variant["frames"];
+        let ends: Vec<f64> =
+            frames["t"].as_array().unwrap().iter().map(|end| end.as_f64().unwrap()).collect();
+        let ports = data[0]["ports"].as_array().unwrap().len();
+        let bytes = unpacked(frames["use"].as_str().unwrap());
+        assert_eq!(bytes.len(), ports * ends.len());
+        for key in ["wait", "held", "stop"] {
+            assert_eq!(unpacked(frames[key].as_str().unwrap()).len(), bytes.len(), "{key}");
+        }
+        for port in 0..ports {
+            let share = |frame: usize| f64::from(bytes[frame * ports + port]) / 255.0;
+            let width = |frame: usize| ends[frame] - if frame > 0 { ends[frame - 1] } else { 0.0 };
+            let busy: f64 = (0..ends.len()).map(|frame| share(frame) * width(frame)).sum();
+            let counted = variant["use"][port].as_f64().unwrap() * 100.0;
+            // a byte is rounded up; the packet at the end of the last frame counts whole; four digits of use
+            let (least, most) = (counted - 0.3 - 0.01, counted + 100.0 / 255.0 + 0.3);
+            assert!((least..=most).contains(&busy), "port {port}: {busy} us of {counted} us");
+        }
+    }
+    home.ends(&["x.json", "--out", "plain", "--quiet", "--no-figures"], 4);
+    assert!(!home.at("plain/series/congestion.json").exists());
+    home.ends(&["report", "plain", "-o", "plain.html"], 0);
+    assert!(home.read("plain.html").contains("does not have congestion over time"));
+}
+
+/// Base64 and runs of zeros, as docs and file say.
+fn unpacked(text: &str) -> Vec<u8> {
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => c - b'A',
+        b'a'..=b'z' => c - b'a' + 26,
+        b'0'..=b'9' => c - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let mut packed = Vec::new();
+    for four in text.as_bytes().chunks(4) {
+        let used = four.iter().filter(|c| **c != b'=').count();
+        let word =
+            four.iter().fold(0u32, |word, c| word << 6 | u32::from(if *c == b'=' { 0 } else { digit(*c) }));
+        packed.extend(&word.to_be_bytes()[1..used]);
+    }
+    let mut out = Vec::new();
+    let mut rest = packed.into_iter();
+    while let Some(byte) = rest.next() {
+        match byte {
+            0 => out.extend(std::iter::repeat_n(0, rest.next().expect("a length").into())),
+            byte => out.push(byte),
+        }
+    }
+    out
+}
+
+/// Settings by where they come from: Tsi578 has 8 packets at each input by its manual.
+#[test]
+fn assumptions_say_where_they_come_from() {
+    let home = Home::new();
+    let mut value = scenario();
+    value["switch"] = json!({"device": "Tsi578", "pipeline": "200 ns", "input_buffers": 8});
+    value["links"] = json!({"rate": "3.125 Gbaud"});
+    home.write("x.json", &value);
+    home.ends(&["x.json", "--out", "there", "--quiet", "--no-figures"], 0);
+    home.ends(&["report", "there", "-o", "page.html"], 0);
+    let rows = cells(&home.read("page.html"), "assume0");
+    let origin = |pointer: &str| -> String {
+        let row = rows.iter().find(|row| row[0].0 == pointer);
+        row.unwrap_or_else(|| panic!("{pointer} is not in {rows:?}"))[2].0.clone()
+    };
+    for (pointer, wanted) in [
+        ("/switch/buffering", "vendor fact"),
+        ("/switch/watermarks", "vendor fact"),
+        ("/switch/input_buffers", "user&#39;s own"),
+        ("/switch/pipeline", "user&#39;s own"),
+        ("/links/rate", "user&#39;s own"),
+        ("/links/length", "project default"),
+        ("/switch/arbitration", "project default"),
+        ("/endpoint/input_buffers", "project default"),
+        ("/traffic/0/arrivals/poisson/load", "user&#39;s own"),
+    ] {
+        assert_eq!(origin(pointer), wanted, "{pointer}");
+    }
+}
+
+/// The words of `why` name the largest part of the waiting, who is on the link, and how full it is.
+#[test]
+fn why_names_what_binds() {
+    let home = Home::new();
+    page(&home);
+    let (text, _) = home.ends(&["why", "there", "--flow", "bulk", "--variant", "full"], 0);
+    assert!(text.starts_with("full: flow bulk: packets take"), "{text}");
+    assert!(text.contains("what binds is outputs of switches"), "{text}");
+    let use_max = home.json("there/summary.json")["variants"][1]["fabric"]["link_use_max"].as_f64().unwrap();
+    let line = format!("from sw:2: busy {:.1} % of the run; bulk 60.0 %, control 30.0 %", 100.0 * use_max);
+    assert!(text.contains(&line), "{text}");
+    let (text, _) = home.ends(&["why", "there", "--link", "sw:2-*"], 0);
+    assert!(text.contains("half: link sw:2-ep/2") && text.contains("expected 60.0 %"), "{text}");
+    for words in [["--flow", "nobody"], ["--link", "nowhere"]] {
+        let (_, err) = home.ends(&["why", "there", words[0], words[1]], 2);
+        assert!(err.contains("matches nothing"), "{err}");
+    }
+    home.ends(&["why", "there"], 2);
+    let (_, err) = home.ends(&["report", "nothing-here"], 2);
+    assert!(err.contains("expected a result folder"), "{err}");
+}
+
+/// A sweep in a page: its figure with its bands, and the estimates of its points.
+#[test]
+fn sweeps_are_shown_with_their_bands() {
+    let home = Home::new();
+    home.write(
+        "s.json",
+        &json!({
+            "name": "s", "title": "Depth & load", "scenario": scenario(),
+            "axes": [{"name": "depth", "pointer": "/switch/input_buffers", "values": [8, 12, 16]}],
+            "replications": {"count": 3}, "plots": [{"metric": "latency_mean_ns"}]
+        }),
+    );
+    home.ends(&["sweep", "s.json", "--out", "s", "--quiet"], 0);
+    home.ends(&["report", "s", "-o", "s.html"], 0);
+    let page = home.read("s.html");
+    assert!(page.contains("<title>Depth &amp; load</title>") && page.contains("latency_mean_ns, overall"));
+    let rows = cells(&page, "estimates0");
+    let csv = home.read("s/estimates.csv");
+    assert_eq!(rows.len(), csv.lines().count() - 1);
+    let column = csv.lines().next().unwrap().split(',').position(|title| title == "latency_mean_ns").unwrap();
+    for (row, line) in rows.iter().zip(csv.lines().skip(1)) {
+        let wanted = line.split(',').nth(column).unwrap();
+        assert!(row.iter().any(|cell| cell.0 == wanted), "{wanted}");
+    }
+}
+
+/// Where a Chromium is installed, it says nothing about a page, and the script has painted the drawing.
+#[test]
+fn a_browser_has_nothing_to_complain_of() {
+    let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    let Some(browser) = places.into_iter().find(|place| Path::new(place).is_file()) else {
+        eprintln!("skipped: no Chromium is installed");
+        return;
+    };
+    let home = Home::new();
+    page(&home);
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--enable-logging=stderr", "--v=0", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("file://{}", home.at("page.html").display()))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let complaints: Vec<&str> = said.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    assert!(dom.contains("aria-label=\"Show the way of control\""), "the script has not run");
+    assert!(dom.contains("<option value=\"1\">bulk</option>"), "the script has not read the data");
+}

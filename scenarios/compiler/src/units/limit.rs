@@ -1,0 +1,82 @@
+//! What a metric has to be, as a requirement writes it: a comparison and a quantity.
+
+use super::{Ratio, data_rate, decimal, share, time};
+
+/// What a metric has to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// As the file writes it.
+    pub text: String,
+    /// How the two compare.
+    pub relation: Relation,
+    /// With what.
+    pub amount: Amount,
+}
+
+impl Comparison {
+    /// Reads `< 2 us`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and what is allowed.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        // the longer signs first
+        let signs = [
+            ("<=", Relation::AtMost),
+            (">=", Relation::AtLeast),
+            ("<", Relation::Below),
+            (">", Relation::Above),
+            ("=", Relation::Equal),
+        ];
+        let hit = signs.into_iter().find_map(|(sign, relation)| Some((text.strip_prefix(sign)?, relation)));
+        let (rest, relation) = hit.unwrap_or((text, Relation::Equal));
+        let amount = Amount::read(rest.trim()).map_err(|why| {
+            format!("{why}; a requirement is <, <=, =, >= or > and a quantity, for example \"< 2 us\"")
+        })?;
+        Ok(Self { text: text.to_owned(), relation, amount })
+    }
+}
+
+/// How what was measured compares with a limit.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `=`, or no sign
+    Equal,
+    /// `>=`
+    AtLeast,
+    /// `>`
+    Above,
+}
+
+/// A quantity by its unit.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Picoseconds.
+    Time(u64),
+    /// Bits in a second.
+    Rate(u64),
+    /// A percentage, as a part of one.
+    Share(Ratio),
+    /// Without a unit: a count, or a part of one.
+    Number(Ratio),
+}
+
+impl Amount {
+    fn read(text: &str) -> Result<Self, String> {
+        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+        match text[end..].trim() {
+            "" => decimal(text).map(Self::Number),
+            "%" => share(text).map(Self::Share),
+            "ps" | "ns" | "us" | "ms" | "s" => time(text).map(Self::Time),
+            "Gb/s" | "Mb/s" => data_rate(text).map(Self::Rate),
+            _ if end == 0 => Err(format!("\"{text}\" does not start with a number")),
+            unit => Err(format!(
+                "\"{text}\" has the unit \"{unit}\"; allowed: ps, ns, us, ms, s, Gb/s, Mb/s, %, none"
+            )),
+        }
+    }
+}
