@@ -5,7 +5,7 @@
 
 use crate::report::VariantReport;
 use crate::run::{RunData, sources_of};
-use models::config::{Arrivals, FabricConfig, PartConfig, ProtocolConfig, Sizes, SourceConfig};
+use models::config::{Arrivals, FabricConfig, PartConfig, ProtocolConfig, Restart, Sizes, SourceConfig};
 
 /// The variant that each variant is compared with; itself if there is none.
 ///
@@ -149,7 +149,8 @@ fn accidents(config: &FabricConfig) -> Vec<String> {
             all.extend(session.faults.iter().map(|fault| format!("{at} {fault:?}")));
             all.extend(session.mute.then(|| format!("{at} is mute")));
             all.extend(session.close_at.map(|time| format!("{at} closes at {} ps", time.0)));
-            all.extend(session.restarts.iter().map(|time| format!("{at} restarts at {} ps", time.0)));
+            let restart = |restart: &Restart| format!("{at} restarts at {} ps", restart.at.0);
+            all.extend(session.restarts.iter().map(restart));
         }
     }
     all.sort();

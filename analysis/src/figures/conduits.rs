@@ -1,6 +1,6 @@
 //! Conduits, records and leaked streams of session management over time, as a census found them.
 
-use super::{Caption, Course, PANELS_SHOWN, Scales, joined, left_out, panels_over_time, subtitle};
+use super::{Caption, Course, PANELS_SHOWN, Scale, Scales, joined, left_out, panels_over_time, subtitle};
 use crate::axes::{Key, stroke};
 use crate::report::VariantReport;
 use crate::scene::Scene;
@@ -48,11 +48,11 @@ pub(super) fn conduits(caption: &Caption, reports: &[VariantReport]) -> Option<S
     if panels.iter().all(|report| counts(report).is_empty()) {
         return None;
     }
-    let scales = Scales::new(panels, settled);
-    let course = |(report, (unit, end)): (&VariantReport, &(crate::num::TimeUnit, u64))| {
+    let scales = Scales::new(panels, settled, |_| 0);
+    let course = |(report, Scale { unit, end_ps, .. }): (&VariantReport, &Scale)| {
         let counts = counts(report);
         let line = |of: fn(&SessionCount) -> u64| {
-            let points = counts.iter().filter(|count| count.at.0 <= *end);
+            let points = counts.iter().filter(|count| count.at.0 <= *end_ps);
             let points = points.map(|count| (unit.scale(count.at.0 as f64), of(count) as f64));
             let begin = counts.first().map(|_| (0.0, 0.0));
             begin.into_iter().chain(points).collect()

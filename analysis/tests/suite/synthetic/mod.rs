@@ -66,6 +66,10 @@ pub fn fabric(seed: u64) -> FabricConfig {
             detector: None,
             refresh: None,
             generation_delay: Duration(0),
+            after_recovery: true,
+            port_rules: Vec::new(),
+            leave_out_stopped: false,
+            queue_quota: None,
             staging: StagingConfig::None,
         }),
     });
