@@ -5,7 +5,7 @@
 //! a maximum or a count; calls may come in any order, and the collectors of the parts of one run merge in any
 //! order to the same value.
 
-pub(crate) mod congestion;
+pub mod congestion;
 
 use congestion::Congestion;
 use hdrhistogram::Histogram;
@@ -44,8 +44,8 @@ pub struct CollectorConfig {
     /// For each flow that protocols run the devices whose packets count as load: those that ask, if there
     /// are such, else all that take part. Answers load other links. `None`: all packets count.
     pub senders: Vec<Option<Vec<bool>>>,
-    /// What each port does over time is kept, for who shows it.
-    congestion: Option<Congestion>,
+    /// What each port does over time is kept, for who shows it: [`watching`](Self::watching).
+    pub congestion: Option<Congestion>,
 }
 
 impl CollectorConfig {

@@ -174,8 +174,9 @@ fn part(html: &mut Html, number: usize, run: &Run, several: bool, moving: bool) 
         html.element("h2", &[], &run.title);
     }
     let drawing = fabric::Drawing::new(run);
+    let heading = if several { "h3" } else { "h2" };
     for (id, name) in PARTS {
-        html.element("h2", &[("id", &format!("s{number}-{id}"))], name).raw("\n");
+        html.element(heading, &[("id", &format!("s{number}-{id}"))], name).raw("\n");
         match id {
             "cover" => tables::cover(html, number, run),
             "losses" => tables::losses(html, number, run),

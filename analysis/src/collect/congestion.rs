@@ -12,7 +12,7 @@ pub const PORTS_MAX: usize = 4_096;
 
 /// What is counted while the run goes on.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Congestion {
+pub struct Congestion {
     /// Where the ports of each device begin.
     starts: Vec<usize>,
     ports: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Congestion {
 
 /// One frame; empty until it is sampled.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Frame {
+pub struct Frame {
     /// The last sample.
     pub at: u64,
     /// How many samples it has.
@@ -62,12 +62,14 @@ impl Congestion {
         Self { bins_per_frame: bins.div_ceil(FRAMES), ..self }
     }
 
+    /// A staging queue stopped, or was released.
     pub fn edge(&mut self, edge: &StagingEdge) {
         let port = self.starts[edge.device as usize] + usize::from(edge.port);
         let count = &mut self.stopped[port];
         *count = if edge.stopped { *count + 1 } else { count.saturating_sub(1) };
     }
 
+    /// A sample, in this bin of time.
     pub fn sample(&mut self, bin: usize, sample: &Sample) {
         // samples of a part of a fabric are not those of its ports
         if sample.ports.len() != self.ports || sample.carried_ps.len() != self.ports {

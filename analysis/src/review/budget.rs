@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) type Port = (u32, u8);
 
 /// Pairs of a source and a destination beyond which nothing is reckoned.
-const PAIRS_MAX: usize = 4_000_000;
+const PAIRS_MAX: usize = 40_000_000;
 
 /// What links have to carry.
 #[derive(Clone, Debug, Default)]
@@ -34,11 +34,12 @@ impl Budget {
     /// `loads`: of each flow of the file, share of the time that each source keeps its injection link busy.
     pub fn new(config: &FabricConfig, loads: &BTreeMap<u16, (u64, u64)>) -> Self {
         let mut budget = Self { flows: vec![BTreeMap::new(); config.flows.len()], too_large: false };
-        let pairs: usize = config.all_sources().map(|source| destinations(source).len()).sum();
+        let pairs: usize = config.all_sources().map(reached).sum();
         if pairs > PAIRS_MAX {
             return Self { too_large: true, ..budget };
         }
         let ways = Ways::new(config);
+        let mut sums: Vec<Option<Vec<f64>>> = vec![None; config.flows.len()];
         let run: BTreeSet<u16> =
             config.agents.iter().flat_map(|agent| agent.parts.iter().map(|part| part.flow)).collect();
         for source in config.all_sources().filter(|source| source.limit > 0) {
@@ -46,12 +47,25 @@ impl Budget {
             let load = loads.get(&source.flow).copied().filter(|_| !run.contains(&source.flow));
             let load = load.map_or(f64::NAN, |(num, den)| num as f64 / den as f64);
             for (flow, id, share) in destinations(source) {
-                ways.follow(source.endpoint, id, &mut |port, scale| {
-                    *budget.flows[usize::from(flow)].entry(port).or_insert(0.0) += load * share * scale;
-                });
+                let sums = sums[usize::from(flow)].get_or_insert_with(|| vec![0.0; ways.peers.len()]);
+                ways.follow(source.endpoint, id, &mut |place, scale| sums[place] += load * share * scale);
             }
         }
+        for (flow, sums) in budget.flows.iter_mut().zip(&sums) {
+            let passed = ways.ports.iter().zip(sums.iter().flatten()).filter(|(_, sum)| **sum != 0.0);
+            flow.extend(passed.map(|(port, sum)| (*port, *sum)));
+        }
         budget
+    }
+}
+
+/// How many destinations a source has.
+fn reached(source: &SourceConfig) -> usize {
+    match &source.destinations {
+        Destinations::Fixed(_) => 1,
+        Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => ids.len(),
+        Destinations::Hotspot { hot, cold, .. } => hot.len() + cold.len(),
+        Destinations::Replay => 0,
     }
 }
 
@@ -80,31 +94,48 @@ fn destinations(source: &SourceConfig) -> Vec<(u16, u32, f64)> {
 /// Who is at the other end of each port, and how long a character takes there.
 struct Ways<'a> {
     config: &'a FabricConfig,
-    peers: BTreeMap<Port, (Port, f64)>,
+    /// Every port, in the order of devices.
+    ports: Vec<Port>,
+    /// Where the ports of each device begin.
+    starts: Vec<usize>,
+    /// The other end, and picoseconds of a character.
+    peers: Vec<Option<(Port, f64)>>,
 }
 
 impl<'a> Ways<'a> {
     fn new(config: &'a FabricConfig) -> Self {
-        let mut peers = BTreeMap::new();
+        let (mut ports, mut starts) = (Vec::new(), Vec::new());
+        for (device, own) in config.devices.iter().enumerate() {
+            starts.push(ports.len());
+            ports.extend((0..own.ports.len()).map(|port| (device as u32, port as u8)));
+        }
+        let mut ways = Self { config, peers: vec![None; ports.len()], ports, starts };
         for link in &config.links {
             let character = link.char_ps.0 as f64 / link.char_ps.1 as f64;
-            peers.insert(link.a, (link.b, character));
-            peers.insert(link.b, (link.a, character));
+            for (own, other) in [(link.a, link.b), (link.b, link.a)] {
+                let place = ways.place(own);
+                ways.peers[place] = Some((other, character));
+            }
         }
-        Self { config, peers }
+        ways
     }
 
-    /// Tells every port that a packet from `endpoint` to `id` leaves, with the time that it takes there as a
-    /// share of that on its injection link.
-    fn follow(&self, endpoint: u32, id: u32, tell: &mut dyn FnMut(Port, f64)) {
-        let Some((_, injection)) = self.peers.get(&(endpoint, 0)) else { return };
-        let mut seen = BTreeSet::new();
+    fn place(&self, (device, port): Port) -> usize {
+        self.starts[device as usize] + usize::from(port)
+    }
+
+    /// Tells the place of every port that a packet from `endpoint` to `id` leaves, with the time that it takes
+    /// there as a share of that on its injection link.
+    fn follow(&self, endpoint: u32, id: u32, tell: &mut dyn FnMut(usize, f64)) {
+        let Some((_, injection)) = self.peers[self.place((endpoint, 0))] else { return };
+        // a loop in the tables must not be one here
+        let mut left = self.config.devices.len() * 2;
         let mut heads: Vec<Port> = vec![(endpoint, 0)];
         while let Some(port) = heads.pop() {
-            let Some((peer, character)) = self.peers.get(&port).filter(|_| seen.insert(port)) else {
-                continue;
-            };
-            tell(port, character / injection);
+            let place = self.place(port);
+            let Some((peer, character)) = self.peers[place].filter(|_| left > 0) else { continue };
+            left -= 1;
+            tell(place, character / injection);
             let DeviceModel::Switch(switch) = &self.config.devices[peer.0 as usize].model else { continue };
             match switch.routes.entries.get(id as usize).map(|route| route.egress) {
                 Some(Egress::Port(next)) => heads.push((peer.0, next)),

@@ -108,9 +108,10 @@ impl<'a> Drawing<'a> {
         let Layout { nodes, lines, width, height, .. } = &self.layout;
         let variant = self.run.variants[0].name.as_str();
         let mut out = format!(
-            "<svg class=\"fabric\" id=\"fabric{section}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+            "<svg class=\"fabric{}\" id=\"fabric{section}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
                  role=\"group\" \
              aria-label=\"The fabric: {} devices and {} links\">",
+            if lines.len() > 200 { " many" } else { "" },
             self.run.variants[0].config.devices.len(),
             self.run.variants[0].config.links.len()
         );
@@ -271,6 +272,7 @@ impl<'a> Drawing<'a> {
         }
         let mut rows: Vec<(f64, Vec<Cell>)> = Vec::new();
         for (variant, budget) in run.variants.iter().zip(&self.budgets) {
+            let rates = rates(variant);
             for (index, port) in self.ports.iter().enumerate() {
                 let measured = self.counts.carried(&variant.name, &self.names[index]);
                 let (expected, open) = budget.of(*port);
@@ -283,9 +285,7 @@ impl<'a> Drawing<'a> {
                     share(known),
                     Cell::text(if open { "at least" } else { "all" }),
                     share(measured),
-                    Cell::real(known * self.gbps(variant, *port), |gbps| {
-                        format!("{} Gb/s", three_digits(gbps))
-                    }),
+                    Cell::real(known * rates[port], |gbps| format!("{} Gb/s", three_digits(gbps))),
                     Cell::text(&passing),
                 ];
                 rows.push((measured.max(expected), cells));
@@ -304,12 +304,6 @@ impl<'a> Drawing<'a> {
             "flows, by their share",
         ];
         tables::table(html, &format!("budget{section}"), "Load of each direction of each link", &head, &rows);
-    }
-
-    /// Rate of the link of a port, with all that is between packets.
-    fn gbps(&self, variant: &Variant, port: Port) -> f64 {
-        let link = variant.config.links.iter().find(|link| link.a == port || link.b == port);
-        link.map_or(f64::NAN, |link| 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64)
     }
 
     fn passing(&self, variant: &Variant, budget: &Budget, port: Port) -> String {
@@ -347,9 +341,13 @@ impl<'a> Drawing<'a> {
             .iter()
             .map(|line| json!([self.label(line), self.ends(line).concat()]))
             .collect();
+        let mut of_device: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, (device, _)) in self.ports.iter().enumerate() {
+            of_device.entry(*device).or_default().push(index);
+        }
         let of_node = self.layout.nodes.iter().map(|node| {
-            let own = self.ports.iter().enumerate().filter(|(_, port)| node.devices.contains(&port.0));
-            own.map(|(index, _)| index).collect::<Vec<usize>>()
+            let own = node.devices.iter().filter_map(|device| of_device.get(device));
+            own.flatten().copied().collect::<Vec<usize>>()
         });
         let nodes: Vec<Value> =
             self.layout.nodes.iter().zip(of_node).map(|(node, ports)| json!([node.name, ports])).collect();
@@ -404,6 +402,13 @@ impl<'a> Drawing<'a> {
         };
         budget.flows.iter().zip(&variant.config.flows).map(flow).collect()
     }
+}
+
+/// Rate of the link of each port, with all that is between packets; Gb/s.
+fn rates(variant: &Variant) -> BTreeMap<Port, f64> {
+    let links = variant.config.links.iter();
+    let rate = |link: &models::config::LinkConfig| 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64;
+    links.flat_map(|link| [(link.a, rate(link)), (link.b, rate(link))]).collect()
 }
 
 /// Where the mean time of a flow goes, largest first.

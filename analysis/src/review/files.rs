@@ -85,20 +85,22 @@ pub(super) fn real(value: &Value) -> f64 {
 }
 
 /// What ports counted, as `links.csv` has it: by variant, then by port.
-pub(super) struct Counts(BTreeMap<(String, String), [f64; 3]>);
+pub(super) struct Counts(BTreeMap<String, BTreeMap<String, [f64; 3]>>);
 
 impl Counts {
     pub fn new(links: &str) -> Self {
-        let csv = Csv::new(links);
-        let counts = |row: Row<'_>| {
+        let mut all: BTreeMap<String, BTreeMap<String, [f64; 3]>> = BTreeMap::new();
+        for row in Csv::new(links).rows() {
             let values = ["packet_share", "hol_ps", "staged_ps"].map(|title| number(row.get(title)));
-            ((row.get("variant").to_owned(), row.get("port").to_owned()), values)
-        };
-        Self(csv.rows().map(counts).collect())
+            let variant = all.entry(row.get("variant").to_owned()).or_default();
+            variant.insert(row.get("port").to_owned(), values);
+        }
+        Self(all)
     }
 
     fn of(&self, variant: &str, port: &str) -> [f64; 3] {
-        self.0.get(&(variant.to_owned(), port.to_owned())).copied().unwrap_or([f64::NAN; 3])
+        let counts = self.0.get(variant).and_then(|ports| ports.get(port));
+        counts.copied().unwrap_or([f64::NAN; 3])
     }
 
     /// Share of time in which the transmitter carried packets.

@@ -2,7 +2,7 @@
 //! above the endpoints.
 
 use models::config::{DeviceModel, FabricConfig};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Devices beyond which endpoints are drawn together, and switches as well.
 pub(super) const DEVICES_MAX: usize = 700;
@@ -239,13 +239,11 @@ fn lines(config: &FabricConfig, of: &[usize], nodes: &[Node], whole: bool) -> Ve
         let (a, b) = (of[link.a.0 as usize], of[link.b.0 as usize]);
         together.entry((a.min(b), a.max(b))).or_default().push(index as u32);
     }
-    let rows: BTreeSet<u64> =
-        nodes.iter().filter(|node| node.is_switch).map(|node| node.y.to_bits()).collect();
     let mut lines = Vec::new();
     for ((from, to), links) in together {
         let (a, b) = (&nodes[from], &nodes[to]);
-        // links of a row go around what stands between
-        let along = a.is_switch && b.is_switch && a.y == b.y && rows.len() > 0;
+        // links of a row or column go around what stands between
+        let along = a.is_switch && b.is_switch && (a.y == b.y || a.x == b.x);
         let far = libm::fabs(a.x - b.x) + libm::fabs(a.y - b.y) > 130.0;
         let straight = if along && far { 26.0 } else { 0.0 };
         if whole {

@@ -6,6 +6,7 @@ use super::html::Html;
 use super::{Run, Sweep, verdict_class};
 use crate::flows;
 use crate::num::{count_text, three_digits, time_text};
+use crate::require::Verdict;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -117,6 +118,12 @@ pub(super) fn cover(html: &mut Html, section: usize, run: &Run) {
     if judged.is_empty() {
         html.element("p", &[], "The scenario requires nothing: there is no verdict.");
     } else {
+        let count = |verdict: Verdict| {
+            judged.iter().filter(|(_, one)| word(one, "verdict") == verdict.name()).count()
+        };
+        let all = [Verdict::Fail, Verdict::NotEnough, Verdict::Pass];
+        let told = all.map(|verdict| format!("{} {}", count(verdict), verdict.name())).join(", ");
+        html.element("p", &[("class", "v")], &told);
         let head = ["verdict", "variant", "of", "metric", "required", "measured", "samples", "needed"];
         let row = |(variant, one): &(&str, &Value)| {
             let count = |value: &Value| Cell::number(value, |n| count_text(n as u64));

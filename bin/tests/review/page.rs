@@ -77,7 +77,7 @@ fn the_same_results_give_the_same_bytes() {
     assert_eq!(first, home.read("again.html"));
     home.ends(&["there/resolved.json", "--out", "resolved", "--quiet"], 4);
     home.ends(&["report", "there", "resolved", "-o", "both.html"], 0);
-    assert_eq!(home.read("both.html").matches("class=\"fabric\"").count(), 2);
+    assert_eq!(home.read("both.html").matches("class=\"fabric").count(), 2);
 }
 
 /// Verdicts, flows, and the busiest link are those of the summary.
@@ -203,6 +203,41 @@ fn the_drawing_has_everything_once() {
     }
 }
 
+/// Of 1 024 endpoints and 320 switches groups are drawn: each device is in one of them, and no link in two lines.
+#[test]
+fn many_devices_are_drawn_in_groups() {
+    let home = Home::new();
+    home.write(
+        "t.json",
+        &json!({
+            "name": "t", "topology": {"fat_tree": {"levels": 3, "ports": 16, "endpoints": 1024}},
+            "run": {"until": "200 ns", "warmup": "0 ps", "stall_after": "off", "sample_every": "off"},
+            "traffic": [{"name": "any", "from": "ep/0000", "to": "ep/1023",
+                         "arrivals": {"poisson": {"load": 0.1}}}]
+        }),
+    );
+    home.ends(&["t.json", "--out", "t", "--quiet", "--no-figures"], 0);
+    home.ends(&["report", "t", "-o", "t.html"], 0);
+    let page = home.read("t.html");
+    let data = data(&page);
+    let nodes = data[0]["nodes"].as_array().unwrap();
+    assert!(nodes.len() < 200 && page.contains("drawn in groups"), "{}", nodes.len());
+    let size = |node: &Value| -> usize {
+        let name = node[0].as_str().unwrap();
+        name.rsplit_once('(').map_or(1, |(_, count)| count.trim_end_matches(')').parse().unwrap())
+    };
+    assert_eq!(nodes.iter().map(size).sum::<usize>(), 1_024 + 320);
+    let lines = data[0]["lines"].as_array().unwrap();
+    let ports: Vec<u64> = lines
+        .iter()
+        .flat_map(|line| line[1].as_array().unwrap().iter().map(|port| port.as_u64().unwrap()))
+        .collect();
+    let distinct: BTreeSet<&u64> = ports.iter().collect();
+    // no group holds both ends of a link of a tree
+    assert_eq!((ports.len(), distinct.len()), (2 * 3_072, 2 * 3_072));
+    assert_eq!(page.matches("class=\"ln u").count(), lines.len());
+}
+
 /// Bytes of congestion: each port as busy over the frames as its counter says, within a byte.
 #[test]
 fn frames_add_up_to_what_links_carried() {
@@ -321,7 +356,7 @@ fn sweeps_are_shown_with_their_bands() {
     home.write(
         "s.json",
         &json!({
-            "name": "s", "title": "Depth & load", "scenario": scenario(),
+            "name": "s", "title": "Depth <b>& load</b>", "scenario": scenario(),
             "axes": [{"name": "depth", "pointer": "/switch/input_buffers", "values": [8, 12, 16]}],
             "replications": {"count": 3}, "plots": [{"metric": "latency_mean_ns"}]
         }),
@@ -329,7 +364,11 @@ fn sweeps_are_shown_with_their_bands() {
     home.ends(&["sweep", "s.json", "--out", "s", "--quiet"], 0);
     home.ends(&["report", "s", "-o", "s.html"], 0);
     let page = home.read("s.html");
-    assert!(page.contains("<title>Depth &amp; load</title>") && page.contains("latency_mean_ns, overall"));
+    assert!(
+        page.contains("<title>Depth &lt;b&gt;&amp; load&lt;/b&gt;</title>")
+            && !page.contains("<b>")
+            && page.contains("latency_mean_ns, overall")
+    );
     let rows = cells(&page, "estimates0");
     let csv = home.read("s/estimates.csv");
     assert_eq!(rows.len(), csv.lines().count() - 1);

@@ -80,3 +80,23 @@ impl Amount {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_are_read_exactly() {
+        let read = |text: &str| Comparison::read(text).map(|found| (found.relation, found.amount));
+        let ratio = |num, den| Ratio { num, den };
+        assert_eq!(read("< 2 us"), Ok((Relation::Below, Amount::Time(2_000_000))));
+        assert_eq!(read(" <=1.5ns "), Ok((Relation::AtMost, Amount::Time(1_500))));
+        assert_eq!(read("100 %"), Ok((Relation::Equal, Amount::Share(ratio(1, 1)))));
+        assert_eq!(read(">= 99.9 %"), Ok((Relation::AtLeast, Amount::Share(ratio(999, 1_000)))));
+        assert_eq!(read("> 1.5 Gb/s"), Ok((Relation::Above, Amount::Rate(1_500_000_000))));
+        assert_eq!(read("= 0"), Ok((Relation::Equal, Amount::Number(ratio(0, 1)))));
+        for bad in ["", "<", "fast", "< -1 us", "< 1 parsec", "!= 3", "== 3", "< 0.1 ps", "> 1 2"] {
+            assert!(read(bad).unwrap_err().contains("a requirement is <"), "{bad}");
+        }
+    }
+}
