@@ -88,7 +88,8 @@ const EVENTS: u64 = 20_000;
 
 fn run(variant: &Variant, options: RunOptions, parts: Option<u64>) -> Run {
     let config = &variant.config;
-    let collector = CollectorConfig { bins: BINS, ..CollectorConfig::new(config, variant.until) };
+    let mut collector = CollectorConfig::new(config, variant.until);
+    collector.bins = BINS;
     let collector = Collector::new(&collector.measured_from(variant.warmup.given()));
     let flows = config.flows.len();
     let watch =
