@@ -203,7 +203,8 @@ fn the_drawing_has_everything_once() {
     }
 }
 
-/// Of 1 024 endpoints and 320 switches groups are drawn: each device is in one of them, and no link in two lines.
+/// Of 1 024 endpoints and 320 switches groups are drawn: each device is in one of them, and no link in two
+/// lines.
 #[test]
 fn many_devices_are_drawn_in_groups() {
     let home = Home::new();
