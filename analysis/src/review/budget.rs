@@ -124,8 +124,8 @@ impl<'a> Ways<'a> {
         self.starts[device as usize] + usize::from(port)
     }
 
-    /// Tells the place of every port that a packet from `endpoint` to `id` leaves, with the time that it takes
-    /// there as a share of that on its injection link.
+    /// Tells the place of every port that a packet from `endpoint` to `id` leaves, with the time that it
+    /// takes there as a share of that on its injection link.
     fn follow(&self, endpoint: u32, id: u32, tell: &mut dyn FnMut(usize, f64)) {
         let Some((_, injection)) = self.peers[self.place((endpoint, 0))] else { return };
         // a loop in the tables must not be one here

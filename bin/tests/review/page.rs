@@ -158,6 +158,32 @@ fn links_are_expected_to_carry_what_is_routed_over_them() {
     assert_eq!(row[6].0, "bulk 60.0 %, control 30.0 %");
 }
 
+/// By hand: four endpoints send 0.3 each, to each of the others a third. The link of ep/3 has half the rate
+/// of the others, so what comes over them takes twice the time there: 3 x 0.1 x 2. To ep/0 come 2 x 0.1 from
+/// fast links and 0.1 / 2 from the slow one.
+#[test]
+fn expected_loads_go_with_destinations_and_rates() {
+    let home = Home::new();
+    home.write(
+        "u.json",
+        &json!({
+            "name": "u", "topology": {"single_switch": {"ports": 4}},
+            "run": {"until": "20 us", "warmup": "0 ps"},
+            "overrides": [{"link": "ep/3", "links": {"rate": "3.125 Gbaud"}}],
+            "traffic": [{"name": "any", "from": "all", "to": {"uniform": {}},
+                         "arrivals": {"poisson": {"load": 0.3}}}]
+        }),
+    );
+    home.ends(&["u.json", "--out", "u", "--quiet", "--no-figures"], 0);
+    home.ends(&["report", "u", "-o", "u.html"], 0);
+    let budget = cells(&home.read("u.html"), "budget0");
+    for (port, load) in [("ep/0:0", 0.3), ("ep/3:0", 0.3), ("sw:3", 0.6), ("sw:0", 0.25)] {
+        let row = budget.iter().find(|row| row[1].0 == port).unwrap();
+        let expected: f64 = row[2].1.as_ref().unwrap().parse().unwrap();
+        assert!((expected - load).abs() < 1e-9, "{port}: {expected}");
+    }
+}
+
 /// Each device and each link of a fabric is drawn once.
 #[test]
 fn the_drawing_has_everything_once() {
@@ -203,7 +229,8 @@ fn the_drawing_has_everything_once() {
     }
 }
 
-/// Of 1 024 endpoints and 320 switches groups are drawn: each device is in one of them, and no link in two lines.
+/// Of 1 024 endpoints and 320 switches groups are drawn: each device is in one of them, and no link in two
+/// lines.
 #[test]
 fn many_devices_are_drawn_in_groups() {
     let home = Home::new();

@@ -169,7 +169,7 @@ fn errors() -> String {
     let mut out = String::from(ERRORS);
     let mut examples =
         examples("bad-sweeps").into_iter().chain(self::examples("bad")).collect::<BTreeMap<_, _>>();
-    for (kind, title) in [("SC0", "Scenarios"), ("SW0", "Sweeps")] {
+    for (kind, title) in [("SC", "Scenarios"), ("SW", "Sweeps")] {
         write!(out, "\n## {title}\n").unwrap();
         for (code, meaning) in CODES.iter().filter(|(code, _)| code.starts_with(kind)) {
             write!(out, "\n### {code}: {meaning}\n\n").unwrap();
