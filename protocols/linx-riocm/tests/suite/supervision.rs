@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use linx_riocm::options::{Liveness, Supervision};
-use linx_riocm::{Options, Phase};
+use linx_riocm::{Options, Phase, Timer};
 
 /// Y, wishing for 500 ms as X does, up at time 0.
 fn half_second(options: Options) -> End {
@@ -51,6 +51,27 @@ fn three_periods_without_a_heartbeat() {
     }
     let all: Vec<u64> = (0..20).map(|turn| 1_400 * turn).collect();
     assert_eq!(timed_out(half_second(Options::default()), &all, false), None);
+}
+
+/// Another number of periods than the text has, by either rule: also for how long an answer to RESET and a gap
+/// are waited for.
+///
+/// Proves: RIOCM-10.1.3-2, RIOCM-10.1.2-16
+#[test]
+fn the_number_of_periods_can_be_set() {
+    for periods in [1, 2, 7] {
+        let options = Options { periods, ..Options::default() };
+        let until = 500 * u64::from(periods);
+        assert_eq!(timed_out(half_second(options.clone()), &[], false), Some(until));
+        let mut end = half_second(options.clone());
+        end.hear(HEARTBEAT_X);
+        end.hear_single(1);
+        assert_eq!(end.node.timer(end.id, Timer::Gap), Some(ms(until)));
+        // The first tick is at 100 ms.
+        let supervision = Supervision::Ticks;
+        let options = Options { supervision, request_period: ms(100), ..options };
+        assert_eq!(timed_out(half_second(options), &[], false), Some(until - 400));
+    }
 }
 
 /// X wishes for 500 ms and Y for 1 s: 1 s is what counts, at both ends, for heartbeats and for supervision.

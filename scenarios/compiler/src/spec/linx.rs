@@ -267,7 +267,7 @@ pub struct LinxInjectSpec {
     pub from: String,
     /// Endpoint that it goes to, a peer of `from`.
     pub to: String,
-    /// The octets in hexadecimal digits, as `riosim encode linx` writes them; spaces between octets are
+    /// The octets in hexadecimal digits, as `riosim encode riocm` writes them; spaces between octets are
     /// allowed. A frame that begins a message has 0xFFFFFFFF as its `src`, so that the message is told from
     /// those of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
