@@ -293,7 +293,7 @@ mod tests {
                 space
                     .file
                     .block_at(offset)
-                    .is_some_and(|(_, id, within)| id == csr::EF_ID && within >= VOQ_FIRST_PORT)
+                    .is_some_and(|(_, id, within)| id == csr::EF_ID && within >= csr::FIRST_PORT_OFFSET)
             };
             let registers: Vec<u32> = (0x100..0x2000).step_by(4).filter(|&at| in_block(&space, at)).collect();
             assert_eq!(registers.len(), ports.len());

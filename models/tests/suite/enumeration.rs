@@ -231,8 +231,8 @@ fn a_set_up_over_damaged_symbols_keeps_its_books() {
     assert!(late > 10, "{late} requests to switches were late");
 }
 
-/// The host changes registers of switches when the fabric is set up: it reads and writes each of them through the
-/// fabric, in order, and what it writes is obeyed.
+/// The host changes registers of switches when the fabric is set up: it reads and writes each of them through
+/// the fabric, in order, and what it writes is obeyed.
 ///
 /// Proves: VOQ-5.1-2
 #[test]

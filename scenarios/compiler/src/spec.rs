@@ -546,7 +546,8 @@ pub struct VoqSpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VoqWriteSpec {
-    /// When; a host begins then, or when it has set the fabric up and is done with what is before in the list.
+    /// When; a host begins then, or when it has set the fabric up and is done with what is before in the
+    /// list.
     pub at: Quantity<Picoseconds>,
     /// Ports of switches: "device:port"; patterns are allowed.
     pub port: String,

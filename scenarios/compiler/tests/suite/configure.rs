@@ -159,8 +159,8 @@ fn messages_and_requests_wait_as_well() {
     assert!(!pairs.0.is_empty());
 }
 
-/// Writes of the scenario are made by the host, to every switch, whatever their place: what its registers say in
-/// the end is what was written, and bits that were not given are what the host had set before.
+/// Writes of the scenario are made by the host, to every switch, whatever their place: what its registers say
+/// in the end is what was written, and bits that were not given are what the host had set before.
 #[test]
 fn the_host_makes_the_writes_of_the_scenario() {
     let more = json!({
