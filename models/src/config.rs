@@ -586,6 +586,23 @@ pub struct VoqWrite {
     pub value: u32,
 }
 
+/// Bits of a register that a host changes through the fabric: it reads the register and writes it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct HostWrite {
+    /// When the host begins, if it is done with everything else by then.
+    pub at: sim_core::Time,
+    /// Destination id of the type 8 packets: one whose way leads through the switch.
+    pub destination: u16,
+    /// Switches that they pass before they get to it.
+    pub hop_count: u8,
+    /// Offset of the register.
+    pub offset: u32,
+    /// Bits that are written; the others keep their values.
+    pub mask: u32,
+    /// What they become.
+    pub value: u32,
+}
+
 /// Which messages a [`SymbolLoss`] counts.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum LossKind {
@@ -767,6 +784,8 @@ pub enum ProtocolConfig {
         settings: EnumerationConfig,
         /// Priority of its requests, 0..=2.
         priority: u8,
+        /// What it changes afterwards, in the order of time.
+        writes: Arc<Vec<HostWrite>>,
     },
     /// A protocol whose settings nobody else reads: `models::agent` has a file for each.
     Plugged(Arc<dyn ProtocolSettings>),

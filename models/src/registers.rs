@@ -24,8 +24,8 @@ const ENDPOINT_MODEL: u16 = 2;
 pub(crate) const NO_ROUTE: u8 = 0xFF;
 /// Number of the block in a register file; the other one is that of Part 12.
 const SERIAL_BLOCK: usize = 0;
-/// Block offset of the VoQ register of port 0.
-const VOQ_FIRST_PORT: u32 = 0x00C;
+/// Offset of the Assembly Information CAR, whose lower half is where the first extended features block is.
+const ASSEMBLY_INFORMATION: u32 = 0x0C;
 /// Attributes for which the block of session management has room.
 const SESSION_ATTRIBUTES: u8 = 8;
 /// Attribute Range: stage 1, no attributes yet.
@@ -104,7 +104,7 @@ impl logical::register::Device for Plugs {
 
 impl Plugs {
     fn voq_port(&self, offset: u32) -> Option<usize> {
-        let port = (offset.checked_sub(VOQ_FIRST_PORT)? / 4) as usize;
+        let port = (offset.checked_sub(csr::FIRST_PORT_OFFSET)? / 4) as usize;
         (port < self.voq.len()).then_some(port)
     }
 }
@@ -164,7 +164,7 @@ impl Space {
             .collect();
         let mut blocks = vec![Block { id: block, octets: serial::octets(ports) }];
         if own.ports.iter().any(|port| port.gen_sup || port.rx_sup) {
-            blocks.push(Block { id: csr::EF_ID, octets: VOQ_FIRST_PORT + 4 * u32::from(ports) });
+            blocks.push(Block { id: csr::EF_ID, octets: csr::FIRST_PORT_OFFSET + 4 * u32::from(ports) });
         }
         let session = own.session.then(|| {
             let mut session = session::Block::new(0, SESSION_ATTRIBUTES);
@@ -232,6 +232,19 @@ impl Space {
         self.file.read(offset, via, &self.plugs)
     }
 
+    /// Where the extended features block of this id begins, as the list of blocks says.
+    pub fn block(&self, id: u16) -> Option<u32> {
+        let mut at = self.read(ASSEMBLY_INFORMATION, 0) & 0xFFFF;
+        while at != 0 {
+            let header = self.read(at, 0);
+            if header & 0xFFFF == u32::from(id) {
+                return Some(at);
+            }
+            at = header >> 16;
+        }
+        None
+    }
+
     /// What the writes since the last call mean, in order.
     pub fn effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.plugs.effects)
@@ -280,7 +293,7 @@ mod tests {
                 space
                     .file
                     .block_at(offset)
-                    .is_some_and(|(_, id, within)| id == csr::EF_ID && within >= VOQ_FIRST_PORT)
+                    .is_some_and(|(_, id, within)| id == csr::EF_ID && within >= csr::FIRST_PORT_OFFSET)
             };
             let registers: Vec<u32> = (0x100..0x2000).step_by(4).filter(|&at| in_block(&space, at)).collect();
             assert_eq!(registers.len(), ports.len());

@@ -650,7 +650,7 @@ fn voq(d: &mut Draw, world: &World) -> Value {
     d.set(&mut voq, 30, "VoqSpec/generation_delay", &["0 ps", "400 ns"]);
     d.set(&mut voq, 20, "VoqSpec/after_recovery", &[true, false]);
     d.set(&mut voq, 20, "VoqSpec/obey_latency", &["0 ps", "70 ns"]);
-    if world.voq && !world.configured && d.chance(20) {
+    if world.voq && d.chance(20) {
         let count = d.between(1, 3);
         let writes: Vec<Value> = (0..count).map(|_| voq_write(d, world)).collect();
         voq.insert("writes".into(), writes.into());

@@ -4,11 +4,12 @@
 
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
 use crate::agent::data::Data;
-use crate::config::EnumerationConfig;
+use crate::config::{EnumerationConfig, HostWrite};
 use crate::registers::enumeration::{Diary, options};
 use logical::enumeration::{Enumerator, Request, Target};
 use logical::wire::maintenance::Access;
 use sim_core::Time;
+use std::collections::VecDeque;
 
 /// The enumerating host.
 #[derive(Debug)]
@@ -18,12 +19,58 @@ pub(crate) struct Enumeration {
     priority: u8,
     /// Register that is read or written now.
     asked: Option<(Access, bool)>,
+    /// What is to be changed when the fabric is set up, and the change that is under way.
+    writes: VecDeque<HostWrite>,
+    changing: Option<HostWrite>,
 }
 
 impl Enumeration {
-    pub fn new(settings: &EnumerationConfig, priority: u8) -> Self {
-        let host = Enumerator::new(options(settings));
-        Enumeration { host, diary: Diary::default(), priority, asked: None }
+    pub fn new(settings: &EnumerationConfig, priority: u8, writes: &[HostWrite]) -> Self {
+        Enumeration {
+            host: Enumerator::new(options(settings)),
+            diary: Diary::default(),
+            priority,
+            asked: None,
+            writes: writes.iter().copied().collect(),
+            changing: None,
+        }
+    }
+
+    /// Begins the next change whose time has come, if nothing is under way.
+    fn change(&mut self, cx: &mut Cx<'_>) {
+        if self.asked.is_some() || self.writes.front().is_none_or(|next| next.at.0 > cx.fabric_now) {
+            return;
+        }
+        self.changing = self.writes.pop_front();
+        self.ask_for_change(cx, None);
+    }
+
+    /// Reads the register that is changed, or writes it.
+    fn ask_for_change(&mut self, cx: &mut Cx<'_>, write: Option<u32>) {
+        let Some(HostWrite { destination, hop_count, offset, .. }) = self.changing else { return };
+        let access = Access::register(offset).expect("registers lie at multiples of four");
+        self.ask(cx, destination, hop_count, access, write);
+    }
+
+    fn ask(&mut self, cx: &mut Cx<'_>, destination: u16, hop_count: u8, access: Access, write: Option<u32>) {
+        self.asked = Some((access, write.is_some()));
+        cx.send(Send {
+            to: destination.into(),
+            priority: self.priority,
+            conveyance: Conveyance::Register { hop_count, access, write },
+            payload: Data::length(if write.is_some() { 4 } else { 0 }),
+        });
+    }
+
+    /// A register that is changed was read (`word`), or written.
+    fn changed(&mut self, cx: &mut Cx<'_>, write: HostWrite, word: Option<u32>) {
+        match word {
+            Some(before) => self.ask_for_change(cx, Some(before & !write.mask | write.value & write.mask)),
+            None => {
+                self.changing = None;
+                self.change(cx);
+            }
+        }
     }
 
     /// Sends the next request, if there is one.
@@ -37,19 +84,13 @@ impl Enumeration {
                     self.host.handle_done(0);
                 }
                 Target::Remote { destination, hop_count } => {
-                    self.asked = Some((access, write.is_some()));
                     self.diary.count(write.is_some());
-                    cx.send(Send {
-                        to: destination.into(),
-                        priority: self.priority,
-                        conveyance: Conveyance::Register { hop_count, access, write },
-                        payload: Data::length(if write.is_some() { 4 } else { 0 }),
-                    });
-                    return;
+                    return self.ask(cx, destination, hop_count, access, write);
                 }
             }
         }
         self.write_down(cx);
+        self.change(cx);
     }
 
     fn write_down(&mut self, cx: &Cx<'_>) {
@@ -66,8 +107,26 @@ impl Protocol for Enumeration {
 
     fn received(&mut self, _: &mut Cx<'_>, _: Received) {}
 
+    fn arrival(&mut self, cx: &mut Cx<'_>) {
+        self.change(cx);
+    }
+
+    fn poll_arrival(&self) -> Option<Time> {
+        self.writes.front().filter(|_| self.asked.is_none()).map(|next| next.at)
+    }
+
     fn outcome(&mut self, cx: &mut Cx<'_>, _: Token, outcome: Outcome) {
         let Some((access, written)) = self.asked.take() else { return };
+        if let Some(write) = self.changing {
+            let mut word = None;
+            if let Outcome::Answer(answer) = outcome {
+                cx.round_trip(&answer);
+                let octets = answer.payload.as_bytes().and_then(|bytes| bytes.first_chunk::<8>());
+                word = octets.filter(|_| !written).map(|octets| access.pick(*octets));
+            }
+            // Without an answer the register stays as it is.
+            return self.changed(cx, write, word);
+        }
         match outcome {
             Outcome::Answer(answer) => {
                 cx.round_trip(&answer);

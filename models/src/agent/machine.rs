@@ -48,7 +48,9 @@ pub(super) fn build(seed: u64, path: &str, part: &PartConfig) -> Box<dyn Protoco
             let path = format!("{path}/{}", part.flow);
             Box::new(Session::new(seed, &path, config, sender()))
         }
-        ProtocolConfig::Enumerate { settings, priority } => Box::new(Enumeration::new(settings, *priority)),
+        ProtocolConfig::Enumerate { settings, priority, writes } => {
+            Box::new(Enumeration::new(settings, *priority, writes))
+        }
         ProtocolConfig::Linx(config) => Box::new(Linx::new(seed, config, sender())),
         ProtocolConfig::Transfer(config) => Box::new(Transfer::new(seed, config)),
         ProtocolConfig::Plugged(settings) => {

@@ -76,7 +76,7 @@ pub(crate) fn options(config: &EnumerationConfig) -> Options {
         spread: config.spread,
         enables: config.enables.then_some(Enables {
             block: csr::EF_ID,
-            first: 0x00C,
+            first: csr::FIRST_PORT_OFFSET,
             can_send: csr::GEN_SUP,
             can_receive: csr::RX_SUP,
             send: csr::GEN_EN,
@@ -95,6 +95,8 @@ pub struct Plan {
     pub tables: Vec<Vec<Option<u8>>>,
     /// Registers that are read and written.
     pub requests: u64,
+    /// Offset of the VoQ register of port 0 of each device; `None` without such a block.
+    pub voq: Vec<Option<u32>>,
 }
 
 /// Lets the host set up the registers of a fabric, without time.
@@ -125,7 +127,9 @@ pub fn plan(outline: &Outline) -> Plan {
     let table = |space: &Space| {
         space.table().iter().take(used).map(|&port| (port != NO_ROUTE).then_some(port)).collect()
     };
-    Plan { ids, tables: spaces.iter().map(table).collect(), requests }
+    let voq =
+        spaces.iter().map(|space| space.block(csr::EF_ID).map(|at| at + csr::FIRST_PORT_OFFSET)).collect();
+    Plan { ids, tables: spaces.iter().map(table).collect(), requests, voq }
 }
 
 /// Where a request ends, and through which port it gets there.

@@ -168,13 +168,13 @@ impl<P: Probe> Fabric<P> {
             originator.write_csr(p as u16, value);
         }
         let base = self.links.nodes.first_port(d as u32);
-        for p in 0..device.ports.len() {
+        for (p, rules) in rules.iter().enumerate() {
             let index = base.index() + p;
             if !long[index] || !self.links.ports[index].tx.peer.is_some() {
                 continue;
             }
             originator.link_up(p as u16, Form::Long);
-            let every = rules[p].refresh.map_or(u64::MAX, |d| d.0);
+            let every = rules.refresh.map_or(u64::MAX, |d| d.0);
             self.links.cold[index].refresh_every = every;
             if originator.active().contains(p as u16) {
                 self.links.ports[index].tx.refresh_at = every;

@@ -3,8 +3,10 @@ use crate::common::*;
 use models::config::*;
 use models::enumeration::{EnumerationReport, Outline, plan};
 use models::probe::{Cause, RegisterStep};
+use models::voq_backpressure::csr::{PART, XOFF};
 use sim_core::{Duration, Time};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 const MS: u64 = 1_000_000_000;
 
@@ -227,4 +229,64 @@ fn a_set_up_over_damaged_symbols_keeps_its_books() {
         }
     }
     assert!(late > 10, "{late} requests to switches were late");
+}
+
+/// The host changes registers of switches when the fabric is set up: it reads and writes each of them through
+/// the fabric, in order, and what it writes is obeyed.
+///
+/// Proves: VOQ-5.1-2
+#[test]
+fn the_host_changes_registers_through_the_fabric() {
+    let mut net = net();
+    let detector = Some(Detector { x_on: 4, x_off: 2, verdict: Verdict::PerIngress });
+    net.backpressure(&StagingConfig::PerPort, detector);
+    net.enumerated_by(4, false);
+    let switch = net.endpoints;
+    let planned = plan(&Outline::of(&net.config).unwrap());
+    let first = planned.voq[switch as usize].expect("a switch with VoQ has the block");
+    // The first id that leads through the switch, and the switches before it.
+    let towards = |id: usize| {
+        let mut at = net.neighbours[4][0].0;
+        for hops in 0..8u8 {
+            if at == switch {
+                return Some(hops);
+            }
+            let port = planned.tables.get(at as usize)?.get(id).copied().flatten()?;
+            at = net.neighbours[at as usize].get(usize::from(port))?.0;
+        }
+        None
+    };
+    let (destination, hop_count) = (0..8u16).find_map(|id| Some((id, towards(id.into())?))).unwrap();
+    let write = |at: u64, port: u32, value: u32| HostWrite {
+        at: Time(at),
+        destination,
+        hop_count,
+        offset: first + 4 * port,
+        mask: XOFF,
+        value,
+    };
+    let writes = Arc::new(vec![write(0, 1, XOFF), write(0, 0, XOFF), write(MS / 2, 1, 0)]);
+    for part in net.config.agents.iter_mut().flat_map(|agent| &mut agent.parts) {
+        if let ProtocolConfig::Enumerate { writes: all, .. } = &mut part.protocol {
+            *all = writes.clone();
+        }
+    }
+    let (log, report) = report(&net, MS);
+    let value = |port: usize| report.voq.iter().find(|(device, _)| *device == switch).unwrap().1[port];
+    assert_eq!([0, 1].map(|port| value(port) & (XOFF | PART)), [XOFF | PART, PART]);
+    // Each change is a read and a write, after all that sets the fabric up.
+    let done = report.phases.last().unwrap().until.unwrap().0;
+    let asked =
+        log.accesses.iter().filter(|access| access.at.0 >= done).filter_map(|access| match access.step {
+            RegisterStep::Asked { offset, write, .. } if (first..first + 8).contains(&offset) => {
+                Some((offset - first, write.map(|value| value & XOFF)))
+            }
+            _ => None,
+        });
+    let pairs = [(4, None), (4, Some(XOFF)), (0, None), (0, Some(XOFF)), (4, None), (4, Some(0))];
+    assert_eq!(asked.collect::<Vec<_>>(), pairs);
+    for (port, end) in [(1, true), (0, false)] {
+        let [(stop, go)] = log.stops(0, 0, port)[..] else { panic!("{:?}", log.edges) };
+        assert!(stop > done && stop < MS / 2 && (go != u64::MAX) == end, "{stop} {go}");
+    }
 }

@@ -20,7 +20,8 @@ fn star() -> Net {
     net
 }
 
-/// Every port of switch `s` gets rules of its own, equal to those of the switch; `change` makes others of them.
+/// Every port of switch `s` gets rules of its own, equal to those of the switch; `change` makes others of
+/// them.
 fn rules(net: &mut Net, s: usize, ports: usize, change: impl Fn(usize, &mut PortRules)) {
     let s = net.switch_mut(s);
     let mut all: Vec<PortRules> = (0..ports).map(|port| s.rules(port)).collect();
@@ -130,8 +131,8 @@ fn row(hot: u64) -> Net {
 }
 
 /// The hot packets of endpoint 0 wait in the first switch because the second has stopped them. They do not
-/// count as congestion of the first one's own port, if they are left out, so endpoint 0 is never stopped, until
-/// the receive buffers of the first switch are full.
+/// count as congestion of the first one's own port, if they are left out, so endpoint 0 is never stopped,
+/// until the receive buffers of the first switch are full.
 ///
 /// Proves: VOQ-2-2
 #[test]
@@ -163,9 +164,9 @@ fn what_is_released_counts_again() {
     assert!(first_stop(&log, 0, 2).is_none_or(|stop| stop > first_release));
 }
 
-/// The output buffer towards the second switch has 8 places for each priority. Stopped hot packets of endpoint 0 fill
-/// it, and packets of endpoint 1 for a free port wait in their input. With a quota of 4 for each staging queue
-/// they have four places for themselves and lose no time.
+/// The output buffer towards the second switch has 8 places for each priority. Stopped hot packets of
+/// endpoint 0 fill it, and packets of endpoint 1 for a free port wait in their input. With a quota of 4 for
+/// each staging queue they have four places for themselves and lose no time.
 #[test]
 fn a_quota_keeps_places_for_other_staging_queues() {
     let run = |quota: Option<u16>| {
@@ -188,9 +189,9 @@ fn a_quota_keeps_places_for_other_staging_queues() {
 }
 
 /// All outputs share twelve places. Hot packets of endpoint 0 take them, and packets of endpoint 1 for a free
-/// port get one only when a hot packet has left: one in 50 T. With a
-/// buffer of twelve for each output they do not notice; nor with the pool, if a verdict at 4 stops the hot ones:
-/// N_hr = ceil((113.6 + 3.2 + 100 + 2 * 20) / 113.6) + 1 = 4 more still come.
+/// port get one only when a hot packet has left: one in 50 T. With a buffer of twelve for each output they do
+/// not notice; nor with the pool, if a verdict at 4 stops the hot ones: N_hr = ceil((113.6 + 3.2 + 100 + 2 *
+/// 20) / 113.6) + 1 = 4 more still come.
 ///
 /// Proves: VOQ-2.5-4
 #[test]
@@ -216,8 +217,8 @@ fn a_pool_is_shared_by_all_outputs() {
     assert!((all - 3..=all).contains(&told), "{told} of {all}");
 }
 
-/// A symbol through port 0 of the switch is damaged, and with it the message that lets endpoint 0 go on. Without
-/// repair its queue stands for ever, which is a stall; told again after the recovery, it goes on.
+/// A symbol through port 0 of the switch is damaged, and with it the message that lets endpoint 0 go on.
+/// Without repair its queue stands for ever, which is a stall; told again after the recovery, it goes on.
 ///
 /// Proves: VOQ-4.2-8
 #[test]

@@ -8,7 +8,8 @@ use sim_core::Time;
 const END: u64 = 400 * T;
 const PROPAGATION: u64 = 20_000;
 
-/// One switch, four endpoints that stage by its ports; 2 takes a packet in `slow` T. Endpoint 0 sends to 2, 1 to 3.
+/// One switch, four endpoints that stage by its ports; 2 takes a packet in `slow` T. Endpoint 0 sends to 2, 1
+/// to 3.
 fn star(slow: u64, hot: u64) -> Net {
     let mut net = single(4, switch(4));
     let detector = Some(Detector { x_on: 4, x_off: 2, verdict: Verdict::Shared });
@@ -38,8 +39,8 @@ fn follows(edge: u64, write: u64) -> bool {
     (write + T_CS + PROPAGATION..=write + T_CS + PROPAGATION + T + T_CS).contains(&edge)
 }
 
-/// Row 1 1 from row 1 0 and back, port 3 clear: the write changes what is reported, so it is told, and traffic for
-/// port 3 stands meanwhile.
+/// Row 1 1 from row 1 0 and back, port 3 clear: the write changes what is reported, so it is told, and
+/// traffic for port 3 stands meanwhile.
 ///
 /// Proves: VOQ-5.1.2.2-4, VOQ-5.1.2.2-6
 #[test]
@@ -58,8 +59,8 @@ fn xoff_stops_traffic_and_its_end_lets_it_go() {
     assert!(log.of(1).filter(|d| injected_at(d) > 200 * T).count() > 100, "it makes up for it");
 }
 
-/// Row 1 1 from row 1 0 and back, while port 2 is congested: what is reported does not change, nothing is sent.
-/// If the congestion ends under XOFF, nobody hears until XOFF does.
+/// Row 1 1 from row 1 0 and back, while port 2 is congested: what is reported does not change, nothing is
+/// sent. If the congestion ends under XOFF, nobody hears until XOFF does.
 ///
 /// Proves: VOQ-5.1.2.2-6
 #[test]
@@ -82,8 +83,8 @@ fn xoff_of_a_congested_port_is_not_told() {
     assert!(follows(log.stops(0, 0, 2)[0].1, 300 * T), "{:?}", log.edges);
 }
 
-/// Rows 0 0 and 0 1: toggling XOFF of port 3 without PART is told by nobody; the next message about a port of its group
-/// shows it.
+/// Rows 0 0 and 0 1: toggling XOFF of port 3 without PART is told by nobody; the next message about a port of
+/// its group shows it.
 ///
 /// Proves: VOQ-5.1.2.2-5, VOQ-4.2-9
 #[test]
@@ -111,8 +112,8 @@ fn without_part_nothing_is_told_for_its_own_sake() {
     );
 }
 
-/// From row 0 1 to row 1 1 and from row 0 0 to row 1 0 of a congested port: PART itself tells what is true, if that
-/// changes what is reported (VOQ-D12).
+/// From row 0 1 to row 1 1 and from row 0 0 to row 1 0 of a congested port: PART itself tells what is true,
+/// if that changes what is reported (VOQ-D12).
 #[test]
 fn part_tells_what_is_true() {
     let mut net = star(20, 30);

@@ -33,7 +33,8 @@ pub const XOFF: u32 = 0x0020_0000;
 /// Bit 11: messages through this port are linked with virtual channels.
 pub const LINK_EN: u32 = 0x0010_0000;
 
-const FIRST_PORT_OFFSET: u32 = 0x00C;
+/// Block offset of the register of port 0.
+pub const FIRST_PORT_OFFSET: u32 = 0x00C;
 
 /// What a port is built for.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

@@ -91,7 +91,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        Some(Enumeration { config, priority: *filled(&setup.priority), plan })
+        Some(Enumeration { config, priority: *filled(&setup.priority), plan, writes: Vec::new() })
     }
 
     /// The tables that the host will write.

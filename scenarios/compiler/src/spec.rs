@@ -547,11 +547,13 @@ pub struct VoqSpec {
 }
 
 /// A write to the Port n VoQ Control Status register of switches (Part 12 §5.1.2.2). Bits that are not given
-/// keep their values.
+/// keep their values. With `configure: fabric` the host makes them: it reads each register through the fabric
+/// and writes it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VoqWriteSpec {
-    /// When.
+    /// When; a host begins then, or when it has set the fabric up and is done with what is before in the
+    /// list.
     pub at: Quantity<Picoseconds>,
     /// Ports of switches: "device:port"; patterns are allowed.
     pub port: String,

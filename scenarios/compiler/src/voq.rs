@@ -4,7 +4,7 @@ use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::fabric;
 use crate::names;
-use crate::resolved::{Device, Kind};
+use crate::resolved::{Device, Enumeration, Kind};
 use crate::spec::*;
 use models::config::*;
 use models::lp_serial::cost::{SymbolSize, VC_REFRESH_MANDATORY_UNITS, VC_REFRESH_UNIT_CODE_GROUPS};
@@ -199,11 +199,6 @@ impl Compiler<'_> {
                 let message = "this write comes when the run is over";
                 self.out.push(Diagnostic::error("SC082", format!("{pointer}/at"), message));
             }
-            if crate::configure::setup(spec).is_some() {
-                let message = "a host of its own sets the registers of this fabric";
-                let help = "leave \"configure\" out, or the writes";
-                self.once(Diagnostic::error("SC065", pointer.clone(), message).help(help));
-            }
             let bits = [(write.gen_en, csr::GEN_EN), (write.part, csr::PART), (write.xoff, csr::XOFF)];
             let given = bits.iter().filter_map(|&(bit, mask)| Some((bit?, mask)));
             let (mask, value) =
@@ -232,7 +227,39 @@ impl Compiler<'_> {
             }
         }
         all.sort_by_key(|write| write.at);
-        if self.voq.enabled { all } else { Vec::new() }
+        if !self.voq.enabled {
+            return Vec::new();
+        }
+        let Some(host) = &self.host else { return all };
+        // What is set up through the fabric is changed through it as well.
+        let writes = all.iter().filter_map(|write| self.through_fabric(host, config, write)).collect();
+        self.host.as_mut().expect("just seen").writes = writes;
+        Vec::new()
+    }
+
+    /// How the host reaches the register: by an id whose way leads through the switch.
+    fn through_fabric(
+        &self,
+        host: &Enumeration,
+        config: &FabricConfig,
+        write: &VoqWrite,
+    ) -> Option<HostWrite> {
+        let (_, first, _) = self.neighbours[host.config.host as usize][0]?;
+        let offset = host.plan.voq[write.device as usize]? + 4 * u32::from(write.port);
+        let passed = |id: u32| {
+            let mut at = first;
+            for hops in 0..config.devices.len() {
+                if at == write.device as usize {
+                    return u8::try_from(hops).ok();
+                }
+                let port = host.plan.tables[at].get(id as usize).copied().flatten()?;
+                at = self.neighbours[at][usize::from(port)]?.1;
+            }
+            None
+        };
+        let (destination, hop_count) = (0..config.id_space).find_map(|id| Some((id as u16, passed(id)?)))?;
+        let VoqWrite { at, mask, value, .. } = *write;
+        Some(HostWrite { at, destination, hop_count, offset, mask, value })
     }
 
     /// Generation may be enabled only if the neighbour receives messages, and there is a place for them.

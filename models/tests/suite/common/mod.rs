@@ -598,7 +598,9 @@ impl Net {
                 renamed(&mut source.destinations);
             }
         }
-        let flow = self.conversation(ProtocolConfig::Enumerate { settings, priority: 2 }, &[host], &[]);
+        let writes = Arc::default();
+        let settings = ProtocolConfig::Enumerate { settings, priority: 2, writes };
+        let flow = self.conversation(settings, &[host], &[]);
         self.config.flows[usize::from(flow)].name = "enumeration".into();
         self.agent(host).id = 0;
     }

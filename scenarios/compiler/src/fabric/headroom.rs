@@ -1,4 +1,5 @@
-//! Places that the detectors of congestion need above their threshold, and those that there are (Part 12 §2.5).
+//! Places that the detectors of congestion need above their threshold, and those that there are (Part 12
+//! §2.5).
 
 use super::{switch, wires};
 use models::config::*;

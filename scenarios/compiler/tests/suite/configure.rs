@@ -4,6 +4,7 @@
 use models::config::{DeviceModel, Egress, FabricConfig};
 use models::enumeration::EnumerationReport;
 use models::probe::Delivery;
+use models::voq_backpressure::csr::{PART, XOFF};
 use models::{Outcome, Probe, RunOptions, Watched};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -156,4 +157,28 @@ fn messages_and_requests_wait_as_well() {
     assert_eq!(outcome.protocols[0].round_trips, 40);
     assert_eq!(outcome.protocols[0].facts, [0; models::probe::FACTS]);
     assert!(!pairs.0.is_empty());
+}
+
+/// Writes of the scenario are made by the host, to every switch, whatever their place: what its registers say
+/// in the end is what was written, and bits that were not given are what the host had set before.
+#[test]
+fn the_host_makes_the_writes_of_the_scenario() {
+    let more = json!({
+        "links": {"symbol": "long"},
+        "voq": {"enabled": true, "writes": [
+            {"at": "1 us", "port": "sw/*:1", "xoff": true},
+            {"at": "15 ms", "port": "sw/2:0", "part": false}
+        ]}
+    });
+    let value = scenario(&json!({"chain": {"switches": 3, "endpoints_per_switch": 2}}), "ep/0", &more);
+    let (config, _, outcome) = run(&value);
+    let report = outcome.enumeration.expect("a host sets the fabric up");
+    let name = |device: u32| config.devices[device as usize].path.as_str();
+    assert_eq!(report.voq.len(), 3);
+    for (device, registers) in &report.voq {
+        for (port, value) in registers.iter().enumerate() {
+            let part = (name(*device), port) != ("sw/2", 0);
+            assert_eq!((value & XOFF != 0, value & PART != 0), (port == 1, part), "{} {port}", name(*device));
+        }
+    }
 }
