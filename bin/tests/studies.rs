@@ -119,7 +119,7 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 19] = [
+const FIGURES: [(&str, &str); 20] = [
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
     ("hol-saturation", "load"),
@@ -131,6 +131,7 @@ const FIGURES: [(&str, &str); 19] = [
     ("rpc-latency", "round_trip_cdf"),
     ("rpc-latency", "round_trip_decomposition"),
     ("st-cts-window", "transfers"),
+    ("st-delivery", "goodput"),
     ("st-incast", "goodput"),
     ("st-media", "transfers"),
     ("st-slots", "transfers"),

@@ -10,7 +10,7 @@ const TESTS: [&str; 3] =
 
 /// What the test of a study compares with. What is not in here is measured, and so is what a description says
 /// behind "Measured:": tests hold its order of magnitude.
-const LAWS: [(&str, &str); 42] = [
+const LAWS: [(&str, &str); 43] = [
     (
         "conduit-race-peers",
         "a stream and a record in each round trip and node; 2 D, 2.5 D and 3 D until one is open",
@@ -47,6 +47,10 @@ const LAWS: [(&str, &str); 42] = [
     ("session-message-loss", "one conduit, nothing leaks, a retry period after a loss"),
     ("session-xoff", "half of the PDUs wait without XOFF"),
     ("st-cts-window", "W Blocks in a round trip, until the path is full"),
+    (
+        "st-delivery",
+        "a STU a header, S - 2 STUs a poll, a Block an interrupt; two polls, two to three handlers",
+    ),
     ("st-incast", "who is not held up gets what it asks for"),
     ("st-lossy", "1 / (1 - p)^8"),
     ("st-media", "a STU in the time of its frame"),
