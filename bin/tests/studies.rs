@@ -121,7 +121,7 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 22] = [
+const FIGURES: [(&str, &str); 23] = [
     ("conduit-leak", "conduits"),
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
@@ -136,6 +136,7 @@ const FIGURES: [(&str, &str); 22] = [
     ("rpc-latency", "round_trip_cdf"),
     ("rpc-latency", "round_trip_decomposition"),
     ("st-cts-window", "transfers"),
+    ("st-delivery", "goodput"),
     ("st-incast", "goodput"),
     ("st-media", "transfers"),
     ("st-slots", "transfers"),

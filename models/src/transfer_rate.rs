@@ -68,6 +68,8 @@ pub enum Bound {
     Window,
     /// The Slots of the destination.
     Slots,
+    /// The upper layer of the destination, which takes headers and interrupts.
+    Upper,
 }
 
 /// The way of Data and the way of its permissions.
@@ -182,8 +184,24 @@ impl TransferPath {
                 bounds.push((slots.saturating_mul(stripes), Bound::Slots));
             }
         }
+        bounds.push((self.upper(end, slots).saturating_mul(stripes), Bound::Upper));
         // Of equal ones the first.
         bounds.into_iter().rev().max_by_key(|&(time, _)| time).unwrap_or((0, Bound::Links))
+    }
+
+    /// How long the upper layer of the destination, like that of `end`, keeps a Block busy, ps: its
+    /// headers, if they are delivered, and its interrupt. Between two polls no Slot becomes free; one is
+    /// for the question for more, and its answer does not count the place of the question.
+    fn upper(&self, end: &TransferConfig, slots: u16) -> u64 {
+        let (job, upper) = (&end.job, &end.upper);
+        let frames = self.frames(1 << job.blocksize);
+        let headers = if job.notify { frames } else { 0 };
+        let interrupts = if job.interrupt { upper.interrupt.0 } else { 0 };
+        let work = headers.saturating_mul(upper.header.0).saturating_add(interrupts);
+        let spare = u64::from(slots.saturating_sub(2).max(1));
+        let counted = slots != u16::MAX && !job.interrupt;
+        let polls = if counted { headers.saturating_mul(upper.poll.0) / spare } else { 0 };
+        work.max(polls)
     }
 
     /// How long a destination may see nothing of a Block although nothing is lost, ps: the Op_timeout, and

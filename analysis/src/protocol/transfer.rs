@@ -179,6 +179,9 @@ pub struct TransferSummary {
     pub logged: u64,
     /// Transfers that waited for their turn at their destination.
     pub paused: u64,
+    /// What upper layers did, if they take any time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<UpperSummary>,
     /// Operations that interrupted an upper layer, if any did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupts: Option<u64>,
@@ -188,6 +191,17 @@ pub struct TransferSummary {
     /// The program that was run, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSummary>,
+}
+
+/// Upper layers that take their time.
+#[derive(Clone, Debug, Serialize)]
+pub struct UpperSummary {
+    /// Headers of Data that they took.
+    pub headers: u64,
+    /// Most of them that waited in Slots of a connection.
+    pub most_waiting: u32,
+    /// Time that all of them worked, for headers and interrupts.
+    pub worked_us: Num,
 }
 
 /// Transfers that came to nothing.
@@ -254,6 +268,11 @@ impl TransferSummary {
             exhausted: stats.exhausted,
             logged: stats.logged,
             paused: stats.paused,
+            upper: (stats.upper_time > 0 || stats.most_waiting > 0).then(|| UpperSummary {
+                headers: stats.headers,
+                most_waiting: stats.most_waiting,
+                worked_us: Num(stats.upper_time as f64 / 1e6),
+            }),
             interrupts: (stats.interrupts > 0).then_some(stats.interrupts),
             payloads: (stats.payloads > 0).then_some(stats.payloads),
             program: ProgramSummary::new(&totals.ranks),
@@ -310,6 +329,15 @@ impl TransferSummary {
         );
         if let Some(ratio) = self.payload_ratio.filter(|ratio| ratio.0 > 1.0) {
             let _ = write!(out, ", {:.2} % of the payload again", 100.0 * (ratio.0 - 1.0));
+        }
+        if let Some(upper) = &self.upper {
+            let _ = write!(
+                out,
+                "\n    the upper layers took {} headers, of which up to {} waited, and worked {}",
+                count_text(upper.headers),
+                count_text(upper.most_waiting.into()),
+                time_text(upper.worked_us.0 * 1e6)
+            );
         }
         for (count, what) in [(self.interrupts, "interrupts"), (self.payloads, "payloads of Control")] {
             if let Some(count) = count {

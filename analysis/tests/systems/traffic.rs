@@ -803,23 +803,30 @@ fn settings(d: &mut Draw, fields: &mut Fields, stripes: bool, flow: &Fields) {
         d.set(fields, 15, "StSpec/checksum_segment", &[0, 1, 3]);
         d.set(fields, 15, "StSpec/trailers", &[true, false]);
     }
+    if d.chance(25) {
+        let mut upper = Fields::new();
+        d.set(&mut upper, 50, "UpperSpec/header", &["0 ps", "100 ns", "2 us"]);
+        d.set(&mut upper, 40, "UpperSpec/poll", &["0 ps", "3 us", "20 us"]);
+        d.set(&mut upper, 40, "UpperSpec/interrupt", &["0 ps", "1 us"]);
+        fields.insert("upper".into(), upper.into());
+    }
     d.set(fields, 15, "StSpec/byte_order", &["big", "little"]);
     // The last endpoint of `from` may be named, or a pattern.
     let named = flow.get("from").and_then(Value::as_array).and_then(|names| names.last()).cloned();
-    if let Some(endpoints) = named.filter(|_| d.chance(30) && !stripes) {
+    if let Some(endpoints) = named.filter(|_| d.chance(50) && !stripes) {
         let mut end = Fields::new();
         end.insert("endpoints".into(), endpoints);
         d.set(&mut end, 40, "StEndSpec/stu", &[256]);
-        d.set(&mut end, 30, "StEndSpec/bufsize", &[65_536_u64, 1 << 32]);
+        d.set(&mut end, 50, "StEndSpec/bufsize", &[65_536_u64, 1 << 32]);
         if fields.contains_key("ring") {
             end.remove("bufsize");
         }
-        d.set(&mut end, 30, "StEndSpec/slots", &[3, 16]);
+        d.set(&mut end, 50, "StEndSpec/slots", &[3, 16]);
         if !shuffled {
-            d.set(&mut end, 30, "StEndSpec/out_of_order", &[true, false]);
+            d.set(&mut end, 50, "StEndSpec/out_of_order", &[true, false]);
         }
-        d.set(&mut end, 30, "StEndSpec/byte_order", &["big", "little"]);
-        d.set(&mut end, 30, "StEndSpec/checksum", &[true, false]);
+        d.set(&mut end, 50, "StEndSpec/byte_order", &["big", "little"]);
+        d.set(&mut end, 50, "StEndSpec/checksum", &[true, false]);
         fields.insert("ends".into(), json!([end]));
     }
 }
@@ -850,8 +857,11 @@ fn transfers(d: &mut Draw, world: &World, flow: &mut Fields) {
     }
     d.set(&mut fields, 40, "StSpec/window", &[0, 1, 4]);
     d.set(&mut fields, 40, "StSpec/block", &[256, 1_024, 8_192]);
-    if matches!(world.medium, None | Some("ethernet" | "atm-dix")) {
+    if matches!(world.medium, Some("ethernet" | "atm-dix")) {
         d.set(&mut fields, 40, "StSpec/stu", &[256, 512, 1_024]);
+    } else if world.medium.is_none() {
+        d.set(&mut fields, 40, "stream/stu", &[256, 1_024, 4_096]);
+        d.set(&mut fields, 15, "StSpec/control_priority", &[0, 1, 2]);
     } else if world.medium == Some("atm-token-ring-4") {
         d.set(&mut fields, 40, "ring/stu", &[256, 1_024, 4_096]);
     } else {

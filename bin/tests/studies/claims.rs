@@ -14,7 +14,7 @@ const TESTS: [&str; 4] = [
 
 /// What the test of a study compares with. What is not in here is measured, and so is what a description says
 /// behind "Measured:": tests hold its order of magnitude.
-const LAWS: [(&str, &str); 47] = [
+const LAWS: [(&str, &str); 48] = [
     ("conduit-leak", "a StreamID, a record and 52 octets for each node and round trip, until none is left"),
     (
         "conduit-race-peers",
@@ -55,6 +55,10 @@ const LAWS: [(&str, &str); 47] = [
     ("session-message-loss", "one conduit, nothing leaks, a retry period after a loss"),
     ("session-xoff", "half of the PDUs wait without XOFF"),
     ("st-cts-window", "W Blocks in a round trip, until the path is full"),
+    (
+        "st-delivery",
+        "a STU a header, S - 2 STUs a poll, a Block an interrupt; two polls, two to three handlers",
+    ),
     ("st-incast", "who is not held up gets what it asks for"),
     ("st-lossy", "1 / (1 - p)^8"),
     ("st-media", "a STU in the time of its frame"),

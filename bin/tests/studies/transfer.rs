@@ -81,6 +81,43 @@ fn st_slots() {
     near("uncounted Slots", uncounted, silent, 0.01);
 }
 
+/// What tells the upper layer sets the pace: its time for a header, the Slots that fill from poll to poll,
+/// its time for an interrupt. A small Read waits for two polls, or for handlers.
+#[test]
+fn st_delivery() {
+    let study = Study::run("st-delivery");
+    let silent = rate_of(&study, "silent");
+    let kib = 8_000.0 * 1_024.0;
+    let laws = [
+        ("headers-0.2", kib / 200_000.0),
+        ("headers-0.5", kib / 500_000.0),
+        ("headers-1", kib / 1_000_000.0),
+        ("polled-20", 62.0 * kib / 20_000_000.0),
+        ("interrupts-2", 8.0 * kib / 2_000_000.0),
+        ("interrupts-5", 8.0 * kib / 5_000_000.0),
+        ("interrupts-10", 8.0 * kib / 10_000_000.0),
+    ];
+    for (variant, law) in laws {
+        let found = rate_of(&study, variant);
+        if law < 0.95 * silent {
+            near(variant, found, law, 0.02 * law);
+        } else {
+            // As much as the path has, beside the questions for Slots.
+            assert!((0.9 * silent..=1.001 * silent).contains(&found), "{variant}: {found} Gb/s");
+        }
+        assert_eq!(transfers(&study, variant).stats.timeouts, 0, "{variant}");
+    }
+    let times = |variant| &transfers(&study, variant).stats.times[..];
+    // From a poll to a poll: the request waits for one at B, and 4 096 STUs are 62 for each of 67.
+    assert_eq!(times("polled-50"), [68 * 50_000_000]);
+    assert_eq!(times("polled-100"), [68 * 100_000_000]);
+    let (alone, polled, told) = (times("small-silent"), times("small-polled"), times("small-interrupts"));
+    // The first one begins between polls.
+    assert!(polled[..99].iter().all(|&time| time == 40_000_000), "{polled:?}");
+    let handlers = told.iter().map(|time| time - alone[0]);
+    assert!(handlers.clone().all(|time| (2_000_000..=3_000_000).contains(&time)), "{told:?}, {alone:?}");
+}
+
 /// A Block that misses one of its eight frames is sent again; nothing is lost for good, and nothing is wrong.
 #[test]
 fn st_lossy() {

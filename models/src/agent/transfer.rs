@@ -19,6 +19,7 @@ pub(crate) mod lower;
 mod medium;
 mod regions;
 mod store;
+mod upper;
 
 use super::data::Data;
 use super::program::{Program, Want};
@@ -34,12 +35,13 @@ use scheduled_transfer::event::Event;
 use scheduled_transfer::wire::operation::name_of;
 use scheduled_transfer::wire::{DataChannel, HEADER_BYTES, Header, Op};
 use scheduled_transfer::{
-    Config, ConnectionId, Endpoint, ExposeOptions, Extras, Failure, Outcome as Ended, Span, TransferOptions,
-    Ula,
+    Config, Connection, ConnectionId, Endpoint, ExposeOptions, Extras, Failure, Outcome as Ended, Span,
+    TransferOptions, Ula,
 };
 use sim_core::{Purpose, Stream, Time};
 use std::collections::{BTreeMap, VecDeque};
 use store::{Store, TAG_OCTETS};
+use upper::{Next, Upper};
 
 /// The well-known Port of the application.
 const PORT: u16 = 0x0014;
@@ -65,6 +67,8 @@ enum Action {
     Computed(u32),
     /// The application ends a Transfer, if it is not over.
     End(ConnectionId, u32),
+    /// The upper layer looks for news, or goes on.
+    Look,
 }
 
 /// A connection at this end.
@@ -123,6 +127,9 @@ pub(crate) struct Transfer {
     lines: BTreeMap<u16, ConnectionId>,
     waiting: BTreeMap<u16, Vec<Want>>,
     ledger: Ledger,
+    upper: Upper,
+    /// When it looks next, as far as that is on the agenda.
+    look: Option<u64>,
     /// The word that peers increment.
     counter: Option<Span>,
     /// Data frames between here and the link, with their interfaces.
@@ -181,6 +188,8 @@ impl Transfer {
             lines: BTreeMap::new(),
             waiting: BTreeMap::new(),
             ledger: Ledger { unconfirmed: !config.protocol.reliable, ..Ledger::default() },
+            upper: Upper::new(config.upper),
+            look: None,
             counter: None,
             under_way: BTreeMap::new(),
             named: 0,
@@ -588,7 +597,9 @@ impl Transfer {
     fn drain(&mut self, cx: &mut Cx<'_>) {
         loop {
             let mut idle = true;
-            while let Some((connection, event)) = self.endpoint.poll_event() {
+            while self.looks(cx.fabric_now)
+                && let Some((connection, event)) = self.endpoint.poll_event()
+            {
                 idle = false;
                 self.heard(cx, connection, event);
             }
@@ -601,6 +612,28 @@ impl Transfer {
         }
         if self.frames.is_multiple_of(CHECK_EVERY) {
             self.check(cx);
+        }
+    }
+
+    /// Whether the upper layer takes what is first of the news.
+    fn looks(&mut self, now: u64) -> bool {
+        loop {
+            match self.upper.next(now, self.endpoint.waiting().map(|(_, event)| event)) {
+                Next::Take => return true,
+                Next::Nothing => return false,
+                // That takes no time.
+                Next::At(at) if at == now => {}
+                Next::At(at) => {
+                    if self.look != Some(at) {
+                        self.look = Some(at);
+                        self.plan(at, Action::Look);
+                    }
+                    let waiting = self.endpoint.connections().map(Connection::occupied_slots).max();
+                    let most = &mut self.ledger.stats.most_waiting;
+                    *most = (*most).max(waiting.unwrap_or(0));
+                    return false;
+                }
+            }
         }
     }
 
@@ -621,7 +654,8 @@ impl Transfer {
         let medium = self.config.medium;
         let frame = lower::emit(medium, (d_ula, s_ula), &self.octets);
         self.ledger.sent(&transmit, frame.len(), self.octets.len() - HEADER_BYTES);
-        let TransferConfig { priority, cos, stream_id, .. } = *self.config;
+        let cos = self.config.cos;
+        let (priority, stream_id) = self.config.streams()[usize::from(transmit.channel != 0)];
         let (conveyance, priority) = match medium {
             None => (Conveyance::Stream { cos, stream_id }, priority),
             Some(medium) => (Conveyance::Frame { interface }, medium.priority(transmit.channel)),
@@ -678,6 +712,7 @@ impl Transfer {
         let mut ledger = Ledger { stats: self.ledger.stats.clone(), ..Ledger::default() };
         let device = self.endpoint.device_log().entries().iter().map(|&(_, entry)| entry);
         ledger.logged(self.endpoint.log_entries().map(|(_, _, entry)| entry).chain(device));
+        ledger.stats.upper_time = self.upper.worked;
         ledger.stats.stray_octets = self.endpoint.memory().stray;
         ledger.stats.kept_octets = self.endpoint.memory().octets();
         // What is read back was counted when it was written.
@@ -773,6 +808,7 @@ impl Protocol for Transfer {
                     }
                     self.advance(cx);
                 }
+                Action::Look => {}
                 Action::End(connection, sequence) => {
                     let link = self.links.get(&connection);
                     if link.is_some_and(|link| link.running.contains_key(&sequence)) {

@@ -17,8 +17,11 @@ pub struct TransferConfig {
     /// Ids of its interfaces, `node` first: endpoints that are one host. More than one on other media than
     /// RapidIO only; the others have no agent.
     pub interfaces: Vec<u16>,
-    /// Priority 0..=2 of all its packets on RapidIO: the lower layer is one FIFO.
+    /// Priority 0..=2 of its packets on RapidIO.
     pub priority: u8,
+    /// That of its Control operations. One of their own goes with a stream of their own ([`Self::streams`]);
+    /// otherwise the lower layer is one FIFO.
+    pub control_priority: u8,
     /// Class of service of its stream.
     pub cos: u8,
     /// The stream: static, one for each ordered pair of ends.
@@ -35,6 +38,8 @@ pub struct TransferConfig {
     pub spread: Duration,
     /// Transfers that it receives at a time, the others wait their turn; `None`: all.
     pub receives: Option<u32>,
+    /// When its upper layer looks for news, and what that takes.
+    pub upper: UpperLayer,
     /// What becomes of frames on their last step, by class: Control, Data.
     pub faults: [TransferFaults; 2],
     /// A delayed frame is up to this much late, drawn uniformly.
@@ -49,7 +54,18 @@ pub struct TransferConfig {
     pub captured: bool,
 }
 
+/// Bit of the stream of Control operations, where that is not the one of Data.
+const CONTROL_STREAM: u16 = 0x8000;
+
 impl TransferConfig {
+    /// Priority and stream of Control operations, and of Data.
+    pub fn streams(&self) -> [(u8, u16); 2] {
+        let data = (self.priority, self.stream_id);
+        let own = self.control_priority != self.priority;
+        let stream = if own { self.stream_id | CONTROL_STREAM } else { self.stream_id };
+        [(self.control_priority, stream), data]
+    }
+
     /// A word as it lies in the memory of this end.
     pub fn octets_of(&self, word: u64) -> [u8; 8] {
         match self.protocol.attributes.little_endian {
@@ -200,6 +216,31 @@ impl TransferJob {
         let all = self.ring.map_or(length, |ring| ring >> self.blocksize);
         let window = if self.cts_req == 0 { all } else { all.min(self.cts_req.into()) };
         window.saturating_mul(u64::from(self.concurrent).min(self.count))
+    }
+}
+
+/// The upper layer of an end: a program that does one thing at a time.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpperLayer {
+    /// What it takes for each header that is delivered; so long the header keeps its Slot.
+    pub header: Duration,
+    /// It looks at multiples of this, and goes on until nothing is left; 0: at once.
+    pub poll: Duration,
+    /// What it takes for each interrupt, which it also looks at between polls.
+    pub interrupt: Duration,
+}
+
+impl UpperLayer {
+    /// Whether it takes no time and never waits.
+    pub fn is_immediate(&self) -> bool {
+        *self == UpperLayer::default()
+    }
+
+    /// How long news may wait for it, if so many other operations are in front, each with a header and an
+    /// interrupt, ps.
+    pub fn wait(&self, operations: u64) -> u64 {
+        let each = self.header.0.saturating_add(self.interrupt.0);
+        self.poll.0.saturating_add(operations.saturating_mul(each))
     }
 }
 

@@ -43,6 +43,11 @@ pub struct Config {
     pub missing_timeout: Option<u64>,
     /// The lower layer: limits of STUs, order of channels.
     pub medium: Medium,
+    /// Exponent of the largest STU that the lower layer carries, where that is not what frames of `medium`
+    /// hold.
+    pub stu_carried: Option<u32>,
+    /// Control has a channel of its own, whatever `medium` has: Data and Control may overtake each other.
+    pub separate_control: bool,
     /// Data Channels of the lower layer, bit n for channel n.
     pub data_channels: u8,
     /// Whether the lower layer keeps the order of what it carries on one channel.
@@ -75,6 +80,8 @@ impl Default for Config {
             replay_values: 64,
             missing_timeout: None,
             medium: Medium::Ethernet,
+            stu_carried: None,
+            separate_control: false,
             data_channels: 0b1110,
             ordered: true,
             interfaces: 1,
@@ -116,7 +123,19 @@ impl Config {
 
     /// How long a send may be overtaken by another, `None` on a medium that is one FIFO.
     pub(crate) const fn overtaking(&self) -> Option<u64> {
-        if self.ordered && self.medium.single_fifo() { None } else { Some(self.op_timeout) }
+        if self.ordered && self.medium.single_fifo() && !self.separate_control {
+            None
+        } else {
+            Some(self.op_timeout)
+        }
+    }
+
+    /// Exponent of the largest STU that the lower layer carries.
+    pub(crate) const fn carried(&self) -> u32 {
+        match self.stu_carried {
+            Some(exponent) => exponent,
+            None => self.medium.stu_exponent(),
+        }
     }
 
     /// Whether the lower layer has Data Channel `number`.
@@ -134,7 +153,7 @@ impl Config {
             ((8..=32).contains(&self.bufsize), "bufsize", "8 to 32"),
             ((8..=31).contains(&self.max_stu), "max_stu", "8 to 31"),
             (self.max_stu <= self.bufsize, "max_stu", "at most bufsize"),
-            (self.max_stu <= self.medium.stu_exponent(), "max_stu", "at most what the medium carries"),
+            (self.max_stu <= self.carried(), "max_stu", "at most what the lower layer carries"),
             ((8..=31).contains(&self.cut_stu), "cut_stu", "8 to 31"),
             (self.interfaces > 0, "interfaces", "1 to 255"),
             (self.data_channels & !0b1110 == 0 && self.data_channels != 0, "data_channels", "bits 1 to 3"),

@@ -501,6 +501,11 @@ impl<M: Memory> Endpoint<M> {
         Some((id, event))
     }
 
+    /// News that waits to be polled, the next one first. A header among it keeps its Slot.
+    pub fn waiting(&self) -> impl Iterator<Item = &(ConnectionId, Event)> + Clone {
+        self.events.iter()
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) is due.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<u64> {

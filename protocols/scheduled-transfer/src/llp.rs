@@ -18,6 +18,7 @@
 //! | [Fibre Channel FC-LE](fibre_channel) | 24 | 2^23 | one FIFO | one FIFO |
 
 pub mod aal5;
+pub mod dix;
 pub mod ethernet;
 pub mod fibre_channel;
 pub mod hippi6400;

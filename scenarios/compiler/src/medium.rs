@@ -175,7 +175,11 @@ pub(crate) fn check_flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, source
         1 => "there is one channel for everything",
         _ => "Control goes on virtual channel 0, Data on 1",
     };
-    for (key, given) in [("priority", *filled(&flow.priority) != 0), ("st/cos", *filled(&st.cos) != 0)] {
+    for (key, given) in [
+        ("priority", *filled(&flow.priority) != 0),
+        ("st/control_priority", st.control_priority.is_some()),
+        ("st/cos", *filled(&st.cos) != 0),
+    ] {
         if given {
             let message = format!("{name} knows no such thing");
             c.once(Diagnostic::error("SC080", format!("{at}/{key}"), message).help(channels));

@@ -292,6 +292,7 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         Bound::Receiving => format!("rx_service of the hosts in \"{destination}\" is the bound"),
         Bound::Window => format!("the window of {} is the bound", count(end.job.enabled() as usize, "Block")),
         Bound::Slots => format!("{slots} Slots are the bound"),
+        Bound::Upper => format!("the upper layer of the hosts in \"{destination}\" is the bound"),
     };
     // Clear_To_Send and what a window has to cover go with the links and hosts alone.
     let (cts, busy) = way.cts_share(block);

@@ -63,6 +63,7 @@ pub const STUDIES: &[Study] = studies![
     "goal-transports",
     "st-collectives",
     "st-cts-window",
+    "st-delivery",
     "st-incast",
     "st-lossy",
     "st-media",

@@ -1,8 +1,10 @@
-//! The frames in which operations lie: on RapidIO that of Ethernet 802.3, on other media their own.
+//! The frames in which operations lie: on RapidIO that of Ethernet 802.3, or, of Data that does not go into
+//! one, of DIX Ethernet; on other media their own.
 
 use crate::config::Medium;
 use scheduled_transfer::Ula;
-use scheduled_transfer::llp::{ethernet, fibre_channel, hippi_fp, hippi6400, lane};
+use scheduled_transfer::llp;
+use scheduled_transfer::llp::{dix, ethernet, fibre_channel, hippi_fp, hippi6400, lane};
 
 /// What a frame brings.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +23,10 @@ pub(crate) fn overhead(medium: Option<Medium>) -> usize {
 pub(crate) fn emit(medium: Option<Medium>, (d_ula, s_ula): (Ula, Ula), operation: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(overhead(medium) + operation.len() + 64);
     let written = match medium {
+        None if llp::Medium::Ethernet.fits(operation).is_err() => {
+            dix::Frame { d_ula, s_ula, operation }.emit(&mut out);
+            Ok(())
+        }
         None | Some(Medium::Ethernet) => ethernet::Frame { d_ula, s_ula, operation }.emit(&mut out),
         Some(Medium::Hippi6400) => hippi6400::Frame { d_ula, s_ula, operation }.emit(&mut out),
         Some(Medium::HippiFp) => hippi_fp::Frame { d_ula, s_ula, operation }.emit(&mut out),
@@ -44,6 +50,7 @@ pub(crate) fn parse(medium: Option<Medium>, frame: &[u8]) -> Option<Found<'_>> {
         };
     }
     match medium {
+        None if dix::Frame::is(frame) => found!(dix::Frame::parse(frame)),
         None | Some(Medium::Ethernet) => found!(ethernet::Frame::parse(frame)),
         Some(Medium::Hippi6400) => found!(hippi6400::Frame::parse(frame)),
         Some(Medium::HippiFp) => found!(hippi_fp::Frame::parse(frame)),

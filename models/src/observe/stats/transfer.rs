@@ -123,6 +123,10 @@ pub struct TransferStats {
     pub paused: u64,
     /// Headers of Data that were delivered.
     pub headers: u64,
+    /// Most of them that waited for the upper layer at a time, over one connection.
+    pub most_waiting: u32,
+    /// Time that upper layers worked for headers and interrupts, ps.
+    pub upper_time: u64,
     /// Interrupts.
     pub interrupts: u64,
     /// Payloads of Control operations that were delivered.
@@ -170,6 +174,8 @@ impl TransferStats {
         self.logged += other.logged;
         self.paused += other.paused;
         self.headers += other.headers;
+        self.most_waiting = self.most_waiting.max(other.most_waiting);
+        self.upper_time += other.upper_time;
         self.interrupts += other.interrupts;
         self.payloads += other.payloads;
         self.broken = self.broken.or(other.broken);

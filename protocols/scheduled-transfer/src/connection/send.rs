@@ -168,8 +168,8 @@ impl Connection {
     }
 
     pub(crate) fn stu_exponent(&self, config: &crate::config::Config, channel: DataChannel) -> u32 {
-        let medium = config.medium.stu_exponent();
-        self.remote.max_stu.min(31).min(channel.stu_exponent()).min(medium).min(config.cut_stu)
+        let carried = config.carried();
+        self.remote.max_stu.min(31).min(channel.stu_exponent()).min(carried).min(config.cut_stu)
     }
 
     fn poll_data<M: Memory>(

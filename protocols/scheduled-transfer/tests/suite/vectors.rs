@@ -3,7 +3,7 @@
 use scheduled_transfer::checksum::{self, Sum};
 use scheduled_transfer::layout::{self, Layout, Place};
 use scheduled_transfer::llp::{Medium, SNAP, ULA_FIELDS};
-use scheduled_transfer::llp::{Ula, aal5, ethernet, fibre_channel, hippi_fp, hippi6400, lane};
+use scheduled_transfer::llp::{Ula, aal5, dix, ethernet, fibre_channel, hippi_fp, hippi6400, lane};
 use scheduled_transfer::wire::{Body, Flags, HEADER_BYTES, Header, Operation, View};
 use std::num::NonZeroU64;
 
@@ -490,5 +490,25 @@ fn rows_of_frames() {
         };
         let fits = frame.emit(Medium::TokenRing4, &mut vec![]).is_ok();
         assert_eq!(fits, octets <= lane::ROUTING_MAX_BYTES, "{octets}");
+    }
+}
+
+/// A DIX frame on a network of longer frames is told from one of 802.3 by its EtherType, comes back as it
+/// was, and ends with its operation.
+#[test]
+fn long_frames_have_an_ether_type() {
+    let mut operation: Vec<u8> = (0..40 + 32_768_u32).map(|at| at as u8).collect();
+    operation[0] = 0x1B << 3;
+    let (d_ula, s_ula) = (Ula([2, 0, 0, 0, 0, 1]), Ula([2, 0, 0, 0, 0, 2]));
+    let mut frame = Vec::new();
+    dix::Frame { d_ula, s_ula, operation: &operation }.emit(&mut frame);
+    assert_eq!(frame.len(), 22 + operation.len());
+    assert_eq!(frame[..14], [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x81, 0x81]);
+    assert_eq!(dix::Frame::parse(&frame), Ok(dix::Frame { d_ula, s_ula, operation: &operation }));
+    let mut short = Vec::new();
+    ethernet::Frame { d_ula, s_ula, operation: &operation[..1_064] }.emit(&mut short).unwrap();
+    assert!(dix::Frame::is(&frame) && !dix::Frame::is(&short) && dix::Frame::parse(&short).is_err());
+    for length in 0..62 {
+        assert!(dix::Frame::parse(&frame[..length]).is_err(), "{length}");
     }
 }

@@ -28,6 +28,8 @@ use std::sync::Arc;
 
 /// First of the type 9 streams for Scheduled Transfer; each flow has its own.
 const STREAM: u16 = 0x4000;
+/// Largest STU in such a stream, octets.
+const STREAM_STU: u32 = 32_768;
 /// Shares of frames are told in parts of this.
 const MILLION: u128 = 1_000_000;
 /// Op_timeout, in computed round trips, beside the time for what may be in front.
@@ -156,6 +158,11 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     if st.operation == Some(TransferKind::FetchOp) {
         st.function = st.function.or(Some(FunctionKind::Increment));
     }
+    if let Some(upper) = &mut st.upper {
+        for time in [&mut upper.header, &mut upper.poll, &mut upper.interrupt] {
+            *time = time.take().or(text("0 ps"));
+        }
+    }
     if let Some(request) = &mut st.request {
         request.interrupt = request.interrupt.or(Some(false));
     }
@@ -176,6 +183,9 @@ pub(crate) fn times(st: &StSpec) -> Vec<(String, &dyn Written)> {
         ("offset", of(&st.offset)),
         ("spread", of(&st.spread)),
         ("delay", of(&st.delay)),
+        ("upper/header", st.upper.as_ref().and_then(|upper| of(&upper.header))),
+        ("upper/poll", st.upper.as_ref().and_then(|upper| of(&upper.poll))),
+        ("upper/interrupt", st.upper.as_ref().and_then(|upper| of(&upper.interrupt))),
         ("end/after", st.end.as_ref().map(|end| &end.after as &dyn Written)),
     ];
     all.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time?))).collect()
@@ -278,7 +288,8 @@ pub(crate) fn ends(
         let software = patient(c, &hosts_of);
         way.between(software, software)
     });
-    let scale = Scale { way, connections: most };
+    let separate_control = st.control_priority.is_some_and(|own| own != *filled(&flow.priority));
+    let scale = Scale { way, connections: most, separate_control };
     let (begin, offset) = (filled(&st.at).get(), filled(&st.offset).get());
     let alone = |device: usize| vec![device];
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| alone(device));
@@ -292,6 +303,7 @@ pub(crate) fn ends(
             medium,
             interfaces: interfaces(device).iter().map(|&device| c.ids[device] as u16).collect(),
             priority: *filled(&flow.priority),
+            control_priority: st.control_priority.unwrap_or(*filled(&flow.priority)),
             cos: *filled(&st.cos),
             stream_id: STREAM + index,
             protocol: Config { interfaces: interfaces(device).len() as u8, ..protocol },
@@ -300,6 +312,7 @@ pub(crate) fn ends(
             connect_at: Time(begin.saturating_add(later)),
             spread: Duration(filled(&st.spread).get()),
             receives: st.receives,
+            upper: upper(st),
             faults: [faults(st, |shares| shares.control.as_ref()), faults(st, |shares| shares.data.as_ref())],
             delay: Duration(st.delay.as_ref().map_or(0, Quantity::get)),
             program: None,
@@ -310,6 +323,13 @@ pub(crate) fn ends(
         ends.insert(device, ProtocolConfig::Transfer(Box::new(end)));
     }
     Some(ends)
+}
+
+/// The upper layer of an end.
+fn upper(st: &StSpec) -> UpperLayer {
+    let Some(upper) = &st.upper else { return UpperLayer::default() };
+    let of = |time: &Option<Quantity<Picoseconds>>| Duration(filled(time).get());
+    UpperLayer { header: of(&upper.header), poll: of(&upper.poll), interrupt: of(&upper.interrupt) }
 }
 
 /// Interrupt and payload of requests.
@@ -379,6 +399,8 @@ struct Scale {
     way: Option<TransferPath>,
     /// Connections of the end that has most.
     connections: u64,
+    /// Control has a priority of its own.
+    separate_control: bool,
 }
 
 /// A host as slow as the slowest of these in everything, with as many places as any.
@@ -402,6 +424,7 @@ fn protocol(
 ) -> Config {
     let clock = Clock(software::ratio(c, device));
     let way = scale.way.as_ref();
+    let separate_control = scale.separate_control;
     let round_trip = way.map_or(0, TransferPath::round_trip);
     let slots = declared.slots;
     let block = 1 << job.blocksize;
@@ -411,7 +434,12 @@ fn protocol(
     let enabled = ends.saturating_mul(job.enabled());
     let queued = ends.saturating_mul(job.enabled().min(slots.into()));
     let contention = way.map_or(0, |way| way.contention(queued, enabled, block));
+    // At both ends, headers of all Data that can be enabled may wait, as far as there are Slots.
+    let stus = block.div_ceil(declared.stu.into()).saturating_add(2);
+    let delivered = enabled.saturating_mul(stus).min(ends.saturating_mul(slots.into()));
+    let software = upper(st).wait(delivered).saturating_mul(2);
     let automatic = TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip).saturating_add(contention);
+    let automatic = automatic.saturating_add(software);
     let op_timeout = match filled(&st.op_timeout).get() {
         Period::Time(time) => time,
         Period::Auto | Period::Off => clock.protocol(automatic).max(1),
@@ -425,7 +453,8 @@ fn protocol(
     let defaults = Config::default();
     let [_, (_, doubled), (_, delayed)] = shares(st);
     let ordered = [doubled, delayed].iter().all(|shares| shares.control.is_none() && shares.data.is_none());
-    let layer = medium::of(c, device).map_or(Layer::Ethernet, Medium::layer);
+    let medium = medium::of(c, device);
+    let layer = medium.map_or(Layer::Ethernet, Medium::layer);
     Config {
         op_timeout,
         max_retry: *filled(&st.max_retry),
@@ -444,6 +473,8 @@ fn protocol(
         compute: declared.checksum,
         missing_timeout,
         medium: layer,
+        stu_carried: medium.is_none().then_some(STREAM_STU.trailing_zeros()),
+        separate_control,
         ordered,
         ..defaults
     }

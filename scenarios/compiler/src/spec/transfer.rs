@@ -35,8 +35,8 @@ pub struct StSpec {
     /// Octets of a Block: a power of two, 256 to 1073741824 (default 8192).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<u64>,
-    /// Octets of a whole STU, a power of two from 256: to 1024 (default) on RapidIO, ethernet and atm-dix,
-    /// 4096 on atm-token-ring-4, 8192 on atm-lane, 16384 on atm-token-ring-16, 32768 on other media.
+    /// Octets of a whole STU, a power of two from 256 (default 1024): to 1024 on ethernet and atm-dix, 4096
+    /// on atm-token-ring-4, 8192 on atm-lane, 16384 on atm-token-ring-16, 32768 on RapidIO and other media.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stu: Option<u32>,
     /// Transfers that a destination receives at a time; others wait for their turn (default: no limit).
@@ -71,6 +71,11 @@ pub struct StSpec {
     /// (default "auto": the Op_timeout, and the time that everything takes that may be enabled); or "off".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing_timeout: Option<Quantity<AutoOffTime>>,
+    /// Priority of Control operations on RapidIO (default: that of the flow). With one of their own they
+    /// have a stream of their own, and do not wait behind Data of a lower priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 2))]
+    pub control_priority: Option<u8>,
     /// Class of service of the stream (default 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cos: Option<u8>,
@@ -151,6 +156,9 @@ pub struct StSpec {
     /// Byte order of the words of an end (default big).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub byte_order: Option<ByteOrderKind>,
+    /// What the upper layer of each end takes, and when it looks for news (default: nothing, and at once).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper: Option<UpperSpec>,
     /// Ends that declare something else; of several entries for one end the last counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<Vec<StEndSpec>>,
@@ -184,6 +192,22 @@ pub struct StEndSpec {
     /// Whether it sends and checks checksums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<bool>,
+}
+
+/// The upper layer of an end: it does one thing at a time. All that the protocol has to tell waits for it:
+/// requests of the other end, headers of Data, and that something is done.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpperSpec {
+    /// What each header of Data takes that is delivered (default "0 ps"). So long it keeps its Slot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<Quantity<Picoseconds>>,
+    /// It looks at multiples of this time, and goes on until nothing is left (default "0 ps": at once).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poll: Option<Quantity<Picoseconds>>,
+    /// What each interrupt takes, which comes first and makes it look between polls (default "0 ps").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<Quantity<Picoseconds>>,
 }
 
 /// What requests carry.

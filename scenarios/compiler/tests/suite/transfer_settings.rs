@@ -1,6 +1,6 @@
 //! Settings of Scheduled Transfer: what each changes, by hand.
 
-use crate::transfer::{LOSS, NEIGHBOUR, attempts, neighbours, pair, report, run};
+use crate::transfer::{LOSS, NEIGHBOUR, attempts, neighbours, pair, rate, report, run};
 use models::config::ProtocolConfig;
 use models::probe::{Probe, Signal, SignalKind};
 use models::stats::{TransferEnd, TransferTotals};
@@ -231,7 +231,8 @@ fn every_function_of_fetch_op_is_atomic() {
             r#", "ends": [{"endpoints": "ep/{0..1}", "byte_order": "little"}]"#,
         ] {
             let st = format!(
-                r#""operation": "fetch_op", "function": "{function}", "count": 100, "concurrent": 4, "max_retry": 12{ends},
+                r#""operation": "fetch_op", "function": "{function}", "count": 100, "concurrent": 4,
+                   "max_retry": 12{ends},
                    "loss": {{"control": 0.05, "data": 0.05}}, "doubled": {{"control": 0.05, "data": 0.05}}"#
             );
             let text = neighbours(r#""ep/0""#, &st)
@@ -389,4 +390,126 @@ fn data_channels_are_virtual_channels() {
     }
     // Most of the time a message is on its way: in the mean half of one, 20 us, is waited for.
     assert!(took(true, 1) > alone + 100 * 10_000_000, "{} ps, {alone} alone", took(true, 1));
+}
+
+/// A slow upper layer fills the Slots, and then sets the pace: an STU in the time that it takes for a
+/// header, or S - 2 of them from poll to poll, or a Block in the time of an interrupt. `check` says so.
+/// Nothing is lost, and no header ever finds a full queue.
+///
+/// Proves: ST-8.2-9, ST-5.2.5-3, ST-5.2.5-13
+#[test]
+fn a_slow_upper_layer_sets_the_pace() {
+    let st = r#""operation": "read", "bytes": 1048576"#;
+    let silent = rate(&run(&pair("", st)));
+    for (more, law) in [
+        (r#""notify": true, "upper": {"header": "1 us"}"#, 8.192),
+        (r#""notify": true, "upper": {"header": "1 us"}, "slots": 16"#, 8.192),
+        (r#""notify": true, "upper": {"header": "2 us"}, "slots": 65535"#, 4.096),
+        (r#""notify": true, "upper": {"poll": "20 us"}, "slots": 16"#, 14.0 * 8.192 / 20.0),
+        (r#""interrupt": true, "upper": {"interrupt": "8 us"}"#, 8.192),
+        // What is silent needs no upper layer.
+        (r#""upper": {"header": "1 us"}"#, silent),
+    ] {
+        let text = pair("", &format!("{st}, {more}"));
+        let totals = run(&text);
+        let found = rate(&totals);
+        assert!((found / law - 1.0).abs() < 0.03, "{more}: {found} Gb/s, the law says {law}: {totals:?}");
+        assert_eq!((totals.stats.timeouts, totals.stats.logged), (0, 0), "{more}: {totals:?}");
+        let slow = law < 0.9 * silent;
+        let said = report(&text).contains(r#"the upper layer of the hosts in "from" is the bound"#);
+        assert_eq!(said, slow, "{more}: {}", report(&text));
+        let full = more.contains("\"slots\": 16");
+        assert!(!full || (13..=14).contains(&totals.stats.most_waiting), "{more}: {totals:?}");
+    }
+}
+
+/// A small Read waits for the peer to look at the request, and for its own end to look at the result: two
+/// polls, to the picosecond. If its operations interrupt, it waits for three handlers at most.
+///
+/// Proves: ST-8.2-11, ST-7.4-1
+#[test]
+fn interrupts_spare_the_wait_for_a_poll() {
+    let times = |more: &str| {
+        let st = format!(r#""operation": "read", "bytes": 1024, "count": 20{more}"#);
+        run(&pair("", &st)).stats.times
+    };
+    let alone = times("");
+    let polled = times(r#", "upper": {"poll": "10 us"}"#);
+    assert!(polled[1..].iter().all(|&time| time == 20_000_000), "{polled:?}");
+    let told = r#", "interrupt": true, "request": {"interrupt": true}"#;
+    let signalled = times(&format!(r#"{told}, "upper": {{"poll": "10 us", "interrupt": "500 ns"}}"#));
+    let most = alone[19] + 3 * 500_000;
+    assert!(signalled[1..].iter().all(|time| (alone[0]..=most).contains(time)), "{signalled:?}, {alone:?}");
+    assert!(signalled[1..].iter().all(|&time| time >= alone[0] + 2 * 500_000), "{signalled:?}, {alone:?}");
+}
+
+/// On RapidIO an STU is a PDU of a stream, whose segments have 256 octets: with 62 octets of frame and
+/// header, 1 024 octets take 5 packets and 8 192 take 33, so the same octets take 40 or 33. `check` knows,
+/// and the run comes to it; the frames that do not go into one of 802.3 have an EtherType.
+///
+/// Proves: ST-4.2-1, ST-6.2.7-5
+#[test]
+fn stus_of_many_packets() {
+    let of = |stu: u32| {
+        let st = format!(r#""bytes": 4194304, "block": 65536, "stu": {stu}, "slots": 65535"#);
+        let text = pair("", &st);
+        let totals = run(&text);
+        assert_eq!(totals.stats.data.frames, 4_194_304 / u64::from(stu));
+        let said: f64 = report(&text)
+            .split("analytic payload rate ")
+            .nth(1)
+            .unwrap()
+            .split(' ')
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
+        let measured = rate(&totals);
+        assert!((0.97 * said..=1.0005 * said).contains(&measured), "{measured} of {said} Gb/s");
+        measured
+    };
+    let (small, large, largest) = (of(1_024), of(8_192), of(32_768));
+    // A whole packet takes 284 characters, the last one 90: 4 and one, or 32 and one.
+    let law = (8_192.0 / (32.0 * 284.0 + 90.0)) / (1_024.0 / (4.0 * 284.0 + 90.0));
+    assert!((large / small / law - 1.0).abs() < 0.01, "{small} and {large} Gb/s, the law says {law}");
+    assert!(largest > large, "{large} and {largest} Gb/s");
+    let long = data(&pair("", r#""bytes": 65536, "stu": 8192, "block": 65536"#));
+    assert!(long.len() == 8 && long.iter().all(|op| op.len() == 8_232));
+    let totals = run(&neighbours(
+        NEIGHBOUR,
+        &format!(
+            r#""operation": "read_back", "bytes": 200000, "stu": 16384, "block": 32768, "count": 3{LOSS}"#
+        ),
+    ));
+    assert_eq!(totals.stats.read_back, 12, "{totals:?}");
+}
+
+/// FetchOps beside a Write between the same two ends: a request waits for the STU of 32 KiB that is being
+/// cut into packets and one that waits behind it, or, with a priority of its own, for a packet at its
+/// source and one on the link, at each of two links.
+///
+/// Proves: ST-4.1-4
+#[test]
+fn control_has_a_priority_of_its_own() {
+    let of = |bulk: bool, more: &str| {
+        let mut text =
+            pair("", &format!(r#""operation": "fetch_op", "count": 50, "op_timeout": "10 ms"{more}"#));
+        if bulk {
+            let st = r#""bytes": 16777216, "block": 65536, "stu": 32768"#;
+            let flow = format!(r#"{{"name": "bulk", "from": "ep/0", "to": "ep/1", "st": {{{st}}}}}"#);
+            text = text.replace("}}],", &format!("}}}}, {flow}],"));
+        }
+        let flows = attempts(&text);
+        assert_eq!(flows.len(), if bulk { 2 } else { 1 });
+        let stats = &flows[0].stats;
+        assert_eq!((stats.completed, stats.timeouts, stats.logged), (50, 0, 0), "{:?}", flows[0]);
+        stats.times.iter().sum::<u64>()
+    };
+    let alone = of(false, "");
+    assert_eq!(alone, of(false, r#", "control_priority": 0"#), "the priority of the flow is none of its own");
+    let (behind, ahead) = (of(true, ""), of(true, r#", "control_priority": 2"#));
+    // 284 characters of 0.4 ns a packet, 129 packets an STU. FetchOp and FetchOp_Complete wait.
+    const PACKET: u64 = 113_600;
+    assert!(ahead <= alone + 50 * 2 * 4 * PACKET, "{ahead} ps, {alone} alone");
+    assert!(behind >= alone + 50 * 129 * PACKET, "{behind} ps, {alone} alone");
 }

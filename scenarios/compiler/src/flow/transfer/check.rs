@@ -1,6 +1,6 @@
 //! Whether the settings of a flow of Scheduled Transfer go together.
 
-use super::{declared, millionths, shares};
+use super::{STREAM_STU, declared, millionths, shares};
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::flow::kinds;
@@ -93,12 +93,10 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         );
     }
     let stu = *filled(&st.stu);
-    let carried = c.wires.iter().filter_map(|wire| wire.medium).map(|(medium, _)| medium.stu_max()).max();
-    if !(stu.is_power_of_two() && (256..=carried.unwrap_or(1_024).max(1_024)).contains(&stu)) {
-        let help = match carried.filter(|&most| most > 1_024) {
-            None => "allowed: 256, 512 or 1024".to_owned(),
-            Some(most) => format!("allowed: powers of two from 256 to {most}"),
-        };
+    let carried = c.wires.iter().map(|wire| wire.medium.map_or(STREAM_STU, |(medium, _)| medium.stu_max()));
+    let most = carried.max().unwrap_or(STREAM_STU);
+    if !(stu.is_power_of_two() && (256..=most).contains(&stu)) {
+        let help = format!("allowed: powers of two from 256 to {most}");
         range("st/stu", format!("STUs of {stu} octets are not possible"), &help);
     }
     if filled(&st.op_timeout).get() == Period::Time(0) {
