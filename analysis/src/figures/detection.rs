@@ -18,8 +18,8 @@ struct Point {
 
 fn point(report: &VariantReport) -> Option<(u64, Point)> {
     let stalls = stalls(report)?;
-    let noticed = report.run.outcome.totals.of::<LinxTotals>().map(|totals| totals.stats.detected);
-    let noticed = noticed.filter(|times| times.count > 0).next()?;
+    let mut noticed = report.run.outcome.totals.of::<LinxTotals>().map(|totals| totals.stats.detected);
+    let noticed = noticed.find(|times| times.count > 0)?;
     let length = stalls.length as f64;
     let mean = noticed.sum as f64 / noticed.count as f64;
     let noticed = [noticed.min as f64, mean, noticed.max as f64].map(|time| time / length);

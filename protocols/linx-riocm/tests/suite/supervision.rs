@@ -53,8 +53,7 @@ fn three_periods_without_a_heartbeat() {
     assert_eq!(timed_out(half_second(Options::default()), &all, false), None);
 }
 
-/// Another number of periods than the text has, by either rule: also for how long an answer to RESET and a gap
-/// are waited for.
+/// Another number of periods than the text has, by either rule, and for how long a gap is waited for.
 ///
 /// Proves: RIOCM-10.1.3-2, RIOCM-10.1.2-16
 #[test]

@@ -1,8 +1,9 @@
 //! What the compiler makes of LINX, run. The protocol clock makes its 100 ms a fabric microsecond, unless a
 //! test says otherwise.
 
+use models::probe::{Signal, SignalKind};
 use models::stats::{LinxEnd, LinxStats, LinxTotals};
-use models::{Progress, RunOptions, Watched};
+use models::{Probe, Progress, RunOptions, Watched};
 use scenarios::load;
 use serde_json::{Value, json};
 
@@ -566,4 +567,56 @@ fn a_dead_peer_is_noticed_in_the_last_period() {
             assert!((least..most + MICROSECOND).contains(&found), "{supervision} {periods}: {found}");
         }
     }
+}
+
+/// What nodes send, in words.
+#[derive(Default)]
+struct Words([Vec<String>; 2]);
+
+impl Probe for Words {
+    fn signal(&mut self, signal: &Signal) {
+        if let SignalKind::Sent { words, .. } = &signal.kind {
+            self.0[signal.device as usize].push(words.clone());
+        }
+    }
+}
+
+/// Two nodes with different wishes come to the smaller MTU and the longer period; REQ that cross make one
+/// connection; fragments are numbered on, and heartbeats leave between them, one a period, without a number.
+///
+/// Proves: RIOCM-10.1-3, RIOCM-10.1.1-3, RIOCM-10.1.1-5, RIOCM-10.1.1-6, RIOCM-10.1.1-9, RIOCM-10.1.1-10
+/// Proves: RIOCM-10.1.1-12, RIOCM-10.1.1.1-3, RIOCM-10.1.1.2-3, RIOCM-10.1.1.2-4, RIOCM-10.1.1.2-5
+/// Proves: RIOCM-10.1.2-2, RIOCM-10.1.2-3, RIOCM-10.1.2-7, RIOCM-10.1.2-8, RIOCM-10.1.2-11
+/// Proves: RIOCM-10.1.3-1, RIOCM-10.1.3-4, RIOCM-10.1.3-5
+#[test]
+fn two_nodes_say_what_the_text_says() {
+    let flow = json!({
+        "name": "f", "from": "ep/0", "to": "ep/1", "size": 250, "limit": 2,
+        "arrivals": {"constant": {"interval": "20 us", "phase": "20 us"}}, "linx": {"chart": true}
+    });
+    let node = json!({"mtu": 256, "hb_tmo": 5, "generation": 1, "first_cid": 512});
+    let mut system = system("45 us", node, json!([flow]));
+    let other = json!({"mtu": 128, "hb_tmo": 10, "generation": 66, "first_cid": 768});
+    system["overrides"] = json!([{"devices": "ep/1", "endpoint": {"linx": other}}]);
+    let plan =
+        load(&system.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let mut words = Words::default();
+    let mut simulation = Watched::new(plan.variants[0].config.clone(), RunOptions::default(), &mut words);
+    simulation.run(plan.variants[0].until, u64::MAX);
+    simulation.finish();
+    let [first, second] = words.0;
+    let ack = "ACK 1 to 66 (128, 10), cid 512";
+    let message = |seqno: u16| {
+        let parts = [("FRAG_START", 100), ("FRAG", 112), ("FRAG", 38)];
+        (seqno..).zip(parts).map(|(seqno, (name, octets))| format!("{name} {seqno}, {octets} octets"))
+    };
+    let mut expected: Vec<String> = vec!["REQ 1 (256, 5)".into(), ack.into(), ack.into()];
+    // One that proves that this end is up, and one in each 10 us from there.
+    let heartbeats = |count| (0..count).map(|_| "HEARTBEAT".to_owned());
+    expected
+        .extend(heartbeats(2).chain(message(0)).chain(heartbeats(2)).chain(message(3)).chain(heartbeats(1)));
+    assert_eq!(first, expected);
+    let ack = "ACK 66 to 1 (128, 10), cid 768".to_owned();
+    let expected = ["REQ 66 (128, 10)".to_owned(), ack.clone(), ack].into_iter().chain(heartbeats(5));
+    assert_eq!(second, expected.collect::<Vec<String>>());
 }
