@@ -419,6 +419,8 @@ pub struct SessionTotals {
     pub all_open: Option<Time>,
     /// Data goes on a stream that needs no OPEN.
     pub unopened: bool,
+    /// Broadcasts are copied by switches.
+    pub multicast: bool,
     /// What the nodes counted.
     pub stats: SessionStats,
     /// Every record, by device and peer.

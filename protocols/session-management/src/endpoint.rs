@@ -551,6 +551,13 @@ impl Endpoint {
         }
     }
 
+    /// Wants to know what the registers of a node say, if it does not know already (§3.3: a scan for
+    /// participants): [`Event::ReadRegisters`] follows. Whether it is known already where the node takes messages.
+    pub fn look_at(&mut self, peer: u16) -> bool {
+        self.ask_registers(peer);
+        self.contact(peer).is_some()
+    }
+
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: u64) {
         self.advance(now);

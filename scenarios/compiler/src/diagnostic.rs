@@ -387,6 +387,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC080", "something that a medium does not have"),
     ("SC090", "census with no instants or too many"),
     ("SC091", "session that does not go with its protocol"),
+    ("SC092", "broadcast by a group that cannot take part"),
+    ("SC093", "node that cannot be found in this way"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

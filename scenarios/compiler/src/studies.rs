@@ -43,6 +43,7 @@ pub const STUDIES: &[Study] = studies![
     "rpc-latency",
     "enumerate",
     "conduit-race-peers",
+    "conduit-leak",
     "conduit-storm",
     "session-message-loss",
     "session-figure-3-1",
@@ -67,6 +68,7 @@ pub const STUDIES: &[Study] = studies![
     "st-slots",
     "st-vs-voq",
     "ethernet-broadcast",
+    "ethernet-multicast",
 ];
 
 impl Study {

@@ -106,6 +106,9 @@ pub struct SessionNodeSpec {
     /// How nodes know where to send management messages (default assumed: it is hard-coded).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<ContactKind>,
+    /// Where this node says how it takes management messages, if a host sets the fabric up (default block).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub announces: Option<AnnouncesKind>,
     /// How long a node waits before it reads the registers again of one that is still initialising, by the
     /// protocol clock (default "1 s").
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,6 +187,16 @@ pub enum ContactKind {
     Registers,
 }
 
+/// Where a node says how it takes management messages.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnnouncesKind {
+    /// In its register block 0x000C.
+    Block,
+    /// It has no such block, and says so in its Component Tag.
+    ComponentTag,
+}
+
 /// An application that takes PDUs one after the other.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -223,6 +236,10 @@ pub struct SessionSpec {
     /// What is opened (default conduit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens: Option<OpensKind>,
+    /// Whether the endpoints of `from` find their peers themselves: they read the registers of all endpoints, and
+    /// open conduits or streams to those that take part, whoever `to` names (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<bool>,
     /// Whether attributes of a peer are asked for (REQUEST, ADVERTISE) before anything is opened (default
     /// false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -333,6 +350,11 @@ pub struct EthernetSpec {
     /// Every n-th frame is a broadcast: a copy to each peer (default 0: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast_every: Option<u32>,
+    /// Multicast group, with id 254, or 65534 where ids have 16 bits, to which a broadcast goes: the switches make
+    /// the copies. All nodes and no others are its members, and take management messages on one stream of type 9
+    /// (default: the source makes a copy for each peer).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multicast: Option<String>,
 }
 
 /// A node that begins anew.
