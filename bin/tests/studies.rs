@@ -757,8 +757,8 @@ fn conduit_storm() {
     }
 }
 
-/// What leaked streams cost, and when there is none left: a StreamID, a record, an OPEN and an ACCEPT for each
-/// node and round trip.
+/// What leaked streams cost, and when there is none left: a StreamID, a record, an OPEN and an ACCEPT for
+/// each node and round trip.
 #[test]
 fn conduit_leak() {
     let study = Study::run("conduit-leak");
@@ -870,7 +870,8 @@ fn ethernet_broadcast() {
     }
 }
 
-/// One frame on the link of its source for each broadcast instead of 15, one between the switches instead of 8.
+/// One frame on the link of its source for each broadcast instead of 15, and between the switches one instead
+/// of 8.
 ///
 /// Proves: SMP-7.3.2-1
 #[test]

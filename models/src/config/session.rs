@@ -111,7 +111,7 @@ pub struct SessionConfig {
 
 impl SessionConfig {
     /// Whether an id is that of the group to which Ethernet broadcasts go.
-    pub(crate) fn is_group(&self, id: u16) -> bool {
+    pub fn is_group(&self, id: u16) -> bool {
         matches!(self.protocol, SessionProtocol::Ethernet { multicast: Some(group), .. } if group == id)
     }
 }

@@ -50,15 +50,15 @@ fn next_word(words: &BTreeMap<u32, u32>) -> Option<u32> {
     attributes.find(|at| !words.contains_key(at))
 }
 
-/// The register of a node without a block that is read next: whether it carries messages and streams, then its
-/// Component Tag.
+/// The register of a node without a block that is read next: whether it carries messages and streams, then
+/// its Component Tag.
 fn next_outside(words: &BTreeMap<u32, u32>) -> Option<u32> {
     let all = [register_offset::SOURCE_OPERATIONS, register_offset::DESTINATION_OPERATIONS];
     all.into_iter().chain([register_offset::COMPONENT_TAG]).find(|at| !words.contains_key(at))
 }
 
-/// What the Component Tag says of a node without a block (Annex 2 5.1, 5.3). `cos`: that of the stream of a tag
-/// that names one.
+/// What the Component Tag says of a node without a block (Annex 2 5.1, 5.3). `cos`: that of the stream of a
+/// tag that names one.
 fn by_tag(words: &BTreeMap<u32, u32>, cos: u8) -> Participation {
     let word = |at| words.get(&at).copied().unwrap_or(0);
     let both = word(register_offset::SOURCE_OPERATIONS) & word(register_offset::DESTINATION_OPERATIONS);
