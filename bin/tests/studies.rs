@@ -778,8 +778,8 @@ fn conduit_storm() {
     }
 }
 
-/// What leaked streams cost, and when there is none left: a StreamID, a record, an OPEN and an ACCEPT for each
-/// node and round trip.
+/// What leaked streams cost, and when there is none left: a StreamID, a record, an OPEN and an ACCEPT for
+/// each node and round trip.
 #[test]
 fn conduit_leak() {
     let study = Study::run("conduit-leak");
@@ -792,9 +792,9 @@ fn conduit_leak() {
         assert!(count.allocated.abs_diff(law) <= 2, "{count:?}: {law} StreamIDs");
         assert!(count.allocated.abs_diff(count.records) <= 2, "{count:?}");
         assert!(count.allocated.abs_diff(count.leaked) <= 4, "{count:?}");
-        // Of the OPENs two are not answered yet.
+        // Of the OPENs two are not answered yet, or refused in the end.
         let unanswered = count.octets - 52 * count.allocated;
-        assert!(unanswered <= 2 * 28, "{count:?}");
+        assert!(unanswered <= 2 * 52, "{count:?}");
     }
     assert_eq!((literal.most_from_one, literal.stats.refuses), (500, 2));
     for (variant, nodes) in [("corrected-pair", 2), ("corrected-32", 32)] {
@@ -889,6 +889,45 @@ fn ethernet_broadcast() {
         assert_eq!(stats.broadcasts_delivered, 15 * broadcasts, "{variant}");
         assert_eq!(stats.pdus_delivered, 1_600 + 14 * broadcasts, "{variant}");
     }
+}
+
+/// One frame on the link of its source for each broadcast instead of 15, and between the switches one instead
+/// of 8.
+///
+/// Proves: SMP-7.3.2-1
+#[test]
+fn ethernet_multicast() {
+    let study = Study::run("ethernet-multicast");
+    let said = |variant: &str| {
+        let totals = conduits(&study, variant);
+        let stats = totals.stats;
+        assert_eq!((totals.pairs, totals.leaked, stats.pdus_lost), (120, 0, 0), "{variant}");
+        let broadcasts = if variant.starts_with("all") { 1_600 } else { 160 };
+        assert_eq!((stats.pdus_sent, stats.broadcasts), (1_600, broadcasts), "{variant}");
+        assert_eq!(stats.broadcasts_delivered, 15 * broadcasts, "{variant}");
+        assert_eq!(stats.pdus_delivered, 1_600 + 14 * broadcasts, "{variant}");
+        (stats.data_messages, stats.octets_delivered)
+    };
+    // Frames that leave their sources: each broadcast 15 times, or once.
+    assert_eq!(said("copies").0, 1_600 + 14 * 160);
+    assert_eq!(said("multicast").0, 1_600);
+    assert_eq!(said("all-copies").0, 15 * 1_600);
+    assert_eq!(said("all-multicast").0, 1_600);
+    assert_eq!(said("copies").1, said("multicast").1, "the same frames arrive");
+    // Where all frames are broadcasts an endpoint sends its s segments once, or to each of 15 peers, and then
+    // answers those of the others; beside them 30 OPENs and ACCEPTs.
+    let packets = |variant: &str, device: &str, port: u8| study.stats(variant, device, port).packets_sent;
+    let endpoints: Vec<String> = (0..16).map(|n| format!("ep/{n:02}")).collect();
+    let own: Vec<u64> = endpoints.iter().map(|ep| packets("all-multicast", ep, 0) - 30).collect();
+    let all: u64 = own.iter().sum();
+    for (endpoint, segments) in endpoints.iter().zip(&own) {
+        let copies = packets("all-copies", endpoint, 0);
+        assert_eq!(copies, 15 * segments + (all - segments) + 30, "{endpoint}");
+    }
+    // Between the switches, with 64 OPENs and 64 ACCEPTs: once, or to each of eight, with as many answers.
+    let here: u64 = own[..8].iter().sum();
+    assert_eq!(packets("all-multicast", "sw/0", 9), here + 128);
+    assert_eq!(packets("all-copies", "sw/0", 9), 8 * here + 8 * (all - here) + 128);
 }
 
 /// What the nodes say to each other in a run that is charted: whether the source says it, and what.

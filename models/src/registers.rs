@@ -11,7 +11,7 @@ use crate::observe::stats::FlowStats;
 use crate::packet::data::Data;
 use enumeration::Outline;
 use logical::register::file::{Block, Description, Identity, Role, Streaming};
-use logical::register::{RegisterFile, Serial, feature, operation, serial};
+use logical::register::{RegisterFile, Serial, feature, offset, operation, serial};
 use logical::wire::maintenance::{Access, Operation};
 use session_management::attribute::Attributes;
 use session_management::register::{self as session, Contact, Writer};
@@ -144,7 +144,10 @@ impl Space {
         } else {
             let id = if host { 0 } else { any };
             let role = Role::Endpoint { base_id: id as u8, large_base_id: id };
-            let operations = operation::READ | operation::WRITE | operation::WRITE_WITH_RESPONSE;
+            let mut operations = operation::READ | operation::WRITE | operation::WRITE_WITH_RESPONSE;
+            if own.tagged {
+                operations |= operation::MESSAGE | operation::STREAMING;
+            }
             (Serial::endpoint(host), ENDPOINT_MODEL, role, serial::ENDPOINT_ID, operations)
         };
         for &(a, b) in &outline.links {
@@ -221,10 +224,17 @@ impl Space {
         }
     }
 
-    /// The processor of the device announces where it takes management messages of session management.
+    /// The processor of the device announces where it takes management messages of session management: in its
+    /// block, or, without one, in its Component Tag, of which the host keeps the lower half.
     pub fn announce(&mut self, contact: Contact, attributes: &Attributes) {
-        let (_, session) = self.plugs.session.as_mut().expect("who announces has the block");
-        session.announce(contact, attributes);
+        if let Some((_, session)) = &mut self.plugs.session {
+            session.announce(contact, attributes);
+            return;
+        }
+        let tag = contact.component_tag(self.file.component_tag() as u16);
+        let tag = tag.expect("the compiler allows contacts that a tag can name");
+        let access = Access::register(offset::COMPONENT_TAG).expect("a register's offset");
+        self.carry_out(0, &request(access, Some(tag)));
     }
 
     /// The register at a byte offset, as port `via` sees it.
@@ -275,7 +285,7 @@ mod tests {
     fn no_write_links_messages_with_virtual_channels() {
         let able = PortVoq { gen_sup: true, rx_sup: true, ..PortVoq::default() };
         let deaf = PortVoq { rx_sup: true, ..PortVoq::default() };
-        let device = |switch, ports| OutlineDevice { switch, session: false, ports };
+        let device = |switch, ports| OutlineDevice { switch, session: false, tagged: false, ports };
         let outline = Outline {
             devices: vec![device(false, vec![able]), device(true, vec![able, deaf, able])],
             links: vec![((0, 0), (1, 0))],

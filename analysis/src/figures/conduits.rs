@@ -6,8 +6,11 @@ use crate::report::VariantReport;
 use crate::scene::Scene;
 use models::stats::{SessionCount, SessionTotals};
 
+/// Gets what a line shows.
+type Get = fn(&SessionCount) -> u64;
+
 /// What is drawn, in the order of the lines.
-const LINES: [(&str, fn(&SessionCount) -> u64); 3] = [
+const LINES: [(&str, Get); 3] = [
     ("conduits", |count| count.conduits),
     ("records of conduits", |count| count.records),
     ("leaked streams", |count| count.leaked),
@@ -37,7 +40,7 @@ fn settled(report: &VariantReport) -> u64 {
     let (counts, end) = (counts(report), report.run.outcome.end.0);
     let values = |count: &SessionCount| LINES.map(|(_, of)| of(count));
     let changes = counts.windows(2).filter(|pair| values(&pair[0]) != values(&pair[1]));
-    let last = changes.map(|pair| pair[1].at.0).last();
+    let last = changes.map(|pair| pair[1].at.0).max();
     let last = last.or(counts.first().map(|count| count.at.0)).unwrap_or(end);
     if last < end / 4 { (2 * last).min(end) } else { end }
 }
@@ -51,7 +54,7 @@ pub(super) fn conduits(caption: &Caption, reports: &[VariantReport]) -> Option<S
     let scales = Scales::new(panels, settled, |_| 0);
     let course = |(report, Scale { unit, end_ps, .. }): (&VariantReport, &Scale)| {
         let counts = counts(report);
-        let line = |of: fn(&SessionCount) -> u64| {
+        let line = |of: Get| {
             let points = counts.iter().filter(|count| count.at.0 <= *end_ps);
             let points = points.map(|count| (unit.scale(count.at.0 as f64), of(count) as f64));
             let begin = counts.first().map(|_| (0.0, 0.0));

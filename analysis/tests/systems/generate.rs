@@ -38,6 +38,10 @@ pub struct World {
     pub lanes: u64,
     /// Some link may run in symbol granularity.
     pub symbolic: bool,
+    /// Nodes read the registers of others.
+    pub scans: bool,
+    /// All nodes are in the group to which broadcasts of Ethernet go.
+    pub broadcast: bool,
     /// Groups of multicast.
     pub groups: Vec<String>,
     /// The end of the run, microseconds.
@@ -101,6 +105,8 @@ fn draw(d: &mut Draw, index: u64) -> Value {
         receiver: false,
         lanes: 4,
         symbolic: channels,
+        scans: false,
+        broadcast: false,
         groups: Vec::new(),
         until,
         mtu: d.of("mtu", &[32, 64, 100, 256]),
@@ -121,6 +127,7 @@ fn draw(d: &mut Draw, index: u64) -> Value {
         let chosen = d.below(list.len());
         list[chosen]["set"] = json!({"length": d.of("ExplicitLink/set", &["1 m", "30 m"])});
     }
+    world.scans = endpoint["session"]["contact"] == "registers";
     spec.insert("run".into(), run(d, &world));
     spec.insert("topology".into(), topology.clone());
     for (key, fields) in [("links", links), ("switch", switch), ("endpoint", endpoint), ("faults", faults)] {
@@ -717,6 +724,13 @@ fn multicast(d: &mut Draw, world: &mut World, spec: &mut Fields) {
     };
     group.insert("members".into(), members);
     d.set(&mut group, 40, "MulticastSpec/id", &[200]);
-    spec.insert("multicast".into(), json!([group]));
+    let typed = spec.get("endpoint").is_some_and(|endpoint| endpoint["session"]["management"] == "stream");
+    let mut groups = vec![Value::from(group)];
+    if typed && world.shape.endpoints.len() > 1 {
+        let id = if spec.get("id_bits").is_some_and(|bits| *bits == 16) { 65_534 } else { 254 };
+        groups.push(json!({"name": "everybody", "id": id, "members": "all"}));
+        world.broadcast = true;
+    }
+    spec.insert("multicast".into(), groups.into());
     world.groups.push("group".into());
 }

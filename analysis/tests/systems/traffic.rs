@@ -580,6 +580,9 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
     d.set(&mut node, 2, "SessionNodeSpec/refuses", &[true, false]);
     if world.configured {
         d.set(&mut node, 50, "SessionNodeSpec/contact", &["assumed", "registers"]);
+        if node.get("management").is_none_or(|management| management == "message") {
+            d.set(&mut node, 30, "SessionNodeSpec/announces", &["block", "component_tag"]);
+        }
     }
     if node.get("data").is_none_or(|data| data == "message") {
         d.set(&mut node, 30, "SessionNodeSpec/header", &["data", "data1", "data2"]);
@@ -649,6 +652,11 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
                 flow.insert("size".into(), 60.into());
             }
             d.set(&mut ethernet, 50, "EthernetSpec/broadcast_every", &[0, 1, 4]);
+            if world.broadcast && d.chance(60) {
+                ethernet.insert("multicast".into(), "everybody".into());
+                flow.insert("from".into(), "all".into());
+                flow.insert("to".into(), json!({"uniform": {}}));
+            }
             fields.insert("ethernet".into(), ethernet.into());
         }
         "stream" => {
@@ -700,6 +708,9 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
     }
     if kind != "unopened" {
         d.set(&mut fields, 15, "SessionSpec/request", &[true, false]);
+    }
+    if world.scans && kind != "unopened" && kind != "program" && kind != "script" {
+        d.set(&mut fields, 50, "SessionSpec/scan", &[true]);
     }
     begin(d, &mut fields);
     if kind != "program" && kind != "unopened" && d.chance(20) {

@@ -14,7 +14,7 @@ const TESTS: [&str; 4] = [
 
 /// What the test of a study compares with. What is not in here is measured, and so is what a description says
 /// behind "Measured:": tests hold its order of magnitude.
-const LAWS: [(&str, &str); 48] = [
+const LAWS: [(&str, &str); 49] = [
     ("conduit-leak", "a StreamID, a record and 52 octets for each node and round trip, until none is left"),
     (
         "conduit-race-peers",
@@ -26,6 +26,7 @@ const LAWS: [(&str, &str); 48] = [
     ),
     ("enumerate", "what the file describes is found; a slow host takes its time for each request"),
     ("ethernet-broadcast", "a broadcast is a frame for each of 15 peers"),
+    ("ethernet-multicast", "a broadcast is one frame on the link of its source, and one between switches"),
     ("hol-blocking", "1/3 of the link for three, 1 - 1/3 for the victim"),
     ("hol-saturation", "Karol, Hluchyj and Morgan 1987, table I"),
     ("hol-staging-queues", "1/7 of the hot link; a victim of the same queue gets 0.1 s / 0.3"),

@@ -21,7 +21,7 @@ use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use crate::config::{
     Announcement, ContactSource, ProgramTransport, ScriptStep, SessionConfig, SessionData, SessionProtocol,
-    Wanted,
+    UserCommand, Wanted,
 };
 use crate::observe::probe::{ProtocolFact, SignalKind};
 use crate::observe::stats::SessionStats;
@@ -32,7 +32,7 @@ use reader::Reader;
 use session_management::attribute::{Attribute, Attributes, Conveyance as DataChannel, HeaderFormat, List};
 use session_management::conduit::Side;
 use session_management::endpoint::{
-    Advertised, Config, Counters, Deadline, Endpoint, Event, Outstanding, StreamRef,
+    Advertised, Broadcast, Config, Counters, Deadline, Endpoint, Event, Outstanding, StreamRef,
 };
 use session_management::ethernet;
 use session_management::message::Command;
@@ -52,6 +52,7 @@ const FRAME_HEADER: usize = 14;
 #[derive(Debug)]
 enum Action {
     Create(u16),
+    Scan,
     CloseAll,
     Restart(bool),
     /// Octets leave as they are.
@@ -90,6 +91,8 @@ pub(crate) struct Session {
     /// Peers whose entry of the directory was read.
     known: BTreeSet<u16>,
     reader: Reader,
+    /// Ids that are scanned for participants.
+    scanning: BTreeSet<u16>,
     /// Peers that were asked for their attributes before they are sent an OPEN.
     asking: BTreeSet<u16>,
     agenda: BTreeMap<(u64, u64), Action>,
@@ -129,6 +132,7 @@ impl Session {
             open: BTreeMap::new(),
             known: BTreeSet::new(),
             reader: Reader::default(),
+            scanning: BTreeSet::new(),
             asking: BTreeSet::new(),
             agenda: BTreeMap::new(),
             entries: 0,
@@ -151,7 +155,11 @@ impl Session {
         };
         if let Some(creates) = &config.creates {
             let mut draws = Stream::new(seed, &creates.stream, Purpose::PHASE);
-            for &peer in creates.peers.iter() {
+            let scans = !config.scans.is_empty();
+            if scans {
+                session.plan(creates.at.0, Action::Scan);
+            }
+            for &peer in creates.peers.iter().filter(|_| !scans) {
                 let later =
                     if creates.spread.0 == 0 { 0 } else { draws.uniform_between(0, creates.spread.0) };
                 session.plan(creates.at.0 + later, Action::Create(peer as u16));
@@ -163,8 +171,8 @@ impl Session {
         for restart in &config.restarts {
             session.plan(restart.at.0, Action::Restart(restart.reuses));
         }
-        for (number, (at, ..)) in config.commands.iter().enumerate() {
-            session.plan(at.0, Action::Command(number));
+        for (number, command) in config.commands.iter().enumerate() {
+            session.plan(command.at.0, Action::Command(number));
         }
         for (number, (at, ..)) in config.injections.iter().enumerate() {
             session.plan(at.0, Action::Inject(number));
@@ -198,6 +206,7 @@ impl Session {
     fn act(&mut self, cx: &mut Cx<'_>, action: Action) {
         match action {
             Action::Create(peer) => self.create(cx, peer),
+            Action::Scan => self.scan(cx),
             Action::CloseAll => {
                 let open: Vec<(u16, Open)> = self.open.iter().map(|(&peer, &open)| (peer, open)).collect();
                 for (peer, open) in open {
@@ -272,11 +281,11 @@ impl Session {
 
     /// A USERDEFINED command of the scenario leaves.
     fn command(&mut self, cx: &mut Cx<'_>, number: usize) {
-        let (_, peer, code, octets) = self.config.commands[number].clone();
+        let UserCommand { to: peer, code, data, .. } = self.config.commands[number].clone();
         self.look_up(cx.now, peer);
         let cos = self.config.cos;
         // The compiler allows codes of such commands only.
-        let sent = self.endpoint.send_user_defined(cx.now, peer, (code, cos), None, &octets);
+        let sent = self.endpoint.send_user_defined(cx.now, peer, (code, cos), None, &data);
         self.stats.user_defined[0] += u64::from(sent.is_ok());
     }
 
@@ -296,6 +305,7 @@ impl Session {
         self.known.clear();
         self.asking.clear();
         self.reader = Reader::default();
+        self.scanning.clear();
         // Streams that are no conduits were not counted when they opened.
         if self.config.wanted == Wanted::Conduits {
             for _ in 0..self.open.len() {
@@ -315,6 +325,9 @@ impl Session {
         if self.config.script.is_none()
             && let Some(creates) = self.config.creates.clone()
         {
+            if !self.config.scans.is_empty() {
+                return self.scan(cx);
+            }
             for &peer in creates.peers.iter() {
                 self.create(cx, peer as u16);
             }
@@ -853,6 +866,9 @@ fn endpoint_config(config: &SessionConfig) -> Config {
     endpoint.first_number = config.first_number;
     endpoint.first_stream = config.first_stream;
     endpoint.rts = config.rts;
+    if let SessionProtocol::Ethernet { multicast: Some(group), .. } = config.protocol {
+        endpoint.broadcast = Broadcast::Multicast(group);
+    }
     endpoint.max_streams = config.stream_limit;
     endpoint.advertises = config.advertises;
     endpoint.pending_frames = config.frames_kept.into();

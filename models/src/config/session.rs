@@ -41,8 +41,8 @@ pub struct SessionConfig {
     pub understands: Vec<Id>,
     /// USERDEFINED commands for which it has a handler.
     pub user_commands: Vec<u8>,
-    /// USERDEFINED commands that it sends: when, to which node, CMD, user data.
-    pub commands: Vec<(Time, u16, u8, Vec<u8>)>,
+    /// USERDEFINED commands that it sends.
+    pub commands: Vec<UserCommand>,
     /// StreamIDs of the vendors' range on which it takes data without OPEN.
     pub vendor_streams: Vec<u16>,
     /// Class of service of streams to this node.
@@ -73,6 +73,12 @@ pub struct SessionConfig {
     pub poll: u32,
     /// It announces itself in its registers, which it has.
     pub announces: bool,
+    /// It has no register block, and announces itself in its Component Tag.
+    pub tagged: bool,
+    /// Whether it looks at the Component Tags of nodes without a block.
+    pub reads_tags: bool,
+    /// Ids whose registers it reads to find out whom it opens conduits to; empty: it knows them.
+    pub scans: Vec<u16>,
     /// It asks for the attributes of a peer (REQUEST) before it opens anything.
     pub asks_first: bool,
     /// It offers no protocol: every OPEN is refused.
@@ -103,6 +109,13 @@ pub struct SessionConfig {
     pub census: Option<Duration>,
 }
 
+impl SessionConfig {
+    /// Whether an id is that of the group to which Ethernet broadcasts go.
+    pub fn is_group(&self, id: u16) -> bool {
+        matches!(self.protocol, SessionProtocol::Ethernet { multicast: Some(group), .. } if group == id)
+    }
+}
+
 /// How a node learns where others take management messages, and their periods.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum ContactSource {
@@ -121,6 +134,19 @@ pub enum Wanted {
     Streams(u16),
     /// Nothing: data goes on this StreamID of the vendors' range.
     Nothing(u16),
+}
+
+/// A USERDEFINED command that a node sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserCommand {
+    /// When.
+    pub at: Time,
+    /// Id of the node that it goes to.
+    pub to: u16,
+    /// CMD, from 0xF0 on.
+    pub code: u8,
+    /// User data.
+    pub data: Vec<u8>,
 }
 
 /// A restart of a node.
@@ -170,6 +196,8 @@ pub enum SessionProtocol {
     Ethernet {
         /// Every n-th PDU is broadcast: a copy to each peer. 0: none.
         broadcast_every: u32,
+        /// Id of a multicast group that is sent one copy for all: the switches make the others.
+        multicast: Option<u16>,
     },
 }
 

@@ -419,6 +419,8 @@ pub struct SessionTotals {
     pub all_open: Option<Time>,
     /// Data goes on a stream that needs no OPEN.
     pub unopened: bool,
+    /// Broadcasts are copied by switches.
+    pub multicast: bool,
     /// What the nodes counted.
     pub stats: SessionStats,
     /// Every record, by device and peer.
@@ -446,7 +448,8 @@ pub struct SessionCount {
     pub orphans: u64,
     /// Streams that are open at their receivers: so many StreamIDs are taken.
     pub streams: u64,
-    /// Of these, streams that are of no use: in no conduit, or, where none are wanted, unknown to their source.
+    /// Of these, streams that are of no use: in no conduit, or, where none are wanted, unknown to their
+    /// source.
     pub leaked: u64,
     /// StreamIDs handed out so far.
     pub allocated: u64,

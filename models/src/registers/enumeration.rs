@@ -9,7 +9,7 @@ use crate::registers::{self, Effect, NO_ROUTE, Space};
 use logical::enumeration::{Enables, Enumerator, Event, Options, Phase, Target};
 use logical::wire::maintenance::HOP_COUNT_MAX;
 use sim_core::Time;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use voq_backpressure::csr;
 
 /// What enumeration needs to know of a fabric.
@@ -30,6 +30,8 @@ pub struct OutlineDevice {
     pub switch: bool,
     /// It has the block of session management.
     pub session: bool,
+    /// It is a node of session management without that block, and says so in its Component Tag.
+    pub tagged: bool,
     /// Part 12 abilities of its ports.
     pub ports: Vec<PortVoq>,
 }
@@ -37,16 +39,16 @@ pub struct OutlineDevice {
 impl Outline {
     /// The outline of a fabric that is set up by a host.
     pub fn of(config: &FabricConfig) -> Option<Self> {
-        let nodes: BTreeSet<u32> = config
-            .agents
-            .iter()
-            .filter(|agent| {
-                agent.parts.iter().any(|part| matches!(part.protocol, ProtocolConfig::Session(_)))
+        let parts = config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
+        let nodes: BTreeMap<u32, bool> = parts
+            .filter_map(|(agent, part)| match &part.protocol {
+                ProtocolConfig::Session(node) => Some((agent.device, node.tagged)),
+                _ => None,
             })
-            .map(|agent| agent.device)
             .collect();
         let devices = config.devices.iter().zip(0..).map(|(device, index)| OutlineDevice {
-            session: nodes.contains(&index),
+            session: nodes.get(&index) == Some(&false),
+            tagged: nodes.get(&index) == Some(&true),
             switch: matches!(device.model, DeviceModel::Switch(_)),
             ports: device.ports.iter().map(|port| port.voq).collect(),
         });
@@ -265,7 +267,11 @@ pub(crate) fn report(
     spaces: &[Space],
     as_planned: bool,
 ) -> EnumerationReport {
-    let by_tag = |tag: u32| spaces.iter().position(|s| s.file.component_tag() == tag).map(|d| d as u32);
+    // A node of session management without a block has the upper half for itself, with the first bit set.
+    let number = |tag: u32| if tag & 1 << 31 == 0 { tag } else { tag & 0xFFFF };
+    let by_tag = |tag: u32| {
+        spaces.iter().position(|space| number(space.file.component_tag()) == tag).map(|device| device as u32)
+    };
     let devices = (1..).zip(host.devices()).zip(&diary.found).map(|((tag, found), &at)| FoundReport {
         device: by_tag(tag),
         tag,

@@ -221,7 +221,7 @@ fn with_sessions(net: &mut Net, seed: u64) {
     let peers = Arc::new(members.clone());
     let algorithm = d.of(&Algorithm::ALL);
     let data = d.of(&[SessionData::Message(1), SessionData::Message(40), SessionData::Stream]);
-    let ethernet = SessionProtocol::Ethernet { broadcast_every: 3 };
+    let ethernet = SessionProtocol::Ethernet { broadcast_every: 3, multicast: None };
     let protocol = if d.chance(70) { SessionProtocol::Plain(0x0200) } else { ethernet };
     let (mut nodes, mut senders) = (Vec::new(), Vec::new());
     for (place, &e) in members.iter().enumerate() {
@@ -272,6 +272,9 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 contacts: ContactSource::Assumed,
                 poll: 1_000_000,
                 announces: false,
+                tagged: false,
+                reads_tags: false,
+                scans: Vec::new(),
                 asks_first: false,
                 program: None,
                 refuses: false,

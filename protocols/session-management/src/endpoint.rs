@@ -91,8 +91,8 @@ pub struct Config {
     pub first_number: u32,
     /// The first StreamID handed out to each peer.
     pub first_stream: u16,
-    /// StreamIDs of the vendor's range on which data is taken without OPEN (§3.8.2): DATA without Offset octets,
-    /// or DATA3, COS 0.
+    /// StreamIDs of the vendor's range on which data is taken without OPEN (§3.8.2): DATA without Offset
+    /// octets, or DATA3, COS 0.
     pub vendor_streams: Vec<u16>,
     /// Streams from one peer at most, resting ones included.
     pub max_streams: u16,
@@ -551,6 +551,14 @@ impl Endpoint {
         }
     }
 
+    /// Wants to know what the registers of a node say, if it does not know already (§3.3: a scan for
+    /// participants): [`Event::ReadRegisters`] follows. Whether it is known already where the node takes
+    /// messages.
+    pub fn look_at(&mut self, peer: u16) -> bool {
+        self.ask_registers(peer);
+        self.contact(peer).is_some()
+    }
+
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: u64) {
         self.advance(now);
@@ -793,8 +801,8 @@ impl Endpoint {
             && !self.memory.rests(stream_ref)
     }
 
-    /// A free StreamID for data from `peer`: one for applications, or of the vendor's range if that is the rule
-    /// of its protocol (§3.5.2.5).
+    /// A free StreamID for data from `peer`: one for applications, or of the vendor's range if that is the
+    /// rule of its protocol (§3.5.2.5).
     fn allocate(&mut self, peer: u16, protocol: Protocol) -> Option<u16> {
         let max = u32::from(self.config.max_streams.min(APPLICATION_STREAMS));
         let vendor = self.offer(protocol).is_some_and(|offer| offer.vendor_streams);

@@ -69,6 +69,7 @@ impl Compiler<'_> {
                 .map(|(device, ports)| OutlineDevice {
                     switch: self.graph.is_switch(device),
                     session: false,
+                    tagged: false,
                     ports: ports.iter().map(|port| port.voq).collect(),
                 })
                 .collect(),

@@ -397,6 +397,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC087", "setting of LINX that makes no sense"),
     ("SC090", "census with no instants or too many"),
     ("SC091", "session that does not go with its protocol"),
+    ("SC092", "broadcast by a group that cannot take part"),
+    ("SC093", "node that cannot be found in this way"),
     ("SC100", "requirement of neither flows nor links, or of both"),
     ("SC101", "requirement that asks for nothing"),
     ("SC102", "no such link"),

@@ -44,6 +44,7 @@ pub const STUDIES: &[Study] = studies![
     "rpc-latency",
     "enumerate",
     "conduit-race-peers",
+    "conduit-leak",
     "conduit-storm",
     "session-message-loss",
     "session-figure-3-1",
@@ -72,6 +73,7 @@ pub const STUDIES: &[Study] = studies![
     "st-slots",
     "st-vs-voq",
     "ethernet-broadcast",
+    "ethernet-multicast",
 ];
 
 impl Study {

@@ -1,7 +1,7 @@
 //! What the conduits of all nodes come to, seen from above: no node could find that out.
 
 use super::{Session, census};
-use crate::config::Wanted;
+use crate::config::{SessionProtocol, Wanted};
 use crate::observe::stats::{ConduitEnd, SessionTotals};
 use session_management::conduit::{Record, Side};
 use session_management::endpoint::StreamRef;
@@ -15,6 +15,8 @@ pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTo
     let mut expected = BTreeSet::new();
     for &(_, node) in nodes {
         totals.stats.add(&node.totals());
+        totals.multicast |=
+            matches!(node.config.protocol, SessionProtocol::Ethernet { multicast: Some(_), .. });
         totals.unopened |= matches!(node.config.wanted, Wanted::Nothing(_));
         let own = node.config.node;
         let conduits = node.config.creates.iter().filter(|_| node.config.wanted == Wanted::Conduits);

@@ -111,6 +111,8 @@ impl Session {
         };
         let managed =
             self.config.directory.get(&transmit.destination).is_some_and(|entry| own(entry.contact));
+        // What goes to a group goes where every node takes management messages.
+        let managed = managed || self.config.is_group(transmit.destination);
         let headless = matches!(transmit.conveyance, Contact::Stream { .. }) && !managed;
         let command = octets.first().copied().and_then(Command::from_code).filter(|_| !headless);
         let data = headless || matches!(command, Some(Command::Data | Command::Data1 | Command::Data2));

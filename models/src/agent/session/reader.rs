@@ -7,9 +7,10 @@ use super::{Outcome, Session};
 use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Cx, Send, Token};
 use logical::register::discovery::Discovery;
+use logical::register::{offset as register_offset, operation};
 use logical::wire::maintenance::Access;
 use session_management::attribute::Attributes;
-use session_management::register::{self, Contact, EF_ID, Participation, offset};
+use session_management::register::{self, Carries, Contact, EF_ID, Participation, offset};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Hop count of accesses to endpoints.
@@ -25,6 +26,8 @@ struct Walk {
     asked: Option<(Token, Access)>,
     /// A register of the block cannot be read.
     failed: bool,
+    /// Registers of a node without the block, by their offsets.
+    outside: BTreeMap<u32, u32>,
 }
 
 /// Nodes whose registers are read, or will be.
@@ -47,6 +50,24 @@ fn next_word(words: &BTreeMap<u32, u32>) -> Option<u32> {
     attributes.find(|at| !words.contains_key(at))
 }
 
+/// The register of a node without a block that is read next: whether it carries messages and streams, then
+/// its Component Tag.
+fn next_outside(words: &BTreeMap<u32, u32>) -> Option<u32> {
+    let all = [register_offset::SOURCE_OPERATIONS, register_offset::DESTINATION_OPERATIONS];
+    all.into_iter().chain([register_offset::COMPONENT_TAG]).find(|at| !words.contains_key(at))
+}
+
+/// What the Component Tag says of a node without a block (Annex 2 5.1, 5.3). `cos`: that of the stream of a
+/// tag that names one.
+fn by_tag(words: &BTreeMap<u32, u32>, cos: u8) -> Participation {
+    let word = |at| words.get(&at).copied().unwrap_or(0);
+    let both = word(register_offset::SOURCE_OPERATIONS) & word(register_offset::DESTINATION_OPERATIONS);
+    let carries =
+        Carries { messages: both & operation::MESSAGE != 0, streams: both & operation::STREAMING != 0 };
+    let tag = register::component_tag(word(register_offset::COMPONENT_TAG), cos);
+    if register::tag_counts(&[], tag, carries) { tag } else { Participation::None }
+}
+
 impl Session {
     /// The registers of a node are wanted.
     pub(super) fn read_registers(&mut self, cx: &mut Cx<'_>, peer: u16) {
@@ -60,7 +81,8 @@ impl Session {
             if self.reader.walk.is_none() {
                 let Some(peer) = self.reader.waiting.pop_front() else { return };
                 let (list, words) = (Discovery::new(), BTreeMap::new());
-                self.reader.walk = Some(Walk { peer, list, words, asked: None, failed: false });
+                self.reader.walk =
+                    Some(Walk { peer, list, words, asked: None, failed: false, outside: BTreeMap::new() });
             }
             let Some(walk) = &mut self.reader.walk else { return };
             if walk.asked.is_some() {
@@ -69,10 +91,13 @@ impl Session {
             let block = walk.list.find(EF_ID).map(u32::from);
             let access = match walk.list.end() {
                 None => walk.list.poll_transmit(),
-                Some(_) => block
-                    .filter(|_| !walk.failed)
-                    .zip(next_word(&walk.words))
-                    .and_then(|(block, at)| Access::register(block + at).ok()),
+                Some(_) if walk.failed => None,
+                Some(_) => match block {
+                    Some(block) => next_word(&walk.words).map(|at| block + at),
+                    None if self.config.reads_tags => next_outside(&walk.outside),
+                    None => None,
+                }
+                .and_then(|at| Access::register(at).ok()),
             };
             let Some(access) = access else {
                 self.read_through(cx);
@@ -99,6 +124,9 @@ impl Session {
                 let reading = register::read_block(word, self.config.mode);
                 (reading.participation, reading.attributes)
             }
+            None if !walk.failed && self.config.reads_tags => {
+                (by_tag(&walk.outside, self.config.cos), Attributes::default())
+            }
             // What cannot be read says nothing.
             _ => (Participation::None, Attributes::default()),
         };
@@ -114,6 +142,23 @@ impl Session {
             format!("has read registers of id {}: {says}", walk.peer)
         });
         self.endpoint.handle_participation(cx.now, walk.peer, participation, &attributes);
+        if self.scanning.contains(&walk.peer) && !matches!(participation, Participation::Initialising(_)) {
+            self.scanning.remove(&walk.peer);
+            if matches!(participation, Participation::Ready(_)) {
+                self.create(cx, walk.peer);
+            }
+        }
+    }
+
+    /// Reads the registers of all nodes there are, to open conduits to those that take part.
+    pub(super) fn scan(&mut self, cx: &mut Cx<'_>) {
+        for peer in self.config.scans.clone() {
+            if self.endpoint.look_at(peer) {
+                self.create(cx, peer);
+            } else {
+                self.scanning.insert(peer);
+            }
+        }
     }
 
     /// What became of a register access. False: it was none.
@@ -131,10 +176,14 @@ impl Session {
         match (walk.list.end(), word) {
             (None, Some(word)) => walk.list.handle_read(word),
             (None, None) => walk.list.handle_failure(),
-            (Some(_), Some(word)) => {
-                let block = walk.list.find(EF_ID).map_or(0, u32::from);
-                walk.words.insert(access.offset() - block, word);
-            }
+            (Some(_), Some(word)) => match walk.list.find(EF_ID) {
+                Some(block) => {
+                    walk.words.insert(access.offset() - u32::from(block), word);
+                }
+                None => {
+                    walk.outside.insert(access.offset(), word);
+                }
+            },
             (Some(_), None) => walk.failed = true,
         }
         self.read_on(cx);

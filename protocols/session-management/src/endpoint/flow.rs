@@ -148,12 +148,13 @@ impl Endpoint {
         agreed.map(Contact::Mailbox).or_else(|| self.contact(peer))
     }
 
-    /// Sends a PDU on a stream of the vendor's range, which needs no OPEN (§3.8.2): as DATA where the peer takes
-    /// management messages, or as DATA3 on the type 9 stream of that number. Nobody can stop such a stream.
+    /// Sends a PDU on a stream of the vendor's range, which needs no OPEN (§3.8.2): as DATA where the peer
+    /// takes management messages, or as DATA3 on the type 9 stream of that number. Nobody can stop such a
+    /// stream.
     ///
     /// # Errors
-    /// [`Refused::NoStream`] if the stream is not of that range, [`Refused::NoParticipant`] if it is not known
-    /// where the peer takes messages, [`Refused::TooLong`].
+    /// [`Refused::NoStream`] if the stream is not of that range, [`Refused::NoParticipant`] if it is not
+    /// known where the peer takes messages, [`Refused::TooLong`].
     pub fn send_unopened(
         &mut self,
         now: u64,

@@ -1,5 +1,7 @@
 //! Flows of session management: every endpoint of `from` and `to` becomes a node.
 
+mod broadcast;
+mod discovery;
 mod vendor;
 
 use super::messages::{self, Carried};
@@ -137,6 +139,7 @@ pub(crate) fn defaults() -> SessionNodeSpec {
         rts: Some(true),
         mute: Some(false),
         contact: Some(ContactKind::Assumed),
+        announces: Some(AnnouncesKind::Block),
         poll: text("1 s"),
         refuses: Some(false),
         consumer: None,
@@ -171,6 +174,7 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     }
     session.opens.get_or_insert(OpensKind::Conduit);
     session.request.get_or_insert(false);
+    session.scan.get_or_insert(false);
     session.chart.get_or_insert(false);
 }
 
@@ -357,6 +361,9 @@ pub(crate) fn nodes(
     let scripts = scripts(c, &at, session, &by_name);
     let restarts = restarts(c, &at, session, &by_name);
     let injections = injections(c, &at, session, &by_name);
+    let tags = settings.values().any(|found| *filled(&found.node.announces) == AnnouncesKind::ComponentTag);
+    let scans = discovery::scans(c, &at, session, &settings);
+    let group = broadcast::group(c, &at, session, &by_name, &directory);
     let commands = vendor::commands(c, &at, session, &by_name);
     let vendor = session.vendor.as_ref().and_then(|vendor| vendor::identity(vendor).ok());
     if c.out.len() > before {
@@ -364,7 +371,8 @@ pub(crate) fn nodes(
     }
     let protocol = match (&session.ethernet, vendor) {
         (Some(ethernet), _) => {
-            SessionProtocol::Ethernet { broadcast_every: *filled(&ethernet.broadcast_every) }
+            let broadcast_every = *filled(&ethernet.broadcast_every);
+            SessionProtocol::Ethernet { broadcast_every, multicast: group }
         }
         (None, Some((vendor, name))) => {
             let streams = session.vendor.as_ref().and_then(|vendor| vendor.streams) == Some(true);
@@ -438,6 +446,9 @@ pub(crate) fn nodes(
             },
             poll: *poll,
             announces: c.host.is_some(),
+            tagged: *filled(&node.announces) == AnnouncesKind::ComponentTag,
+            reads_tags: tags,
+            scans: scans.iter().copied().filter(|&id| id != c.ids[device] as u16).collect(),
             asks_first: *filled(&session.request),
             refuses: *filled(&node.refuses),
             wanted: match filled(&session.opens) {
@@ -515,6 +526,7 @@ fn settings_of(c: &mut Compiler<'_>, device: usize, session: &SessionSpec) -> Op
         c.once(finding.help("go_at < stop_at"));
     }
     let vendor = vendor::settings(c, &at, &name, &node, session);
+    discovery::check_announcement(c, &at, &node, contact);
     let [retry, timeout, xon, poll] = periods;
     let typed_data = *filled(&node.data) == CarrierKind::Stream;
     let announcement = Announcement { contact, periods: [retry, timeout, xon], typed_data };

@@ -65,12 +65,12 @@ pub struct SessionNodeSpec {
     /// Header of data messages to this node, where data goes by type 11 (default data).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<HeaderKind>,
-    /// Octets between header and payload of data messages (DATA_OFFSET) on streams that this node opens, where
-    /// what the peer has advertised leaves that (default 0).
+    /// Octets between header and payload of data messages (DATA_OFFSET) on streams that this node opens,
+    /// where what the peer has advertised leaves that (default 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_offset: Option<u8>,
-    /// MTU of Ethernet that this node takes: a number alone, or any from one to another, of which its OPEN asks
-    /// for the largest (default: that of the flow).
+    /// MTU of Ethernet that this node takes: a number alone, or any from one to another, of which its OPEN
+    /// asks for the largest (default: that of the flow).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<MtuSpec>,
     /// Whether who opens a further stream to this node gets the one that it has (default false: a new one).
@@ -87,11 +87,12 @@ pub struct SessionNodeSpec {
     /// digits. They take a vendor's protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vendor_attributes: Option<Vec<String>>,
-    /// Identifiers of vendors' attributes that this node understands, in hexadecimal digits: "78" to "7f", "ef00"
-    /// to "efff", "fe000000" to "ffffffff". It refuses an OPEN with any other.
+    /// Identifiers of vendors' attributes that this node understands, in hexadecimal digits: "78" to "7f",
+    /// "ef00" to "efff", "fe000000" to "ffffffff". It refuses an OPEN with any other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub understands: Option<Vec<String>>,
-    /// Codes of USERDEFINED commands for which this node has a handler, 240 to 255; others it reports as unknown.
+    /// Codes of USERDEFINED commands for which this node has a handler, 240 to 255; others it reports as
+    /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_commands: Option<Vec<u8>>,
     /// StreamIDs of the vendors' range, 57344 to 61439, on which this node takes data without OPEN.
@@ -106,6 +107,9 @@ pub struct SessionNodeSpec {
     /// How nodes know where to send management messages (default assumed: it is hard-coded).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<ContactKind>,
+    /// Where this node says how it takes management messages, if a host sets the fabric up (default block).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub announces: Option<AnnouncesKind>,
     /// How long a node waits before it reads the registers again of one that is still initialising, by the
     /// protocol clock (default "1 s").
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,6 +188,16 @@ pub enum ContactKind {
     Registers,
 }
 
+/// Where a node says how it takes management messages.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnnouncesKind {
+    /// In its register block 0x000C.
+    Block,
+    /// It has no such block, and says so in its Component Tag.
+    ComponentTag,
+}
+
 /// An application that takes PDUs one after the other.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -223,6 +237,10 @@ pub struct SessionSpec {
     /// What is opened (default conduit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens: Option<OpensKind>,
+    /// Whether the endpoints of `from` find their peers themselves: they read the registers of all endpoints,
+    /// and open conduits or streams to those that take part, whoever `to` names (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<bool>,
     /// Whether attributes of a peer are asked for (REQUEST, ADVERTISE) before anything is opened (default
     /// false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -333,6 +351,11 @@ pub struct EthernetSpec {
     /// Every n-th frame is a broadcast: a copy to each peer (default 0: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast_every: Option<u32>,
+    /// Multicast group, with id 254, or 65534 where ids have 16 bits, to which a broadcast goes: the switches
+    /// make the copies. All nodes and no others are its members, and take management messages on one stream
+    /// of type 9 (default: the source makes a copy for each peer).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multicast: Option<String>,
 }
 
 /// A node that begins anew.

@@ -181,8 +181,8 @@ fn opens_carry_what_was_advertised() {
     assert_eq!(open(apart, false), open("", false));
 }
 
-/// The header of data that the receiver names in ACCEPT, and the Offset octets that the opener asks for, are in
-/// front of every PDU, and in no length of it.
+/// The header of data that the receiver names in ACCEPT, and the Offset octets that the opener asks for, are
+/// in front of every PDU, and in no length of it.
 ///
 /// Proves: SMP-3.5.3.9-1
 /// Proves: SMP-3.5.3.3-1
@@ -217,8 +217,8 @@ fn a_pdu_of_data2_is_one_message() {
     }
 }
 
-/// Of two ranges the smaller end is agreed, and a longer frame is lost at its source. A node that takes one MTU
-/// alone refuses who asks for less, so two such nodes come to no conduit.
+/// Of two ranges the smaller end is agreed, and a longer frame is lost at its source. A node that takes one
+/// MTU alone refuses who asks for less, so two such nodes come to no conduit.
 ///
 /// Proves: SMP-3.8.2-4
 /// Proves: SMP-7.2.1-2
@@ -254,8 +254,8 @@ fn a_further_stream_is_the_same_or_another() {
     }
 }
 
-/// A vendor's protocol has its VENDOR and PROTOCOL_NAME in each OPEN and ACCEPT, and may hand out StreamIDs of
-/// the vendors' range.
+/// A vendor's protocol has its VENDOR and PROTOCOL_NAME in each OPEN and ACCEPT, and may hand out StreamIDs
+/// of the vendors' range.
 ///
 /// Proves: SMP-6.2-1
 /// Proves: SMP-3.5.2.5-2
@@ -305,8 +305,8 @@ fn user_defined_commands() {
     assert_eq!((totals.stats.user_defined, totals.pairs), ([3, 1, 2], 1), "{totals:?}");
 }
 
-/// Data on a stream of the vendors' range needs no OPEN, but a definition. Without one there is an answer, not
-/// more than one in 100 ms.
+/// Data on a stream of the vendors' range needs no OPEN, but a definition. Without one there is an answer,
+/// not more than one in 100 ms.
 ///
 /// Proves: SMP-3.8.2-9
 /// Proves: SMP-3.5.2.5-4
@@ -373,4 +373,62 @@ fn frames_that_are_kept() {
         assert_eq!(stats.pdus_waiting, kept, "{stats:?}");
         assert_eq!(stats.frames_dropped, 15 - stats.pdus_delivered - kept);
     }
+}
+
+/// Four endpoints that a host has set up, of which two are nodes that read registers; settings of the second.
+fn discovered(second: &str, session: &str) -> SessionTotals {
+    let text = format!(
+        r#"{{
+            "name": "test",
+            "topology": {{"single_switch": {{"ports": 4}}}},
+            "configure": {{"fabric": {{"host": "ep/3"}}}},
+            "endpoint": {{"session": {{"contact": "registers"}}}},
+            "overrides": [{{"devices": "ep/1", "endpoint": {{"session": {{{second}}}}}}}],
+            "traffic": [{{
+                "name": "pdus", "from": "ep/0", "to": "ep/1", "size": 100, "limit": 3,
+                "arrivals": {{"constant": {{"interval": "10 us"}}}}, "session": {{"at": "1 ms"{session}}}
+            }}],
+            "run": {{"until": "5 ms", "warmup": "0 ps", "sample_every": "off"}}
+        }}"#
+    );
+    let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let variant = &plan.variants[0];
+    let mut seen = Octets::default();
+    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut seen);
+    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
+    totals(&simulation.finish()).clone()
+}
+
+/// A node without a register block is found by its Component Tag, after both CARs of operations.
+///
+/// Proves: SMP-5.1-3
+/// Proves: SMP-3.2-2
+#[test]
+fn a_node_is_found_by_its_component_tag() {
+    let tagged = r#""mailbox": 2, "announces": "component_tag""#;
+    for second in ["", tagged] {
+        let totals = discovered(second, "");
+        assert_eq!((totals.pairs, totals.leaked, totals.stats.pdus_delivered), (1, 0, 3), "{totals:?}");
+    }
+    let [block, tag] = ["", tagged].map(|second| discovered(second, "").stats.register_reads);
+    // One header of a block less, and three registers instead of three and six words of attributes. The block
+    // of the other is read as before.
+    assert_eq!(block - tag, 1 + 9 - 3);
+}
+
+/// Who scans reads the registers of every endpoint, and opens a conduit to each that takes part, and to no
+/// other.
+///
+/// Proves: SMP-3.3-6
+#[test]
+fn who_scans_finds_who_takes_part() {
+    let (known, scanned) = (discovered("", ""), discovered("", r#", "scan": true"#));
+    for totals in [&known, &scanned] {
+        let stats = &totals.stats;
+        assert_eq!((totals.pairs, totals.records, stats.opens), (1, 2, 2), "{totals:?}");
+        assert_eq!((stats.pdus_delivered, stats.failed_opens), (3, 0));
+    }
+    // Of the two other endpoints, which have no block for it: features, pointer, and the headers of those for
+    // the link and for VoQ backpressure.
+    assert_eq!(scanned.stats.register_reads - known.stats.register_reads, 2 * 4);
 }

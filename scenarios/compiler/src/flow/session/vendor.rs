@@ -5,6 +5,7 @@ use super::{filled, member, octets};
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::spec::*;
+use models::config::UserCommand;
 use models::session_management::attribute::{Attribute, Id, is_vendor_value};
 use models::session_management::protocol::StreamClass;
 use models::sim_core::Time;
@@ -21,8 +22,13 @@ pub(super) struct Known {
     pub understands: Vec<Id>,
 }
 
-/// VENDOR and PROTOCOL_NAME. The error: the key of what cannot be read, and what is allowed.
-pub(super) fn identity(vendor: &VendorSpec) -> Result<([u8; 7], [u8; 7]), (&'static str, &'static str)> {
+/// Values of VENDOR and PROTOCOL_NAME.
+pub(super) type Identity = ([u8; 7], [u8; 7]);
+/// The key of what cannot be read, and what is allowed.
+pub(super) type Wrong = (&'static str, &'static str);
+
+/// The identity of a protocol. The error: the key of what cannot be read, and what is allowed.
+pub(super) fn identity(vendor: &VendorSpec) -> Result<Identity, Wrong> {
     let oui: Option<Vec<u8>> = vendor
         .vendor
         .split(':')
@@ -189,8 +195,8 @@ pub(super) fn commands(
     at: &str,
     session: &SessionSpec,
     by_name: &BTreeMap<String, usize>,
-) -> BTreeMap<usize, Vec<(Time, u16, u8, Vec<u8>)>> {
-    let mut commands: BTreeMap<usize, Vec<(Time, u16, u8, Vec<u8>)>> = BTreeMap::new();
+) -> BTreeMap<usize, Vec<UserCommand>> {
+    let mut commands: BTreeMap<usize, Vec<UserCommand>> = BTreeMap::new();
     for (i, command) in session.user_defined.iter().flatten().enumerate() {
         let at = format!("{at}/user_defined/{i}");
         let from = member(c, format!("{at}/from"), &command.from, by_name);
@@ -202,7 +208,8 @@ pub(super) fn commands(
             c.out.push(finding.help("allowed: up to 240 octets, two hexadecimal digits each"));
         }
         let (Some(from), Some(to), Some(data)) = (from, to, data) else { continue };
-        let command = (Time(command.at.get()), c.ids[to] as u16, command.code, data);
+        let (at, to) = (Time(command.at.get()), c.ids[to] as u16);
+        let command = UserCommand { at, to, code: command.code, data };
         commands.entry(from).or_default().push(command);
     }
     commands
