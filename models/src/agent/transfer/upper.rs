@@ -1,7 +1,8 @@
 //! The upper layer of an end: when it looks for news, and how long what it finds takes.
 //!
-//! It does one thing at a time. An interrupt goes first, wherever its operation stands in the queue; the rest is
-//! taken in order. A header keeps its Slot until the upper layer is done with it, so a slow one fills the Slots.
+//! It does one thing at a time. An interrupt goes first, wherever its operation stands in the queue; the rest
+//! is taken in order. A header keeps its Slot until the upper layer is done with it, so a slow one fills the
+//! Slots.
 
 use crate::config::UpperLayer;
 use scheduled_transfer::event::Event;
