@@ -167,13 +167,14 @@ impl<P: Probe> Links<P> {
             return Time::MAX;
         }
         let mut last = self.observe.last_event;
-        for Port { tx, rx } in self.ports.iter().filter(|port| port.tx.peer.is_some()) {
+        let linked = self.ports.iter().zip(&self.cold).filter(|(port, _)| port.tx.peer.is_some());
+        for (Port { tx, rx }, cold) in linked {
             let timing = &self.timings[tx.timing as usize];
             if tx.packets_sent > 0 {
                 last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
             }
             if let Some(end) = rx.wire.last_message(timing.wire) {
-                last = last.max(end + timing.propagation);
+                last = last.max(end + timing.propagation + cold.obeyed_after);
             }
         }
         Time(last)

@@ -50,7 +50,7 @@ pub(crate) struct Observe<P> {
     pub keys: KeySource,
     /// Posted events that do not keep a run going: of sampling, of watching, of random errors.
     pub pending: usize,
-    /// Last instant at which a protocol or a link with faults did something.
+    /// Last instant at which a protocol or a link with faults did something, or a message was heard.
     pub last_event: u64,
 }
 

@@ -427,6 +427,8 @@ impl<P: Probe> Fabric<P> {
 
     /// A VoQ message reaches the upstream transmitter `port`.
     fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, field: u16) {
+        // With an obey latency that may be long after the packet behind it.
+        self.links.observe.last_event = cx.now().0;
         match self.links.nodes.node(port) {
             Node::Switch(s) => {
                 let released = self.links.receive_message(cx, port, field);

@@ -102,6 +102,23 @@ fn flows_and_sessions_have_streams_of_their_own() {
     );
 }
 
+/// Likewise a session that sends on a stream of the range of vendors.
+#[test]
+fn flows_and_vendors_have_streams_of_their_own() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "endpoint": {"session": {"management": "stream", "data": "stream", "stream": 57343}},
+            "traffic": [{"name": "p", "from": ["ep/0"], "to": "ep/1", "size": 600, "streams": {},
+                         "arrivals": {"saturated": {}}},
+                        {"name": "s", "from": ["ep/0"], "to": "ep/1", "size": 900, "priority": 1,
+                         "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}},
+                         "session": {"opens": {"vendor_stream": 57344}}}],
+            "run": {"until": "60 us"}
+        }"#,
+    );
+}
+
 /// The last timer goes off unheard between the last sample and the end: the run was over before, sampled or
 /// not.
 #[test]

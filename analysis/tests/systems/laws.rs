@@ -101,8 +101,10 @@ fn run(variant: &Variant, options: RunOptions, parts: Option<u64>) -> Run {
         done += 1;
         until = Time((u128::from(variant.until.0) * u128::from(done) / u128::from(PARTS)) as u64);
         progress = simulation.run(until, u64::MAX);
-        if simulation.packet_hops() != hops {
-            (hops, still_since) = (simulation.packet_hops(), until);
+        // What was made a moment ago does not stand still yet.
+        let moved = simulation.packet_hops() + simulation.probe().offered.iter().sum::<u64>();
+        if moved != hops {
+            (hops, still_since) = (moved, until);
         }
         if parts.is_none() && simulation.events() > EVENTS {
             break;

@@ -292,11 +292,11 @@ pub(super) fn mtu_octets(spec: &Spec) -> u16 {
     mtu.unwrap_or(Mtu::MAX.octets() as u16)
 }
 
-/// Flows have streams of their own, above those that session management hands out: two protocols cannot send
-/// in one stream, each with a priority of its own.
+/// Flows have streams of their own, above those that session management hands out, also for vendors: two
+/// protocols cannot send in one stream, each with a priority of its own.
 pub(super) fn stream_of(flow: u16) -> u16 {
-    const FIRST: u16 = 0xE000;
-    const MANY: u16 = 0x1000;
+    const FIRST: u16 = 0xF000;
+    const MANY: u16 = 0x0FFF;
     if flow < MANY { FIRST + flow } else { flow }
 }
 
