@@ -452,7 +452,7 @@ impl<P: Probe> Fabric<P> {
         what: impl FnOnce(&mut Backpressure, &mut Links<P>, &mut Cx<'_, L>, PortId),
     ) {
         let switch = &mut self.switches[self.links.nodes.switch(port)];
-        switch.note_acceptances(&mut self.links, cx.key());
+        switch.note_acceptance(&mut self.links, port - switch.base, cx.key());
         if let Some(backpressure) = &mut switch.backpressure {
             what(backpressure, &mut self.links, cx, port);
         }

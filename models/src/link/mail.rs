@@ -195,7 +195,7 @@ impl<P: Probe> Links<P> {
     pub fn learn_credit<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let tx = &self.ports[port.index()].tx;
         let timing = &self.timings[tx.timing as usize];
-        if tx.clock.blocked() != 0 || timing.blocked(tx.free - 1, tx.outstanding + 1) != 0 {
+        if tx.clock.blocked() != 0 || !timing.at_ease(tx.free, tx.outstanding) {
             self.consume(cx, port, cx.key());
         }
     }

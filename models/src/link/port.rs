@@ -81,9 +81,7 @@ impl LinkTiming {
             | below(self.watermarks[2], 4)
             | below(1, 8)
     }
-}
 
-impl LinkTiming {
     /// Whether a transmitter that knows of `free` buffers can start one more packet whatever it has not heard
     /// yet: what it does not know can only be more credit.
     #[inline(always)]

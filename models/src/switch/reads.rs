@@ -59,7 +59,9 @@ impl Switch {
 
     /// Likewise for all inputs.
     pub fn note_acceptances<P: Probe>(&mut self, links: &mut Links<P>, key: EventKey) {
-        (0..self.ports).for_each(|input| self.note_acceptance(links, input, key));
+        if self.cuts_through {
+            (0..self.ports).for_each(|input| self.note_acceptance(links, input, key));
+        }
     }
 
     /// Takes note of reads of `input` (port number) that ended before `key` without an event. How many go on
