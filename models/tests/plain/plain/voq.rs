@@ -370,6 +370,8 @@ impl World<'_> {
         } else {
             self.post(d, u, begins, class::SYMBOL, Event::MessageLeaves);
         }
+        // Its symbol can be a start-of-packet: on more than four lanes sooner than the next column.
+        self.ask_wire(d, u);
     }
 
     fn count_message(&mut self, d: usize, u: usize, rides: bool) {
