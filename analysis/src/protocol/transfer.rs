@@ -157,13 +157,21 @@ pub struct TransferSummary {
     /// Received whole with wrong octets; octets where none belong; complete but nowhere verified; verified
     /// twice; FetchOps that were not atomic. 0 in a sound system.
     pub unsound: u64,
+    /// Complete for who wanted them, and whole; the upper layer of the other end had not looked at them when the
+    /// run ended. Only if there are such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_looked_at: Option<u64>,
+    /// Puts that were complete for their source, and had other octets in their place before the upper layer of
+    /// the other end looked: those of a later Put, or late ones of a Put that was given up. Only if there are such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overwritten: Option<u64>,
     /// Octets delivered once over the time from the first beginning to the last completion, or to the end of
     /// the run where Transfers are under way; of a program over the time until its last rank is done.
     pub goodput_gbps: Option<Num>,
     /// From the beginning of a Transfer to its completion.
     pub completion: Option<TimesSummary>,
     /// Octets of payload sent over octets verified: more than 1 are repetitions. `null` unless all Transfers
-    /// are complete: what others have sent may still be of use.
+    /// are complete and were looked at: what others have sent may still be of use.
     pub payload_ratio: Option<Num>,
     /// Share of Clear_To_Send in the octets of all frames.
     pub cts_share: Num,
@@ -256,10 +264,12 @@ impl TransferSummary {
             verified_octets: stats.verified_octets,
             read_back: (stats.read_back > 0).then_some(stats.read_back),
             unsound: unsound(totals),
+            not_looked_at: (totals.not_looked_at > 0).then_some(totals.not_looked_at),
+            overwritten: (totals.overwritten > 0).then_some(totals.overwritten),
             goodput_gbps: goodput_gbps(totals, end).map(Num),
             completion: TimesSummary::new(&stats.times),
             payload_ratio: verified
-                .filter(|_| stats.completed == stats.wanted)
+                .filter(|_| stats.completed == stats.wanted && totals.not_looked_at + totals.overwritten == 0)
                 .map(|verified| Num(stats.payload as f64 / verified)),
             cts_share: Num(stats.cts.octets as f64 / octets.max(1) as f64),
             frames: [stats.data.frames, stats.cts.frames, stats.control.frames],
@@ -347,6 +357,15 @@ impl TransferSummary {
         out += &on_purpose("frames", self.faults);
         if let Some(program) = &self.program {
             let _ = write!(out, "\n    {}", program.line());
+        }
+        let lost_sight = [
+            (self.not_looked_at, "the upper layer there had not looked at them when the run ended"),
+            (self.overwritten, "others were in their place before the upper layer there looked"),
+        ];
+        for (count, what) in lost_sight {
+            if let Some(count) = count {
+                let _ = write!(out, "\n    {} complete for their source: {what}", count_text(count));
+            }
         }
         if self.unsound > 0 {
             let _ =

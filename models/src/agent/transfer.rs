@@ -698,6 +698,17 @@ impl Transfer {
         }
     }
 
+    /// Tags of Transfers that are complete here, and that the upper layer has not looked at.
+    fn not_looked_at(&self) -> impl Iterator<Item = u64> {
+        self.endpoint.waiting().filter_map(|&(connection, ref event)| match *event {
+            Event::Finished { id, outcome: Ended::Complete, .. } => {
+                let running = self.links.get(&connection)?.running.get(&id)?;
+                running.incoming.then(|| self.endpoint.memory().verify(running.left()))?
+            }
+            _ => None,
+        })
+    }
+
     /// Own Transfers that are not over.
     fn own_running(&self) -> u64 {
         self.links.values().map(|link| link.own_running() as u64).sum()

@@ -208,6 +208,42 @@ fn a_destination_takes_a_few_at_a_time() {
 }
 
 /// Nobody answers: every connection is given up after 1 + Max_Retry requests.
+/// A Write is complete for its source as soon as the protocol at the other end says so. The upper layer there looks
+/// every 20 us: at 20 us it accepts the connection, at 40 us it exposes memory, at 60 us it sees what has come. When
+/// the run ends before, the Transfer is neither verified nor lost.
+#[test]
+fn what_the_upper_layer_has_not_looked_at_is_not_lost() {
+    let net = pair(job(4_000, 1), |config| {
+        config.protocol.op_timeout = 1_000 * MICROSECOND;
+        config.upper.poll = Duration(u64::from(config.node) * 20 * MICROSECOND);
+    });
+    let told = |until: u64| {
+        let totals = totals(&net, until);
+        (totals.stats.completed, totals.not_looked_at, totals.stats.verified, totals.overwritten)
+    };
+    assert_eq!(told(60 * MICROSECOND - 1), (1, 1, 0, 0));
+    assert_eq!(told(60 * MICROSECOND + 1), (1, 0, 1, 0));
+}
+
+/// Three Puts, one after the other, with one place between them. All are there within 10 us; the upper layer looks at
+/// the first at once, and then needs 50 us for its header. When it looks for the second, it finds the third. With a
+/// place for each nothing is lost.
+#[test]
+fn a_put_that_was_overwritten_before_anybody_looked_is_told() {
+    let put = |concurrent| TransferJob { operation: Operation::Put, concurrent, ..job(800, 3) };
+    let run = |concurrent, header: u64| {
+        let net = pair(put(concurrent), |config| config.upper.header = Duration(header * MICROSECOND));
+        let totals = totals(&net, 1_000 * MICROSECOND);
+        (totals.stats.completed, totals.stats.verified, totals.overwritten, totals.not_looked_at)
+    };
+    assert_eq!(run(1, 50), (3, 2, 1, 0));
+    assert_eq!(run(3, 50), (3, 3, 0, 0));
+    assert_eq!(run(1, 0), (3, 3, 0, 0));
+    // It has not come to the second yet, and the third is there.
+    assert_eq!(run(1, 2_000), (3, 1, 1, 1));
+    assert_eq!(run(3, 2_000), (3, 1, 0, 2));
+}
+
 #[test]
 fn a_dead_medium_ends_in_failure() {
     let net = pair(job(1_000, 5), |node| node.faults = [faults(1_000_000, 0, 0); 2]);

@@ -1,10 +1,12 @@
 //! What the Transfers of all ends come to, seen from above.
 
 use super::Transfer;
+use super::ledger::{Begun, Found, Look};
+use crate::agent::data::word;
 use crate::observe::stats::TransferTotals;
 use scheduled_transfer::wire::Function;
 use sim_core::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Looks at all ends of one flow.
 pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
@@ -25,13 +27,78 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
         }
     }
     totals.repeated = verified.values().map(|count| count - 1).sum();
-    let confirmed = nodes.iter().flat_map(|node| &node.ledger.confirmed);
-    totals.unverified = confirmed.filter(|tag| !verified.contains_key(tag)).count() as u64;
+    let places = Places::of(nodes);
+    totals.stats.corrupt += places.corrupt;
+    let waiting: BTreeSet<u64> = nodes.iter().flat_map(|node| node.not_looked_at()).collect();
+    for tag in nodes.iter().flat_map(|node| &node.ledger.confirmed) {
+        let count = match tag {
+            _ if verified.contains_key(tag) => continue,
+            _ if waiting.contains(tag) || places.waiting.contains(tag) => &mut totals.not_looked_at,
+            _ if places.overwritten.contains(tag) => &mut totals.overwritten,
+            _ => &mut totals.unverified,
+        };
+        *count += 1;
+    }
     totals.torn = torn(nodes);
     totals.stats.times.sort_unstable();
     totals.done.sort_unstable();
     totals.ranks.sort_unstable_by_key(|rank| rank.rank);
     totals
+}
+
+/// What became of Puts in their places. The upper layer of their owner looks when it has time; what arrives there
+/// meanwhile, a later Put or late Data of one that was given up, is found instead, or among the octets.
+#[derive(Debug, Default)]
+struct Places {
+    /// Tags of Puts that wait for the upper layer, whole.
+    waiting: BTreeSet<u64>,
+    /// Tags of Puts in whose places others are, or octets of others.
+    overwritten: BTreeSet<u64>,
+    /// Places with octets of nobody who had put into them.
+    corrupt: u64,
+}
+
+impl Places {
+    fn of(nodes: &[&Transfer]) -> Places {
+        let mut places = Places::default();
+        for owner in nodes {
+            for look in &owner.ledger.looks {
+                places.judge(nodes, owner, look, false);
+            }
+            for look in owner.puts_to_look_at() {
+                places.judge(nodes, owner, &look, true);
+            }
+        }
+        places
+    }
+
+    /// A look at a place of `owner`. The source of all that is put there stands in each tag.
+    fn judge(&mut self, nodes: &[&Transfer], owner: &Transfer, look: &Look, waits: bool) {
+        let first = match &look.found {
+            Found::Whole(tag) => *tag,
+            Found::Mixed(octets) => octets.first_chunk().map_or(0, |tag| u64::from_be_bytes(*tag)),
+        };
+        let count = u64::from(owner.config.job.concurrent);
+        let source = nodes.iter().find(|node| u64::from(node.config.node) == first >> 32);
+        let alike = |put: &&Begun| put.to == owner.config.node && put.put % count == look.put % count;
+        let puts: Vec<&Begun> =
+            source.into_iter().flat_map(|source| &source.ledger.puts).filter(alike).collect();
+        let is_meant = |tag: u64| puts.iter().any(|put| put.put == look.put && put.tag == tag);
+        let meant = puts.iter().filter(|put| put.put == look.put).map(|put| put.tag);
+        match &look.found {
+            Found::Whole(tag) if is_meant(*tag) && waits => self.waiting.extend(meant),
+            Found::Whole(tag) if is_meant(*tag) => {}
+            Found::Whole(tag) if puts.iter().any(|put| put.tag == *tag) => self.overwritten.extend(meant),
+            Found::Mixed(octets) if all_are_of(octets, &puts) => self.overwritten.extend(meant),
+            _ => self.corrupt += 1,
+        }
+    }
+}
+
+/// Each word is what one of these Puts has there.
+fn all_are_of(octets: &[u8], puts: &[&Begun]) -> bool {
+    let mut words = octets.chunks(8).zip(0..);
+    words.all(|(part, at)| puts.iter().any(|put| part == &word(put.tag, at)[..part.len()]))
 }
 
 /// FetchOps that were not atomic: by what they returned, and by what is left of each word.

@@ -61,7 +61,7 @@ impl Running {
     }
 
     /// Where its octets are in the end: all of them, or as many as the ring holds.
-    fn left(&self) -> Span {
+    pub fn left(&self) -> Span {
         Span::new(self.span.address, self.span.bytes.min(self.octets))
     }
 
@@ -79,6 +79,32 @@ pub(super) struct Fetches {
     pub words: Vec<u64>,
 }
 
+/// A Put that this end has begun.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Begun {
+    /// The owner of the region.
+    pub to: u16,
+    /// Its number there: it says in which place.
+    pub put: u64,
+    pub tag: u64,
+}
+
+/// What the upper layer found in the place of a Put when it looked.
+#[derive(Clone, Debug)]
+pub(super) struct Look {
+    pub put: u64,
+    pub found: Found,
+}
+
+/// Octets in the place of a Put.
+#[derive(Clone, Debug)]
+pub(super) enum Found {
+    /// All of them follow from this tag.
+    Whole(u64),
+    /// Those of several, or of none.
+    Mixed(Vec<u8>),
+}
+
 /// The books of an end.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
@@ -93,6 +119,10 @@ pub(super) struct Ledger {
     pub written: BTreeSet<u64>,
     /// Tags of Puts that have arrived here.
     pub put: BTreeSet<u64>,
+    /// Puts of this end, those that were said again among them.
+    pub puts: Vec<Begun>,
+    /// Puts to this end that its upper layer has looked at.
+    pub looks: Vec<Look>,
     /// FetchOps, by peer.
     pub fetches: BTreeMap<u16, Fetches>,
 }
@@ -164,17 +194,17 @@ impl Ledger {
         self.stats.last_done = Some(Time(now));
     }
 
-    /// A Put is there whole, for the first time, if its octets are right.
-    pub fn put_arrived(&mut self, tag: Option<u64>, octets: u64) {
-        match tag {
-            Some(tag) if self.put.insert(tag) => {
-                self.stats.verified += 1;
-                self.stats.verified_octets += octets;
-                self.verified.push(tag);
-            }
-            Some(_) => {}
-            None => self.stats.corrupt += 1,
+    /// A Put has arrived, and the upper layer looks at its place. Whether what is there should be there only
+    /// [`super::audit`] can tell.
+    pub fn put_arrived(&mut self, look: Look, octets: u64) {
+        if let Found::Whole(tag) = look.found
+            && self.put.insert(tag)
+        {
+            self.stats.verified += 1;
+            self.stats.verified_octets += octets;
+            self.verified.push(tag);
         }
+        self.looks.push(look);
     }
 
     /// Counts entries of the logs. Whether an Op_timeout was among them.

@@ -6,11 +6,12 @@
 //! arrived. All who get a region get the same octets. All who increment (decrement, clear) a word of a peer
 //! do so with the same word, over one region each; [`super::audit`] looks whether that was atomic.
 
-use super::ledger::{Running, Stage};
+use super::ledger::{Begun, Found, Look, Running, Stage};
 use super::{Ended, Transfer, channel};
 use crate::agent::protocol::Cx;
 use crate::config::Operation;
 use crate::observe::probe::ProtocolFact;
+use scheduled_transfer::event::Event;
 use scheduled_transfer::wire::Function;
 use scheduled_transfer::{ConnectionId, Failure, Memory, Span};
 use std::collections::BTreeMap;
@@ -109,6 +110,7 @@ impl Transfer {
             return false;
         };
         link.regions.next = put + 1;
+        self.ledger.puts.extend(link.own.map(|to| Begun { to, put, tag: running.tag }));
         link.regions.puts.insert(put, running);
         true
     }
@@ -212,13 +214,27 @@ impl Transfer {
     }
 
     pub(super) fn put_arrived(&mut self, connection: ConnectionId, id: u32, put: u64) {
-        let job = self.config.job;
-        let place = put % u64::from(job.concurrent) * self.place_octets();
-        let Some(region) = self.links.get(&connection).and_then(|link| link.regions.own.get(&id)) else {
-            return;
-        };
-        let tag = self.endpoint.memory().verify(Span::new(region.address + place, job.bytes));
-        self.ledger.put_arrived(tag, job.bytes);
+        if let Some(look) = self.look_at(connection, id, put) {
+            self.ledger.put_arrived(look, self.config.job.bytes);
+        }
+    }
+
+    /// What is in the place of a Put to this end.
+    fn look_at(&self, connection: ConnectionId, id: u32, put: u64) -> Option<Look> {
+        let region = self.links.get(&connection)?.regions.own.get(&id)?;
+        let place = put % u64::from(self.config.job.concurrent) * self.place_octets();
+        let span = Span::new(region.address + place, self.config.job.bytes);
+        let memory = self.endpoint.memory();
+        let found = memory.verify(span).map_or_else(|| Found::Mixed(memory.octets_of(span)), Found::Whole);
+        Some(Look { put, found })
+    }
+
+    /// What has arrived at this end and waits for its upper layer: Puts, as they are now.
+    pub(super) fn puts_to_look_at(&self) -> impl Iterator<Item = Look> {
+        self.endpoint.waiting().filter_map(|&(connection, ref event)| match *event {
+            Event::PutArrived { id, put } => self.look_at(connection, id, put),
+            _ => None,
+        })
     }
 
     pub(super) fn fetched(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, id: u32, word: u64) {

@@ -120,11 +120,16 @@ impl Store {
         right.then_some(tag)
     }
 
+    /// The octets of `span`, which is within a stretch.
+    pub fn octets_of(&self, span: Span) -> Vec<u8> {
+        let mut octets = Vec::with_capacity(span.bytes as usize);
+        self.read(span.address, span.bytes as usize, &mut octets);
+        octets
+    }
+
     /// The eight octets at an address.
     pub fn word_at(&self, address: u64) -> [u8; 8] {
-        let mut octets = Vec::with_capacity(8);
-        self.read(address, 8, &mut octets);
-        octets.first_chunk().copied().unwrap_or_default()
+        self.octets_of(Span::new(address, 8)).first_chunk().copied().unwrap_or_default()
     }
 
     fn find(&self, address: u64, octets: u64) -> Option<(u64, &Stretch)> {
