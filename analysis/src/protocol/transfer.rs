@@ -157,12 +157,13 @@ pub struct TransferSummary {
     /// Received whole with wrong octets; octets where none belong; complete but nowhere verified; verified
     /// twice; FetchOps that were not atomic. 0 in a sound system.
     pub unsound: u64,
-    /// Complete for who wanted them, and whole; the upper layer of the other end had not looked at them when the
-    /// run ended. Only if there are such.
+    /// Complete for who wanted them, and whole; the upper layer of the other end had not looked at them when
+    /// the run ended. Only if there are such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_looked_at: Option<u64>,
-    /// Puts that were complete for their source, and had other octets in their place before the upper layer of
-    /// the other end looked: those of a later Put, or late ones of a Put that was given up. Only if there are such.
+    /// Puts that were complete for their source, and had other octets in their place before the upper layer
+    /// of the other end looked: those of a later Put, or late ones of a Put that was given up. Only if there
+    /// are such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overwritten: Option<u64>,
     /// Octets delivered once over the time from the first beginning to the last completion, or to the end of

@@ -181,17 +181,17 @@ fn ranks_that_talk_to_nobody_are_nodes() {
     }
 }
 
-/// Puts without repetition whose late Data lands in a place that the next Put uses; Puts that the next one overwrites
-/// before a slow upper layer looks; a Transfer that a polled one has not looked at when the run ends. All were told
-/// as lost unseen.
+/// Puts without repetition whose late Data lands in a place that the next Put uses; Puts that the next one
+/// overwrites before a slow upper layer looks; a Transfer that a polled one has not looked at when the run
+/// ends. All were told as lost unseen.
 #[test]
 fn what_an_upper_layer_finds_late_is_not_lost_unseen() {
     sound(
         r#"{
             "name": "t", "topology": {"fat_tree": {"ports": 4, "endpoints": 8}},
             "traffic": [{"name": "st-1", "from": ["ep/5", "ep/6", "ep/7"], "to": "ep/2",
-                         "st": {"operation": "put", "bytes": 5000, "count": 5, "op_timeout": "8 us", "max_retry": 0,
-                                "delayed": {"data": "5 %"}, "delay": "15 us"}}]
+                         "st": {"operation": "put", "bytes": 5000, "count": 5, "op_timeout": "8 us",
+                                "max_retry": 0, "delayed": {"data": "5 %"}, "delay": "15 us"}}]
         }"#,
     );
     sound(
@@ -206,8 +206,8 @@ fn what_an_upper_layer_finds_late_is_not_lost_unseen() {
             "name": "t", "run": {"until": "100 us"}, "links": {"medium": "hippi-6400"},
             "topology": {"chain": {"switches": 3, "endpoints_per_switch": 2}},
             "traffic": [{"name": "st-0", "from": ["ep/0", "ep/1"], "to": {"cycle": ["ep/2", "ep/3"]},
-                         "st": {"stripes": {"from": 2, "to": 2}, "bytes": 20000, "block": 8192, "notify": true,
-                                "upper": {"header": "100 ns", "poll": "20 us"}}}]
+                         "st": {"stripes": {"from": 2, "to": 2}, "bytes": 20000, "block": 8192,
+                                "notify": true, "upper": {"header": "100 ns", "poll": "20 us"}}}]
         }"#,
     );
 }

@@ -24,8 +24,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Fabrics in a default run: with these numbers, and with new ones each time.
 const FIXED: u64 = 300;
 const FRESH: u64 = 100;
-/// Numbers of fabrics that once differed: a message that is obeyed after the last packet ends the run; a message
-/// in whose place a packet begins again on eight lanes.
+/// Numbers of fabrics that once differed: a message that is obeyed after the last packet ends the run; a
+/// message in whose place a packet begins again on eight lanes.
 const KEPT: [u64; 4] = [36_001, 63_607, 18_573, 48_187];
 
 /// Where two runs part: how much was equal, what either says then.

@@ -207,10 +207,9 @@ fn a_destination_takes_a_few_at_a_time() {
     assert!(stats.paused >= 3, "{totals:?}");
 }
 
-/// Nobody answers: every connection is given up after 1 + Max_Retry requests.
-/// A Write is complete for its source as soon as the protocol at the other end says so. The upper layer there looks
-/// every 20 us: at 20 us it accepts the connection, at 40 us it exposes memory, at 60 us it sees what has come. When
-/// the run ends before, the Transfer is neither verified nor lost.
+/// A Write is complete for its source as soon as the protocol at the other end says so. The upper layer
+/// there looks every 20 us: at 20 us it accepts the connection, at 40 us it exposes memory, at 60 us it sees
+/// what has come. When the run ends before, the Transfer is neither verified nor lost.
 #[test]
 fn what_the_upper_layer_has_not_looked_at_is_not_lost() {
     let net = pair(job(4_000, 1), |config| {
@@ -225,9 +224,9 @@ fn what_the_upper_layer_has_not_looked_at_is_not_lost() {
     assert_eq!(told(60 * MICROSECOND + 1), (1, 0, 1, 0));
 }
 
-/// Three Puts, one after the other, with one place between them. All are there within 10 us; the upper layer looks at
-/// the first at once, and then needs 50 us for its header. When it looks for the second, it finds the third. With a
-/// place for each nothing is lost.
+/// Three Puts, one after the other, with one place between them. All are there within 10 us; the upper layer
+/// looks at the first at once, and then needs 50 us for its header. When it looks for the second, it finds
+/// the third. With a place for each nothing is lost.
 #[test]
 fn a_put_that_was_overwritten_before_anybody_looked_is_told() {
     let put = |concurrent| TransferJob { operation: Operation::Put, concurrent, ..job(800, 3) };
@@ -244,6 +243,7 @@ fn a_put_that_was_overwritten_before_anybody_looked_is_told() {
     assert_eq!(run(3, 2_000), (3, 1, 0, 2));
 }
 
+/// Nobody answers: every connection is given up after 1 + Max_Retry requests.
 #[test]
 fn a_dead_medium_ends_in_failure() {
     let net = pair(job(1_000, 5), |node| node.faults = [faults(1_000_000, 0, 0); 2]);

@@ -46,8 +46,8 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
     totals
 }
 
-/// What became of Puts in their places. The upper layer of their owner looks when it has time; what arrives there
-/// meanwhile, a later Put or late Data of one that was given up, is found instead, or among the octets.
+/// What became of Puts in their places. The upper layer of their owner looks when it has time; what arrives
+/// there meanwhile, a later Put or late Data of one that was given up, is found instead, or among the octets.
 #[derive(Debug, Default)]
 struct Places {
     /// Tags of Puts that wait for the upper layer, whole.

@@ -206,11 +206,11 @@ pub struct TransferTotals {
     pub oldest: Option<Time>,
     /// Complete by what the end knows that wants them, but nowhere verified.
     pub unverified: u64,
-    /// Complete by what the end knows that wants them, and whole; the upper layer of the other end had not looked
-    /// at them when the run ended.
+    /// Complete by what the end knows that wants them, and whole; the upper layer of the other end had not
+    /// looked at them when the run ended.
     pub not_looked_at: u64,
-    /// Puts that were complete, and had others in their place (a later one, or late Data of one that was given up)
-    /// before the upper layer of the other end looked.
+    /// Puts that were complete, and had others in their place (a later one, or late Data of one that was
+    /// given up) before the upper layer of the other end looked.
     pub overwritten: u64,
     /// Verified more than once.
     pub repeated: u64,
