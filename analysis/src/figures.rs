@@ -83,6 +83,16 @@ pub fn all(caption: &Caption, reports: &[VariantReport]) -> Vec<Figure> {
     ROWS.iter().filter_map(draw).collect()
 }
 
+/// One of these figures, as an SVG file. None: there is nothing to show.
+///
+/// # Panics
+/// If no figure has this name.
+#[must_use]
+pub fn svg(caption: &Caption, reports: &[VariantReport], name: &str) -> Option<String> {
+    let row = ROWS.iter().find(|row| row.name == name).expect("a figure has this name");
+    (row.draw)(caption, reports).map(|scene| scene.to_svg())
+}
+
 /// What a figure is about: packets, or what protocols made of them. `None`: the flow has no such thing.
 #[derive(Copy, Clone)]
 struct Level {
@@ -1075,9 +1085,8 @@ mod tests {
         assert!(said.contains(&law), "{law}: {said}");
         let caption = Caption { scenario: "s".into(), note: String::new() };
         for name in ["latency_cdf", "decomposition"] {
-            let figures = all(&caption, &reports);
-            let figure = figures.iter().find(|figure| figure.name == name).expect("it is drawn");
-            assert!(figure.svg.contains("make few packets where they are slow"), "{name}");
+            let figure = svg(&caption, &reports, name).expect("it is drawn");
+            assert!(figure.contains("make few packets where they are slow"), "{name}");
         }
         let mut open = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
         open[0].flows[0].delivered.packets = few;

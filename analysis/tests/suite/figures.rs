@@ -1,13 +1,18 @@
 //! Figures of synthetic runs. The pictures stay in the target directory for a look.
 
 use crate::synthetic::{REFRESH, WITH, WITHOUT, closed_loops, run};
-use analysis::figures::{Caption, all};
+use analysis::figures::{self, Caption, all};
 use analysis::{Role, RunData, VariantReport};
 use models::config::FlowConfig;
 use std::sync::Arc;
 
 fn caption() -> Caption {
     Caption { scenario: "hotspot-single-switch".into(), note: String::new() }
+}
+
+/// A figure that has something to show.
+fn svg(reports: &[VariantReport], name: &str) -> String {
+    figures::svg(&caption(), reports, name).expect("it is drawn")
 }
 
 fn write(folder: &str, figures: &[analysis::figures::Figure]) {
@@ -59,19 +64,17 @@ fn the_table_of_figures_is_fresh() {
 #[test]
 fn victims_of_closed_loops_are_told_by_their_links() {
     let reports = [WITHOUT, WITH].map(|mood| VariantReport::new(closed_loops(mood)));
-    let figures = all(&caption(), &reports);
-    let victims = figures.iter().find(|figure| figure.name == "victims").expect("there are victims");
-    assert!(victims.svg.contains("accepted (% of their links)"));
+    let victims = svg(&reports, "victims");
+    assert!(victims.contains("accepted (% of their links)"));
     for report in &reports {
         let share = format!("{:.1} %", 100.0 * report.flows[0].accepted_load.value);
-        assert!(share != "100.0 %" && victims.svg.contains(&share), "{share}");
+        assert!(share != "100.0 %" && victims.contains(&share), "{share}");
     }
-    assert!(!victims.svg.contains("100.0 %") && !victims.svg.contains("asked for"));
+    assert!(!victims.contains("100.0 %") && !victims.contains("asked for"));
     // Beside them one whose victims ask for what they get: a line says so.
     let mixed = [reports.into_iter().next().unwrap(), VariantReport::new(run(WITH))];
-    let figures = all(&caption(), &mixed);
-    let victims = figures.iter().find(|figure| figure.name == "victims").expect("there are victims");
-    assert!(victims.svg.contains("accepted (% of their links; line: asked for)"));
+    let victims = svg(&mixed, "victims");
+    assert!(victims.contains("accepted (% of their links; line: asked for)"));
     assert!(!mixed[1].flows[0].closed_loop && mixed[1].flows[0].offered_load < 0.9);
 }
 
@@ -80,10 +83,6 @@ fn victims_of_closed_loops_are_told_by_their_links() {
 #[test]
 fn figures_say_whose_value_they_show() {
     let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
-    let svg = |reports: &[VariantReport], name: &str| {
-        let figures = all(&caption(), reports);
-        figures.into_iter().find(|figure| figure.name == name).expect("it is drawn").svg
-    };
     let hot = reports[0].flows.iter().position(|flow| flow.role == Some(Role::Hot)).expect("one is hot");
     reports.iter_mut().for_each(|report| report.flows[hot].name = "bulk".into());
     assert!(!svg(&reports, "victims").contains("of the slowest flow"));
@@ -110,18 +109,14 @@ fn figures_say_whose_value_they_show() {
 #[test]
 fn flattened_bars_have_their_value_beside_them() {
     let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
-    let svg = |reports: &[VariantReport]| {
-        let figures = all(&caption(), reports);
-        figures.into_iter().find(|figure| figure.name == "decomposition").expect("it is drawn").svg
-    };
     let words = "too short to read";
-    assert!(!svg(&reports).contains(words));
+    assert!(!svg(&reports, "decomposition").contains(words));
     let flow = &mut reports[0].flows[0];
     let parts = flow.spread.parts_ps.iter_mut().skip(1);
     parts.for_each(|part| *part /= 1_000);
     let left: u128 = flow.spread.parts_ps.iter().skip(1).sum();
     let mean = left as f64 / flow.delivered.packets as f64;
-    let (figure, value) = (svg(&reports), analysis::num::time_text(mean));
+    let (figure, value) = (svg(&reports, "decomposition"), analysis::num::time_text(mean));
     assert!(figure.contains(words) && figure.contains(&value), "{value}");
 }
 

@@ -3,7 +3,7 @@
 use crate::truths::run;
 use analysis::VariantReport;
 use analysis::baselines::baselines;
-use analysis::figures::{Caption, all};
+use analysis::figures::Caption;
 use analysis::num::count_text;
 use analysis::table::{conclusion, variant};
 use models::stats::LinxTotals;
@@ -11,8 +11,7 @@ use models::stats::LinxTotals;
 /// The figure of this name.
 fn svg(reports: &[VariantReport], name: &str) -> Option<String> {
     let caption = Caption { scenario: "s".into(), note: String::new() };
-    let figures = all(&caption, reports);
-    figures.into_iter().find(|figure| figure.name == name).map(|figure| figure.svg)
+    analysis::figures::svg(&caption, reports, name)
 }
 
 /// Two messages of which each meets another accident say nothing of each other; two algorithms that meet the
