@@ -71,7 +71,8 @@ pub struct VariantSummary {
     /// What protocols bring, each under its key, flow by flow: `Protocol::summary`.
     #[serde(flatten)]
     pub protocols: Map<String, Value>,
-    /// Links, symbols and backpressure, over the whole run: sums of what `series/links.csv` has for each port.
+    /// Links, symbols and backpressure, over the whole run: sums of what `series/links.csv` has for each
+    /// port.
     pub fabric: Value,
     /// Links in symbol granularity, over the whole run, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -70,12 +70,14 @@ fn kept(books: &Books, count: u64) -> String {
 const BOOKS: [Column; 9] = [
     column(
         "flow",
-        "flow and the role that the scenario declares; `*`: it falls behind what is asked for, so all its latencies are those of survivors",
+        "flow and the role that the scenario declares; `*`: it falls behind what is asked for, so all its \
+         latencies are those of survivors",
         |flow| if flow.falls_behind { format!("{} *", flow.title()) } else { flow.title() },
     ),
     column(
         "asked",
-        "what was asked for in the whole run, in packets, messages, PDUs, requests, echoes or Transfers: the sum of the next three",
+        "what was asked for in the whole run, in packets, messages, PDUs, requests, echoes or Transfers: \
+         the sum of the next three",
         |flow| {
             let Books { unit, asked, .. } = flow.books;
             let plain = unit == "packets" || unit.is_empty() || asked == 0;
@@ -95,7 +97,8 @@ const BOOKS: [Column; 9] = [
     }),
     column(
         "offered",
-        "load that sources offer in the measured part, as a share of the time of their links; a closed loop has none of its own",
+        "load that sources offer in the measured part, as a share of the time of their links; a closed \
+         loop has none of its own",
         |flow| match (flow.closed_loop, flow.mixed_loops) {
             (true, _) => "closed loop".into(),
             (_, true) => "closed loops".into(),
@@ -104,7 +107,8 @@ const BOOKS: [Column; 9] = [
     ),
     column(
         "accepted",
-        "load that the fabric delivers in the measured part, likewise; segments that a host refuses by RETRY count each time",
+        "load that the fabric delivers in the measured part, likewise; segments that a host refuses by \
+         RETRY count each time",
         |flow| load_text(flow.accepted_load.value),
     ),
     column("goodput", "octets that arrived, each once, over the time that they took", |flow| {
@@ -128,7 +132,8 @@ const TIMES: [Column; 8] = [
     }),
     column(
         "mean",
-        "mean time from the creation of a packet to its last bit at the destination, so with the source queue",
+        "mean time from the creation of a packet to its last bit at the destination, so with the source \
+         queue",
         |flow| time_text(flow.latency.mean.value),
     ),
     column("p99", "99th percentile of the same; `-` where too few packets arrived to know it", |flow| {
@@ -216,8 +221,8 @@ pub fn variant(report: &VariantReport) -> String {
         ));
     } else if !window.steady {
         say(format_args!(
-            "  not steady: the warm-up has no end, or times still climb, so means depend on how long it runs; \
-             run longer, or set the warm-up"
+            "  not steady: the warm-up has no end, or times still climb, so means depend on how long it \
+             runs; run longer, or set the warm-up"
         ));
     }
     for stall in &summary.stalls {
@@ -262,7 +267,7 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
         let parts: Vec<String> = parts.map(|(count, what)| format!("{} {what}", count_text(count))).collect();
         let of_these = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
         say(format_args!(
-            "  VoQ messages {}{of_these}: staging queues stopped {} times, released {} times; {} packets \
+            "  VoQ messages {}{of_these}\n    staging queues stopped {} times, released {} times; {} packets \
              stood in stopped queues on average",
             count_text(ports.voq_messages()),
             count_text(xoff_edges),

@@ -4,8 +4,8 @@
 //! On such a page a block ` ```json FILE ` is a file, ` ```json add:FILE ` adds its fields to one, and of
 //! a block ` ```console ` each line `$ COMMAND` is run by a shell; what follows it is what it prints. The
 //! scenarios and sweeps that come with the program are at hand. A line `<!-- picture FILE -->` says that the
-//! picture of the next line is a file that the commands wrote. `BLESS=1` writes what is printed into the page,
-//! and such pictures beside it.
+//! picture of the next line is a file that the commands wrote. `BLESS=1` writes what is printed into the
+//! page, and such pictures beside it.
 #![cfg(unix)]
 #![allow(missing_docs)]
 

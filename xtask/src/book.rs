@@ -1,7 +1,8 @@
 //! Pages and their links: every page of `docs` is in the book (`docs/SUMMARY.md`), and every link of every
 //! page leads to something.
 //!
-//! `mdbook build` makes the book of the folder `docs` alone, so a page of the book links to pages of the book.
+//! `mdbook build` makes the book of the folder `docs` alone, so a page of the book links to pages of the
+//! book.
 
 use crate::requirements::anchor;
 use crate::{Checked, tracked};

@@ -332,8 +332,8 @@ impl TransferSummary {
         }
         let _ = write!(
             out,
-            "\n    Clear_To_Send takes {:.2} % of all octets; {} Op_timeouts, {} operations given up, {} other \
-             errors logged",
+            "\n    Clear_To_Send takes {:.2} % of all octets; {} Op_timeouts, {} operations given up, {} \
+             other errors logged",
             100.0 * self.cts_share.0,
             count_text(self.timeouts),
             count_text(self.exhausted),

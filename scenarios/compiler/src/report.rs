@@ -171,8 +171,8 @@ fn judgement(detector: &Detector) -> String {
 fn detector_lines(config: &FabricConfig) -> Vec<(String, String)> {
     let line = |found: fabric::Headroom| {
         let text = format!(
-            "{}; after XOFF up to {} (N_hr) of each of {} may still come, which takes {} above the threshold; \
-             there are {}",
+            "{}; after XOFF up to {} (N_hr) of each of {} may still come, which takes {} above the \
+             threshold; there are {}",
             judgement(&found.detector),
             count(found.each as usize, "packet"),
             count(found.neighbours, "neighbour"),
@@ -271,7 +271,7 @@ fn routes(config: &FabricConfig, out: &mut String) {
         wrong => format!("{wrong} times a switch names an output that its neighbour will not choose"),
     };
     let turns = count(turns as usize, "turn");
-    let _ = writeln!(out, "  routes: {lost}; {verdict} ({turns} from link to link); {agree}");
+    let _ = writeln!(out, "  routes: {lost}\n    {verdict} ({turns} from link to link)\n    {agree}");
 }
 
 fn load_lines(variant: &Variant) -> Vec<(String, String)> {

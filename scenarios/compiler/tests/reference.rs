@@ -1,6 +1,6 @@
 //! `docs/scenarios.md` and `docs/sweeps.md` end with a reference of every field, made from the schema, and
-//! `docs/errors.md` has every code with a message, made from the table of codes and the messages kept in `tests/bad` and
-//! `tests/bad-sweeps`: `BLESS=1` writes both anew.
+//! `docs/errors.md` has every code with a message, made from the table of codes and the messages kept in
+//! `tests/bad` and `tests/bad-sweeps`: `BLESS=1` writes both anew.
 
 use scenarios::diagnostic::CODES;
 use serde_json::Value;
