@@ -52,6 +52,11 @@ impl<G: Copy> Column<G> {
     }
 }
 
+/// Names of columns, and what they are.
+pub(crate) fn notes<G: Copy>(columns: &[Column<G>]) -> Vec<[&'static str; 2]> {
+    columns.iter().map(|column| [column.name, column.about]).collect()
+}
+
 /// A file: `variant`, then these columns; of each variant the lines that `lines` names.
 pub(crate) fn csv<'a, S: 'a, At, G: Fn(&S, &At) -> Cell>(
     columns: &[Column<G>],

@@ -176,7 +176,7 @@ static ROWS: &[FlowRow] = &[
 
 /// Columns of the parts of a time, in the order of [`Cause::ALL`]: name, what figures call it, where a packet
 /// spends it.
-const PARTS: [[&str; 3]; Cause::ALL.len()] = [
+pub(crate) const PARTS: [[&str; 3]; Cause::ALL.len()] = [
     ["source_queue", "time in the source queue", "in the source queue"],
     ["serialization", "serialization time", "in transmission and store-and-forward"],
     ["propagation", "propagation time", "on wires"],
@@ -223,9 +223,9 @@ impl Pick {
     }
 }
 
-/// What each value of a flow is: key and words.
-pub(crate) fn notes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ROWS.iter().map(|row| (row.key, row.about))
+/// What each value of a flow is: key, unit and words.
+pub(crate) fn notes() -> impl Iterator<Item = [&'static str; 3]> {
+    ROWS.iter().map(|row| [row.key, row.unit, row.about])
 }
 
 /// A row of times: its mean, its maximum and any of its percentiles.

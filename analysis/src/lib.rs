@@ -13,6 +13,7 @@ pub mod chart;
 pub mod collect;
 mod counts;
 mod csv;
+pub mod dictionary;
 pub mod enumeration;
 pub mod estimate;
 pub mod explore;

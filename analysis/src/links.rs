@@ -1,7 +1,7 @@
 //! Links in symbol granularity: what went wrong, and what was done about it. A row for each metric of an end;
 //! damage counts where it was sent, refusal where it arrived.
 
-use crate::num::{Num, count_text, counted_text};
+use crate::num::{Num, count_text};
 use crate::report::VariantReport;
 use models::stats::LinkStats;
 use serde_json::{Map, Value, json};
@@ -11,38 +11,65 @@ use std::collections::BTreeMap;
 struct LinkRow {
     /// Key in `summary.json`; what ends in `_us` was counted in picoseconds.
     key: &'static str,
+    /// What it is.
+    about: &'static str,
     get: fn(&LinkStats) -> u64,
     /// Left out if it is 0.
     quiet: bool,
 }
 
-const fn row(key: &'static str, get: fn(&LinkStats) -> u64) -> LinkRow {
-    LinkRow { key, get, quiet: false }
+const fn row(key: &'static str, about: &'static str, get: fn(&LinkStats) -> u64) -> LinkRow {
+    LinkRow { key, about, get, quiet: false }
 }
 
 /// Only continuous traffic is lost.
-const fn quiet(key: &'static str, get: fn(&LinkStats) -> u64) -> LinkRow {
-    LinkRow { key, get, quiet: true }
+const fn quiet(key: &'static str, about: &'static str, get: fn(&LinkStats) -> u64) -> LinkRow {
+    LinkRow { quiet: true, ..row(key, about, get) }
+}
+
+/// Keys, and what they mean.
+pub(crate) fn notes() -> impl Iterator<Item = [&'static str; 2]> {
+    LINK_ROWS.iter().map(|row| [row.key, row.about])
 }
 
 static LINK_ROWS: [LinkRow; 17] = [
-    row("damaged_packets", |end| end.damaged_packets),
-    row("damaged_symbols", |end| end.damaged_symbols),
-    row("damaged_idle", |end| end.damaged_idle),
-    row("packet_retry", |end| end.retries),
-    row("packet_not_accepted", |end| end.not_accepted),
-    row("recoveries", |end| end.recoveries),
-    row("timeouts", |end| end.timeouts),
-    row("cancelled", |end| end.cancelled),
-    row("packets", |end| end.packets),
-    row("repeated", |end| end.repeated),
-    row("repeated_us", |end| end.repeated_ps),
-    row("recovery_us", |end| end.recovery_ps),
-    row("downs", |end| end.downs),
-    row("down_us", |end| end.down_ps),
-    quiet("lost_no_room", |end| end.lost_no_room),
-    quiet("lost_on_link", |end| end.lost_on_link),
-    row("failed", |end| end.failed.into()),
+    row("damaged_packets", "packets sent from here that were damaged on their way", |end| {
+        end.damaged_packets
+    }),
+    row("damaged_symbols", "control symbols sent from here that were damaged on their way", |end| {
+        end.damaged_symbols
+    }),
+    row("damaged_idle", "errors that hit the idle sequence sent from here", |end| end.damaged_idle),
+    row("packet_retry", "packet-retry sent from here: there was no room", |end| end.retries),
+    row("packet_not_accepted", "packet-not-accepted sent from here: an error was found", |end| {
+        end.not_accepted
+    }),
+    row(
+        "recoveries",
+        "recoveries of this transmitter from an error, from link-request to link-response",
+        |end| end.recoveries,
+    ),
+    row("timeouts", "times that an acknowledgement or a response did not come in time", |end| end.timeouts),
+    row("cancelled", "packets sent from here that were cut short", |end| end.cancelled),
+    row("packets", "packets sent from here, each once", |end| end.packets),
+    row("repeated", "transmissions of packets that had been sent from here before", |end| end.repeated),
+    row("repeated_us", "time that repetitions took on the link", |end| end.repeated_ps),
+    row(
+        "recovery_us",
+        "time in which new packets had to wait for a retry, a recovery or an initialisation",
+        |end| end.recovery_ps,
+    ),
+    row("downs", "times that the link went down", |end| end.downs),
+    row("down_us", "time for which it was down or came up", |end| end.down_ps),
+    quiet("lost_no_room", "packets of continuous traffic that found no receive buffer here", |end| {
+        end.lost_no_room
+    }),
+    quiet("lost_on_link", "packets of continuous traffic sent from here that an error took", |end| {
+        end.lost_on_link
+    }),
+    row("failed", "1: this transmitter has given up, because the ends disagree or no answer came", |end| {
+        end.failed.into()
+    }),
 ];
 
 impl LinkRow {
@@ -84,30 +111,25 @@ pub(crate) fn line(report: &VariantReport) -> Option<String> {
     if links.is_empty() || is_quiet(&total) {
         return None;
     }
-    let LinkStats { damaged_packets, damaged_symbols, damaged_idle, retries, recoveries, .. } = total;
-    let LinkStats { timeouts, downs, repeated, packets, .. } = total;
-    let damaged = damaged_packets + damaged_symbols + damaged_idle;
-    let lost = match (total.lost_no_room, total.lost_on_link) {
-        (0, 0) => String::new(),
-        (room, link) => {
-            let (room, link) = (count_text(room), count_text(link));
-            format!("; continuous traffic lost {room} without room, {link} by errors")
-        }
-    };
-    let n = counted_text;
+    let happened = [
+        (total.damaged_packets, "damaged packets"),
+        (total.damaged_symbols, "damaged symbols"),
+        (total.damaged_idle, "errors in idle sequences"),
+        (total.retries, "packets refused by packet-retry"),
+        (total.recoveries, "recoveries"),
+        (total.timeouts, "timeouts"),
+        (total.downs, "times that an end was down"),
+        (total.failed.into(), "ends gave up, at least"),
+        (total.lost_no_room, "packets of continuous traffic lost for want of room"),
+        (total.lost_on_link, "packets of continuous traffic lost by errors"),
+    ];
+    let happened = happened.into_iter().filter(|(count, _)| *count > 0);
+    let parts = happened.map(|(count, what)| format!("; {what}: {}", count_text(count)));
     Some(format!(
-        "on links that can err or refuse: {} damaged ({}, {}, {} idle), {} packet-retry, {}, {}, {} down; \
-         {} over them, {}{lost}",
-        count_text(damaged),
-        n(damaged_packets, "packets"),
-        n(damaged_symbols, "symbols"),
-        count_text(damaged_idle),
-        count_text(retries),
-        n(recoveries, "recoveries"),
-        n(timeouts, "timeouts"),
-        count_text(downs),
-        n(packets, "packets"),
-        n(repeated, "repetitions")
+        "links that can err or refuse sent {} packets and repeated {}{}",
+        count_text(total.packets),
+        count_text(total.repeated),
+        parts.collect::<String>()
     ))
 }
 

@@ -132,7 +132,6 @@ pub fn count_text(count: u64) -> String {
 pub(crate) fn counted_text(count: u64, unit: &str) -> String {
     let one = match unit {
         "echoes" => "echo",
-        "recoveries" => "recovery",
         _ => unit.strip_suffix('s').unwrap_or(unit),
     };
     format!("{} {}", count_text(count), if count == 1 { one } else { unit })

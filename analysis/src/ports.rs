@@ -320,11 +320,19 @@ impl PortRow {
     }
 }
 
+/// Column of `links.csv` before those of the rows.
+const PORT: [&str; 2] = ["port", "device and number of the port"];
+
+/// What the columns of `links.csv` are.
+pub(crate) fn links_notes() -> Vec<[&'static str; 2]> {
+    std::iter::once(PORT).chain(PORT_ROWS.iter().map(|row| [row.name, row.about])).collect()
+}
+
 /// Totals of every transmitter and receiver.
 pub fn links_csv(reports: &[VariantReport]) -> String {
     type Cells<'a> = Box<dyn Fn(&VariantReport, &Port) -> Cell + 'a>;
     let name: Cells<'_> = Box::new(|report, port| Cell::Text(report.port_name(port.0, port.1)));
-    let mut columns = vec![Column { name: "port", about: "device and number of the port", get: name }];
+    let mut columns = vec![Column { name: PORT[0], about: PORT[1], get: name }];
     for row in &PORT_ROWS {
         let get: Cells<'_> = Box::new(|report, port| row.cell(report, port));
         columns.push(Column { name: row.name, about: row.about, get });

@@ -103,6 +103,11 @@ pub(crate) trait Protocol: Sync {
     fn series(&self, _: &[&RunData]) -> Option<(&'static str, String)> {
         None
     }
+
+    /// The name of that file, and what its columns are.
+    fn series_notes(&self) -> Option<(&'static str, Vec<[&'static str; 2]>)> {
+        None
+    }
 }
 
 /// The parts of `summary.json` that protocols bring.

@@ -3,9 +3,9 @@
 mod congestion;
 
 use crate::collect::{Bin, EndpointTotals, OfferedBin, SampleBin};
-use crate::csv::{Cell, Column, Get, csv, whole};
+use crate::csv::{Cell, Column, Get, csv, notes as notes_of, whole};
 use crate::num::{gbps, ratio};
-use crate::ports::variants;
+use crate::ports::{links_notes, variants};
 use crate::protocol::PROTOCOLS;
 use crate::report::{FlowReport, VariantReport};
 use crate::run::RunData;
@@ -39,6 +39,29 @@ pub fn all(reports: &[VariantReport]) -> Vec<Series> {
     let protocols = PROTOCOLS.iter().filter_map(|protocol| protocol.series(&runs));
     let files = always.into_iter().chain(conduits).chain(congestion).chain(protocols);
     files.map(|(name, text)| Series { name, text }).collect()
+}
+
+/// What the columns of a file are; `variant` comes before them.
+pub struct Notes {
+    /// Name of the file.
+    pub name: &'static str,
+    /// Names, and what they are.
+    pub columns: Vec<[&'static str; 2]>,
+}
+
+/// Notes of every file with columns.
+pub fn notes() -> Vec<Notes> {
+    let always = [
+        ("flows.csv", notes_of(&FLOWS)),
+        ("fabric.csv", notes_of(&FABRIC)),
+        ("queues.csv", notes_of(&QUEUES)),
+        ("latency_percentiles.csv", notes_of(&PERCENTILES)),
+        ("links.csv", links_notes()),
+        ("endpoints.csv", notes_of(&ENDPOINTS)),
+        ("conduits.csv", notes_of(&CONDUITS)),
+    ];
+    let protocols = PROTOCOLS.iter().filter_map(|protocol| protocol.series_notes());
+    always.into_iter().chain(protocols).map(|(name, columns)| Notes { name, columns }).collect()
 }
 
 type Columns<At, const N: usize> = [Column<Get<VariantReport, At>>; N];

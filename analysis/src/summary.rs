@@ -71,9 +71,10 @@ pub struct VariantSummary {
     /// What protocols bring, each under its key, flow by flow: `Protocol::summary`.
     #[serde(flatten)]
     pub protocols: Map<String, Value>,
-    /// Links, symbols and backpressure, over the whole run: `ports.rs`.
+    /// Links, symbols and backpressure, over the whole run: sums of what `series/links.csv` has for each
+    /// port.
     pub fabric: Value,
-    /// Links in symbol granularity, over the whole run, if there are any: `links.rs`.
+    /// Links in symbol granularity, over the whole run, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Value>,
     /// Head-of-line blocking by place, over the whole run.

@@ -44,14 +44,20 @@ fn load_text(load: f64) -> String {
     format!("{:.1} %", 100.0 * load)
 }
 
-/// A column of a table of flows: its heading, and what stands there.
+/// A column of a table of flows: its heading, what it means, and what stands there.
 struct Column {
     title: &'static str,
+    about: &'static str,
     cell: fn(&FlowReport) -> String,
 }
 
-const fn column(title: &'static str, cell: fn(&FlowReport) -> String) -> Column {
-    Column { title, cell }
+const fn column(title: &'static str, about: &'static str, cell: fn(&FlowReport) -> String) -> Column {
+    Column { title, about, cell }
+}
+
+/// Headings of both tables, and what they mean.
+pub(crate) fn notes() -> impl Iterator<Item = [&'static str; 2]> {
+    BOOKS.iter().chain(&TIMES).map(|column| [column.title, column.about])
 }
 
 /// A count of the books, if anything is known of them.
@@ -62,44 +68,89 @@ fn kept(books: &Books, count: u64) -> String {
 
 /// What became of what was asked for, and how fast: before the latencies of those that arrived.
 const BOOKS: [Column; 9] = [
-    column("flow", |flow| if flow.falls_behind { format!("{} *", flow.title()) } else { flow.title() }),
-    column("asked", |flow| {
-        let Books { unit, asked, .. } = flow.books;
-        let plain = unit == "packets" || unit.is_empty() || asked == 0;
-        if plain { kept(&flow.books, asked) } else { counted_text(asked, unit) }
+    column(
+        "flow",
+        "flow and the role that the scenario declares; `*`: it falls behind what is asked for, so all its \
+         latencies are those of survivors",
+        |flow| if flow.falls_behind { format!("{} *", flow.title()) } else { flow.title() },
+    ),
+    column(
+        "asked",
+        "what was asked for in the whole run, in packets, messages, PDUs, requests, echoes or Transfers: \
+         the sum of the next three",
+        |flow| {
+            let Books { unit, asked, .. } = flow.books;
+            let plain = unit == "packets" || unit.is_empty() || asked == 0;
+            if plain { kept(&flow.books, asked) } else { counted_text(asked, unit) }
+        },
+    ),
+    column("arrived", "of these, what arrived or was answered", |flow| kept(&flow.books, flow.books.arrived)),
+    column("never", "of these, what will never arrive: dropped, refused, given up", |flow| {
+        kept(&flow.books, flow.books.never)
     }),
-    column("arrived", |flow| kept(&flow.books, flow.books.arrived)),
-    column("never", |flow| kept(&flow.books, flow.books.never)),
-    column("under way", |flow| kept(&flow.books, flow.books.under_way)),
-    column("oldest", |flow| {
+    column("under way", "of these, what is still on its way, or waits to begin, when the run ends", |flow| {
+        kept(&flow.books, flow.books.under_way)
+    }),
+    column("oldest", "how long the oldest of these has been under way", |flow| {
         let oldest = flow.books.oldest_ps.filter(|_| flow.books.under_way > 0);
         time_text(oldest.map_or(f64::NAN, |ps| ps as f64))
     }),
-    column("offered", |flow| match (flow.closed_loop, flow.mixed_loops) {
-        (true, _) => "closed loop".into(),
-        (_, true) => "closed loops".into(),
-        _ => load_text(flow.offered_load),
+    column(
+        "offered",
+        "load that sources offer in the measured part, as a share of the time of their links; a closed \
+         loop has none of its own",
+        |flow| match (flow.closed_loop, flow.mixed_loops) {
+            (true, _) => "closed loop".into(),
+            (_, true) => "closed loops".into(),
+            _ => load_text(flow.offered_load),
+        },
+    ),
+    column(
+        "accepted",
+        "load that the fabric delivers in the measured part, likewise; segments that a host refuses by \
+         RETRY count each time",
+        |flow| load_text(flow.accepted_load.value),
+    ),
+    column("goodput", "octets that arrived, each once, over the time that they took", |flow| {
+        format!("{} Gb/s", three_digits(flow.goodput_gbps.value))
     }),
-    column("accepted", |flow| load_text(flow.accepted_load.value)),
-    column("goodput", |flow| format!("{} Gb/s", three_digits(flow.goodput_gbps.value))),
 ];
 
 /// Times of packets, and of how many.
 const TIMES: [Column; 8] = [
-    column("times of", FlowReport::title),
-    column("packets", |flow| count_text(flow.delivered.packets)),
-    column("net mean", |flow| time_text(flow.network.mean.value)),
-    column("net p99", |flow| time_text(flow.network.p99.value)),
-    column("mean", |flow| time_text(flow.latency.mean.value)),
-    column("p99", |flow| time_text(flow.latency.p99.value)),
-    column("max", |flow| time_text(flow.latency.max)),
-    column("HOL blocked", |flow| match flow.delivered.packets {
-        0 => "-".into(),
-        _ => {
-            let share = 100.0 * flow.share(Cause::HeadOfLine);
-            format!("{} ({share:.0} %)", time_text(flow.hol_ps.value))
-        }
+    column("times of", "flow", FlowReport::title),
+    column("packets", "packets of the measured part from which the times are", |flow| {
+        count_text(flow.delivered.packets)
     }),
+    column(
+        "net mean",
+        "mean time from the first bit on the link of the source to the last bit at the destination",
+        |flow| time_text(flow.network.mean.value),
+    ),
+    column("net p99", "99th percentile of the same: 99 of 100 packets took not longer", |flow| {
+        time_text(flow.network.p99.value)
+    }),
+    column(
+        "mean",
+        "mean time from the creation of a packet to its last bit at the destination, so with the source \
+         queue",
+        |flow| time_text(flow.latency.mean.value),
+    ),
+    column("p99", "99th percentile of the same; `-` where too few packets arrived to know it", |flow| {
+        time_text(flow.latency.p99.value)
+    }),
+    column("max", "the longest of them", |flow| time_text(flow.latency.max)),
+    column(
+        "HOL blocked",
+        "mean time of a packet behind packets for another output, and its share of the mean latency",
+        |flow| match flow.delivered.packets {
+            0 => "-".into(),
+            _ => {
+                let share = 100.0 * flow.share(Cause::HeadOfLine);
+                format!("{} ({share:.0} %)", time_text(flow.hol_ps.value))
+            }
+        },
+    ),
 ];
 
 /// The table with these columns.
@@ -138,7 +189,7 @@ pub fn variant(report: &VariantReport) -> String {
     }
     if let Some(rate) = report.overall.per_slot {
         say(format_args!(
-            "  per slot of the cell clock and source {:.4} \u{b1} {:.4} packets",
+            "  each source delivers {:.4} \u{b1} {:.4} packets in a slot of the cell clock",
             rate.value, rate.half_width
         ));
     }
@@ -166,10 +217,13 @@ pub fn variant(report: &VariantReport) -> String {
     }
     if window.runs_out {
         say(format_args!(
-            "  some Transfers end in the measured part: means are of the time with them and of that without"
+            "  some Transfers end in the measured part, so means mix the time with them and that without"
         ));
     } else if !window.steady {
-        say(format_args!("  no steady state was found, or times climb: run longer, or set the warm-up"));
+        say(format_args!(
+            "  not steady: the warm-up has no end, or times still climb, so means depend on how long it \
+             runs; run longer, or set the warm-up"
+        ));
     }
     for stall in &summary.stalls {
         let at = time_text(stall.at_us.0 * 1e6);
@@ -190,30 +244,32 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
     let ports = Ports::new(report);
     let active = report.active_ps();
     let (busiest, most) = ports.busiest();
-    let over = (active != report.window.ps()).then(|| format!(", over all {}:", time_text(active as f64)));
+    let over = match active == report.window.ps() {
+        true => "the time".to_owned(),
+        false => format!("all {}", time_text(active as f64)),
+    };
     say(format_args!(
-        "  links{} {:.1} % mean, {:.1} % max ({}), own symbols {:.2} %",
-        over.unwrap_or_default(),
+        "  links send packets for {:.1} % of {over} on average, the busiest ({busiest}) for {:.1} %; control \
+         symbols between packets take {:.2} %",
         100.0 * ports.mean_share(|stats| stats.packet_ps.into()),
         100.0 * most,
-        busiest,
         100.0 * ports.mean_share(|stats| stats.symbol_ps.into())
     ));
     let count = |of: fn(&PortStats) -> u64| ports.sum(|stats| of(stats).into()) as u64;
     let xoff_edges = count(|stats| stats.xoff_edges);
     if ports.voq_messages() > 0 || xoff_edges > 0 {
         let parts = [
-            (ports.voq_refresh_messages(), "of refreshes"),
+            (count(|stats| stats.voq_riding), "in a symbol that was sent anyway"),
+            (ports.voq_refresh_messages(), "only to repeat what was said"),
             (ports.voq_unheeded(), "to neighbours that sent nothing"),
         ];
         let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-        let apart: String = parts.map(|(count, what)| format!(", {} {what}", count_text(count))).collect();
+        let parts: Vec<String> = parts.map(|(count, what)| format!("{} {what}", count_text(count))).collect();
+        let of_these = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
         say(format_args!(
-            "  VoQ messages {} ({} rode{}), queues stopped {} times, released {} times, staged on average {} \
-             packets",
+            "  VoQ messages {}{of_these}\n    staging queues stopped {} times, released {} times; {} packets \
+             stood in stopped queues on average",
             count_text(ports.voq_messages()),
-            count_text(count(|stats| stats.voq_riding)),
-            apart,
             count_text(xoff_edges),
             count_text(count(|stats| stats.xon_edges)),
             three_digits(ports.staged_mean_number())

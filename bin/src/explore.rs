@@ -175,7 +175,8 @@ fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
         }
     }
     text.push_str(
-        "cells: interleavings/different endings, of runs in which everything did go wrong that should\n",
+        "In a cell: orders of events that end so / different states in which they end. Only runs count in \
+         which the whole fault happened.\n",
     );
     Ok(text + &written)
 }
@@ -192,7 +193,11 @@ fn bad_endings(folder: &Path, model: &Conduit, graph: &Graph<'_, Conduit>) -> Re
             .join(format!("{algorithm}-{fault}-{configuration}-{order}-{}", class.name()).to_lowercase());
         let realisable = write(&folder, model, &path, class)
             .map_err(|error| format!("--out: {}: {error}", folder.display()))?;
-        let _ = writeln!(text, "{}: {realisable}", folder.display());
+        let told = match realisable {
+            true => "delays of messages can bring this about",
+            false => "no delays of messages bring this about while timers keep their periods",
+        };
+        let _ = writeln!(text, "{}: {told}", folder.display());
     }
     Ok(text)
 }
@@ -227,12 +232,12 @@ fn draw(folder: &Path, chart: &Chart) -> io::Result<()> {
 }
 
 /// The path as a chart, and as a scenario that replays it. Says whether some delays give this order.
-fn write(folder: &Path, model: &Conduit, path: &[Event], class: Class) -> io::Result<&'static str> {
+fn write(folder: &Path, model: &Conduit, path: &[Event], class: Class) -> io::Result<bool> {
     let walk = Walk::new(model, path).expect("it is a path of this model");
     let scenario = walk.scenario(class);
     let title = scenario["title"].as_str().unwrap_or_default();
-    let realisable = if walk.instants().is_some() { "realisable" } else { "not realisable" };
-    draw(folder, &walk.chart(title, realisable))?;
+    let realisable = walk.instants().is_some();
+    draw(folder, &walk.chart(title, if realisable { "realisable" } else { "not realisable" }))?;
     let mut replay = serde_json::to_string_pretty(&scenario).expect("a scenario has only string keys");
     replay.push('\n');
     fs::write(folder.join("path.json"), replay)?;

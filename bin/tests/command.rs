@@ -448,7 +448,10 @@ fn a_scenario_is_explored() {
     assert_eq!(row("literal")[5..], ["200", "8/1", "-", "-", "-", "-", "-", "192/2"]);
     assert_eq!(row("corrected")[7..], ["-"; 6]);
     assert!(text.contains("\n  corrected-crossing, corrected-half, corrected-after\n"), "{text}");
-    assert!(text.ends_with("paths/literal-none-peers-fifo-storm: realisable\n"), "{text}");
+    assert!(
+        text.ends_with("paths/literal-none-peers-fifo-storm: delays of messages can bring this about\n"),
+        "{text}"
+    );
     let folders: Vec<_> = fs::read_dir(home.path().join("paths")).unwrap().collect();
     assert_eq!(folders.len(), 1);
 

@@ -2,6 +2,7 @@
 //!
 //! Each prints what it found, with the place and the reason, and exits with 1 if that is not nothing.
 
+mod book;
 mod edges;
 mod figures;
 mod licences;
@@ -17,6 +18,7 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo run -q -p xtask -- COMMAND
 
+book        pages of docs that the book (docs/SUMMARY.md) does not have, and links of pages that lead nowhere
 edges       dependencies between the crates of the workspace, what the lower ones must not depend on, and the
             direction of the rooms of a crate
 figures     writes the figures of the pages for readers anew; --check only says which are stale, or by hand
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let checked = match words[..] {
+        ["book"] => book::check(&root()),
         ["edges"] => edges(),
         ["figures"] => figures::check(&root(), true),
         ["figures", "--check"] => figures::check(&root(), false),

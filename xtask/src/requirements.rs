@@ -475,7 +475,7 @@ fn list_of(tests: &[Test], folder: &str) -> String {
 }
 
 /// The anchor of a heading, as renderers of Markdown make it.
-fn anchor(title: &str) -> String {
+pub(crate) fn anchor(title: &str) -> String {
     let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }

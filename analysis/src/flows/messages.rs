@@ -218,6 +218,9 @@ pub(crate) fn fullest(hosts: &[HostSummary]) -> Option<String> {
     let fullest = hosts.iter().reduce(|a, b| if b.rx_queue_mean.0 > a.rx_queue_mean.0 { b } else { a })?;
     (fullest.rx_queue_mean.0 > 0.0).then(|| {
         let HostSummary { device, rx_queue_mean: Num(mean), rx_queue_max, .. } = fullest;
-        format!("fullest host {device}: queue {} mean, {rx_queue_max} max", three_digits(*mean))
+        format!(
+            "the fullest host, {device}, has {} packets in its queue on average, at most {rx_queue_max}",
+            three_digits(*mean)
+        )
     })
 }

@@ -4,7 +4,7 @@ use super::{Get, Protocol, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{self, Cell, Column, csv, whole};
 use crate::metric::Row;
-use crate::num::{Num, count_text, time_text};
+use crate::num::{Num, count_text, three_digits, time_text};
 use crate::run::RunData;
 use models::Outcome;
 use models::sim_core::Time;
@@ -117,6 +117,10 @@ impl Protocol for Linx {
         let some = runs.iter().any(|run| run.outcome.totals.of::<LinxTotals>().next().is_some());
         let variants = runs.iter().map(|run| (run.name.as_str(), *run));
         some.then(|| ("heartbeats.csv", csv(&HEARTBEATS, variants, gaps)))
+    }
+
+    fn series_notes(&self) -> Option<(&'static str, Vec<[&'static str; 2]>)> {
+        Some(("heartbeats.csv", csv::notes(&HEARTBEATS)))
     }
 }
 
@@ -513,7 +517,7 @@ impl LinxSummary {
             let _ = write!(out, ", the last since {}", time_text(at.0 * 1e6));
         }
         if self.half_up > 0 {
-            let _ = write!(out, ", {} half", count_text(self.half_up));
+            let _ = write!(out, ", {} at one end only or with different values", count_text(self.half_up));
         }
         let ended = &self.ended_ends;
         let reasons = [
@@ -531,12 +535,15 @@ impl LinxSummary {
             .map(|(count, why)| format!("{} {why}", count_text(count)))
             .collect();
         if !reasons.is_empty() {
-            let _ = write!(out, "\n    ends that ended: {}", reasons.join(", "));
+            let _ = write!(out, "\n    ends of connections that went down: {}", reasons.join(", "));
         }
         if ended.timeout > 0 {
-            let _ = write!(out, "\n    false timeouts: {}", count_text(self.false_timeouts));
-            if let Some(rate) = self.false_timeouts_per_connection_hour {
-                let _ = write!(out, ", {:.4} per connection-hour of the protocol clock", rate.0);
+            let count = count_text(self.false_timeouts);
+            let _ = write!(out, "\n    false timeouts, of peers that were there: {count}");
+            let rate = self.false_timeouts_per_connection_hour.filter(|_| self.false_timeouts > 0);
+            if let Some(rate) = rate {
+                let rate = three_digits(rate.0);
+                let _ = write!(out, ", that is {rate} for each connection and hour of the protocol clock");
             }
         }
         for (times, what) in [
@@ -553,11 +560,11 @@ impl LinxSummary {
         if messages.wanted > 0 {
             let _ = write!(
                 out,
-                "\n    messages: {} wanted, {} refused, {} delivered, {} lost with a connection, \
-                 {} under way",
+                "\n    messages: {} asked for, {} delivered, {} refused without a connection, {} lost with a \
+                 connection, {} under way",
                 count_text(messages.wanted),
-                count_text(messages.refused),
                 count_text(messages.delivered),
+                count_text(messages.refused),
                 count_text(messages.lost),
                 count_text(messages.under_way)
             );
@@ -569,11 +576,11 @@ impl LinxSummary {
         if self.frames.held > 0 {
             let [held, most] = [self.frames.held, self.frames.held_max].map(count_text);
             let _ =
-                write!(out, "\n    frames held until an earlier one came: {held}, at most {most} at once");
+                write!(out, "\n    frames that waited for an earlier one: {held}, at most {most} at once");
         }
         if messages.moved_octets > 0 {
             let moved = count_text(messages.moved_octets);
-            let _ = write!(out, "\n    octets that receivers have to move: {moved}");
+            let _ = write!(out, "\n    octets that receivers have to move to put messages together: {moved}");
         }
         out += &on_purpose("frames", [self.frames.muted, 0, self.frames.stalled]);
         if self.frames.stalled > 0 {

@@ -88,7 +88,7 @@ pub fn text(schedule: &Schedule, done: &Completion) -> String {
             let shares = || (0..schedule.ranks.len()).filter_map(|n| communication(done, n));
             let mean = shares().sum::<f64>() / shares().count().max(1) as f64;
             text += &format!(
-                "done after {} ({} ps), of which a rank does not compute {:.2} % on average\n",
+                "done after {} ({} ps); on average a rank spends {:.2} % of that without computing\n",
                 time_text(end.as_ps() as f64),
                 end.as_ps(),
                 100.0 * mean
@@ -146,8 +146,8 @@ impl ProgramSummary {
         let ranks = self.ranks;
         match (self.completion_us, self.communication_share) {
             (Some(end), Some(share)) => format!(
-                "program of {ranks} ranks: done after {}, of which a rank does not compute {:.2} % \
-                 on average",
+                "program of {ranks} ranks: done after {}; on average a rank spends {:.2} % of that without \
+                 computing",
                 time_text(end.0 * 1e6),
                 100.0 * share.0
             ),

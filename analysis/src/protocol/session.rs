@@ -2,7 +2,7 @@
 
 use super::{Get, Protocol, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
-use crate::csv::{Cell, Column, Get as Cells, csv, whole};
+use crate::csv::{Cell, Column, Get as Cells, csv, notes, whole};
 use crate::metric::{Row, yes};
 use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
@@ -90,6 +90,10 @@ impl Protocol for Session {
             |run: &&RunData| run.outcome.totals.of::<SessionTotals>().any(|totals| !totals.census.is_empty());
         let variants = runs.iter().map(|run| (run.name.as_str(), *run));
         runs.iter().any(counted).then(|| ("sessions.csv", csv(&SESSIONS, variants, counts)))
+    }
+
+    fn series_notes(&self) -> Option<(&'static str, Vec<[&'static str; 2]>)> {
+        Some(("sessions.csv", notes(&SESSIONS)))
     }
 
     fn nodes(&self, outcome: &Outcome) -> Vec<u32> {
@@ -573,13 +577,14 @@ impl SessionSummary {
         let messages = &self.messages;
         let _ = write!(
             out,
-            "\n    {} OPEN, {} ACCEPT, {} REFUSE, {} CLOSE, {} repeated, {}",
+            "\n    messages: {} OPEN, {} ACCEPT, {} REFUSE, {} CLOSE; {} were sent again, and peers became \
+             suspect {}",
             count_text(messages.open),
             count_text(messages.accept),
             count_text(messages.refuse),
             count_text(messages.close),
             count_text(messages.retransmissions),
-            counted_text(self.suspects, "suspects")
+            counted_text(self.suspects, "times")
         );
         let InjectedSummary { lost, duplicated, delayed } = self.injected;
         out += &on_purpose("messages", [lost, duplicated, delayed]);
@@ -612,7 +617,7 @@ impl SessionSummary {
                 count_text(pdus.waiting)
             );
             if pdus.lost_unseen > 0 {
-                let _ = write!(out, ", {} lost unseen", count_text(pdus.lost_unseen));
+                let _ = write!(out, ", {} lost without a word", count_text(pdus.lost_unseen));
             }
             // those of a program are not timed one by one
             if pdus.max_us.0 > 0.0 {

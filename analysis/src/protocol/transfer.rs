@@ -332,14 +332,15 @@ impl TransferSummary {
         }
         let _ = write!(
             out,
-            "\n    Clear_To_Send {:.2} % of all octets, {} Op_timeouts, {} given up, {} other errors",
+            "\n    Clear_To_Send takes {:.2} % of all octets; {} Op_timeouts, {} operations given up, {} \
+             other errors logged",
             100.0 * self.cts_share.0,
             count_text(self.timeouts),
             count_text(self.exhausted),
             count_text(self.logged)
         );
         if let Some(ratio) = self.payload_ratio.filter(|ratio| ratio.0 > 1.0) {
-            let _ = write!(out, ", {:.2} % of the payload again", 100.0 * (ratio.0 - 1.0));
+            let _ = write!(out, "; payload sent again: {:.2} %", 100.0 * (ratio.0 - 1.0));
         }
         if let Some(upper) = &self.upper {
             let _ = write!(

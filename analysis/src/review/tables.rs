@@ -254,7 +254,7 @@ pub(super) fn flows(html: &mut Html, section: usize, run: &Run) {
     ];
     table(html, &format!("flows{section}"), "Flows in the measured part; times of packets", &head, &rows);
     html.raw("<details><summary>What the columns mean</summary><dl>");
-    for (key, about) in flows::notes() {
+    for [key, _, about] in flows::notes() {
         html.element("dt", &[], key).element("dd", &[], about);
     }
     html.raw("</dl></details>");

@@ -41,24 +41,6 @@ fn every_figure_is_drawn_and_svg_is_deterministic() {
     }
 }
 
-/// The table of figures in docs/command.md is that of the code; `BLESS=1` writes it.
-#[test]
-fn the_table_of_figures_is_fresh() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/command.md");
-    let old = std::fs::read_to_string(path).unwrap();
-    let (begin, end) = ("<!-- figures -->\n", "<!-- end of figures -->");
-    let (head, rest) = old.split_once(begin).expect("a mark where the table begins");
-    let (_, tail) = rest.split_once(end).expect("a mark where it ends");
-    let rows: String =
-        analysis::figures::list().map(|(name, about)| format!("| `{name}` | {about} |\n")).collect();
-    let new = format!("{head}{begin}| figure | what it shows |\n|---|---|\n{rows}{end}{tail}");
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(path, new).unwrap();
-        return;
-    }
-    assert!(old == new, "docs/command.md is stale: BLESS=1 writes the table of figures anew");
-}
-
 /// Victims that always have more to send ask for all of their link: what they get of it is the result, and
 /// not all of what they are let send.
 #[test]

@@ -9,6 +9,7 @@ mod linx_races;
 mod replay;
 mod report;
 mod require;
+mod results;
 mod rows;
 mod runfolder;
 mod synthetic;

@@ -98,7 +98,20 @@ fn every_column_of_a_series_has_a_name_of_its_own_and_is_filled() {
     let names: Vec<&str> = files.iter().map(|file| file.name).collect();
     assert_eq!(names.len(), names.iter().collect::<BTreeSet<_>>().len());
     assert!(names.contains(&"heartbeats.csv"), "{names:?}");
+    let notes = series::notes();
     for file in &files {
+        // what the manual says of a file is what stands in it
+        if let Some(notes) = notes.iter().find(|notes| notes.name == file.name) {
+            let told: Vec<&str> = notes.columns.iter().map(|[name, _]| *name).collect();
+            assert_eq!(
+                file.text.lines().next().unwrap(),
+                format!("variant,{}", told.join(",")),
+                "{}",
+                file.name
+            );
+        } else {
+            assert!(file.name.ends_with(".json"), "{}: nobody says what its columns are", file.name);
+        }
         let mut lines = file.text.lines().map(|line| line.split(',').collect::<Vec<&str>>());
         let head = lines.next().unwrap();
         assert_eq!(head.len(), head.iter().collect::<BTreeSet<_>>().len(), "{}", file.name);

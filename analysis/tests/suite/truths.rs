@@ -190,7 +190,13 @@ fn silence_after_a_finite_workload_is_not_measured() {
             assert!((used / law - 1.0).abs() < 5e-9, "{until} {warmup}: {law}");
             assert!((report.flows[0].offered_load / law - 1.0).abs() < 1e-9);
             let table = variant(report);
-            assert!(table.lines().any(|line| line.starts_with("  links 2")), "{table}");
+            assert!(
+                table
+                    .lines()
+                    .any(|line| line.starts_with("  links send packets for 2")
+                        && line.contains("% of the time")),
+                "{table}"
+            );
         }
     }
 }
@@ -590,7 +596,7 @@ fn a_pdu_after_its_stream_is_lost_unseen() {
     let books = &report.flows[0].books;
     assert_eq!((books.asked, books.arrived, books.never), (3, 2, 1));
     let text = variant(&report);
-    assert!(text.contains("3 sent, 2 delivered, 0 lost, 0 waiting, 1 lost unseen"), "{text}");
+    assert!(text.contains("3 sent, 2 delivered, 0 lost, 0 waiting, 1 lost without a word"), "{text}");
     // A PDU waits for its stream, too: what messages wait for is not what users do.
     let lines = conclusion(&[report]).join("; ");
     assert!(!lines.contains("waiting is") && lines.contains("waiting of messages of sessions is"), "{lines}");

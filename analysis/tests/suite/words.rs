@@ -97,7 +97,8 @@ fn refreshes_are_counted_apart_from_changes() {
             // one at each port may be under way
             assert!(edges <= changes && changes <= edges + 8, "{changes} {edges}");
             let text = variant(report);
-            let said = format!("{} of refreshes", count_text(told(report, "voq_refresh_messages")));
+            let said =
+                format!("{} only to repeat what was said", count_text(told(report, "voq_refresh_messages")));
             assert_eq!(text.contains(&said), refreshes > 0 && report.run.name == "with", "{text}");
         }
         assert!(svg(&reports, "counts").expect("refreshes differ").contains("VoQ messages of refreshes"));
@@ -165,7 +166,7 @@ fn what_linx_moves_and_holds_is_drawn() {
         assert!(totals.stats.moved > 0);
         let moved = count_text(totals.stats.moved);
         assert!(figure.contains(&moved), "{moved}");
-        assert!(variant(report).contains(&format!("octets that receivers have to move: {moved}")));
+        assert!(variant(report).contains(&format!("have to move to put messages together: {moved}")));
     }
 }
 

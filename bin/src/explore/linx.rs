@@ -58,7 +58,10 @@ pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
         }
         text.push('\n');
     }
-    text.push_str("cells: different endings; a message each way, each node connects at any time\n");
+    text.push_str(
+        "In a cell: different states in which runs end so. Each node sends one message and \
+         connects at any time.\n",
+    );
     Ok(text)
 }
 

@@ -55,7 +55,9 @@ pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
         }
         text.push('\n');
     }
-    text.push_str("cells: different endings; Max_Retry 2; a Write has two Blocks\n");
+    text.push_str(
+        "In a cell: different states in which runs end so. Max_Retry is 2; a Write has two Blocks.\n",
+    );
     Ok(text)
 }
 

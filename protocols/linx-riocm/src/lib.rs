@@ -4,6 +4,10 @@
 //! reorder them, and watch each other's heartbeats. Nothing is acknowledged or repeated: what cannot be
 //! delivered resets the connection.
 //!
+//! It is for who writes a driver, a gateway or a test bench. It is not a LINX kernel: it knows no processes,
+//! no signals and no names. The owner carries frames, and calls [`handle_timeout`](Node::handle_timeout) when
+//! [`poll_timeout`](Node::poll_timeout) says so.
+//!
 //! Requirements: see `REQUIREMENTS.md` of the crate, each with the tests that prove it.
 //!
 //! # Reading order
@@ -26,10 +30,10 @@
 //!
 //! # Example
 //!
-//! Two nodes connect and exchange a message.
+//! Two nodes connect and exchange a message; then one falls silent, and the other one notices.
 //!
 //! ```
-//! use linx_riocm::{Config, Event, Node, Peer};
+//! use linx_riocm::{Config, Event, Node, Peer, Reason};
 //!
 //! let node = |device, peer| {
 //!     let mut node = Node::new(Config { device, ..Config::default() })?;
@@ -52,6 +56,18 @@
 //! assert!(matches!(y.poll_event(), Some(Event::Connected { .. })));
 //! let Some(Event::Deliver { delivery, .. }) = y.poll_event() else { panic!("a message") };
 //! assert_eq!((delivery.src, delivery.dst, &delivery.octets[..]), (5, 9, &b"hello"[..]));
+//!
+//! // Y is gone: three periods of heartbeats without a sign of life.
+//! assert!(matches!(x.poll_event(), Some(Event::Connected { .. })));
+//! let reason = loop {
+//!     let due = x.poll_timeout().expect("a connection that is up is watched");
+//!     x.handle_timeout(due);
+//!     while x.poll_transmit().is_some() {} // nobody hears it
+//!     if let Some(Event::Disconnected { reason, .. }) = x.poll_event() {
+//!         break reason;
+//!     }
+//! };
+//! assert_eq!(reason, Reason::Timeout);
 //! # Ok::<(), linx_riocm::ConfigError>(())
 //! ```
 #![no_std]

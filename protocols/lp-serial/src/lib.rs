@@ -1,5 +1,9 @@
 //! RapidIO Part 6 (LP-Serial physical layer, Rev 2.2): what the bytes on a link look like and what they cost.
 //!
+//! It is for who builds a device, a driver or a test bench. It is not a physical layer: there are no lanes,
+//! no clock recovery and no 8b/10b coding. The owner keeps the octets of packets, says when the wire is free,
+//! and what came in and whether it was damaged.
+//!
 //! # Reading order
 //!
 //! The modules are in layer order, lowest first:
@@ -25,6 +29,8 @@
 //!
 //! # Example
 //!
+//! A control symbol as octets, and back.
+//!
 //! ```
 //! use lp_serial::control_symbol::{ControlSymbol, Delimited, Form, Stype0, Stype1};
 //!
@@ -33,10 +39,55 @@
 //! let mut wire = [0u8; 4];
 //! idle.emit_delimited(false, &mut wire)?;
 //! assert_eq!(wire, [0x1C, 0x80, 0xFF, 0x0F]);
-//!
-//! let back = Delimited::parse(Form::Short, &wire)?;
-//! assert_eq!(back.symbol.stype0(), status);
+//! assert_eq!(Delimited::parse(Form::Short, &wire)?.symbol.stype0(), status);
 //! # Ok::<(), lp_serial::control_symbol::Error>(())
+//! ```
+//!
+//! Two link ports, and a packet that is damaged on its way and sent again.
+//!
+//! ```
+//! use lp_serial::control_symbol::{Cause, Form, Stype1};
+//! use lp_serial::link::{Config, LinkEvent, LinkPort, Opportunity, PacketMeta, Reception};
+//!
+//! /// One turn of a sender: a symbol, and the packet that it starts with the symbol that ends it. Gives what
+//! /// became of the packet.
+//! fn turn(from: &mut LinkPort<u32>, to: &mut LinkPort<u32>, damaged: bool) -> Option<Reception> {
+//!     let sent = from.poll_transmit(0, Opportunity::IDLE)?;
+//!     to.handle_symbol(0, sent.symbol);
+//!     let packet = sent.packet?;
+//!     let end = from.poll_transmit(0, Opportunity::END)?.symbol;
+//!     // A packet is judged when its end has come.
+//!     let checked = if damaged { Err(Cause::PacketCrc) } else { Ok(()) };
+//!     let became = to.handle_packet(packet.meta, packet.ack_id, checked);
+//!     to.handle_symbol(0, end);
+//!     Some(became)
+//! }
+//!
+//! let port = || LinkPort::new(Config::new(Form::Long, 9));
+//! let (mut a, mut b) = (port()?, port()?);
+//! a.port_initialized();
+//! b.port_initialized();
+//! while !(a.is_up() && b.is_up()) {
+//!     turn(&mut a, &mut b, false);
+//!     turn(&mut b, &mut a, false);
+//! }
+//!
+//! a.submit(42, PacketMeta::new(0, 264)).expect("room to wait");
+//! let (mut became, mut first) = (Vec::new(), true);
+//! let acknowledged = loop {
+//!     if let Some(reception) = turn(&mut a, &mut b, first) {
+//!         became.push(reception);
+//!         first = false;
+//!     }
+//!     turn(&mut b, &mut a, false);
+//!     if let Some(LinkEvent::Acknowledged(packet)) = std::iter::from_fn(|| a.poll_event()).last() {
+//!         break packet;
+//!     }
+//! };
+//! // discarded, packet-not-accepted, link-request, link-response, sent again, accepted
+//! assert_eq!(acknowledged, 42);
+//! assert_eq!(became, [Reception::Discarded, Reception::Accepted { channel: 0 }]);
+//! # Ok::<(), lp_serial::link::ConfigError>(())
 //! ```
 #![no_std]
 #![forbid(unsafe_code)]

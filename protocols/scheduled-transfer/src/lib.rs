@@ -6,6 +6,10 @@
 //! operations on *persistent regions* (Put, Get, FetchOp: no further permission). A Block is cut into *STUs*,
 //! the payloads of Data operations.
 //!
+//! It is for who writes a driver, an interface card or a test bench. It is not an upper layer, and not a
+//! link: the owner decides which connections and Transfers it takes, carries operations, and lends a
+//! [`Memory`].
+//!
 //! Requirements: see `REQUIREMENTS.md` of the crate, each with the tests that prove it.
 //!
 //! # Reading order
@@ -27,6 +31,66 @@
 //!
 //! Nothing that comes off the wire panics: it has an effect, or an entry in a log, or it is a repetition and
 //! answered as one. Calls of the upper layer that make no sense give `None` or `false`.
+//!
+//! # Example
+//!
+//! Two ends connect, and one writes 5 000 octets into the memory of the other.
+//!
+//! ```
+//! use scheduled_transfer::{Config, Endpoint, Event, ExposeOptions, Extras, Outcome, Span, TransferOptions};
+//! use scheduled_transfer::{ConnectionId, Ula};
+//!
+//! const SERVICE: u16 = 0x14; // a well-known Port
+//! const ALL: u8 = 0b1111; // channels of the link: one for Control, three for Data
+//! const A: Ula = Ula([2, 0, 0, 0, 0, 1]);
+//! const B: Ula = Ula([2, 0, 0, 0, 0, 2]);
+//!
+//! /// Carries operations both ways until nobody has one; gives what `a` is told.
+//! fn exchange(a: &mut Endpoint<Vec<u8>>, b: &mut Endpoint<Vec<u8>>) -> Vec<(ConnectionId, Event)> {
+//!     let (mut operation, mut told) = (Vec::new(), Vec::new());
+//!     loop {
+//!         let mut quiet = true;
+//!         while a.poll_transmit(0, 0, ALL, &mut operation).is_some() {
+//!             b.handle(0, (A, 0), &operation);
+//!             quiet = false;
+//!         }
+//!         // the upper layer of B takes everything, and has room at address 0
+//!         while let Some((connection, event)) = b.poll_event() {
+//!             match event {
+//!                 Event::Incoming { .. } => assert!(b.accept(0, connection, Extras::default())),
+//!                 Event::WriteOffered { id, t_len, .. } => {
+//!                     assert!(b.expose(0, connection, id, Span::new(0, t_len), ExposeOptions::default()));
+//!                 }
+//!                 _ => {}
+//!             }
+//!         }
+//!         while b.poll_transmit(0, 0, ALL, &mut operation).is_some() {
+//!             a.handle(0, (B, 0), &operation);
+//!             quiet = false;
+//!         }
+//!         told.extend(std::iter::from_fn(|| a.poll_event()));
+//!         if quiet {
+//!             return told;
+//!         }
+//!     }
+//! }
+//!
+//! let source: Vec<u8> = (0..5_000u16).map(|n| n as u8).collect();
+//! let mut a = Endpoint::new(Config::default(), source.clone()).expect("a valid configuration");
+//! let mut b = Endpoint::new(Config::default(), vec![0; 8_192]).expect("a valid configuration");
+//! b.listen(SERVICE, 0);
+//!
+//! let connection = a.connect(0, (B, 0), (SERVICE, 0), Extras::default());
+//! assert!(exchange(&mut a, &mut b).contains(&(connection, Event::Opened)));
+//!
+//! let id = a.write(0, connection, Span::new(0, 5_000), TransferOptions::default()).expect("it is open");
+//! let done = Event::Finished { id, outcome: Outcome::Complete, bytes: 5_000 };
+//! assert!(exchange(&mut a, &mut b).contains(&(connection, done)));
+//! assert_eq!(b.memory()[..5_000], source);
+//!
+//! a.disconnect(0, connection);
+//! assert!(exchange(&mut a, &mut b).contains(&(connection, Event::Closed(Outcome::Complete))));
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -5,6 +5,11 @@
 //! of one protocol make a *conduit*. Management messages travel as type 11 messages or in one type 9
 //! stream; data likewise, in any of the four combinations.
 //!
+//! It is for who writes a driver or a test bench. It is not a driver: it has no registers of its own and no
+//! mailbox. The owner carries octets from [`poll_transmit`](endpoint::Endpoint::poll_transmit) of one node to
+//! [`handle_message`](endpoint::Endpoint::handle_message) of another, and calls
+//! [`handle_timeout`](endpoint::Endpoint::handle_timeout) when it is due.
+//!
 //! Requirements: see `REQUIREMENTS.md` of the crate, each with the tests that prove it.
 //!
 //! # Reading order
@@ -31,13 +36,25 @@
 //!
 //! # Example
 //!
-//! Two nodes open a conduit.
+//! A node opens a stream, sends a PDU on it, and closes it.
 //!
 //! ```
-//! use session_management::endpoint::{Config, Endpoint, Event};
+//! use session_management::endpoint::{Config, Endpoint, Event, StreamRef};
 //! use session_management::negotiate::Offer;
 //! use session_management::protocol::Protocol;
 //! use session_management::register::Contact;
+//!
+//! /// Carries messages both ways until nobody has one.
+//! fn exchange(now: u64, m: &mut Endpoint, p: &mut Endpoint) {
+//!     loop {
+//!         let (from_m, from_p) = (m.poll_transmit(), p.poll_transmit());
+//!         if from_m.is_none() && from_p.is_none() {
+//!             return;
+//!         }
+//!         from_m.inspect(|message| p.handle_message(now, 0x12, &message.octets));
+//!         from_p.inspect(|message| m.handle_message(now, 0x34, &message.octets));
+//!     }
+//! }
 //!
 //! let protocol = Protocol::standard(0x0200).unwrap();
 //! let node = |id| {
@@ -46,18 +63,25 @@
 //!     Endpoint::new(config)
 //! };
 //! let (mut m, mut p) = (node(0x12), node(0x34));
-//! m.create_conduit(0, 0x34, protocol)?;
-//! while let Some(message) = m.poll_transmit() {
-//!     p.handle_message(10, 0x12, &message.octets);
-//!     while let Some(message) = p.poll_transmit() {
-//!         m.handle_message(20, 0x34, &message.octets);
-//!     }
-//! }
-//! let open = |event: Event| matches!(event, Event::ConduitOpen { .. });
-//! assert!(std::iter::from_fn(|| m.poll_event()).any(open));
-//! assert!(std::iter::from_fn(|| p.poll_event()).any(open));
+//!
+//! m.open(0, 0x34, protocol)?; // OPEN, ACCEPT
+//! exchange(10, &mut m, &mut p);
+//! let (stream, _) = m.streams().next().expect("it is open");
+//!
+//! m.send_pdu(20, 0x34, stream.stream, b"hello".to_vec())?;
+//! exchange(30, &mut m, &mut p);
+//! let came = std::iter::from_fn(|| p.poll_event());
+//! let pdus: Vec<Event> = came.filter(|event| matches!(event, Event::Pdu { .. })).collect();
+//! assert!(matches!(&pdus[..], [Event::Pdu { octets, .. }] if octets == b"hello"));
+//!
+//! m.close(40, stream)?; // CLOSE
+//! exchange(50, &mut m, &mut p);
+//! assert!(!p.is_open(StreamRef::receive(0x12, stream.stream)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Two opposite streams that belong together: [`create_conduit`](endpoint::Endpoint::create_conduit) at
+//! either end or at both.
 #![no_std]
 #![forbid(unsafe_code)]
 

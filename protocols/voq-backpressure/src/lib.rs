@@ -9,6 +9,10 @@
 //! messages. A device is both at once, per direction of each link. *Raw* is a device's own verdict about a
 //! port, *reported* is what it says to others after the register bits have had their word.
 //!
+//! It is for who builds a switch, an endpoint or a test bench. It is not a model: it knows no packets, no
+//! queues and no time. The owner says when a port is congested, which control symbol is about to leave, and
+//! which came in; the crate says what goes into the symbol and which queues may not send.
+//!
 //! Requirements: see `REQUIREMENTS.md` of the crate, each with the tests that prove it.
 //!
 //! # Reading order
@@ -65,6 +69,11 @@
 //!
 //! upstream.apply(Carrier::Other, field, |edge| assert!(edge.stopped && edge.queue == 4));
 //! assert!(!upstream.eligible(4) && upstream.eligible(3));
+//!
+//! downstream.set_congested(4, false); // it has drained
+//! let field = downstream.poll_symbol(0, Opportunity::riding(Carrier::Other)).unwrap();
+//! upstream.apply(Carrier::Other, field, |edge| assert!(!edge.stopped && edge.queue == 4));
+//! assert!(upstream.eligible(4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![no_std]

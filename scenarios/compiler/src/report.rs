@@ -31,7 +31,7 @@ pub fn check_report(plan: &RunPlan) -> String {
                 let new: Vec<&str> = text.lines().filter(|line| !known.contains(line)).collect();
                 out.extend(new.iter().map(|line| format!("{line}\n")));
                 if new.is_empty() {
-                    out.push_str("  as above, except for settings that this report does not show\n");
+                    out.push_str("  the same as above; what differs is none of what this report shows\n");
                 }
             }
         }
@@ -53,13 +53,13 @@ fn describe(variant: &Variant, out: &mut String) {
     let endpoints = config.devices.len() - switches;
     let _ = writeln!(
         out,
-        "  {}, {}, {}, ids up to {}, {} in {}",
+        "  {}, {} and {}; device ids from 0 to {}; {} from {}",
         plural(switches, "switch", "switches"),
         count(endpoints, "endpoint"),
         count(config.links.len(), "link"),
         config.id_space - 1,
-        count(config.sources.len(), "source"),
-        count(config.flows.len(), "flow")
+        count(config.flows.len(), "flow"),
+        count(config.sources.len(), "source")
     );
     if let Some(host) = config.enumeration {
         let name = &config.devices[host.host as usize].path;
@@ -70,11 +70,16 @@ fn describe(variant: &Variant, out: &mut String) {
         );
     }
     let warmup = match variant.warmup {
-        Warmup::Auto => "auto".to_owned(),
-        Warmup::Until(at) => time_text(at.0),
+        Warmup::Auto => "once it is steady".to_owned(),
+        Warmup::Until(at) => format!("from {} on", time_text(at.0)),
     };
-    let stall = config.stall_after.map_or("off".into(), |t| time_text(t.0));
-    let _ = writeln!(out, "  runs for {}, warm-up {warmup}, stall after {stall}", time_text(variant.until.0));
+    let stall = match config.stall_after {
+        Some(after) => {
+            format!("a packet that does not move for {} counts as stalled", time_text(after.0))
+        }
+        None => "stalls are not looked for".to_owned(),
+    };
+    let _ = writeln!(out, "  runs for {}, measured {warmup}; {stall}", time_text(variant.until.0));
     table(out, "switches", switch_lines(config));
     let detectors = detector_lines(config);
     if !detectors.is_empty() {
@@ -83,7 +88,8 @@ fn describe(variant: &Variant, out: &mut String) {
     table(out, "links", link_lines(variant));
     routes(config, out);
     if let Some(lookahead) = config.links.iter().map(lookahead).min() {
-        let _ = writeln!(out, "  smallest lookahead: {}", time_text(lookahead));
+        let _ =
+            writeln!(out, "  no device can affect another one sooner than after {}", time_text(lookahead));
     }
     let clocks = clock_lines(config);
     if !clocks.is_empty() {
@@ -127,18 +133,18 @@ fn switch_lines(config: &FabricConfig) -> Vec<(String, String)> {
         let DeviceModel::Switch(s) = &device.model else { continue };
         let mut detector = match &s.detector {
             _ if !s.port_rules.is_empty() => {
-                format!("VoQ messages by rules of each port, {}", staging_text(&s.staging))
+                format!("VoQ messages by rules of each port; {}", staging_text(&s.staging))
             }
             Some(d) => format!(
-                "VoQ messages {}, refresh {}, {}",
+                "VoQ messages: {}, {}; {}",
                 judgement(d),
-                s.refresh.map_or("off".into(), |r| time_text(r.0)),
+                s.refresh.map_or("never repeated".into(), |r| format!("repeated every {}", time_text(r.0))),
                 staging_text(&s.staging)
             ),
             None => "no VoQ messages".into(),
         };
         if s.leave_out_stopped {
-            detector.push_str(", stopped packets left out");
+            detector.push_str(", packets that the next hop has stopped are not counted");
         }
         let text = format!(
             "{} ports, {} buffers each, {}, pipeline {}, {detector}",
@@ -155,22 +161,22 @@ fn switch_lines(config: &FabricConfig) -> Vec<(String, String)> {
 /// When a port is congested.
 fn judgement(detector: &Detector) -> String {
     let whose = match detector.verdict {
-        Verdict::Shared => "for all",
-        Verdict::PerIngress => "per ingress",
+        Verdict::Shared => "for all inputs together",
+        Verdict::PerIngress => "for each input by itself",
     };
-    format!("on at {} off at {} packets {whose}", detector.x_on, detector.x_off)
+    format!("XOFF at {} waiting packets and XON at {}, {whose}", detector.x_on, detector.x_off)
 }
 
 /// Places above `on` that each detector needs, and those that there are.
 fn detector_lines(config: &FabricConfig) -> Vec<(String, String)> {
     let line = |found: fabric::Headroom| {
         let text = format!(
-            "{}: N_hr {}, so many packets of each of {} that hear of it may still come; {} above that are \
-             needed, {} there",
+            "{}; after XOFF up to {} (N_hr) of each of {} may still come, which takes {} above the \
+             threshold; there are {}",
             judgement(&found.detector),
-            found.each,
+            count(found.each as usize, "packet"),
             count(found.neighbours, "neighbour"),
-            plural(found.needed as usize, "place", "places"),
+            count(found.needed as usize, "place"),
             found.there
         );
         (fabric::port_name(config, found.device, found.port), text)
@@ -226,15 +232,15 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
             let gigabits = 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64;
             if let Some(media) = media.iter().find(|media| media.link == number) {
                 let text = format!(
-                    "{}, {gigabits:.3} Gb/s with all that is between frames, one way {}",
+                    "{}, {gigabits:.3} Gb/s with all that is between frames, {} one way",
                     media.medium.name(),
                     time_text(link.propagation.0)
                 );
                 return (name.clone(), text);
             }
             let text = format!(
-                "{}x, {gigabits:.3} Gb/s, {}-character symbols, one way {}, {} packets of 276 octets in the \
-                 loop of a buffer",
+                "{}x, {gigabits:.3} Gb/s, control symbols of {} characters, {} one way; {} receive buffers \
+                 keep it busy",
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),
@@ -249,29 +255,37 @@ fn routes(config: &FabricConfig, out: &mut String) {
     let walk = fabric::walk(config);
     let wrong = fabric::check_next_hops(config);
     let turns: u32 = walk.turns.iter().flatten().map(|bits| bits.count_ones()).sum();
+    let lost = match walk.lost.len() {
+        0 => "every id is reached from every switch with endpoints".to_owned(),
+        lost => format!("{lost} times an id is not reached from a switch with endpoints"),
+    };
     let verdict = match fabric::channel_cycle(config, &walk) {
         Some(cycle) => format!("a circle of {} links can deadlock", cycle.len()),
-        None if fabric::stopping_cycle(config, &walk).is_some() => "no deadlock by routes alone".into(),
-        None => "no deadlock possible".into(),
+        None if fabric::stopping_cycle(config, &walk).is_some() => {
+            "routes alone cannot deadlock, VoQ messages may".to_owned()
+        }
+        None => "no deadlock is possible".to_owned(),
     };
-    let agree = if wrong.is_empty() {
-        "both levels agree".into()
-    } else {
-        format!("{} next hops differ", wrong.len())
+    let agree = match wrong.len() {
+        0 => "each switch names for its neighbours the outputs that they will choose".to_owned(),
+        wrong => format!("{wrong} times a switch names an output that its neighbour will not choose"),
     };
-    let _ =
-        writeln!(out, "  routes: {agree}; {turns} turns between links, {verdict}; {} lost", walk.lost.len());
+    let turns = count(turns as usize, "turn");
+    let _ = writeln!(out, "  routes: {lost}\n    {verdict} ({turns} from link to link)\n    {agree}");
 }
 
 fn load_lines(variant: &Variant) -> Vec<(String, String)> {
     let line = |offered: &crate::plan::Offered| {
         let name = variant.labels.flows.get(usize::from(offered.flow)).cloned().unwrap_or_default();
         let load = match offered.load {
-            Some((num, den)) => Ratio::new(u128::from(num), u128::from(den)).to_string(),
-            None => "closed loop or trace".into(),
+            Some((num, den)) => {
+                let whose = if offered.sources == 1 { "its link" } else { "the link of each" };
+                format!("load {} of {whose}", Ratio::new(u128::from(num), u128::from(den)))
+            }
+            None => "load by closed loops, programs or traces".into(),
         };
         let rate = transfer_text(&variant.config, offered.flow).unwrap_or_default();
-        (name, format!("{}, load {load}{rate}", count(offered.sources as usize, "source")))
+        (name, format!("{}, {load}{rate}", count(offered.sources as usize, "source")))
     };
     variant.offered.iter().map(line).collect()
 }
@@ -302,13 +316,13 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         None => "missing Blocks are not asked for".into(),
     };
     Some(format!(
-        "; analytic payload rate {:.3} Gb/s on the slowest path{stripes}: {bound}; Clear_To_Send takes \
-            {:.2} % of \
-         the way back; round trip {}, a window of {} Blocks covers it; Op_timeout {}, {missing}",
+        "; without other traffic {:.3} Gb/s of payload on the slowest path{stripes}: {bound}; Clear_To_Send \
+         takes {:.2} % of the way back; a round trip takes {}, and {} on their way cover it; Op_timeout {}, \
+         {missing}",
         8_000.0 * block as f64 / time as f64,
         100.0 * cts as f64 / busy as f64,
         time_text(way.round_trip()),
-        way.block_latency(block).div_ceil(busy),
+        count(way.block_latency(block).div_ceil(busy) as usize, "Block"),
         period(end.protocol.op_timeout)
     ))
 }
@@ -320,9 +334,8 @@ fn clock_lines(config: &FabricConfig) -> Vec<(String, String)> {
         let (clock, (num, den)) = (Clock(agent.clock), agent.clock);
         let ratio = Ratio::new(num.into(), den.into());
         let text = format!(
-            "protocol clock {ratio}: 1 ms that a protocol is given passes in {} of the fabric, the response \
-                timeout \
-             in {}",
+            "protocol clock {ratio}: what a protocol takes for 1 ms is {} of the fabric, and its response \
+             timeout {}",
             time_text(clock.fabric(1_000_000_000)),
             time_text(clock.fabric(agent.response_timeout)),
         );

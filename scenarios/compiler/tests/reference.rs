@@ -1,6 +1,6 @@
-//! `docs/scenarios.md` ends with a reference of every field, made from the schema, and `docs/errors.md`
-//! has every code with a message, made from the table of codes and the messages kept in `tests/bad` and
-//! `tests/bad-sweeps`: `BLESS=1` writes both anew.
+//! `docs/scenarios.md` and `docs/sweeps.md` end with a reference of every field, made from the schema, and
+//! `docs/errors.md` has every code with a message, made from the table of codes and the messages kept in
+//! `tests/bad` and `tests/bad-sweeps`: `BLESS=1` writes both anew.
 
 use scenarios::diagnostic::CODES;
 use serde_json::Value;
@@ -103,10 +103,10 @@ fn section(out: &mut String, name: &str, schema: &Value) {
     }
 }
 
-fn reference() -> String {
-    let schema: Value = serde_json::from_str(&scenarios::schema()).expect("the schema is JSON");
+fn reference(schema: &str, title: &str) -> String {
+    let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
     let mut out = String::from("\n## Reference of all fields\n");
-    section(&mut out, "Scenario", &schema);
+    section(&mut out, title, &schema);
     for (name, definition) in schema["$defs"].as_object().expect("the schema has definitions") {
         section(&mut out, name, definition);
     }
@@ -115,14 +115,20 @@ fn reference() -> String {
 
 #[test]
 fn the_reference_is_fresh() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenarios.md");
-    let text = fs::read_to_string(&path).expect("docs/scenarios.md");
-    let (head, old) = text.split_once(MARK).expect("docs/scenarios.md has the mark of its generated part");
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, format!("{head}{MARK}{}", reference())).expect("written");
-        return;
+    for (page, schema, title) in [
+        ("scenarios.md", scenarios::schema(), "Scenario"),
+        ("sweeps.md", scenarios::sweep::schema(), "Sweep"),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+        let text = fs::read_to_string(&path).expect(page);
+        let (head, old) = text.split_once(MARK).expect("the mark of the generated part");
+        let new = reference(&schema, title);
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&path, format!("{head}{MARK}{new}")).expect("written");
+        } else {
+            assert!(old == new, "the reference in docs/{page} is stale: BLESS=1 writes it anew");
+        }
     }
-    assert!(old == reference(), "the reference in docs/scenarios.md is stale: BLESS=1 writes it anew");
 }
 
 /// The first message with each code among those kept in a folder.

@@ -268,7 +268,10 @@ fn templates_say_what_they_are() {
         assert!(template.text.starts_with("//"), "{}: no comment at the top", template.name);
         let plan = load(template.text, template.name, &[]).unwrap_or_else(|e| panic!("{}", e.render()));
         let report = scenarios::check_report(&plan);
-        assert!(report.contains("both levels agree") && report.contains("smallest lookahead"), "{report}");
+        assert!(
+            report.contains("that they will choose") && report.contains("every id is reached"),
+            "{report}"
+        );
     }
 }
 
@@ -376,12 +379,20 @@ fn places_above_a_threshold_are_counted() {
     value["voq"] = json!({"enabled": true});
     // 16 receive buffers, of which 4 (WM0) have to stay free, less 8; D = 316.8.
     let (line, codes) = tell(&value);
-    assert!(line.contains("N_hr 4, ") && line.ends_with("4 places above that are needed, 4 there"), "{line}");
+    assert!(
+        line.contains(" 4 packets (N_hr)")
+            && line.ends_with("takes 4 places above the threshold; there are 4"),
+        "{line}"
+    );
     assert!(codes.is_empty(), "{codes:?}");
     // D = 396.8
     value["links"]["length"] = json!("10 m");
     let (line, codes) = tell(&value);
-    assert!(line.contains("N_hr 5, ") && line.ends_with("5 places above that are needed, 4 there"), "{line}");
+    assert!(
+        line.contains(" 5 packets (N_hr)")
+            && line.ends_with("takes 5 places above the threshold; there are 4"),
+        "{line}"
+    );
     assert_eq!(codes, ["SC081"]);
     // One place more for each of four inputs.
     value["switch"] = json!({"input_buffers": 17});
@@ -391,7 +402,7 @@ fn places_above_a_threshold_are_counted() {
     value["voq"]["verdict"] = json!("shared");
     let (line, codes) = tell(&value);
     assert!(
-        line.ends_with("15 places above that are needed, 15 there") && codes.is_empty(),
+        line.ends_with("takes 15 places above the threshold; there are 15") && codes.is_empty(),
         "{line} {codes:?}"
     );
     value["switch"]["buffer_packets"] = json!(22);
@@ -399,7 +410,7 @@ fn places_above_a_threshold_are_counted() {
     // With a verdict for each ingress port, every one of them may have 8 there.
     value["voq"]["verdict"] = json!("per_ingress");
     let (line, _) = tell(&value);
-    assert!(line.ends_with("31 places above that are needed, 14 there"), "{line}");
+    assert!(line.ends_with("takes 31 places above the threshold; there are 14"), "{line}");
 }
 
 /// `BLESS=1` writes the file.

@@ -456,7 +456,7 @@ fn stus_of_many_packets() {
         let totals = run(&text);
         assert_eq!(totals.stats.data.frames, 4_194_304 / u64::from(stu));
         let said: f64 = report(&text)
-            .split("analytic payload rate ")
+            .split("without other traffic ")
             .nth(1)
             .unwrap()
             .split(' ')
