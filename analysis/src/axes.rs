@@ -332,12 +332,13 @@ pub(crate) fn legend(scene: &mut Scene, (x, y): (f64, f64), width: f64, entries:
 /// Title and subtitle; returns where the rest may begin.
 pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> f64 {
     let width = PAGE - 2.0 * MARGIN;
-    // What does not fit into one line takes two, or three, closer to the title.
+    // What does not fit into one line takes two, or three, closer to the title; more make the page longer.
     let lines = lines(subtitle, width);
+    let longer = (PITCH * lines.len().saturating_sub(3) as f64).ceil() as u32;
     let (at, first, pitch) = match lines.len() {
         0 | 1 => (34.0, 55.0, 0.0),
         2 => (27.0, 45.0, 16.0),
-        _ => (22.0, 37.5, 13.5),
+        _ => (22.0, 37.5, PITCH),
     };
     scene.text((MARGIN, at), title, TITLE, Align::Left);
     for (n, line) in lines.into_iter().enumerate() {
@@ -348,11 +349,14 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> f64 {
             Align::Left,
         );
     }
+    scene.make_room(longer);
     66.0
 }
 
+/// From line to line of a subtitle of three and more.
+const PITCH: f64 = 13.5;
 /// The most lines that a subtitle takes.
-const LINES: usize = 3;
+const LINES: usize = 7;
 
 /// Lines of a subtitle; what does not fit into the last is left there.
 fn lines(subtitle: &str, width: f64) -> Vec<&str> {
@@ -450,13 +454,13 @@ mod tests {
     }
 
     #[test]
-    fn longer_ones_take_three_and_lose_nothing() {
+    fn longer_ones_take_more_and_lose_nothing() {
         let text = "a study of something · share of all of it · messages here are others · clock x 1000";
         let width = text_width("share of all of it · messages", SUBTITLE);
         let found = lines(text, width);
         assert_eq!(
             found,
-            ["a study of something", "share of all of it", "messages here are others · clock x 1000"]
+            ["a study of something", "share of all of it", "messages here are others", "clock x 1000"]
         );
         let all = lines(text, 1.5 * width);
         assert!(
@@ -464,6 +468,18 @@ mod tests {
             "{all:?}"
         );
         assert_eq!(lines("short", width), ["short"]);
+        // Three lines find room beside the title; a longer page is drawn further down.
+        let page = |subtitle: &str| {
+            let mut scene = Scene::new(PAGE as u32, 200);
+            heading(&mut scene, "A title", subtitle);
+            scene.text((MARGIN, 80.0), "what is below", LABEL, Align::Left);
+            assert_eq!(scene.text_trouble(), None);
+            scene
+        };
+        let sentence = "a sentence of about a third of a line, which is not short at all · ";
+        let [plain, long] = [6, 20].map(|times| page(&sentence.repeat(times)));
+        let is_longer = |scene: &Scene| !scene.to_svg().contains("height=\"200\"");
+        assert!(!is_longer(&plain) && is_longer(&long));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::axes::{
 };
 use crate::books::Books;
 use crate::collect::{Bin, Spread};
-use crate::num::{TimeUnit, count_text, gbps, ratio, three_digits, time_text};
+use crate::num::{TimeUnit, count_text, counted_text, gbps, ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
@@ -329,9 +329,10 @@ fn latency_cdf(
     let short = flows().any(|flow| arrived_share(flow, level) < 1.0);
     let short = if short { "what never arrives is missing to 100 %" } else { "" };
     let share = format!("share of {} within a time", level.ended);
+    let unmeasured = unmeasured(reports, shown, level);
     let (carried, waiting) = (carried(reports, level), still_under_way(reports, shown, level));
     let few = starved(reports, shown, level);
-    let more = joined(&[&share, &carried, short, &waiting, &few, &note]);
+    let more = joined(&[&share, &carried, short, &waiting, &few, &unmeasured, &note]);
     heading(&mut scene, title, &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let left = MARGIN + 58.0;
@@ -447,8 +448,21 @@ fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> S
     if texts.is_empty() { String::new() } else { format!("not there at the end: {}", texts.join(", ")) }
 }
 
+/// Variants in which a flow has nothing in the measured part, though something of it arrived before: they
+/// have no line.
+fn unmeasured(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
+    let mut none: Vec<String> = Vec::new();
+    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
+        let Some(flow) = report.flow(name).filter(|flow| flow.arrived > 0) else { continue };
+        if (level.of)(flow).is_some_and(|flow| flow.delivered.packets == 0) {
+            none.push(format!("{name} in {}", report.run.name));
+        }
+    }
+    if none.is_empty() { String::new() } else { format!("nothing in the measured part: {}", none.join(", ")) }
+}
+
 /// A source that waits for its own packets makes few of them where they are slow. From less than this share
-/// of what another one like it delivers on, a distribution of these few says little.
+/// of the link time that another one like it gets on, a distribution of these few says little.
 const FEW_SHARE: f64 = 0.25;
 
 /// Closed loops that deliver few packets beside others like them: beside themselves in other variants, and
@@ -461,7 +475,8 @@ fn starved(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
         let endless = flow.closed_loop && flow.rate_span.is_none() && flow.protocol.is_none();
         let loops = endless && (level.of)(flow).is_some();
         let time = u128::from(report.window.ps()) * u128::from(flow.sources);
-        loops.then(|| ratio(flow.delivered.packets.into(), time))
+        // Long packets are as many as short ones by the time that they take.
+        loops.then(|| ratio(flow.delivered.link_ps.into(), time))
     };
     let most = |of: &mut dyn Iterator<Item = (&VariantReport, &FlowReport)>| {
         of.filter_map(|(report, flow)| rate(report, flow)).fold(0.0, f64::max)
@@ -477,7 +492,8 @@ fn starved(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
                 let (name, variant) = (&flow.name, &report.run.name);
                 let at = if reports.len() > 1 { format!("{name} in {variant}") } else { name.clone() };
                 let count = count_text(flow.delivered.packets);
-                few.push((own / best, format!("{at} {count} ({:.1} % of the most)", 100.0 * own / best)));
+                let share = 100.0 * own / best;
+                few.push((own / best, format!("{at} {count} (a source {share:.1} % of the busiest)")));
             }
         }
     }
@@ -577,6 +593,12 @@ impl Scale {
     /// averaged over the same time.
     fn group(&self, bin_ps: u64) -> usize {
         (self.end_ps / POINTS as u64).max(self.least_ps).div_ceil(bin_ps).max(1) as usize
+    }
+
+    /// Over how much time a point of this variant is a mean.
+    fn grain(&self, report: &VariantReport) -> u64 {
+        let bin_ps = report.run.collector.bin_ps();
+        (bin_ps * self.group(bin_ps) as u64).min(report.window.to_ps.max(1))
     }
 }
 
@@ -729,9 +751,8 @@ impl Scales {
     /// Over how much time [`over_time`] averages, for a subtitle: bursts that are shorter look lower than
     /// they are.
     fn grain(&self, reports: &[VariantReport]) -> String {
-        let bins = reports.iter().map(|report| report.run.collector.bin_ps());
         let grains: BTreeSet<u64> =
-            bins.zip(&self.of).map(|(bin, scale)| bin * scale.group(bin) as u64).collect();
+            reports.iter().zip(&self.of).map(|(report, scale)| scale.grain(report)).collect();
         let text = |ps: &u64| time_text(*ps as f64);
         match (grains.first(), grains.last()) {
             (Some(one), Some(other)) if one == other => {
@@ -762,18 +783,23 @@ fn longest_packet(report: &VariantReport) -> (u64, u64) {
     bins.map(|bin| (bin.link_ps / bin.packets, bin.payload / bin.packets)).max().unwrap_or((0, 0))
 }
 
-/// What one packet more or less makes in a mean, where that is more than a hundredth of what is drawn.
+/// What one of the longest packets more or less makes in a mean, where that is more than a hundredth of what is
+/// drawn.
 fn one_packet(panels: &[VariantReport], scales: &Scales, courses: &[Course]) -> String {
     let error = |((report, scale), course): ((&VariantReport, &Scale), &Course)| {
-        let bin_ps = report.run.collector.bin_ps();
-        let one = gbps(longest_packet(report).1, bin_ps * scale.group(bin_ps) as u64);
-        (one > 0.01 * course.high()).then_some(one)
+        let octets = longest_packet(report).1;
+        let one = gbps(octets, scale.grain(report));
+        (one > 0.01 * course.high()).then_some((one, octets))
     };
     let errors = panels.iter().zip(&scales.of).zip(courses).filter_map(error);
-    match errors.fold(0.0, f64::max) {
-        0.0 => String::new(),
-        most => {
-            format!("a packet counts where it ends: up to {} Gb/s too much or too little", three_digits(most))
+    match errors.fold((0.0, 0), |most, error| if error.0 > most.0 { error } else { most }) {
+        (0.0, _) => String::new(),
+        (most, octets) => {
+            let octets = counted_text(octets, "octets");
+            let most = three_digits(most);
+            format!(
+                "a packet counts where it ends: one of {octets} makes {most} Gb/s where means are shortest"
+            )
         }
     }
 }
@@ -896,6 +922,28 @@ fn one_phase(reports: &[VariantReport]) -> &'static str {
     if seen { "samples see a flow of constant interval always at the same moment of it" } else { "" }
 }
 
+/// Fewer samples than this in a point are told.
+const MANY_SAMPLES: u64 = 64;
+
+/// Means of few samples wave where traffic repeats nearly in step with them.
+fn few_samples(panels: &[VariantReport], scales: &Scales) -> String {
+    let count = |(report, scale): (&VariantReport, &Scale)| {
+        let every = report.run.config.sample_every.map_or(u64::MAX, |every| every.0.max(1));
+        (scale.grain(report) / every).max(1)
+    };
+    match panels.iter().zip(&scales.of).map(count).min() {
+        Some(least) if least < MANY_SAMPLES => {
+            let of = if least == 1 {
+                "points are single samples".into()
+            } else {
+                format!("points are means of {least} samples or more")
+            };
+            format!("{of}: what repeats nearly in step with them makes waves")
+        }
+        _ => String::new(),
+    }
+}
+
 /// `None` if the run took no samples, or no queue ever held anything to speak of.
 fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
@@ -954,18 +1002,21 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         .map(|(index, queue)| (Key::Line(stroke(index)), queue_text(queue)))
         .collect();
     let note = if all > peaks.len() && peaks.len() == 1 {
-        "the fullest queue of switches".into()
+        "the fullest queue of switches by the samples".into()
     } else if all > peaks.len() {
         let of = if panels.len() > 1 { ", of each variant its own first" } else { "" };
-        format!("the {} fullest queues of switches{of}", peaks.len())
+        format!("the {} fullest queues of switches by the samples{of}", peaks.len())
     } else {
         String::new()
     };
     let both = peaks.iter().any(|peak| peak.2) && peaks.iter().any(|peak| !peak.2);
-    let twice = if both { "who waits in an input for an output is in both" } else { "" };
+    let twice = "a packet in an input buffer that waits for an output is in both lines";
+    let twice = if both { twice } else { "" };
+    let few = few_samples(panels, &scales);
     let left_out = left_out(panels.len(), reports.len(), "variants");
     let phase = one_phase(panels);
-    let more = joined(&[&note, &missed, phase, twice, &scales.grain(panels), scales.note(), &left_out]);
+    let grain = scales.grain(panels);
+    let more = joined(&[&note, &missed, phase, twice, &grain, &few, scales.note(), &left_out]);
     let text = subtitle(caption, &more);
     Some(panels_over_time("Queue occupancy over time", &text, panels, keys, &courses, &scales))
 }
@@ -1076,12 +1127,16 @@ mod tests {
             [&reports[0].flows[1], &reports[1].flows[1]].map(|flow| flow.delivered.packets / flow.sources);
         assert!(rest.iter().all(|count| *count < most), "{most} {rest:?}");
         let few = most / 10 * reports[0].flows[0].sources;
+        let length = reports[0].flows[0].delivered.link_ps / reports[0].flows[0].delivered.packets;
         reports[0].flows[0].delivered.packets = few;
+        assert_eq!(starved(&reports, &names, PACKETS), "", "as few as they are, they take all of the link");
+        reports[0].flows[0].delivered.link_ps = few * length;
         let said = starved(&reports, &names, PACKETS);
-        let time = [0, 1].map(|n: usize| reports[n].window.ps() as f64);
-        let share = 100.0 * (few as f64 / time[0]) / (reports[1].flows[0].delivered.packets as f64 / time[1]);
+        let rate = |n: usize| reports[n].flows[0].delivered.link_ps as f64 / reports[n].window.ps() as f64;
+        let share = 100.0 * rate(0) / rate(1);
         let count = count_text(few);
-        let law = format!("{} in {} {count} ({share:.1} % of the most)", names[0], reports[0].run.name);
+        let law =
+            format!("{} in {} {count} (a source {share:.1} % of the busiest)", names[0], reports[0].run.name);
         assert!(said.contains(&law), "{law}: {said}");
         let caption = Caption { scenario: "s".into(), note: String::new() };
         for name in ["latency_cdf", "decomposition"] {
@@ -1089,7 +1144,7 @@ mod tests {
             assert!(figure.contains("make few packets where they are slow"), "{name}");
         }
         let mut open = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
-        open[0].flows[0].delivered.packets = few;
+        open[0].flows[0].delivered.link_ps = few * length;
         assert_eq!(starved(&open, &names, PACKETS), "");
     }
 

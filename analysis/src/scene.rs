@@ -72,6 +72,8 @@ pub(crate) struct Scene {
     width: u32,
     height: u32,
     items: Vec<Item>,
+    /// How far below its place everything is drawn from now on.
+    down: f64,
 }
 
 /// Width of a text in page units.
@@ -102,7 +104,17 @@ fn pixel_scale(font: &FontRef<'static>, em: f64) -> PxScale {
 
 impl Scene {
     pub fn new(width: u32, height: u32) -> Self {
-        Self { width, height, items: Vec::new() }
+        Self { width, height, items: Vec::new(), down: 0.0 }
+    }
+
+    /// Makes the page this much longer, above all that is drawn from now on.
+    pub fn make_room(&mut self, more: u32) {
+        self.height += more;
+        self.down += f64::from(more);
+    }
+
+    fn lowered(&self, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+        points.iter().map(|(x, y)| (*x, y + self.down)).collect()
     }
 
     pub fn line(&mut self, points: &[(f64, f64)], color: RGBColor, width: u32) {
@@ -114,12 +126,14 @@ impl Scene {
         let mut from = 0;
         for (index, corner) in points.windows(3).enumerate() {
             if turns_back(corner) {
-                self.items.push(Item::Path { points: points[from..index + 2].to_vec(), color, width });
+                let points = self.lowered(&points[from..index + 2]);
+                self.items.push(Item::Path { points, color, width });
                 from = index + 1;
             }
         }
         if points.len() > from + 1 {
-            self.items.push(Item::Path { points: points[from..].to_vec(), color, width });
+            let points = self.lowered(&points[from..]);
+            self.items.push(Item::Path { points, color, width });
         }
     }
 
@@ -157,7 +171,7 @@ impl Scene {
     }
 
     pub fn polygon(&mut self, points: &[(f64, f64)], color: RGBColor) {
-        self.items.push(Item::Polygon { points: points.to_vec(), color });
+        self.items.push(Item::Polygon { points: self.lowered(points), color });
     }
 
     pub fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, color: RGBColor) {
@@ -165,7 +179,8 @@ impl Scene {
     }
 
     /// Text with its baseline at `at`.
-    pub fn text(&mut self, at: (f64, f64), text: &str, look: Type, align: Align) {
+    pub fn text(&mut self, (x, y): (f64, f64), text: &str, look: Type, align: Align) {
+        let at = (x, y + self.down);
         self.items.push(Item::Text { at, text: text.into(), look, align, upwards: false });
     }
 
@@ -177,7 +192,8 @@ impl Scene {
     }
 
     /// Text that reads from bottom to top, centred at `at`.
-    pub fn text_upwards(&mut self, at: (f64, f64), text: &str, look: Type) {
+    pub fn text_upwards(&mut self, (x, y): (f64, f64), text: &str, look: Type) {
+        let at = (x, y + self.down);
         self.items.push(Item::Text { at, text: text.into(), look, align: Align::Center, upwards: true });
     }
 

@@ -91,7 +91,8 @@ const ENDLESS: Level = Level { of: |flow| flow.rate_span.is_none().then_some(flo
 
 pub(super) const GOODPUT: Metric = Metric {
     title: "Goodput",
-    subtitle: "octets delivered once; of flows that end from the first start until all is there, or given up",
+    subtitle: "octets delivered once; of flows that end from the first start until the last is complete, is \
+               given up, or the run is over",
     label: "goodput (Gb/s)",
     most: None,
     trap: |_| None,
@@ -188,7 +189,7 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let against = match compared.first() {
         None => String::new(),
         Some(&base) if compared.len() == 1 => format!("(changes against {})", reports[base].run.name),
-        Some(_) => "(changes against the variant that the lines with arrows name)".into(),
+        Some(_) => "(changes: each against the variant that the printed lines with → compare it with)".into(),
     };
     let drawn = rows.iter().any(|row| (metric.of)(row.flow).half_width.is_finite());
     let intervals = if drawn { "intervals: 95 %" } else { "" };
@@ -450,7 +451,7 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
         }
         let (end, _) = shares.place((0.0, 0.0));
         let mut mean = time_text(row.flow.latency.mean.value);
-        if arrived < 1.0 {
+        if arrived < 1.0 && row.flow.delivered.packets > 0 {
             mean += &format!(", of {:.1} %", 100.0 * arrived);
         }
         scene.text((end - 8.0, y + BAR / 2.0 + 4.6), &mean, TICK, Align::Right);

@@ -1,9 +1,9 @@
 //! What congestion costs those who have nothing to do with it, and what freeing them costs the hot flows:
 //! variants side by side.
 
-use super::{Caption, joined, subtitle};
+use super::{Caption, UNDER_WAY_SHARE, joined, subtitle};
 use crate::axes::{Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
-use crate::num::{three_digits, time_text};
+use crate::num::{ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport};
 use crate::run::Role;
 use crate::scene::{Align, Scene, text_width};
@@ -88,6 +88,24 @@ fn tail(reports: &[VariantReport]) -> Option<&'static Tail> {
     TAILS.iter().find(|tail| victims().all(|flow| (tail.of)(flow) > 0.0))
 }
 
+/// Where much of what victims asked for did not arrive: latencies are those of the rest.
+fn survivors(reports: &[VariantReport]) -> String {
+    let share = |report: &VariantReport| {
+        let shares = of_role(report, Role::Victim)
+            .filter(|flow| !flow.closed_loop && flow.books.asked > 0)
+            .map(|flow| ratio(flow.books.arrived.into(), flow.books.asked.into()));
+        shares.fold(1.0, f64::min)
+    };
+    let mut few: Vec<(f64, &str)> =
+        reports.iter().map(|report| (share(report), report.run.name.as_str())).collect();
+    few.retain(|few| few.0 < 1.0 - UNDER_WAY_SHARE);
+    few.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((share, variant)) = few.first() else { return String::new() };
+    let others =
+        if few.len() > 1 { format!(", and of too few in {} more", few.len() - 1) } else { String::new() };
+    format!("latencies of those that arrived: of {:.1} % in {variant}{others}", 100.0 * share)
+}
+
 /// Payload of the hot flows, Gb/s: of Scheduled Transfer, octets compared at their destination.
 fn hot(report: &VariantReport) -> f64 {
     let rate = |flow: &FlowReport| flow.goodput_gbps.value;
@@ -150,7 +168,11 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     let height = PITCH * reports.len() as f64 + 6.0;
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let declared = "flows as the scenario declares them";
-    heading(&mut scene, "Victims and hot flows", &subtitle(caption, &joined(&[declared])));
+    heading(
+        &mut scene,
+        "Victims and hot flows",
+        &subtitle(caption, &joined(&[declared, &survivors(reports)])),
+    );
     let width = (PAGE - MARGIN - left - 2.0 * GAP) / 3.0;
     for (n, column) in columns.iter().enumerate() {
         // Room for the value behind the longest bar.
