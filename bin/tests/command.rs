@@ -394,7 +394,7 @@ fn programs_are_timed() {
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),
         "2 ranks, 1 messages, 101 octets\n\
-         done after 800 ns (800000 ps), of which a rank does not compute 68.75 % on average\n"
+         done after 800 ns (800000 ps); on average a rank spends 68.75 % of that without computing\n"
     );
     let output = run("num_ranks 2\nrank 0 { send 1b to 2 }", &[]);
     assert_eq!(output.status.code(), Some(2));

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Parts of `summary.json`: where they stand, and the type that is written there.
-const PARTS: [(&str, &str, &str); 28] = [
+const PARTS: [(&str, &str, &str); 29] = [
     ("", "summary.rs", "Summary"),
     ("variants[].", "summary.rs", "VariantSummary"),
     ("measured.", "summary.rs", "MeasuredSummary"),
@@ -15,6 +15,7 @@ const PARTS: [(&str, &str, &str); 28] = [
     ("flows[].protocol.", "flows/messages.rs", "ProtocolSummary"),
     ("flows[].protocol.", "flows/messages.rs", "FactCounts"),
     ("hosts[].", "flows/messages.rs", "HostSummary"),
+    ("hosts[].", "flows/messages.rs", "FactCounts"),
     ("echoes[].", "protocol/echo.rs", "EchoSummary"),
     ("linx[].", "protocol/linx.rs", "LinxSummary"),
     ("linx[].ended_ends.", "protocol/linx.rs", "EndSummary"),
