@@ -4,14 +4,14 @@ use crate::progress::Bars;
 use crate::status::Failure;
 use analysis::Observed;
 use analysis::{Collector, CollectorConfig, RunData};
+use models::Outcome;
 use models::run::{Cost, Parallel, Partition, Progress, RunOptions, Threads, Whole};
 use models::sim_core::Time;
-use models::Outcome;
 use rayon::prelude::*;
 use scenarios::{RunPlan, Variant, Warmup};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// Events between two looks at the clock and at the interrupt flag: some tens of milliseconds.
@@ -166,7 +166,12 @@ fn one(
     let (collector, outcome, cost) = simulation.finish();
     let wall_s = started.elapsed().as_secs_f64();
     let threads = cost.map(Ok).or(whole.map(Err));
-    Ok(Finished { data: data(variant, collector, outcome), stalled: end == Progress::Stalled, wall_s, threads })
+    Ok(Finished {
+        data: data(variant, collector, outcome),
+        stalled: end == Progress::Stalled,
+        wall_s,
+        threads,
+    })
 }
 
 fn data(variant: &Variant, collector: Collector, outcome: Outcome) -> RunData {

@@ -68,6 +68,8 @@ struct Part {
     kernel: PartKernel,
     /// What has not been sent yet, by part; empty between windows.
     out: Vec<Mail>,
+    /// Events on their way from mail to the kernel; empty otherwise.
+    arriving: Vec<Event<Payload>>,
     /// The earliest instant at which something happens here, or elsewhere because of what has left.
     next: u64,
     /// Events of the last window, and letters that left after it.
@@ -93,7 +95,7 @@ impl Part {
             }
         }
         let out = (0..cut.parts()).map(|_| Mail::default()).collect();
-        let mut part = Part { kernel, out, next: 0, events: 0, letters: 0 };
+        let mut part = Part { kernel, out, arriving: Vec::new(), next: 0, events: 0, letters: 0 };
         part.next = part.next_here();
         part
     }
@@ -108,9 +110,8 @@ impl Part {
 
     /// Takes in what others have sent; nothing of it is earlier than `from`.
     fn receive(&mut self, mail: &mut Mail, from: u64) {
-        let mut events = Vec::new();
-        self.kernel.world.links.import(mail, floor(from), |event| events.push(event));
-        events.into_iter().for_each(|event| self.kernel.schedule(event));
+        self.kernel.world.links.import(mail, floor(from), |event| self.arriving.push(event));
+        self.arriving.drain(..).for_each(|event| self.kernel.schedule(event));
     }
 
     /// Everything before `end`.
